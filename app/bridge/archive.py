@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from app.chat.exchange.json_file import to_json
 from app.chat.exchange.markdown_page import to_markdown
 from app.chat.exchange.reading import read_conversations
 from app.settings.settings import Settings
+from app.storage.backup import is_database
 from app.storage.conversation_store import ConversationStore
 from app.storage.text_file import read_import, write_export
 from app.words import tr
@@ -30,6 +32,7 @@ class Archive(QObject):
         writer: Does the work.
         kept: Whether conversations outlive the program; else nothing is imported or backed up.
         settings: Say whether there is a backup each day.
+        busy: Whether a reply is written, which a backup would keep from the disk.
     """
 
     imported = Signal(object)  # list of Conversation: they are on the disk
@@ -44,6 +47,7 @@ class Archive(QObject):
         writer: BackgroundWriter,
         kept: bool,
         settings: Settings,
+        busy: Callable[[], bool],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -51,6 +55,7 @@ class Archive(QObject):
         self._writer = writer
         self._kept = kept
         self._settings = settings
+        self._busy = busy
         self._tried_on: date | None = None
         self.backup_timer = QTimer(self)
         self.backup_timer.setInterval(_FIRST_BACKUP_MS)
@@ -72,7 +77,10 @@ class Archive(QObject):
         self._writer.attempt(work, lambda sentence: self.export_finished.emit(str(path), sentence))
 
     def import_file(self, path: Path) -> None:
-        """Take in the conversations of a file, all of them or none; `import_finished` follows."""
+        """Take in the conversations of a file, all of them or none; `import_finished` follows.
+
+        Of a backup those that are not here are taken.
+        """
         if not self._kept:
             self.import_finished.emit(
                 0, tr("Nothing of this session is saved, so nothing can be imported: make room for it first.")
@@ -81,13 +89,20 @@ class Archive(QObject):
         added: list[Conversation] = []
 
         def work() -> None:
-            added.extend(self._store.add(read_conversations(read_import(path))))
+            if is_database(path):
+                added.extend(self._store.add_missing(path))
+            else:
+                added.extend(self._store.add(read_conversations(read_import(path))))
+            self._store.checkpoint()
 
         def done(sentence: str) -> None:
             if sentence:
                 self.import_finished.emit(
                     0, tr("{name} was not imported. {reason}", name=path.name, reason=sentence)
                 )
+                return
+            if not added:
+                self.import_finished.emit(0, tr("Every chat of {name} is here already.", name=path.name))
                 return
             self.imported.emit(added)
             self.import_finished.emit(len(added), tr("%n chat(s) were imported.", len(added)))
@@ -101,6 +116,9 @@ class Archive(QObject):
     @Slot()
     def back_up(self) -> None:
         """Make the day's backup unless there is one; tried once a day."""
+        if self._busy():
+            self.backup_timer.setInterval(_FIRST_BACKUP_MS)
+            return
         self.backup_timer.setInterval(_BACKUP_MS)
         today = date.today()
         if self._kept and self._settings.daily_backup and self._tried_on != today:

@@ -84,7 +84,9 @@ class Conversations(QObject):
         self.titles = Titles(
             self._library, self._shelf, self.settings, self._client, self._replies, self._model, self
         )
-        self._archive = Archive(self._database.writer, self._writer, kept, self.settings, self)
+        self._archive = Archive(
+            self._database.writer, self._writer, kept, self.settings, lambda: self._replies.busy, self
+        )
         self._archive.imported.connect(self._take_imported)
         self._archive.import_finished.connect(self.import_finished)
         self._archive.export_finished.connect(self.export_finished)

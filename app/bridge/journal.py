@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.bridge.background_writer import BackgroundWriter, Then
+from app.bridge.background_writer import BackgroundWriter, Then, Work
 from app.chat.conversation_options import Preset
 from app.chat.library import Library
 from app.chat.troubles import report_of
@@ -15,6 +15,8 @@ from engine.errors import StorageError
 from engine.messages import Attachment
 
 _RETRY_MS = 5000
+# What was written waits in SQLite's log no longer than this.
+_CHECKPOINT_MS = 30_000
 
 
 class Journal(QObject):
@@ -48,6 +50,8 @@ class Journal(QObject):
         self._retry.setSingleShot(True)
         self._retry.setInterval(_RETRY_MS)
         self._retry.timeout.connect(self._save_unsaved)
+        self._checkpoint = QTimer(self, singleShot=True, interval=_CHECKPOINT_MS)
+        self._checkpoint.timeout.connect(self._bring_in)
         self._prepare_search()
 
     def save(
@@ -77,21 +81,30 @@ class Journal(QObject):
             if then is not None:
                 then()
 
-        self._writer.submit(work, done)
+        self._write(work, done)
+
+    def add_text(self, message_id: int, place: int, text: str, then: Then) -> None:
+        """Write what a reply has got behind its first ``place`` characters; after a failure only `save` will do."""
+
+        def done(error: StorageError | None) -> None:
+            self._settle(error)
+            then(error)
+
+        self._write(lambda: self._store.add_text(message_id, place, text), done)
 
     def delete_messages(self, conversation_id: int, message_ids: tuple[int, ...]) -> None:
         """Mark messages as deleted, and write which path is shown now."""
         self.save(conversation_id)
-        self._writer.submit(lambda: self._store.delete_messages(message_ids), self._settle)
+        self._write(lambda: self._store.delete_messages(message_ids))
 
     def undelete_messages(self, conversation_id: int, message_ids: tuple[int, ...]) -> None:
         """Take that mark away, and write which path is shown now."""
-        self._writer.submit(lambda: self._store.undelete_messages(message_ids), self._settle)
+        self._write(lambda: self._store.undelete_messages(message_ids))
         self.save(conversation_id)
 
     def erase_messages(self, message_ids: tuple[int, ...]) -> None:
         """Erase messages that the library has dropped."""
-        self._writer.submit(lambda: self._store.erase_messages(message_ids), self._settle)
+        self._write(lambda: self._store.erase_messages(message_ids))
         self._prepare_search()
 
     def save_unsent(
@@ -103,35 +116,45 @@ class Journal(QObject):
             self._settle(error)
             then(error)
 
-        self._writer.submit(lambda: self._store.save_unsent(conversation_id, text, attachments), done)
+        self._write(lambda: self._store.save_unsent(conversation_id, text, attachments), done)
 
     def save_preset(self, preset: Preset) -> None:
         """Write a preset."""
-        self._writer.submit(lambda: self._store.save_preset(preset), self._settle)
+        self._write(lambda: self._store.save_preset(preset))
 
     def delete_preset(self, name: str) -> None:
         """Erase a preset."""
-        self._writer.submit(lambda: self._store.delete_preset(name), self._settle)
+        self._write(lambda: self._store.delete_preset(name))
 
     def hide(self, conversation_id: int) -> None:
         """Mark a conversation as deleted."""
-        self._writer.submit(lambda: self._store.hide(conversation_id), self._settle)
+        self._write(lambda: self._store.hide(conversation_id))
 
     def unhide(self, conversation_id: int) -> None:
         """Take that mark away."""
-        self._writer.submit(lambda: self._store.unhide(conversation_id), self._settle)
+        self._write(lambda: self._store.unhide(conversation_id))
 
     def erase(self, conversation_id: int) -> None:
         """Erase a hidden conversation."""
-        self._writer.submit(lambda: self._store.erase(conversation_id), self._settle)
+        self._write(lambda: self._store.erase(conversation_id))
         self._prepare_search()
 
     def close(self) -> None:
         """Write what is left, close the store and end the writer's thread."""
         self._retry.stop()
+        self._checkpoint.stop()
         self._save_unsaved()
         self._writer.submit(self._store.close)
         self._writer.close()
+
+    def _write(self, work: Work, then: Then | None = None) -> None:
+        self._writer.submit(work, then or self._settle)
+        if not self._checkpoint.isActive():
+            self._checkpoint.start()
+
+    @Slot()
+    def _bring_in(self) -> None:
+        self._writer.submit(self._store.checkpoint)
 
     def _prepare_search(self) -> None:
         self._writer.submit(self._store.prepare_search)

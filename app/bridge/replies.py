@@ -19,7 +19,7 @@ from app.chat.reply import reply_after, with_notice
 from app.chat.reply_queue import ReplyQueue, Ticket
 from app.settings.settings import Settings
 from app.words import tr
-from engine.errors import EngineStopped
+from engine.errors import EngineStopped, StorageError
 from engine.messages import (
     EngineReady,
     ErrorReport,
@@ -33,8 +33,10 @@ from engine.messages import (
     TokensAdded,
 )
 
-# A crash may cost a second of text, so it is saved somewhat more often than that.
-_SAVE_MS = 500
+# A kill of the window may cost 200 ms of text: what waits in the coalescer, then for this, then for the disk.
+_SAVE_MS = 100
+# After the disk has refused.
+_RETRY_MS = 5_000
 
 
 class Replies(QObject):
@@ -73,13 +75,13 @@ class Replies(QObject):
         self._requests = 0
         self._kept_characters = 0  # of the reply when that request was made
         self._saving = False
-        self._saved: Message | None = None
+        self._saved_characters = 0  # of the running reply, on the disk or on their way there
+        self._refused = False  # by the disk, so the reply is to be saved as a whole
         self._coalescer = TokenCoalescer(self)
         self._coalescer.text_ready.connect(self._add_text)
         self._coalescer.unconfirmed_ready.connect(self._show_unconfirmed)
-        self._save_timer = QTimer(self)
-        self._save_timer.setInterval(_SAVE_MS)
-        self._save_timer.timeout.connect(self._save_partial)
+        self._save_timer = QTimer(self, singleShot=True)
+        self._save_timer.timeout.connect(self._save_text)
         client.event_received.connect(self._receive)
         client.stopped.connect(self._engine_stopped)
 
@@ -192,8 +194,8 @@ class Replies(QObject):
             thinking=options.thinking,
             stop_loops=options.stop_loops and not _goes_on_in_a_loop(messages[-1]),
         )
+        self._saved_characters = len(messages[-1].content)
         self._client.send(request)
-        self._save_timer.start()
 
     def _sampling_of(self, reply: Message, wanted: SamplingOptions) -> SamplingOptions:
         """How a reply is drawn: another answer to the same message never with the seed of the first."""
@@ -251,7 +253,8 @@ class Replies(QObject):
         else:
             changed = reply_after(reply, event, self._model.context)
             if changed is not reply:
-                self._change(changed, save=isinstance(event, (Finished, Failed)))
+                told = changed.notices != reply.notices
+                self._change(changed, save=told or isinstance(event, (Finished, Failed)))
 
     @Slot(str)
     def _add_text(self, text: str) -> None:
@@ -262,6 +265,8 @@ class Replies(QObject):
             reply = replace(reply, state=MessageState.STREAMING)
             self._change(reply, save=False)
         self._library.put_message(replace(reply, content=reply.content + text))
+        if not self._save_timer.isActive():
+            self._save_text()
         self.reply_text_added.emit(reply.conversation_id, reply.id, text)
 
     @Slot(str)
@@ -293,15 +298,28 @@ class Replies(QObject):
     # --- messages -----------------------------------------------------------------------------------------
 
     @Slot()
-    def _save_partial(self) -> None:
+    def _save_text(self) -> None:
+        """Have what the running reply has got since last time on the disk."""
         reply = self._running_reply()
-        if reply is None or self._saving or reply is self._saved:
+        if reply is None or self._saving or len(reply.content) == self._saved_characters:
             return
-        self._saving, self._saved = True, reply
-        self._journal.save(reply.conversation_id, (reply.id,), self._partial_saved)
+        self._save_timer.start(_SAVE_MS)
+        if self._refused:
+            self._refused = False
+            self._change(reply)  # which the journal tries again by itself
+            return
+        place, self._saved_characters = self._saved_characters, len(reply.content)
+        self._saving = True
+        self._journal.add_text(reply.id, place, reply.content[place:], self._text_saved)
 
-    def _partial_saved(self) -> None:
+    def _text_saved(self, error: StorageError | None) -> None:
         self._saving = False
+        if error is not None:
+            self._refused = True
+            self._saved_characters = -1  # unlike any length: there is something to save
+            self._save_timer.start(_RETRY_MS)
+        elif not self._save_timer.isActive():
+            self._save_text()
 
     def _running_reply(self) -> Message | None:
         """The reply that the engine works on; None when it was stopped and is to go on with another request."""
@@ -319,6 +337,9 @@ class Replies(QObject):
     def _change(self, reply: Message, save: bool = True) -> None:
         self._library.put_message(reply)
         if save:
+            running = self._queue.running
+            if running is not None and running.reply_id == reply.id:
+                self._saved_characters = len(reply.content)
             self._journal.save(reply.conversation_id, (reply.id,))
         self.message_changed.emit(reply)
 

@@ -12,13 +12,14 @@ from app.chat.unsent import Unsent
 from engine.errors import StorageError
 from engine.messages import Attachment
 
-# What a crash may cost of it.
-_WRITE_MS = 1000
+# A change is written at once, but a text of many pages, which is written as a whole, not at each key.
+_CHARACTERS_PER_MS = 500
+_LONGEST_MS = 200
 _RETRY_MS = 5000
 
 
 class UnsentMessages(QObject):
-    """Remembers each change at once, and writes what has changed a little later. None is the chat to come.
+    """Remembers each change and writes it, as fast as the disk takes it. None is the chat to come.
 
     Args:
         journal: Writes.
@@ -36,6 +37,7 @@ class UnsentMessages(QObject):
         self._known: dict[int | None, Unsent] = {}
         self._changed: set[int | None] = set()
         self._files_on_disk: dict[int | None, tuple[Attachment, ...]] = {}  # or on their way
+        self._writing = 0
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.write)
 
@@ -57,8 +59,7 @@ class UnsentMessages(QObject):
             return
         self._known[conversation_id] = unsent
         self._changed.add(conversation_id)
-        if not self._timer.isActive():
-            self._timer.start(_WRITE_MS)
+        self._write_soon()
 
     def clear(self) -> None:
         """Forget everything; the disk is told elsewhere."""
@@ -75,17 +76,26 @@ class UnsentMessages(QObject):
             self._write(conversation_id)
         self._changed.clear()
 
+    def _write_soon(self) -> None:
+        if self._changed and not self._writing and not self._timer.isActive():
+            length = max(len(self._known[chat].text) for chat in self._changed)
+            self._timer.start(min(length // _CHARACTERS_PER_MS, _LONGEST_MS))
+
     def _write(self, conversation_id: int | None) -> None:
         unsent = self._known[conversation_id]
         files = unsent.attachments
         written = self._files_on_disk.get(conversation_id) is files
         self._files_on_disk[conversation_id] = files
 
+        self._writing += 1
+
         def done(error: StorageError | None) -> None:
+            self._writing -= 1
             if error is not None and conversation_id in self._known:
                 self._files_on_disk.pop(conversation_id, None)
                 self._changed.add(conversation_id)
                 self._timer.start(_RETRY_MS)
+            self._write_soon()
 
         text = whole_characters(unsent.text)
         self._journal.save_unsent(conversation_id, text, None if written else files, done)

@@ -1,32 +1,42 @@
-"""Copies of the database, one a day, and the way back from them."""
+"""Copies of the database, one a day, and the way back from them.
+
+They are numbered: a clock that goes wrong makes no backup newer than those that follow it. The day in a name is for
+the person, and says whether there is one of today.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from app.storage import seals
 from app.storage.failures import mark_damaged, storage_errors
-from app.storage.schema import VERSION, version_of
+from app.storage.schema import SEALED_SINCE, VERSION, migrate, version_of
 from app.words import tr
 from engine.errors import StorageError
 
 FOLDER = "backups"
+HEADER = b"SQLite format 3\0"  # https://www.sqlite.org/fileformat2.html#database_header
 KEPT = 7
 # What a backup leaves free on the disk, beside its own size.
 _RESERVE_BYTES = 64 << 20
-_PATTERN = "tenon-????-??-??.sqlite3"
+# Those that older versions made have no number.
+_NAME = re.compile(r"tenon-(?:(\d{6,})-)?(\d{4}-\d\d-\d\d)\.sqlite3")
 
 
 @dataclass(frozen=True)
-class Restored:
-    """A backup that took the place of the database, and its day."""
+class Backup:
+    """A copy of the database: its number, 0 for one of an older version, and the day that the clock had."""
 
     path: Path
+    number: int
     day: str
 
 
@@ -46,10 +56,16 @@ def back_up(connection: sqlite3.Connection, folder: Path, today: date) -> Path |
     Raises:
         StorageError: There is no room, or the copy is not sound.
     """
-    path = folder / FOLDER / f"tenon-{today.isoformat()}.sqlite3"
     with storage_errors(folder):
-        if path.exists() or not connection.execute("SELECT EXISTS (SELECT 1 FROM messages)").fetchone()[0]:
+        earlier = backups(folder)
+        day = today.isoformat()
+        if (
+            any(backup.day == day for backup in earlier)
+            or not connection.execute("SELECT EXISTS (SELECT 1 FROM messages)").fetchone()[0]
+        ):
             return None
+        number = 1 + max((backup.number for backup in earlier), default=0)
+        path = folder / FOLDER / f"tenon-{number:06}-{day}.sqlite3"
         path.parent.mkdir(exist_ok=True)
         _check_room(connection, folder)
         partial = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -70,33 +86,71 @@ def back_up(connection: sqlite3.Connection, folder: Path, today: date) -> Path |
             with suppress(OSError):
                 partial.unlink()
         for old in backups(folder)[KEPT:]:
-            old.unlink()
+            old.path.unlink()
     return path
 
 
-def backups(folder: Path) -> list[Path]:
+def backups(folder: Path) -> list[Backup]:
     """The backups in a data folder, the newest first."""
-    return sorted((folder / FOLDER).glob(_PATTERN), reverse=True)
+    named = ((path, _NAME.fullmatch(path.name)) for path in (folder / FOLDER).glob("tenon-*.sqlite3"))
+    found = [Backup(path, int(name[1] or 0), name[2]) for path, name in named if name is not None]
+    return sorted(found, key=_age, reverse=True)
 
 
-def restore(folder: Path, database: Path) -> Restored | None:
+def restore(folder: Path, database: Path) -> Backup | None:
     """Put a copy of the newest sound backup where the database was; None when there is none.
 
     Raises:
         OSError: There is no room for it.
     """
     for backup in backups(folder):
-        if not _is_sound(backup):
+        if not _is_sound(backup.path):
             continue
         partial = database.with_name(f"{database.name}.part")
         try:
-            shutil.copyfile(backup, partial)
+            shutil.copyfile(backup.path, partial)
             os.replace(partial, database)
         finally:
             with suppress(OSError):
                 partial.unlink()
-        return Restored(backup, backup.stem.removeprefix("tenon-"))
+        return backup
     return None
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """A backup, to be read; what is wrong with it is a `sqlite3.Error`."""
+    # immutable: no lock and no files beside a backup, which may lie on a disk that cannot be written.
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        seals.install(connection)
+        yield connection
+
+
+def aside(path: Path) -> Path:
+    """A name beside the database, not yet taken, for a copy of it that is damaged."""
+    stem = f"tenon-corrupt-{date.today().isoformat()}"
+    kept, number = path.with_name(f"{stem}.sqlite3"), 2
+    while kept.exists():
+        kept, number = path.with_name(f"{stem}-{number}.sqlite3"), number + 1
+    return kept
+
+
+@contextmanager
+def migrated(path: Path) -> Iterator[sqlite3.Connection]:
+    """A copy in memory of a backup of any version, with the tables of this one; else a `sqlite3.Error`."""
+    with opened(path) as connection, closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
+        if not 0 < version_of(connection) <= VERSION:
+            raise sqlite3.DatabaseError("not a database of this version or an earlier one")
+        connection.backup(copy)
+        migrate(copy)
+        yield copy
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file is a database of SQLite's, by its first bytes."""
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(len(HEADER)) == HEADER
+    return False
 
 
 def erase_copies(folder: Path) -> None:
@@ -127,13 +181,22 @@ def _check_room(connection: sqlite3.Connection, folder: Path) -> None:
 
 
 def _is_sound(path: Path) -> bool:
-    # immutable: no lock and no files beside a backup, which may lie on a disk that cannot be written.
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as copy:
-            if not 0 < version_of(copy) <= VERSION:
+        with opened(path) as copy:
+            version = version_of(copy)
+            if not 0 < version <= VERSION or (version >= SEALED_SINCE and seals.damaged_rows(copy)):
                 return False
             # These two alone: the search index can be built again.
-            checks = [f"PRAGMA quick_check({table})" for table in ("conversations", "messages")]
+            checks = [f"PRAGMA integrity_check({table})" for table in ("conversations", "messages")]
             return all(copy.execute(check).fetchone()[0] == "ok" for check in checks)
     except sqlite3.Error:
         return False
+
+
+def _age(backup: Backup) -> tuple[int, int, str]:
+    """Sorts backups. Those without a number by the ids that were given away then, which no clock sets."""
+    ids_given = 0
+    if not backup.number:
+        with suppress(sqlite3.Error), opened(backup.path) as copy:
+            ids_given = int(copy.execute("SELECT next_id FROM id_blocks").fetchone()[0])
+    return backup.number, ids_given, backup.day

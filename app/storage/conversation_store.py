@@ -6,9 +6,11 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.conversation_options import ConversationOptions, Preset
@@ -16,9 +18,10 @@ from app.chat.exchange.record import ConversationRecord
 from app.chat.library import TRASH_DAYS
 from app.chat.search import SearchResults, is_unspaced, search_terms
 from app.chat.unsent import Unsent
-from app.storage import search_index, unsent_rows
-from app.storage.backup import back_up, erase_copies
-from app.storage.failures import is_corruption, storage_errors
+from app.storage import ledger, search_index, unsent_rows
+from app.storage.backup import back_up, erase_copies, migrated
+from app.storage.failures import is_corruption, mark_damaged, storage_errors
+from app.storage.mending import damaged_message
 from app.storage.rows import (
     CONVERSATION_CHANGES,
     CONVERSATION_COLUMNS,
@@ -30,19 +33,23 @@ from app.storage.rows import (
     message_row,
     upsert,
 )
+from app.storage.seals import intact
 from app.words import mark, tr
-from engine.errors import StorageError
+from engine.errors import ImportInvalid, StorageError
 from engine.messages import Attachment
 
 # Ids are handed out by the process, before the disk has answered. Each start reserves this many, so that two
 # windows on one database never give the same one; 31 bits last for 200,000 starts.
 ID_BLOCK = 10_000
+# What is written while it grows reaches the disk's platters so often; a program that is killed loses none of it.
+_SYNC_EVERY_S = 0.5
 
 _SAVE_CONVERSATION = upsert("conversations", CONVERSATION_COLUMNS, CONVERSATION_CHANGES)
 _SAVE_MESSAGE = upsert("messages", MESSAGE_COLUMNS, MESSAGE_CHANGES)
 _NO_INDEX = mark(
     "This computer's SQLite has no full-text index (FTS5), so letters are compared, and it takes longer."
 )
+_DAMAGED_TITLE = mark("Damaged chat: restart Tenon")
 _CUT_OFF = mark("Tenon ended before this reply was complete.")
 
 
@@ -60,34 +67,42 @@ class ConversationStore:
         self._connection = connection
         self._folder = folder
         self._file: str = connection.execute("PRAGMA database_list").fetchone()[2]  # none in memory
+        self._synced_at = 0.0
 
     def conversations(self) -> list[Conversation]:
         """All that are not deleted, newest first."""
         with storage_errors(self._folder):
             rows = self._connection.execute(
-                f"SELECT {', '.join(CONVERSATION_COLUMNS)} FROM conversations WHERE deleted_at IS NULL"
-                " ORDER BY updated_at DESC, id DESC"
+                f"SELECT {', '.join(CONVERSATION_COLUMNS)}, {intact('conversations')} FROM conversations"
+                " WHERE deleted_at IS NULL ORDER BY updated_at DESC, id DESC"
             )
-            return [conversation_of(row) for row in rows]
+            return [self._conversation(row) for row in rows]
 
     def trash(self) -> list[tuple[Conversation, float]]:
         """Those that are deleted, and when, in seconds since 1970."""
         with storage_errors(self._folder):
             rows = self._connection.execute(
-                f"SELECT {', '.join(CONVERSATION_COLUMNS)}, deleted_at FROM conversations"
+                f"SELECT deleted_at, {', '.join(CONVERSATION_COLUMNS)}, {intact('conversations')} FROM conversations"
                 " WHERE deleted_at IS NOT NULL ORDER BY deleted_at"
             )
-            return [(conversation_of(row[:-1]), row[-1]) for row in rows]
+            return [(self._conversation(row[1:]), row[0]) for row in rows if isinstance(row[0], float)]
 
     def messages(self, conversation_id: int) -> list[Message]:
-        """All messages of a conversation, alternatives and deleted ones too."""
+        """All messages of a conversation, alternatives and deleted ones too; a damaged one says that it is."""
         with storage_errors(self._folder):
             rows = self._connection.execute(
-                f"SELECT {', '.join(MESSAGE_COLUMNS)}, deleted_at IS NOT NULL"
+                f"SELECT {', '.join(MESSAGE_COLUMNS)}, deleted_at IS NOT NULL, {intact('messages')}"
                 " FROM messages WHERE conversation_id = ? ORDER BY id",
                 (conversation_id,),
-            )
-            return [message_of(row) for row in rows]
+            ).fetchall()
+            parts = self._parts()
+            messages = [self._message(row, conversation_id) for row in rows]
+        return [
+            replace(message, content=_joined(message.content, parts[message.id]))
+            if message.id in parts
+            else message
+            for message in messages
+        ]
 
     def save(self, conversation: Conversation, messages: Iterable[Message]) -> None:
         """Write a conversation and some of its messages, new or changed, in one transaction."""
@@ -106,6 +121,18 @@ class ConversationStore:
                     raise
             self._save(conversation, rows)
 
+    def add_text(self, message_id: int, place: int, text: str) -> None:
+        """Write what a reply has got behind its first ``place`` characters since it was saved or added to.
+
+        A kill of the program loses nothing of it, a power cut what was added in the last `_SYNC_EVERY_S`.
+        """
+        with self._transaction(at_once=False):
+            self._connection.execute(
+                "INSERT INTO reply_parts (message_id, place, content) SELECT ?1, ?2, ?3"
+                " WHERE EXISTS (SELECT 1 FROM messages WHERE id = ?1)",
+                (message_id, place, text),
+            )
+
     def records(self, conversation_id: int | None = None) -> list[ConversationRecord]:
         """One conversation, or (None) all that are not deleted, with all messages, as they are on the disk."""
         wanted = [one for one in self.conversations() if conversation_id in (None, one.id)]
@@ -122,6 +149,29 @@ class ConversationStore:
                 self._write(numbered.conversation, [message_row(message) for message in numbered.messages])
                 added.append(numbered.conversation)
         return added
+
+    def add_missing(self, backup: Path) -> list[Conversation]:
+        """Write the chats of a backup, or of another copy of the database, that are not here with all messages.
+
+        Raises:
+            ImportInvalid: It is no database of this version of Tenon or of an earlier one, or damaged.
+        """
+        try:
+            with migrated(backup) as copy:
+                records = ConversationStore(copy, backup.parent).records()
+        except (sqlite3.Error, StorageError) as error:
+            raise ImportInvalid(
+                tr("It is no backup of chats that can be read: take another one."), details=repr(error)
+            ) from error
+        with storage_errors(self._folder):
+            rows = self._connection.execute("SELECT role, created_at FROM messages").fetchall()
+        here = set(rows)  # not by id: what was taken in before has other ones
+        missing = [
+            record.settled()
+            for record in records
+            if any((message.role, message.created_at) not in here for message in record.messages)
+        ]
+        return self.add(missing)
 
     def search(self, typed: str, limit: int) -> SearchResults:
         """Messages with all the words that were typed, the best first."""
@@ -162,21 +212,24 @@ class ConversationStore:
     def save_unsent(
         self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] | None
     ) -> None:
-        """Write it; None for the attachments leaves those that are there."""
-        with self._transaction():
+        """Write it; None for the attachments leaves those that are there. A kill loses none, as with `add_text`."""
+        with self._transaction(at_once=False):
             unsent_rows.write(self._connection, conversation_id, text, attachments)
 
     def presets(self) -> list[Preset]:
         """All presets, by name."""
         with storage_errors(self._folder):
-            rows = self._connection.execute("SELECT name, options FROM presets ORDER BY name")
+            rows = self._connection.execute(
+                f"SELECT name, options FROM presets WHERE {intact('presets')} ORDER BY name"
+            )
             return [Preset(name, ConversationOptions.from_json(options)) for name, options in rows]
 
     def save_preset(self, preset: Preset) -> None:
         """Write a preset; one of that name is replaced."""
         with self._transaction():
             self._connection.execute(
-                "INSERT OR REPLACE INTO presets VALUES (?, ?)", (preset.name, preset.options.to_json())
+                "INSERT OR REPLACE INTO presets (name, options) VALUES (?, ?)",
+                (preset.name, preset.options.to_json()),
             )
 
     def delete_preset(self, name: str) -> None:
@@ -203,13 +256,15 @@ class ConversationStore:
         """After a start, when no other Tenon runs: finish what the last one left.
 
         Replies that were being written are marked as interrupted and keep their text; deleted messages are
-        erased, and conversations that were in the trash for `TRASH_DAYS`. Writes nothing when there is nothing to do.
+        erased, and conversations that were in the trash for `TRASH_DAYS`, but none that is damaged. Writes nothing
+        when there is nothing to do.
         """
         expired = time.time() - TRASH_DAYS * 86_400
         states = ", ".join(f"'{state.value}'" for state in MessageState if state.unfinished)
         with storage_errors(self._folder):
             left = self._connection.execute(
                 f"SELECT EXISTS (SELECT 1 FROM messages WHERE state IN ({states}))"
+                " OR EXISTS (SELECT 1 FROM reply_parts)"
                 " OR EXISTS (SELECT 1 FROM conversations WHERE deleted_at < ?)"
                 " OR EXISTS (SELECT 1 FROM messages WHERE deleted_at IS NOT NULL)",
                 (expired,),
@@ -217,9 +272,22 @@ class ConversationStore:
         if not left:
             return
         with self._transaction():
-            self._connection.execute("DELETE FROM conversations WHERE deleted_at < ?", (expired,))
-            deleted = self._connection.execute("SELECT id FROM messages WHERE deleted_at IS NOT NULL")
-            self._erase_messages([row[0] for row in deleted])
+            self._connection.execute(
+                f"DELETE FROM conversations WHERE deleted_at < ? AND {intact('conversations')}", (expired,)
+            )
+            deleted = self._connection.execute(
+                f"SELECT id FROM messages WHERE deleted_at IS NOT NULL AND {intact('messages')}"
+            )
+            self._erase_messages([row[0] for row in deleted.fetchall()])
+            for message_id, parts in self._parts().items():
+                row = self._connection.execute(
+                    f"SELECT content FROM messages WHERE id = ? AND {intact('messages')}", (message_id,)
+                ).fetchone()
+                if row is not None:
+                    self._connection.execute(
+                        "UPDATE messages SET content = ? WHERE id = ?", (_joined(row[0], parts), message_id)
+                    )
+            self._connection.execute("DELETE FROM reply_parts")
             self._connection.execute(
                 f"UPDATE messages SET state = ?, error = ? WHERE state IN ({states})",
                 (MessageState.INTERRUPTED.value, tr(_CUT_OFF)),
@@ -229,6 +297,11 @@ class ConversationStore:
         """Reserve `ID_BLOCK` ids for this process and return the first."""
         with self._transaction():
             return self._reserve(ID_BLOCK)
+
+    def checkpoint(self) -> None:
+        """Bring what is in the write-ahead log into the database itself."""
+        with storage_errors(self._folder):
+            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def back_up(self, today: date) -> None:
         """Make the day's backup unless there is one."""
@@ -248,7 +321,9 @@ class ConversationStore:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
-        """Close the connection; the last one to go folds the write-ahead log into the database."""
+        """Close the connection, with everything in the database itself; the last one to go deletes the log."""
+        with suppress(StorageError):  # what is in the log stays there
+            self.checkpoint()
         with storage_errors(self._folder):
             self._connection.close()
 
@@ -259,6 +334,9 @@ class ConversationStore:
     def _write(self, conversation: Conversation, rows: list[tuple[object, ...]]) -> None:
         self._connection.execute(_SAVE_CONVERSATION, conversation_row(conversation))
         self._connection.executemany(_SAVE_MESSAGE, rows)
+        self._connection.executemany(
+            "DELETE FROM reply_parts WHERE message_id = ?", [row[:1] for row in rows]
+        )
 
     def _reserve(self, count: int) -> int:
         first = int(
@@ -302,16 +380,65 @@ class ConversationStore:
             )
             self._connection.execute("DELETE FROM messages WHERE id = ?", (message_id,))
 
+    def _parts(self) -> dict[int, list[tuple[int, str]]]:
+        """What was added to messages since they were saved: the place and the text of each addition."""
+        parts: dict[int, list[tuple[int, str]]] = {}
+        for message_id, place, content in self._connection.execute(
+            f"SELECT message_id, place, content FROM reply_parts WHERE {intact('reply_parts')} ORDER BY id"
+        ):
+            parts.setdefault(message_id, []).append((place, content))
+        return parts
+
+    def _conversation(self, row: tuple[Any, ...]) -> Conversation:
+        """The conversation of a row that ends with whether it is intact."""
+        if row[-1]:
+            return conversation_of(row[:-1])
+        mark_damaged(self._folder)
+        return Conversation(row[0], tr(_DAMAGED_TITLE), 0.0, 0.0)
+
+    def _message(self, row: tuple[Any, ...], conversation_id: int) -> Message:
+        """The message of a row that ends with whether it is intact."""
+        if row[-1]:
+            return message_of(row[:-1])
+        mark_damaged(self._folder)
+        known = dict(zip(MESSAGE_COLUMNS, row, strict=False))
+        return damaged_message(row[0], conversation_id, known["role"], known["parent_id"])
+
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self, at_once: bool = True) -> Iterator[None]:
+        """Commit what the block writes.
+
+        Args:
+            at_once: Have it on the disk when it is committed; else the last `_SYNC_EVERY_S` may be in the system's
+                memory, which outlives this process.
+        """
         with storage_errors(self._folder):
             if self._file:
                 os.stat(self._file)  # SQLite writes on to a file that was deleted, and all of it is lost
+            now = time.monotonic()
+            synced = at_once or not 0.0 <= now - self._synced_at < _SYNC_EVERY_S
+            # https://www.sqlite.org/pragma.html#pragma_synchronous: in WAL mode NORMAL commits without a sync.
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                if synced:
+                    self._connection.execute("UPDATE ledger SET changes = changes + 1")
                 self._connection.execute("COMMIT")
             except BaseException:
                 if self._connection.in_transaction:  # a full disk has rolled it back already
                     self._connection.execute("ROLLBACK")
                 raise
+            if synced:
+                self._synced_at = now
+                if self._file:
+                    ledger.write(self._folder, ledger.in_database(self._connection))
+
+
+def _joined(content: str, parts: Iterable[tuple[int, str]]) -> str:
+    """A content with what was added to it, up to the first gap: what a full disk refused, or what was damaged."""
+    for place, text in parts:
+        if place != len(content):
+            break
+        content += text
+    return content

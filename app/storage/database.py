@@ -6,13 +6,14 @@ import os
 import sqlite3
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 
-from app.storage import search_index
-from app.storage.backup import restore
+from app.storage import ledger, seals, search_index
+from app.storage.backup import HEADER, aside, backups, opened, restore
 from app.storage.conversation_store import ConversationStore
 from app.storage.failures import DAMAGE_MARK, is_corruption, storage_errors
+from app.storage.ledger import Ledger
+from app.storage.mending import mend
 from app.storage.presence import Presence
 from app.storage.private_files import close_to_others
 from app.storage.schema import VERSION, migrate, version_of
@@ -21,11 +22,10 @@ from engine.errors import NewerDatabase, StorageError
 
 FILE_NAME = "tenon.sqlite3"
 
-# Up to this size the whole file is checked at each start: 0.7 ms per MiB from memory, and a slow card's 20 MiB/s
+# Up to this size the whole file is checked at each start: 14 ms per MiB from memory, and a slow card's 20 MiB/s
 # still leave the window on the screen within a second. A larger one is checked when damage was met in it.
 _CHECKED_BYTES = 8 << 20
-_HEADER = b"SQLite format 3\0"
-_USER_VERSION_AT = 60  # https://www.sqlite.org/fileformat2.html#database_header
+_USER_VERSION_AT = 60  # in its header
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ class Database:
 def open_database(folder: Path) -> Database:
     """Open the conversations of a folder, making what is not there yet.
 
-    A damaged file is moved aside, with a notice, and the last backup takes its place, or a new one is started.
+    A damaged file is moved aside, with a notice, and the last backup takes its place, or a new one is started. Damaged
+    rows are brought back from the backups. What is missing since the last write is told.
 
     Raises:
         NewerDatabase: A later version wrote it; the file is left as it is.
@@ -80,27 +81,31 @@ def open_in_memory(folder: Path) -> Database:
 
 
 def _enter(folder: Path, presence: Presence) -> Database:
-    path, notices = folder / FILE_NAME, []
+    path, notices = folder / FILE_NAME, list[str]()
+    before = ledger.beside(folder)
     with presence.entering() as alone:
         try:
-            writer, first_free_id = _opened(path, alone)
+            connection, notice = _connect(path)
+            notices += [sentence for sentence in (notice, _missing(connection, folder, before)) if sentence]
+            writer, first_free_id = _opened(connection, folder, alone)
         except (sqlite3.Error, StorageError) as error:
             cause = error.__cause__ if isinstance(error, StorageError) else error
             if not isinstance(cause, sqlite3.Error) or not is_corruption(cause):
                 raise
-            notices.append(_replace_damaged(folder, path))
-            writer, first_free_id = _opened(path, alone)
+            notices = [_replace_damaged(folder, path)]
+            writer, first_free_id = _opened(_connect(path)[0], folder, alone)
     reader = sqlite3.connect(path, timeout=5.0, isolation_level=None)
     reader.execute("PRAGMA query_only = ON")
+    seals.install(reader)
     return Database(writer, ConversationStore(reader, folder), first_free_id, tuple(notices), presence)
 
 
-def _opened(path: Path, alone: bool) -> tuple[ConversationStore, int]:
+def _opened(connection: sqlite3.Connection, folder: Path, alone: bool) -> tuple[ConversationStore, int]:
     """The store of a database that is sound as far as was looked, and the first of this process's ids."""
-    connection = _connect(path)
     try:
+        seals.follow_changes(connection)
         search_index.follow_changes(connection)
-        store = ConversationStore(connection, path.parent)
+        store = ConversationStore(connection, folder)
         if alone:
             store.clear_up()
         store.conversations()  # what the window reads first: here damage can still be mended
@@ -111,7 +116,8 @@ def _opened(path: Path, alone: bool) -> tuple[ConversationStore, int]:
         raise
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path) -> tuple[sqlite3.Connection, str]:
+    """The database with the current schema, and what was mended in it, for the person."""
     # Opened in one thread and handed to the writer's; never used by both at a time.
     connection = sqlite3.connect(path, timeout=5.0, isolation_level=None, check_same_thread=False)
     try:
@@ -123,18 +129,61 @@ def _connect(path: Path) -> sqlite3.Connection:
         if version_of(connection) > VERSION:
             raise _newer(path)
         migrate(connection)
-        damage_mark = path.with_name(DAMAGE_MARK)
+        damage_mark, mended = path.with_name(DAMAGE_MARK), ""
         if path.stat().st_size <= _CHECKED_BYTES or damage_mark.exists():
-            verdicts = [row[0] for row in connection.execute("PRAGMA quick_check")]
-            if all(search_index.TABLE in verdict for verdict in verdicts):
-                search_index.give_up(connection)
-            elif verdicts != ["ok"]:
-                raise sqlite3.DatabaseError(f"malformed: {verdicts[0]}")
+            _check_structure(connection)
+            mended = mend(connection, path)
             damage_mark.unlink(missing_ok=True)
     except BaseException:
         connection.close()
         raise
-    return connection
+    return connection, mended
+
+
+def _check_structure(connection: sqlite3.Connection) -> None:
+    """Look at every page. An index can be made again; damaged values are no matter of the structure."""
+    verdicts = _verdicts(connection)
+    if any(search_index.TABLE in verdict for verdict in verdicts):
+        search_index.give_up(connection)
+        verdicts = [verdict for verdict in verdicts if search_index.TABLE not in verdict]
+    if verdicts and all("index" in verdict for verdict in verdicts):
+        connection.execute("REINDEX")
+        verdicts = _verdicts(connection)
+    if verdicts:
+        raise sqlite3.DatabaseError(f"malformed: {verdicts[0]}")
+
+
+def _verdicts(connection: sqlite3.Connection) -> list[str]:
+    said = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
+    return [verdict for verdict in said if verdict != "ok" and " value in " not in verdict]
+
+
+def _missing(connection: sqlite3.Connection, folder: Path, before: Ledger) -> str:
+    """What to say where the database holds less than was written: a log that was lost, or an older file."""
+    now = ledger.in_database(connection)
+    if now.changes >= before.changes:
+        return ""
+    said = tr(
+        "The last changes to the chats are missing: {now} chats are here, and {before} were when Tenon ran last.",
+        now=now.chats,
+        before=before.chats,
+    )
+    for backup in backups(folder):
+        try:
+            with opened(backup.path) as copy:
+                chats = copy.execute(
+                    "SELECT count(*) FROM conversations WHERE deleted_at IS NULL"
+                ).fetchone()[0]
+        except sqlite3.Error:
+            continue
+        way = tr(
+            "The backup of {day} has {chats}: Import chats... takes in those of {path} that are not here.",
+            day=backup.day,
+            chats=chats,
+            path=backup.path,
+        )
+        return f"{said} {way}"
+    return f"{said} {tr('There is no backup of them.')}"
 
 
 def _refuse_newer(path: Path) -> None:
@@ -145,7 +194,7 @@ def _refuse_newer(path: Path) -> None:
     except FileNotFoundError:
         return
     version = int.from_bytes(header[_USER_VERSION_AT : _USER_VERSION_AT + 4], "big")
-    if header.startswith(_HEADER) and version > VERSION:
+    if header.startswith(HEADER) and version > VERSION:
         raise _newer(path)
 
 
@@ -160,7 +209,11 @@ def _newer(path: Path) -> NewerDatabase:
 
 def _replace_damaged(folder: Path, path: Path) -> str:
     """Move a damaged database aside and the last backup in; returns the notice."""
-    kept = _move_aside(path)
+    kept = aside(path)
+    os.replace(path, kept)
+    for suffix in ("-wal", "-shm"):  # they belong to it
+        with suppress(FileNotFoundError):
+            os.replace(f"{path}{suffix}", f"{kept}{suffix}")
     restored = restore(folder, path)
     if restored is None:
         return tr(
@@ -172,19 +225,6 @@ def _replace_damaged(folder: Path, path: Path) -> str:
         day=restored.day,
         path=kept,
     )
-
-
-def _move_aside(path: Path) -> Path:
-    """Keep a damaged database under another name, with its log, which belongs to it; returns where it is."""
-    stem = f"tenon-corrupt-{date.today().isoformat()}"
-    kept, number = path.with_name(f"{stem}.sqlite3"), 2
-    while kept.exists():
-        kept, number = path.with_name(f"{stem}-{number}.sqlite3"), number + 1
-    os.replace(path, kept)
-    for suffix in ("-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            os.replace(f"{path}{suffix}", f"{kept}{suffix}")
-    return kept
 
 
 def _copied(path: Path) -> sqlite3.Connection:
@@ -199,10 +239,12 @@ def _copied(path: Path) -> sqlite3.Connection:
         finally:
             source.close()
         migrate(copy)
+        seals.follow_changes(copy)
     except sqlite3.Error:
         copy.close()
         copy = _in_memory()
         migrate(copy)
+        seals.follow_changes(copy)
     return copy
 
 

@@ -18,7 +18,11 @@ DAMAGE_MARK = "tenon.damaged"
 _FULL = ("database or disk is full",)
 _NOT_WRITABLE = ("readonly database", "unable to open database file", "access permission denied")
 _LOCKED = ("is locked",)
-_CORRUPT = ("malformed", "not a database")
+# The last ones are a schema that is not the version's.
+_CORRUPT = (
+    "malformed", "not a database", "no such table", "no such column", "duplicate column name", "already exists",
+    "unsupported file format",
+)  # fmt: skip
 _OUT_OF_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # Windows has no quota error
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
+from app.storage import seals
+
 # One entry for each version: the statements that lead to it from the one before. Entries are only ever
 # appended; what has been released is never edited. The number of entries is the database's user_version.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -86,8 +88,29 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """,
         "ALTER TABLE messages ADD COLUMN trouble TEXT",  # JSON object, ErrorReport; NULL where only `error` is known
     ),
+    (
+        # Kept by `seals`; a row whose value does not fit is damaged.
+        "ALTER TABLE conversations ADD COLUMN checksum INTEGER",
+        "ALTER TABLE messages ADD COLUMN checksum INTEGER",
+        "ALTER TABLE presets ADD COLUMN checksum INTEGER",
+        "ALTER TABLE unsent ADD COLUMN checksum INTEGER",
+        # What was added to a message's content since it was saved as a whole, in the order of the ids.
+        """
+        CREATE TABLE reply_parts (
+            id INTEGER PRIMARY KEY,
+            message_id INTEGER NOT NULL REFERENCES messages(id) ON DELETE CASCADE,
+            place INTEGER NOT NULL,    -- characters of the content before it
+            content TEXT NOT NULL,
+            checksum INTEGER
+        )
+        """,
+        "CREATE TABLE ledger (changes INTEGER NOT NULL)",  # transactions so far
+        "INSERT INTO ledger VALUES (0)",
+    ),
 )
 VERSION = len(MIGRATIONS)
+# The last version that changed what is sealed, or columns under a seal: older rows are sealed when it is reached.
+SEALED_SINCE = 6
 
 
 def version_of(connection: sqlite3.Connection) -> int:
@@ -98,9 +121,10 @@ def version_of(connection: sqlite3.Connection) -> int:
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring a database up to `VERSION`, each step in a transaction of its own.
 
-    The connection must be in autocommit mode. The version is read again inside the transaction, because
-    another process may have done the step meanwhile.
+    The connection must be in autocommit mode; it learns to compute check values. The version is read again inside
+    the transaction, because another process may have done the step meanwhile.
     """
+    seals.install(connection)
     while version_of(connection) < VERSION:
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -108,6 +132,8 @@ def migrate(connection: sqlite3.Connection) -> None:
             if version < VERSION:
                 for statement in MIGRATIONS[version]:
                     connection.execute(statement)
+                if version + 1 == SEALED_SINCE:
+                    seals.seal_everything(connection)
                 connection.execute(f"PRAGMA user_version = {version + 1}")
             connection.execute("COMMIT")
         except BaseException:

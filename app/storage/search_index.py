@@ -13,6 +13,7 @@ from typing import Any
 
 from app.chat.excerpt import MATCH_END, MATCH_START, excerpt
 from app.chat.search import SearchHit, SearchTerm
+from app.storage.seals import intact
 
 # The states of `search_index`: nothing or something wrong is in the index; it is as it should be; the same, but
 # words of erased messages are still in its file pages.
@@ -32,18 +33,22 @@ _TRIGGERS = {
         AFTER DELETE ON main.messages WHEN old.state NOT IN {_UNFINISHED}
         BEGIN {_TAKE_OUT} UPDATE search_index SET state = '{_UNCLEAN}'; END
         """,
-    "index_change_old": f"""
-        AFTER UPDATE OF content, state ON main.messages WHEN old.state NOT IN {_UNFINISHED}
-        AND (new.state IN {_UNFINISHED} OR new.content IS NOT old.content) BEGIN {_TAKE_OUT} END
-        """,
-    "index_change_new": f"""
-        AFTER UPDATE OF content, state ON main.messages WHEN new.state NOT IN {_UNFINISHED}
-        AND (old.state IN {_UNFINISHED} OR new.content IS NOT old.content) BEGIN {_ADD} END
+    # One trigger, because SQLite runs several in any order, and the old words must go before the new ones come.
+    "index_change": f"""
+        AFTER UPDATE OF content, state ON main.messages
+        WHEN new.content IS NOT old.content OR (new.state IN {_UNFINISHED}) <> (old.state IN {_UNFINISHED})
+        BEGIN
+            INSERT INTO {TABLE} ({TABLE}, rowid, content)
+            SELECT 'delete', old.id, old.content WHERE old.state NOT IN {_UNFINISHED};
+            INSERT INTO {TABLE} (rowid, content)
+            SELECT new.id, new.content WHERE new.state NOT IN {_UNFINISHED};
+        END
         """,
 }
 
 _COLUMNS = "m.conversation_id, m.id, c.title, m.role, m.created_at"
-_SHOWN = "m.deleted_at IS NULL AND c.deleted_at IS NULL"
+_SOUND = f"{intact('messages', 'm')} AND {intact('conversations', 'c')}"
+_SHOWN = f"m.deleted_at IS NULL AND c.deleted_at IS NULL AND {_SOUND}"
 # What LIKE takes for any letters.
 _LITERALLY = str.maketrans({sign: "\\" + sign for sign in ("%", "_", "\\")})
 

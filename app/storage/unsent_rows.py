@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from app.chat.attachment import from_values, to_values
 from app.chat.unsent import Unsent
+from app.storage.seals import intact
 from engine.messages import Attachment
 
 _TEXT, _FILES = "text", "files"
@@ -19,7 +20,8 @@ _TEXT, _FILES = "text", "files"
 def read(connection: sqlite3.Connection, conversation_id: int | None) -> Unsent:
     """What was kept of a conversation; None for the chat that has no message yet."""
     rows = connection.execute(
-        "SELECT part, content FROM unsent WHERE conversation_id IS ?", (conversation_id,)
+        f"SELECT part, content FROM unsent WHERE conversation_id IS ? AND {intact('unsent')}",
+        (conversation_id,),
     )
     parts = dict(rows.fetchall())
     files = tuple(map(from_values, json.loads(parts.get(_FILES, "[]"))))
@@ -50,7 +52,7 @@ def write(
         )
         if content:
             connection.execute(
-                "INSERT INTO unsent SELECT ?1, ?2, ?3"
+                "INSERT INTO unsent (conversation_id, part, content) SELECT ?1, ?2, ?3"
                 " WHERE ?1 IS NULL OR EXISTS (SELECT 1 FROM conversations WHERE id = ?1)",
                 (conversation_id, part, content),
             )

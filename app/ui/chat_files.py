@@ -47,7 +47,7 @@ class ChatFiles(QObject):
     @Slot()
     def import_chats(self) -> None:
         """Take in a file of Tenon's, or of another program."""
-        kinds = tr("Chats (*.json);;All files (*)")
+        kinds = tr("Chats and backups (*.json *.sqlite3);;All files (*)")
         chosen, _ = QFileDialog.getOpenFileName(self._window, tr("Import chats"), "", kinds)
         if chosen:
             self._workspace.import_conversations(Path(chosen))

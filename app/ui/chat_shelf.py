@@ -78,7 +78,9 @@ class ChatShelf(QObject):
         commands.add("trash", tr("Trash..."), self.open_trash, chats, (), "trash-2")
         commands.add("export-chat", tr("Export chat..."), self._export_current, chats, ("Ctrl+S",))
         commands.add("export-all", tr("Export all chats..."), self._files.export_all, chats)
-        told = tr("Chats that were exported as JSON, or conversations.json of ChatGPT's data export")
+        told = tr(
+            "Chats exported as JSON, conversations.json of ChatGPT's data export, or a backup of Tenon's"
+        )
         commands.add("import-chats", tr("Import chats..."), self._files.import_chats, chats, tip=told)
         self._commands = commands
         self._page.conversation_shown.connect(self._conversation_shown)

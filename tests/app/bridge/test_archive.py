@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
 from collections.abc import Callable
 from datetime import date
@@ -14,7 +15,7 @@ from app.bridge.workspace import Workspace
 from app.chat.conversation import MessageState
 from app.chat.conversation_options import ConversationOptions
 from app.chat.engine_state import EnginePhase
-from app.storage.backup import FOLDER
+from app.storage.backup import FOLDER, backups
 from app.storage.conversation_store import ConversationStore
 from engine.errors import StorageError
 from engine.messages import Attachment
@@ -134,7 +135,7 @@ def test_a_backup_is_made_once_a_day_and_its_failure_told_once(
     desk.answer(workspace, "say 1")
     workspace._archive.backup_timer.setInterval(1)
     workspace.start()
-    backup = desk.folder / "data" / FOLDER / f"tenon-{date.today().isoformat()}.sqlite3"
+    backup = desk.folder / "data" / FOLDER / f"tenon-000001-{date.today().isoformat()}.sqlite3"
     desk.wait(backup.exists)
     workspace.close()
 
@@ -241,3 +242,38 @@ def test_a_document_that_is_being_read_does_not_keep_the_program(desk: Desk) -> 
     workspace.close()
     desk.wait(lambda: not any(thread.name == "tenon-attachments" for thread in threading.enumerate()))
     assert came == []
+
+
+def test_a_backup_brings_back_the_chats_that_are_not_here(desk: Desk) -> None:
+    workspace = desk.open()
+    kept, lost, shorter = (desk.answer(workspace, f"say {number}") for number in (1, 2, 3))
+    workspace._database.writer.back_up(date.today())
+    (backup,) = backups(desk.folder / "data")
+    workspace._database.writer.hide(lost)
+    workspace._database.writer.erase(lost)
+    workspace._database.writer.erase_messages([workspace.messages(shorter)[-1].id])
+    workspace.close()
+    workspace = desk.open()
+    with desk.qtbot.waitSignal(workspace.import_finished) as told:
+        workspace.import_conversations(backup.path)
+    assert told.args is not None
+    assert told.args[0] == 2
+    chats = [[message.content for message in workspace.messages(one.id)] for one in workspace.conversations()]
+    assert sorted(chats) == [["say 1", "w0 "], ["say 2", "w0 w1 "], ["say 3"], ["say 3", "w0 w1 w2 "]]
+    assert kept in [one.id for one in workspace.conversations()]
+    with desk.qtbot.waitSignal(workspace.import_finished) as told:
+        workspace.import_conversations(backup.path)
+    assert told.args == [0, f"Every chat of {backup.path.name} is here already."]
+
+
+def test_a_database_of_something_else_is_refused(desk: Desk) -> None:
+    workspace = desk.open()
+    path = desk.folder / "other.sqlite3"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE t (x)")
+    connection.close()
+    with desk.qtbot.waitSignal(workspace.import_finished) as told:
+        workspace.import_conversations(path)
+    assert told.args is not None
+    assert told.args[0] == 0
+    assert "no backup of chats" in told.args[1]

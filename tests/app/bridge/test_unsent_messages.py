@@ -19,7 +19,6 @@ FILE = Attachment("notes.txt", 5, "notes")
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unsent_messages, "_WRITE_MS", 1)
     monkeypatch.setattr(unsent_messages, "_RETRY_MS", 1)
 
 
@@ -62,8 +61,7 @@ def test_files_are_written_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> 
     desk.wait(lambda: workspace._database.reader.unsent(None) == Unsent("ab", files))
 
 
-def test_what_is_sent_is_off_the_disk_with_the_prompt(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unsent_messages, "_WRITE_MS", 3_600_000)
+def test_what_is_sent_is_off_the_disk_with_the_prompt(desk: Desk) -> None:
     workspace = desk.open()
     workspace.unsent.keep(None, Unsent("say 1"))
     workspace.unsent.write()
@@ -99,7 +97,7 @@ def test_a_deleted_chat_comes_back_with_it(desk: Desk) -> None:
     assert workspace.undo_delete() == chat
     assert workspace.unsent.of(chat) == Unsent("a secret")
     workspace.delete(chat)
-    workspace._shelf._erase_deleted()
+    workspace.erase(chat)
     workspace.close()
     assert b"a secret" not in (desk.folder / "data" / FILE_NAME).read_bytes()
 

@@ -7,11 +7,13 @@ import time
 
 import pytest
 
+from app.bridge import replies
 from app.bridge.engine_client import EngineClient
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
+from app.storage.conversation_store import ConversationStore
 from app.storage.database import FILE_NAME
-from engine.errors import EmptyPrompt
+from engine.errors import EmptyPrompt, StorageError
 from engine.messages import Command, Generate
 from tests.app.bridge.conftest import Desk
 from tests.support.fake_engine import CONTEXT, SERVE
@@ -57,17 +59,35 @@ def test_a_partial_reply_is_on_the_disk_within_a_second(desk: Desk) -> None:
     workspace = desk.open()
     chat = workspace.send(None, "slow 500")
     desk.wait_for_state(workspace, chat, MessageState.STREAMING)
-    connection = sqlite3.connect(desk.folder / "data" / FILE_NAME)
 
     def stored() -> str:
-        row = connection.execute("SELECT content FROM messages WHERE role = 'assistant'").fetchone()
-        return str(row[0])
+        return workspace._database.reader.messages(chat)[-1].content
 
     desk.wait(lambda: stored() != "", timeout_s=1.0)
     before = stored()
     desk.wait(lambda: len(stored()) > len(before), timeout_s=1.0)
     assert stored().startswith(before)
-    connection.close()
+
+
+def test_a_reply_goes_on_to_the_disk_after_a_refusal(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replies, "_RETRY_MS", 50)
+    add_text, refused = ConversationStore.add_text, list[str]()
+
+    def refusing(store: ConversationStore, message_id: int, place: int, text: str) -> None:
+        if len(refused) < 2 and place:
+            refused.append(text)
+            raise StorageError("The disk is full.")
+        add_text(store, message_id, place, text)
+
+    monkeypatch.setattr(ConversationStore, "add_text", refusing)
+    workspace = desk.open()
+    chat = workspace.send(None, "slow 500")
+    desk.wait_for_state(workspace, chat, MessageState.STREAMING)
+    desk.wait(lambda: len(refused) == 2)
+    at_least = len(workspace.messages(chat)[-1].content) + 1
+    desk.wait(lambda: len(workspace._database.reader.messages(chat)[-1].content) > at_least)
+    stored, shown = workspace._database.reader.messages(chat)[-1], workspace.messages(chat)[-1]
+    assert shown.content.startswith(stored.content)
 
 
 def test_stopping_keeps_the_text_and_shows_at_once(desk: Desk) -> None:

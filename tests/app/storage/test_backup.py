@@ -40,7 +40,7 @@ def test_one_backup_a_day_and_the_last_ones_are_kept(tmp_path: Path) -> None:
         database.writer.back_up(TODAY + timedelta(days=day))
         database.writer.back_up(TODAY + timedelta(days=day))
     days = [TODAY + timedelta(days=day) for day in range(3, KEPT + 3)]
-    assert names(tmp_path) == [f"tenon-{day.isoformat()}.sqlite3" for day in days]
+    assert names(tmp_path) == [f"tenon-{at:06}-{day}.sqlite3" for at, day in enumerate(days, 4)]
     close(database)
 
 
@@ -58,7 +58,7 @@ def test_a_damaged_database_comes_back_from_the_last_sound_backup(tmp_path: Path
     database.writer.save(CHAT, [Message(3, 1, "user", "Later", 2.0, parent_id=2)])
     database.writer.back_up(TODAY + timedelta(days=1))
     close(database)
-    (tmp_path / FOLDER / "tenon-2026-11-22.sqlite3").write_bytes(b"damaged too")
+    (tmp_path / FOLDER / "tenon-000002-2026-11-22.sqlite3").write_bytes(b"damaged too")
     path = tmp_path / FILE_NAME
     content = path.read_bytes()
     path.write_bytes(

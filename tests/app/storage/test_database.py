@@ -78,7 +78,7 @@ def test_a_read_only_folder_shows_the_old_conversations(tmp_path: Path) -> None:
     assert database.first_free_id > 2
     close(database)
     assert (tmp_path / FILE_NAME).read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["tenon.lock", FILE_NAME]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["tenon.ledger", "tenon.lock", FILE_NAME]
 
 
 def test_a_newer_database_is_left_as_it_is(tmp_path: Path) -> None:
