@@ -14,7 +14,7 @@ from app.chat.stretches import NO_STRETCHES, Stretches
 from engine.messages import Attachment, ErrorReport, Role
 
 # A reply shorter than this says little about its mode's speed.
-_FEWEST_TOKENS = 16
+_FEWEST_TOKENS = 48
 
 
 class MessageState(str, Enum):

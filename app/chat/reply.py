@@ -100,6 +100,8 @@ def _finished(reply: Message, event: Finished, context_limit: int) -> Message:
         context_used=len(result.prompt_ids) + len(result.token_ids),
         context_limit=reply.statistics.context_limit if reply.statistics else context_limit,
     )
+    if result.busy:  # other programs took the processor from some rounds more than from others
+        statistics = replace(statistics, plain_per_second=None)
     state = MessageState.STOPPED if result.stop_reason == "cancelled" else MessageState.COMPLETE
     kept = reply.kept_characters
     return replace(

@@ -36,9 +36,11 @@ def wait_for_log(folder: Path, words: str) -> None:
     raise AssertionError(f"the window's log does not say {words!r}")
 
 
-def test_a_second_start_joins_the_first_and_a_killed_one_is_followed_by_a_new_one(tmp_path: Path) -> None:
+def test_a_second_start_joins_the_first_and_a_killed_one_is_followed_by_a_new_one(
+    tmp_path: Path, smollm2: Path
+) -> None:
     model = tmp_path / "a.gguf"
-    model.write_bytes(b"no model")
+    model.symlink_to(smollm2)
     first = start(tmp_path)
     wait_for_log(tmp_path, "Tenon starts")
     assert start(tmp_path, str(model)).wait(timeout=30) == 0

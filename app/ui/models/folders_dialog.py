@@ -7,11 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.model_entries import FolderEntry
 from app.ui import figures
 from app.ui.elided_label import ElidedLabel
+from app.ui.inert_text import PlainLabel
 from app.ui.models.model_dialog import ModelDialog
 from app.ui.share_bar import ShareBar
 from app.ui.theme.theme import Theme
@@ -101,7 +102,7 @@ class FoldersDialog(ModelDialog):
         grid = QGridLayout(row)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(0)
-        title = QLabel(_title(entry), row)
+        title = PlainLabel(_title(entry), row)
         title.setProperty("kind", "label")
         place = ElidedLabel(kind="small", parent=row)
         place.setText(tr("Not found: {place}", place=entry.path) if entry.missing else entry.path)
