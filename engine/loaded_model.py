@@ -54,7 +54,7 @@ _LARGE_BYTES = 128 << 20
 _TRIALS = 7
 _CPU = torch.device("cpu")
 _GPU_UNUSED = mark(
-    "What the GPU does not take of the model is more than memory takes, so the CPU computes all of it."
+    "The part of the model that does not fit on the GPU does not fit in memory either, so the CPU computes all of it."
 )
 _SHORT_OF_MEMORY = mark(
     "Keys and values take 8 bits, which is lossy, so that {context} tokens of context fit into memory."

@@ -18,7 +18,7 @@ from engine.verifying.rules import RULES
 
 _NO_TEMPLATE = mark("This model brings no chat template, so the conversation is given to it as plain text.")
 
-_NO_SWITCH = mark("The chat template of this model knows no such choice of thinking, so it has no effect.")
+_NO_SWITCH = mark("The chat template of this model has no such setting for thinking, so it has no effect.")
 # Tokens at a prompt's end that surely hold the mark of a thought, whether it is one token or many.
 _END_TOKENS = 12
 

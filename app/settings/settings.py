@@ -58,7 +58,7 @@ class Settings(Remembered):
         ("auto", "full", "q8_0"),
         mark("Number format of keys and values; 8 bits take half the memory and are a little less exact."),
         mark("Precision of the cache"),
-        (mark("8-bit where memory is short"), mark("As the activations"), mark("8-bit (lossy)")),
+        (mark("8-bit where memory is short"), mark("Full precision"), mark("8-bit (lossy)")),
     )
     threads = whole_number(
         0,
@@ -80,9 +80,7 @@ class Settings(Remembered):
         30,
         0,
         10_000,
-        mark(
-            "A model that nothing was asked of for so long leaves the memory; the next message loads it again."
-        ),
+        mark("A model that was not used for so long leaves the memory; the next message loads it again."),
         mark("Free the memory when idle"),
         Number(0, 10_000, unit=mark("min"), step=5, least_words=mark("Never"), slider=(5, 240)),
     )
@@ -238,7 +236,7 @@ class Settings(Remembered):
         "other-models",
         ("other-models", "always", "never"),
         mark(
-            "A chat is called after its first line at once; the model can find a better title when it is done."
+            "A chat takes its first line as its title; the model can find a better one when its reply is done."
         ),
         mark("Titles by the model"),
         (mark("Except by the built-in model"), mark("Always"), mark("Never")),

@@ -89,7 +89,7 @@ class ModelButton(QAbstractButton):
             if words
             else tr("Model: {model}", model=state.model_name)
         )
-        resting = tr("Nothing was asked for a while, so its memory is free; the next message loads it again.")
+        resting = tr("It was not used for a while, so its memory is free; the next message loads it again.")
         self.setToolTip(state.sentence or (resting if state.resting else tr("Choose a model")))
         self.updateGeometry()
         self.update()

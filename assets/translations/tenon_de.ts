@@ -110,8 +110,8 @@
   </message>
   <message>
    <location filename="app/settings/settings.py" />
-   <source>A chat is called after its first line at once; the model can find a better title when it is done.</source>
-   <translation>Ein Chat heißt sofort nach seiner ersten Zeile; das Modell findet vielleicht einen besseren Titel, wenn es fertig ist.</translation>
+   <source>A chat takes its first line as its title; the model can find a better one when its reply is done.</source>
+   <translation>Ein Chat heißt nach seiner ersten Zeile; das Modell findet vielleicht einen besseren Titel, wenn seine Antwort fertig ist.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -170,8 +170,8 @@
   </message>
   <message>
    <location filename="app/settings/settings.py" />
-   <source>A model that nothing was asked of for so long leaves the memory; the next message loads it again.</source>
-   <translation>Ein Modell, das so lange nichts gefragt wurde, verlässt den Speicher; die nächste Nachricht lädt es wieder.</translation>
+   <source>A model that was not used for so long leaves the memory; the next message loads it again.</source>
+   <translation>Ein Modell, das so lange nicht benutzt wurde, verlässt den Speicher; die nächste Nachricht lädt es wieder.</translation>
   </message>
   <message>
    <location filename="engine/hub/model_move.py" />
@@ -513,16 +513,6 @@
   </message>
   <message>
    <location filename="app/settings/settings.py" />
-   <source>As the activations</source>
-   <translation>Wie die Aktivierungen</translation>
-  </message>
-  <message>
-   <location filename="app/ui/chat_settings/thinking_field.py" />
-   <source>As the model does</source>
-   <translation>Wie vom Modell vorgesehen</translation>
-  </message>
-  <message>
-   <location filename="app/settings/settings.py" />
    <source>As the system</source>
    <translation>Wie das System</translation>
   </message>
@@ -663,7 +653,7 @@
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
-   <source>Both were as fast as each other</source>
+   <source>Both were equally fast</source>
    <translation>Beide waren gleich schnell</translation>
   </message>
   <message>
@@ -1163,7 +1153,7 @@
   </message>
   <message>
    <location filename="app/bridge/models/store.py" />
-   <source>Downloads are under way: hold them, or wait for them.</source>
+   <source>Downloads are under way: pause them, or wait for them.</source>
    <translation>Downloads laufen noch: sie anhalten oder abwarten.</translation>
   </message>
   <message>
@@ -1600,6 +1590,11 @@
    <translation>Von {repo}</translation>
   </message>
   <message>
+   <location filename="app/settings/settings.py" />
+   <source>Full precision</source>
+   <translation>Volle Genauigkeit</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/inspector.py" />
    <source>GB over the reply</source>
    <translation>GB während der Antwort</translation>
@@ -1850,6 +1845,11 @@
    <translation>Gedanken ausblenden</translation>
   </message>
   <message>
+   <location filename="app/ui/chat_settings/thinking_field.py" />
+   <source>High</source>
+   <translation>Hoch</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>How drafts grow</source>
    <translation>Wie Entwürfe wachsen</translation>
@@ -2075,6 +2075,11 @@
    <translation>Sie unterstützt nur Arc-Karten und die Grafik von Core-Ultra-Prozessoren und nützt bei älterer Intel-Grafik nichts.</translation>
   </message>
   <message>
+   <location filename="app/ui/model_button.py" />
+   <source>It was not used for a while, so its memory is free; the next message loads it again.</source>
+   <translation>Es wurde eine Weile nicht benutzt, daher ist sein Speicher frei; die nächste Nachricht lädt es wieder.</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/removal_dialog.py" />
    <source>Its draft {name} too, {size}</source>
    <translation>Auch sein Entwurf {name}, {size}</translation>
@@ -2156,8 +2161,8 @@
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
-   <source>LLMCad was chosen, but this model fits in memory: nothing is read from the disk, so the draft has no waiting to use and only guesses before each pass.</source>
-   <translation>LLMCad wurde gewählt, aber dieses Modell passt in den Speicher: nichts wird von der Festplatte gelesen, daher hat der Entwurf keine Wartezeit zu nutzen und rät nur vor jedem Durchlauf.</translation>
+   <source>LLMCad was chosen, but this model fits in memory: nothing is read from the disk, so there is no wait in which the draft could guess; it guesses before each pass only.</source>
+   <translation>LLMCad wurde gewählt, aber dieses Modell passt in den Speicher: nichts wird von der Festplatte gelesen, daher gibt es keine Wartezeit, in der der Entwurf raten könnte; er rät nur vor jedem Durchlauf.</translation>
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
@@ -2260,11 +2265,6 @@
    <translation>Grenzen</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_settings/thinking_field.py" />
-   <source>Little</source>
-   <translation>Wenig</translation>
-  </message>
-  <message>
    <location filename="app/ui/comparison/wording.py" />
    <source>Loading and reading the prompt</source>
    <translation>Laden und Prompt lesen</translation>
@@ -2340,6 +2340,11 @@
    <translation>Nachschlagen</translation>
   </message>
   <message>
+   <location filename="app/ui/chat_settings/thinking_field.py" />
+   <source>Low</source>
+   <translation>Niedrig</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/inspector.py" />
    <source>MB/s over the reply</source>
    <translation>MB/s während der Antwort</translation>
@@ -2403,6 +2408,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>Measured while other programs kept it busy</source>
    <translation>Gemessen, während andere Programme den Computer beschäftigten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Measurements are kept and improve the predictions for this model.</source>
+   <translation>Messwerte bleiben gespeichert und verbessern die Vorhersagen für dieses Modell.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/page.py" />
@@ -2503,6 +2513,11 @@
    <location filename="app/ui/machine/plan_panel.py" />
    <source>Model to plan</source>
    <translation>Modell für den Plan</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/thinking_field.py" />
+   <source>Model's default</source>
+   <translation>Vorgabe des Modells</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2663,11 +2678,6 @@
    <location filename="app/ui/models/folders_dialog.py" />
    <source>Moving the models</source>
    <translation>Modelle ziehen um</translation>
-  </message>
-  <message>
-   <location filename="app/ui/chat_settings/thinking_field.py" />
-   <source>Much</source>
-   <translation>Viel</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/addon.py" />
@@ -2890,11 +2900,6 @@
    <translation>Nichts zu importieren: einen Ordner, eine GGUF-Datei oder die Dateien eines einzigen Modells angeben.</translation>
   </message>
   <message>
-   <location filename="app/ui/model_button.py" />
-   <source>Nothing was asked for a while, so its memory is free; the next message loads it again.</source>
-   <translation>Eine Weile kam keine Frage, daher ist der Speicher frei; die nächste Nachricht lädt es wieder.</translation>
-  </message>
-  <message>
    <location filename="app/ui/inspector/acceptance_plot.py" />
    <source>Nothing was drafted for this reply</source>
    <translation>Für diese Antwort gab es keinen Entwurf</translation>
@@ -2921,7 +2926,7 @@
   </message>
   <message>
    <location filename="app/ui/transcript/reply_status.py" />
-   <source>Of {all} tokens, these were thoughts before the answer.</source>
+   <source>Of {all} tokens, this many were thoughts before the answer.</source>
    <translation>So viele von {all} Tokens waren Gedanken vor der Antwort.</translation>
   </message>
   <message>
@@ -3151,8 +3156,8 @@
   </message>
   <message>
    <location filename="app/ui/transcript/reply_status.py" />
-   <source>Plain decoding would have had {speed}, as this reply measured it.</source>
-   <translation>Normales Dekodieren hätte {speed} erreicht, wie bei dieser Antwort gemessen.</translation>
+   <source>Plain decoding would have reached {speed}, measured during this reply.</source>
+   <translation>Normales Dekodieren hätte {speed} erreicht, gemessen während dieser Antwort.</translation>
   </message>
   <message>
    <location filename="assets/catalogue.json" />
@@ -3363,6 +3368,11 @@
    <location filename="app/ui/models/removal_dialog.py" />
    <source>Remove</source>
    <translation>Entfernen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Remove from the list</source>
+   <translation>Aus der Liste nehmen</translation>
   </message>
   <message>
    <location filename="app/ui/composer/attachment_row.py" />
@@ -3848,11 +3858,6 @@
    <translation>Alles wegnehmen, was dieser Chat selbst festlegt</translation>
   </message>
   <message>
-   <location filename="app/ui/models/folders_dialog.py" />
-   <source>Take out</source>
-   <translation>Herausnehmen</translation>
-  </message>
-  <message>
    <location filename="app/ui/models/import_dialog.py" />
    <source>Takes no room; the model is gone when the files are moved or their disk is not there.</source>
    <translation>Braucht keinen Platz; das Modell ist weg, wenn die Dateien verschoben werden oder ihre Festplatte fehlt.</translation>
@@ -4174,8 +4179,8 @@
   </message>
   <message>
    <location filename="engine/request.py" />
-   <source>The chat template of this model knows no such choice of thinking, so it has no effect.</source>
-   <translation>Das Chat-Template dieses Modells kennt diese Wahl zum Nachdenken nicht, daher bleibt sie ohne Wirkung.</translation>
+   <source>The chat template of this model has no such setting for thinking, so it has no effect.</source>
+   <translation>Das Chat-Template dieses Modells hat keine solche Einstellung zum Nachdenken, daher bleibt sie ohne Wirkung.</translation>
   </message>
   <message>
    <location filename="app/storage/database.py" />
@@ -4764,8 +4769,8 @@
   </message>
   <message>
    <location filename="engine/hub/model_move.py" />
-   <source>The models could not be moved to {target} ({reason}): they are still in {source}. Mend it and move them again, which goes on from there, or give it up.</source>
-   <translation>Die Modelle ließen sich nicht nach {target} verschieben ({reason}): sie sind noch in {source}. Das beheben und den Umzug neu starten, der dort weitergeht, oder ihn aufgeben.</translation>
+   <source>The models could not be moved to {target} ({reason}): they are still in {source}. Solve this and move them again, which continues the move, or keep them there.</source>
+   <translation>Die Modelle ließen sich nicht nach {target} verschieben ({reason}): sie sind noch in {source}. Das beheben und sie erneut verschieben, was den Umzug fortsetzt, oder sie dort lassen.</translation>
   </message>
   <message>
    <location filename="engine/planning/device_fit.py" />
@@ -4871,6 +4876,16 @@
    <translation>Dem Zertifikat des Paketindex vertraut dieses System nicht: das Zertifikat der Firma in den Zertifikatsspeicher des Systems aufnehmen oder seine Datei in SSL_CERT_FILE nennen.</translation>
   </message>
   <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The part of the model that does not fit on the GPU does not fit in memory either, so the CPU computes all of it.</source>
+   <translation>Der Teil des Modells, der nicht auf die GPU passt, passt auch nicht in den Arbeitsspeicher, daher berechnet die CPU das ganze Modell.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>The part that does not fit on the GPU must be in memory, and {free_bytes} are free there.</source>
+   <translation>Der Teil, der nicht auf die GPU passt, muss in den Arbeitsspeicher, und dort sind {free_bytes} frei.</translation>
+  </message>
+  <message>
    <location filename="engine/gguf/model.py" />
    <source>The parts of {path} hold the same tensor twice; download them again.</source>
    <translation>Die Teile von {path} enthalten denselben Tensor doppelt: sie neu herunterladen.</translation>
@@ -4949,6 +4964,11 @@
    <location filename="engine/model/sampling.py" />
    <source>The seed is {value}, but it must be a whole number between 0 and 2**64 - 1.</source>
    <translation>Der Seed ist {value}, muss aber eine ganze Zahl zwischen 0 und 2**64 - 1 sein.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>The server at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in page of the network.</source>
+   <translation>Der Server unter {endpoint} ist kein Hub: HF_ENDPOINT, den Proxy oder eine Anmeldeseite des Netzes prüfen.</translation>
   </message>
   <message>
    <location filename="app/ui/settings/desk_actions.py" />
@@ -5207,8 +5227,8 @@
   </message>
   <message>
    <location filename="app/ui/welcome/panel.py" />
-   <source>They come as soon as it is known what runs here.</source>
-   <translation>Sie kommen, sobald bekannt ist, was hier läuft.</translation>
+   <source>They appear once Tenon knows which models run here.</source>
+   <translation>Sie erscheinen, sobald Tenon weiß, welche Modelle hier laufen.</translation>
   </message>
   <message>
    <location filename="app/ui/chat_settings/dialog.py" />
@@ -5324,6 +5344,11 @@
    <location filename="app/ui/transcript/thought.py" />
    <source>Thought</source>
    <translation>Gedanken</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>Thoughts are folded above the answer and never sent back to the model.</source>
+   <translation>Gedanken stehen zugeklappt über der Antwort und gehen nie an das Modell zurück.</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/thought.py" />
@@ -5581,11 +5606,6 @@
    <translation>Willkommen bei Tenon</translation>
   </message>
   <message>
-   <location filename="engine/hub/connection.py" />
-   <source>What answers at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in page of the network.</source>
-   <translation>Was unter {endpoint} antwortet, ist kein Hub: HF_ENDPOINT, den Proxy oder eine Anmeldeseite des Netzes prüfen.</translation>
-  </message>
-  <message>
    <location filename="app/ui/comparison/dialog.py" />
    <source>What both modes are to answer</source>
    <translation>Was beide Modi beantworten sollen</translation>
@@ -5601,11 +5621,6 @@
    <translation>Was ist zu tun?</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
-   <source>What does not fit on the GPU must be in memory, and {free_bytes} are free there.</source>
-   <translation>Was nicht auf die GPU passt, muss in den Arbeitsspeicher, und dort sind {free_bytes} frei.</translation>
-  </message>
-  <message>
    <location filename="app/ui/trouble/details_dialog.py" />
    <source>What happened</source>
    <translation>Was geschah</translation>
@@ -5616,19 +5631,9 @@
    <translation>Was frei ist</translation>
   </message>
   <message>
-   <location filename="app/ui/machine/words.py" />
-   <source>What is measured is kept, and this model's predictions get better by it.</source>
-   <translation>Was gemessen ist, bleibt und verbessert die Vorhersagen dieses Modells.</translation>
-  </message>
-  <message>
    <location filename="app/settings/pages.py" />
    <source>What leaves this computer</source>
    <translation>Was diesen Computer verlässt</translation>
-  </message>
-  <message>
-   <location filename="engine/loaded_model.py" />
-   <source>What the GPU does not take of the model is more than memory takes, so the CPU computes all of it.</source>
-   <translation>Was die GPU vom Modell nicht fasst, passt nicht in den Arbeitsspeicher, daher berechnet die CPU das ganze Modell.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -5639,11 +5644,6 @@
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>What the model is told before the chat. Left blank, it is told nothing.</source>
    <translation>Was das Modell vor dem Chat erfährt. Bleibt es leer, erfährt es nichts.</translation>
-  </message>
-  <message>
-   <location filename="app/ui/chat_settings/dialog.py" />
-   <source>What the model thinks before it answers is folded above the answer and never sent back to it.</source>
-   <translation>Was das Modell vor der Antwort denkt, steht zugeklappt über der Antwort und geht nie an das Modell zurück.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/page.py" />
@@ -5835,8 +5835,8 @@
   </message>
   <message>
    <location filename="app/ui/trouble/desk.py" />
-   <source>Your chats are safe. What is known of it can be looked at and reported.</source>
-   <translation>Die Chats sind sicher. Was darüber bekannt ist, lässt sich ansehen und melden.</translation>
+   <source>Your chats are safe. You can look at the details and report them.</source>
+   <translation>Die Chats sind sicher. Die Details lassen sich ansehen und melden.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -6646,7 +6646,7 @@
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
-   <source>{mode} was {times} times as fast, but hardly a guess held, so that was chance</source>
+   <source>{mode} was {times} times as fast, but almost no guess held, so that was chance</source>
    <translation>{mode} war {times}-mal so schnell, aber kaum ein Versuch hielt, das war also Zufall</translation>
   </message>
   <message>

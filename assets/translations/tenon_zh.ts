@@ -100,8 +100,8 @@
   </message>
   <message>
    <location filename="app/settings/settings.py" />
-   <source>A chat is called after its first line at once; the model can find a better title when it is done.</source>
-   <translation>对话先以第一行为标题；模型回复完后可以起一个更好的标题。</translation>
+   <source>A chat takes its first line as its title; the model can find a better one when its reply is done.</source>
+   <translation>对话以第一行为标题；模型回复完后可以起一个更好的标题。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -160,7 +160,7 @@
   </message>
   <message>
    <location filename="app/settings/settings.py" />
-   <source>A model that nothing was asked of for so long leaves the memory; the next message loads it again.</source>
+   <source>A model that was not used for so long leaves the memory; the next message loads it again.</source>
    <translation>模型闲置这么久后会离开内存；下一条消息会重新加载它。</translation>
   </message>
   <message>
@@ -502,16 +502,6 @@
   </message>
   <message>
    <location filename="app/settings/settings.py" />
-   <source>As the activations</source>
-   <translation>与激活值相同</translation>
-  </message>
-  <message>
-   <location filename="app/ui/chat_settings/thinking_field.py" />
-   <source>As the model does</source>
-   <translation>按模型默认</translation>
-  </message>
-  <message>
-   <location filename="app/settings/settings.py" />
    <source>As the system</source>
    <translation>跟随系统</translation>
   </message>
@@ -652,7 +642,7 @@
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
-   <source>Both were as fast as each other</source>
+   <source>Both were equally fast</source>
    <translation>两者一样快</translation>
   </message>
   <message>
@@ -1152,7 +1142,7 @@
   </message>
   <message>
    <location filename="app/bridge/models/store.py" />
-   <source>Downloads are under way: hold them, or wait for them.</source>
+   <source>Downloads are under way: pause them, or wait for them.</source>
    <translation>正在下载：请暂停下载，或等它们完成。</translation>
   </message>
   <message>
@@ -1588,6 +1578,11 @@
    <translation>来自 {repo}</translation>
   </message>
   <message>
+   <location filename="app/settings/settings.py" />
+   <source>Full precision</source>
+   <translation>全精度</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/inspector.py" />
    <source>GB over the reply</source>
    <translation>回复期间的 GB</translation>
@@ -1838,6 +1833,11 @@
    <translation>隐藏思考</translation>
   </message>
   <message>
+   <location filename="app/ui/chat_settings/thinking_field.py" />
+   <source>High</source>
+   <translation>高</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>How drafts grow</source>
    <translation>草稿如何生长</translation>
@@ -2063,6 +2063,11 @@
    <translation>它仅支持 Arc 显卡和 Core Ultra 处理器的核显，对较旧的 Intel 显卡没有用处。</translation>
   </message>
   <message>
+   <location filename="app/ui/model_button.py" />
+   <source>It was not used for a while, so its memory is free; the next message loads it again.</source>
+   <translation>闲置了一段时间，内存已释放；下一条消息会重新加载。</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/removal_dialog.py" />
    <source>Its draft {name} too, {size}</source>
    <translation>连同它的草稿 {name}，{size}</translation>
@@ -2144,8 +2149,8 @@
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
-   <source>LLMCad was chosen, but this model fits in memory: nothing is read from the disk, so the draft has no waiting to use and only guesses before each pass.</source>
-   <translation>已选择 LLMCad，但此模型内存放得下：无需从磁盘读取，草稿没有等待时间可用，只在每次计算前猜测。</translation>
+   <source>LLMCad was chosen, but this model fits in memory: nothing is read from the disk, so there is no wait in which the draft could guess; it guesses before each pass only.</source>
+   <translation>已选择 LLMCad，但此模型内存放得下：无需从磁盘读取，因此没有可供草稿猜测的等待时间，草稿只在每次计算前猜测。</translation>
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
@@ -2248,11 +2253,6 @@
    <translation>限制</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_settings/thinking_field.py" />
-   <source>Little</source>
-   <translation>少</translation>
-  </message>
-  <message>
    <location filename="app/ui/comparison/wording.py" />
    <source>Loading and reading the prompt</source>
    <translation>加载并读取提示词</translation>
@@ -2328,6 +2328,11 @@
    <translation>查找</translation>
   </message>
   <message>
+   <location filename="app/ui/chat_settings/thinking_field.py" />
+   <source>Low</source>
+   <translation>低</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/inspector.py" />
    <source>MB/s over the reply</source>
    <translation>回复期间的 MB/s</translation>
@@ -2391,6 +2396,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>Measured while other programs kept it busy</source>
    <translation>测量时其他程序占用了本机</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Measurements are kept and improve the predictions for this model.</source>
+   <translation>测量结果会保留，使此模型的预测更准。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/page.py" />
@@ -2491,6 +2501,11 @@
    <location filename="app/ui/machine/plan_panel.py" />
    <source>Model to plan</source>
    <translation>方案的模型</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/thinking_field.py" />
+   <source>Model's default</source>
+   <translation>模型默认</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2651,11 +2666,6 @@
    <location filename="app/ui/models/folders_dialog.py" />
    <source>Moving the models</source>
    <translation>正在移动模型</translation>
-  </message>
-  <message>
-   <location filename="app/ui/chat_settings/thinking_field.py" />
-   <source>Much</source>
-   <translation>多</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/addon.py" />
@@ -2878,11 +2888,6 @@
    <translation>没有可导入的内容：请指定文件夹、GGUF 文件，或同一模型的各个文件。</translation>
   </message>
   <message>
-   <location filename="app/ui/model_button.py" />
-   <source>Nothing was asked for a while, so its memory is free; the next message loads it again.</source>
-   <translation>闲置了一段时间，内存已释放；下一条消息会重新加载。</translation>
-  </message>
-  <message>
    <location filename="app/ui/inspector/acceptance_plot.py" />
    <source>Nothing was drafted for this reply</source>
    <translation>此回复没有草稿</translation>
@@ -2909,8 +2914,8 @@
   </message>
   <message>
    <location filename="app/ui/transcript/reply_status.py" />
-   <source>Of {all} tokens, these were thoughts before the answer.</source>
-   <translation>共 {all} 个 token，其中这些是回答前的思考。</translation>
+   <source>Of {all} tokens, this many were thoughts before the answer.</source>
+   <translation>共 {all} 个 token，其中这么多是回答前的思考。</translation>
   </message>
   <message>
    <location filename="app/ui/chat_settings/thinking_field.py" />
@@ -3139,8 +3144,8 @@
   </message>
   <message>
    <location filename="app/ui/transcript/reply_status.py" />
-   <source>Plain decoding would have had {speed}, as this reply measured it.</source>
-   <translation>根据此回复的测量，普通解码的速度为 {speed}。</translation>
+   <source>Plain decoding would have reached {speed}, measured during this reply.</source>
+   <translation>根据此回复期间的测量，普通解码的速度为 {speed}。</translation>
   </message>
   <message>
    <location filename="assets/catalogue.json" />
@@ -3351,6 +3356,11 @@
    <location filename="app/ui/models/removal_dialog.py" />
    <source>Remove</source>
    <translation>移除</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Remove from the list</source>
+   <translation>从列表移除</translation>
   </message>
   <message>
    <location filename="app/ui/composer/attachment_row.py" />
@@ -3835,11 +3845,6 @@
    <translation>清除此对话自身的所有设置</translation>
   </message>
   <message>
-   <location filename="app/ui/models/folders_dialog.py" />
-   <source>Take out</source>
-   <translation>移出</translation>
-  </message>
-  <message>
    <location filename="app/ui/models/import_dialog.py" />
    <source>Takes no room; the model is gone when the files are moved or their disk is not there.</source>
    <translation>不占空间；若文件被移动或其磁盘不在，模型便无法使用。</translation>
@@ -4161,8 +4166,8 @@
   </message>
   <message>
    <location filename="engine/request.py" />
-   <source>The chat template of this model knows no such choice of thinking, so it has no effect.</source>
-   <translation>此模型的对话模板不支持这一思考选项，因此它不起作用。</translation>
+   <source>The chat template of this model has no such setting for thinking, so it has no effect.</source>
+   <translation>此模型的对话模板没有这项思考设置，因此它不起作用。</translation>
   </message>
   <message>
    <location filename="app/storage/database.py" />
@@ -4751,8 +4756,8 @@
   </message>
   <message>
    <location filename="engine/hub/model_move.py" />
-   <source>The models could not be moved to {target} ({reason}): they are still in {source}. Mend it and move them again, which goes on from there, or give it up.</source>
-   <translation>无法将模型移动到 {target}（{reason}）：模型仍在 {source}。请排除问题后重新移动（会从中断处继续），或放弃移动。</translation>
+   <source>The models could not be moved to {target} ({reason}): they are still in {source}. Solve this and move them again, which continues the move, or keep them there.</source>
+   <translation>无法将模型移动到 {target}（{reason}）：模型仍在 {source}。请排除问题后再次移动（会接着进行），或将模型留在原处。</translation>
   </message>
   <message>
    <location filename="engine/planning/device_fit.py" />
@@ -4857,6 +4862,16 @@
    <translation>此系统不信任软件包索引的证书：请将公司的证书添加到系统证书库，或在 SSL_CERT_FILE 中指定证书文件。</translation>
   </message>
   <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The part of the model that does not fit on the GPU does not fit in memory either, so the CPU computes all of it.</source>
+   <translation>模型中 GPU 放不下的部分，内存也放不下，因此全部由 CPU 计算。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>The part that does not fit on the GPU must be in memory, and {free_bytes} are free there.</source>
+   <translation>GPU 上放不下的部分必须放入内存，而内存可用 {free_bytes}。</translation>
+  </message>
+  <message>
    <location filename="engine/gguf/model.py" />
    <source>The parts of {path} hold the same tensor twice; download them again.</source>
    <translation>{path} 的各分片中有重复的张量；请重新下载这些分片。</translation>
@@ -4935,6 +4950,11 @@
    <location filename="engine/model/sampling.py" />
    <source>The seed is {value}, but it must be a whole number between 0 and 2**64 - 1.</source>
    <translation>种子为 {value}，而它必须是 0 到 2**64 - 1 之间的整数。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>The server at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in page of the network.</source>
+   <translation>{endpoint} 处的服务器不是 Hub：请检查 HF_ENDPOINT、代理，或网络的登录页。</translation>
   </message>
   <message>
    <location filename="app/ui/settings/desk_actions.py" />
@@ -5193,8 +5213,8 @@
   </message>
   <message>
    <location filename="app/ui/welcome/panel.py" />
-   <source>They come as soon as it is known what runs here.</source>
-   <translation>查明本机能运行什么后就会显示。</translation>
+   <source>They appear once Tenon knows which models run here.</source>
+   <translation>查明本机能运行哪些模型后就会显示。</translation>
   </message>
   <message>
    <location filename="app/ui/chat_settings/dialog.py" />
@@ -5310,6 +5330,11 @@
    <location filename="app/ui/transcript/thought.py" />
    <source>Thought</source>
    <translation>思考</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>Thoughts are folded above the answer and never sent back to the model.</source>
+   <translation>思考折叠在回答上方，不会再发送给模型。</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/thought.py" />
@@ -5567,11 +5592,6 @@
    <translation>欢迎使用 Tenon</translation>
   </message>
   <message>
-   <location filename="engine/hub/connection.py" />
-   <source>What answers at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in page of the network.</source>
-   <translation>{endpoint} 处应答的不是 Hub：请检查 HF_ENDPOINT、代理，或网络的登录页。</translation>
-  </message>
-  <message>
    <location filename="app/ui/comparison/dialog.py" />
    <source>What both modes are to answer</source>
    <translation>两种模式要回答的内容</translation>
@@ -5587,11 +5607,6 @@
    <translation>要做什么？</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
-   <source>What does not fit on the GPU must be in memory, and {free_bytes} are free there.</source>
-   <translation>GPU 上放不下的部分必须放入内存，而内存可用 {free_bytes}。</translation>
-  </message>
-  <message>
    <location filename="app/ui/trouble/details_dialog.py" />
    <source>What happened</source>
    <translation>发生了什么</translation>
@@ -5602,19 +5617,9 @@
    <translation>可用的部分</translation>
   </message>
   <message>
-   <location filename="app/ui/machine/words.py" />
-   <source>What is measured is kept, and this model's predictions get better by it.</source>
-   <translation>测量结果会保留，使此模型的预测更准。</translation>
-  </message>
-  <message>
    <location filename="app/settings/pages.py" />
    <source>What leaves this computer</source>
    <translation>哪些内容会离开本机</translation>
-  </message>
-  <message>
-   <location filename="engine/loaded_model.py" />
-   <source>What the GPU does not take of the model is more than memory takes, so the CPU computes all of it.</source>
-   <translation>模型中 GPU 放不下的部分，内存也放不下，因此全部由 CPU 计算。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -5625,11 +5630,6 @@
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>What the model is told before the chat. Left blank, it is told nothing.</source>
    <translation>对话前告诉模型的内容。留空则不告诉。</translation>
-  </message>
-  <message>
-   <location filename="app/ui/chat_settings/dialog.py" />
-   <source>What the model thinks before it answers is folded above the answer and never sent back to it.</source>
-   <translation>模型回答前的思考折叠在回答上方，不会再发送给模型。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/page.py" />
@@ -5820,8 +5820,8 @@
   </message>
   <message>
    <location filename="app/ui/trouble/desk.py" />
-   <source>Your chats are safe. What is known of it can be looked at and reported.</source>
-   <translation>对话是安全的。可以查看并报告已知的情况。</translation>
+   <source>Your chats are safe. You can look at the details and report them.</source>
+   <translation>对话是安全的。可以查看并报告详情。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -6629,7 +6629,7 @@
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
-   <source>{mode} was {times} times as fast, but hardly a guess held, so that was chance</source>
+   <source>{mode} was {times} times as fast, but almost no guess held, so that was chance</source>
    <translation>{mode} 的速度是另一种的 {times} 倍，但几乎没有猜测成立，因此只是偶然</translation>
   </message>
   <message>

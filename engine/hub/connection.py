@@ -243,7 +243,7 @@ class Hub:
         except (KeyError, TypeError, ValueError) as error:
             raise HubUnreachable(
                 say(
-                    "What answers at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in "
+                    "The server at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in "
                     "page of the network.",
                     endpoint=self.endpoint,
                 ),

@@ -132,8 +132,8 @@ def move_models(target: Path, progress: Progress = lambda done_bytes, total_byte
         reason = say("the disk is full") if full else error.strerror
         raise OutOfDisk(
             say(
-                "The models could not be moved to {target} ({reason}): they are still in {source}. Mend it and "
-                "move them again, which goes on from there, or give it up.",
+                "The models could not be moved to {target} ({reason}): they are still in {source}. Solve this "
+                "and move them again, which continues the move, or keep them there.",
                 target=target,
                 reason=reason,
                 source=models_folder(),

@@ -67,7 +67,7 @@ def not_one_layer(free_bytes: int) -> str:
 def no_room_beside_gpu(free_bytes: int) -> str:
     """Why a model cannot be shared between a GPU and the host."""
     return say(
-        "What does not fit on the GPU must be in memory, and {free_bytes} are free there.",
+        "The part that does not fit on the GPU must be in memory, and {free_bytes} are free there.",
         free_bytes=readable(free_bytes),
     )
 

@@ -33,8 +33,8 @@ _REASONS = {
     ),
 }
 _LLMCAD_IN_MEMORY = mark(
-    "LLMCad was chosen, but this model fits in memory: nothing is read from the disk, so the draft has no waiting to "
-    "use and only guesses before each pass."
+    "LLMCad was chosen, but this model fits in memory: nothing is read from the disk, so there is no wait in "
+    "which the draft could guess; it guesses before each pass only."
 )
 _UNMEASURED = {
     "dovetail": mark("Auto: a draft is given, so dovetail guesses with it."),

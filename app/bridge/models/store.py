@@ -141,7 +141,7 @@ class ModelStore(QObject):
     def obstacle_to_moving(self) -> str:
         """Why Tenon's models cannot be moved now, in one sentence; empty where nothing stands in the way."""
         if self.downloads.under_way:
-            return tr("Downloads are under way: hold them, or wait for them.")
+            return tr("Downloads are under way: pause them, or wait for them.")
         if self.installed.reads:
             return tr("{name} is still being read: wait for that, or stop it.", name=self.installed.reads)
         return ""

@@ -145,9 +145,7 @@ class ChatSettingsDialog(RingedDialog):
             self._add(
                 page,
                 tr("Thinking"),
-                tr(
-                    "What the model thinks before it answers is folded above the answer and never sent back to it."
-                ),
+                tr("Thoughts are folded above the answer and never sent back to the model."),
                 self.thinking,
             )
         self._column.addStretch(1)

@@ -13,9 +13,9 @@ from engine.messages import Thinking, ThinkingControl
 _CHOICES: dict[ThinkingControl, tuple[tuple[str, Thinking], ...]] = {
     "switch": ((mark("On"), Thinking(on=True)), (mark("Off"), Thinking(on=False))),
     "effort": (
-        (mark("Little"), Thinking(effort="low")),
+        (mark("Low"), Thinking(effort="low")),
         (mark("Medium"), Thinking(effort="medium")),
-        (mark("Much"), Thinking(effort="high")),
+        (mark("High"), Thinking(effort="high")),
     ),
 }
 
@@ -26,7 +26,7 @@ class ThinkingField(ListBox):
     def __init__(self, theme: Theme, control: ThinkingControl, parent: QWidget) -> None:
         super().__init__(theme, parent, LETTERS)
         self.setAccessibleName(tr("Thinking"))
-        self.addItem(tr("As the model does"), Thinking())
+        self.addItem(tr("Model's default"), Thinking())
         for title, thinking in _CHOICES[control]:
             self.addItem(tr(title), thinking)
 

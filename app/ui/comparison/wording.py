@@ -62,12 +62,12 @@ def _speed_words(trials: Sequence[Trial]) -> str:
     slower, faster = sorted(known, key=lambda trial: trial.tokens_per_second or 0.0)
     times = figures.ratio((faster.tokens_per_second or 0.0) / (slower.tokens_per_second or 1.0))
     if times == figures.ratio(1.0):
-        return tr("Both were as fast as each other")
+        return tr("Both were equally fast")
     mode = mode_title(faster.mode) if ran_title(faster) == ran_title(slower) else ran_title(faster)
     tau = faster.mean_acceptance_length
     if tau is not None and tau < _HARDLY:
         return tr(
-            "{mode} was {times} times as fast, but hardly a guess held, so that was chance",
+            "{mode} was {times} times as fast, but almost no guess held, so that was chance",
             mode=mode,
             times=times,
         )

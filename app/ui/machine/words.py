@@ -206,7 +206,7 @@ def promise_words(report: MachineReport | None, rows: tuple[MeasuredMode, ...] =
         return tr("On battery most computers are slower: plug it in to measure.")
     if report is None or not report.measured_at:
         return tr("The speeds of the machine are measured first, in some seconds.")
-    return tr("What is measured is kept, and this model's predictions get better by it.")
+    return tr("Measurements are kept and improve the predictions for this model.")
 
 
 def result_words(rows: tuple[MeasuredMode, ...]) -> tuple[str, str]:

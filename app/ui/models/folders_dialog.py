@@ -127,7 +127,7 @@ class FoldersDialog(ModelDialog):
     def _actions(self, entry: FolderEntry) -> list[tuple[str, str, Callable[[], object]]]:
         folders = self._folders
         if entry.added:
-            return [("take-out", tr("Take out"), partial(folders.forget, entry.path))]
+            return [("take-out", tr("Remove from the list"), partial(folders.forget, entry.path))]
         if not entry.own:
             return []
         if folders.moving is not None:

@@ -130,7 +130,8 @@ def speed_figures(statistics: ReplyStatistics, live: bool) -> tuple[Figure, ...]
     if statistics.thought_tokens:
         tokens = figures.whole(statistics.thought_tokens)
         of_all = tr(
-            "Of {all} tokens, these were thoughts before the answer.", all=figures.whole(statistics.tokens)
+            "Of {all} tokens, this many were thoughts before the answer.",
+            all=figures.whole(statistics.tokens),
         )
         found.append(Figure(tr("thought"), tokens, tr("tokens"), "", 4, of_all))
     if statistics.mode:
@@ -145,4 +146,4 @@ def gain_words(statistics: ReplyStatistics) -> str:
     if statistics.times_plain is None or statistics.plain_per_second is None:
         return ""
     speed = figures.speed(statistics.plain_per_second)
-    return tr("Plain decoding would have had {speed}, as this reply measured it.", speed=speed)
+    return tr("Plain decoding would have reached {speed}, measured during this reply.", speed=speed)

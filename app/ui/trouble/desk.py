@@ -111,7 +111,7 @@ class TroubleDesk(QObject):
 
     def tell_bad_end(self, details: str) -> None:
         """Tenon did not end as it should last time."""
-        sentence = tr("Your chats are safe. What is known of it can be looked at and reported.")
+        sentence = tr("Your chats are safe. You can look at the details and report them.")
         self.tell(ErrorReport(BAD_END, sentence, details))
 
     def show_details(self, report: ErrorReport) -> None:

@@ -154,7 +154,7 @@ class WelcomePanel(QScrollArea):
         if self._workspace.engine_state().phase is EnginePhase.STOPPED:
             return tr("It could not be looked at. Everything else works all the same.")
         if not known or self._store.forecasts.under_way:
-            return tr("They come as soon as it is known what runs here.")
+            return tr("They appear once Tenon knows which models run here.")
         return tr("None of the usual ones fits in its memory; the page Models has all of them.")
 
     @Slot()

@@ -119,7 +119,7 @@ def test_thinking_is_asked_for_only_where_the_model_knows_of_it(
         shown = next(one for one in window.findChildren(ChatSettingsDialog) if one.isVisible())
         assert shown.thinking is not None
         assert (
-            shown.thinking.currentText() == "As the model does"
+            shown.thinking.currentText() == "Model's default"
         )  # another control's choice is none of this one's
         shown.thinking.setCurrentIndex(at)
         shown.apply_button.click()

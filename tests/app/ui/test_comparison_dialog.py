@@ -72,12 +72,12 @@ def test_speeds_that_are_alike_or_unknown_have_their_words(
     workspace: FakeWorkspace, dialog: ComparisonDialog
 ) -> None:
     workspace.comparison.show(PLAIN, replace(SAME, tokens_per_second=7.6))
-    assert dialog.verdict_text == "Both were as fast as each other; the texts are identical."
+    assert dialog.verdict_text == "Both were equally fast; the texts are identical."
     workspace.comparison.show(PLAIN, replace(SAME, tokens_per_second=None))
     assert dialog.verdict_text == "The texts are identical."
     workspace.comparison.show(PLAIN, replace(SAME, mean_acceptance_length=1.0))
     assert dialog.verdict_text == (
-        "Lookup was 2.0 times as fast, but hardly a guess held, so that was chance; the texts are identical."
+        "Lookup was 2.0 times as fast, but almost no guess held, so that was chance; the texts are identical."
     )
     auto = replace(SAME, mode="auto", ran="plain", tokens_per_second=15.0)  # the same mode ran twice
     workspace.comparison.show(PLAIN, auto)

@@ -142,5 +142,5 @@ def test_a_choice_that_the_template_does_not_know_is_said(client: EngineClient, 
     assert client.seen(Notice) == []
     client.answer(list(ASK), folder, thinking=Thinking(effort="low"), max_tokens=2)
     assert [notice.text for notice in client.seen(Notice)] == [
-        "The chat template of this model knows no such choice of thinking, so it has no effect."
+        "The chat template of this model has no such setting for thinking, so it has no effect."
     ]

@@ -62,7 +62,7 @@ def test_nothing_is_moved_while_something_comes_or_where_it_cannot_go(
     monkeypatch.setattr(type(store.downloads), "under_way", property(lambda downloads: 1))
     with desk.qtbot.waitSignal(store.folders.refused, timeout=10_000) as refused:
         store.move(str(tmp_path / "target"))
-    assert refused.args == ["Downloads are under way: hold them, or wait for them."]
+    assert refused.args == ["Downloads are under way: pause them, or wait for them."]
     assert mine.is_dir()
 
 

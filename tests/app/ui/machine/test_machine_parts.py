@@ -119,7 +119,7 @@ def test_when_it_was_measured_and_on_what_power() -> None:
 
 def test_what_is_said_before_measuring() -> None:
     assert promise_words(None) == promise_words(machine(measured=False))
-    assert promise_words(machine()).startswith("What is measured is kept")
+    assert promise_words(machine()).startswith("Measurements are kept")
     assert promise_words(replace(machine(), on_mains=False)).startswith("On battery")
 
 

@@ -99,7 +99,7 @@ def test_models_are_predicted_once_the_engine_is_up(
     workspace.set_engine(STARTING)
     start = Start(qtbot, theme, workspace)
     assert looks == []
-    assert start.panel.head.words.text() == "They come as soon as it is known what runs here."
+    assert start.panel.head.words.text() == "They appear once Tenon knows which models run here."
     workspace.set_engine(READY)
     workspace.set_engine(READY)
     assert looks == ["look"]
