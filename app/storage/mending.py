@@ -58,14 +58,14 @@ def mend(connection: sqlite3.Connection, path: Path) -> str:
         _give_up(connection, damaged)
     if not back:
         return tr(
-            "Damage was found in the chats, and no backup has what is lost ({count}): each place says so. The file "
-            "as it was is kept as {path}.",
+            "The chats were damaged, and no backup has the {count} damaged entries: each says that it is lost. "
+            "The damaged file is kept as {path}.",
             count=count,
             path=kept,
         )
     return tr(
-        "Damage was found in the chats: {back} of {count} damaged entries are back as of the backup of {day}, each "
-        "other says that it is lost. The file as it was is kept as {path}.",
+        "The chats were damaged: {back} of {count} damaged entries were restored from the backup of {day}, the "
+        "others say that they are lost. The damaged file is kept as {path}.",
         back=back,
         count=count,
         day=days[-1],

@@ -742,19 +742,19 @@
    <translation>Chats</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_files.py" />
-   <source>Chats (*.json);;All files (*)</source>
-   <translation>Chats (*.json);;Alle Dateien (*)</translation>
-  </message>
-  <message>
    <location filename="app/settings/pages.py" />
    <source>Chats and backups</source>
    <translation>Chats und Sicherungen</translation>
   </message>
   <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Chats and backups (*.json *.sqlite3);;All files (*)</source>
+   <translation>Chats und Sicherungen (*.json *.sqlite3);;Alle Dateien (*)</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_shelf.py" />
-   <source>Chats that were exported as JSON, or conversations.json of ChatGPT's data export</source>
-   <translation>Chats, die als JSON exportiert wurden, oder conversations.json aus dem Datenexport von ChatGPT</translation>
+   <source>Chats exported as JSON, conversations.json of ChatGPT's data export, or a backup of Tenon's</source>
+   <translation>Als JSON exportierte Chats, conversations.json aus dem Datenexport von ChatGPT oder eine Sicherung von Tenon</translation>
   </message>
   <message>
    <location filename="app/ui/models/removal_dialog.py" />
@@ -1027,6 +1027,16 @@
    <translation>Tägliche Sicherung</translation>
   </message>
   <message>
+   <location filename="app/storage/mending.py" />
+   <source>Damaged chat</source>
+   <translation>Beschädigter Chat</translation>
+  </message>
+  <message>
+   <location filename="app/storage/conversation_store.py" />
+   <source>Damaged chat: restart Tenon</source>
+   <translation>Beschädigter Chat: Tenon neu starten</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Dark</source>
    <translation>Dunkel</translation>
@@ -1253,6 +1263,11 @@
    <location filename="app/ui/transcript/error_notice.py" />
    <source>Error: {sentence}</source>
    <translation>Fehler: {sentence}</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/archive.py" />
+   <source>Every chat of {name} is here already.</source>
+   <translation>Alle Chats aus {name} sind schon hier.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -2028,6 +2043,11 @@
    <location filename="app/chat/exchange/reading.py" />
    <source>It is no JSON, or is damaged.</source>
    <translation>Sie ist kein JSON oder beschädigt.</translation>
+  </message>
+  <message>
+   <location filename="app/storage/conversation_store.py" />
+   <source>It is no backup of chats that can be read: take another one.</source>
+   <translation>Sie ist keine lesbare Sicherung von Chats: eine andere nehmen.</translation>
   </message>
   <message>
    <location filename="app/storage/text_file.py" />
@@ -4158,6 +4178,11 @@
    <translation>Die Artikel der Hilfe gibt es vorerst nur auf Englisch.</translation>
   </message>
   <message>
+   <location filename="app/storage/database.py" />
+   <source>The backup of {day} has {chats}: Import chats... takes in those of {path} that are not here.</source>
+   <translation>Die Sicherung vom {day} hat {chats}: „Chats importieren...“ holt aus {path} die fehlenden.</translation>
+  </message>
+  <message>
    <location filename="app/bridge/workspace.py" />
    <source>The built-in model {model} is not here: {other} answers. The page Models has more.</source>
    <translation>Das eingebaute Modell {model} fehlt hier: {other} antwortet. Auf der Seite Modelle gibt es mehr.</translation>
@@ -4206,6 +4231,16 @@
    <location filename="app/storage/database.py" />
    <source>The chats in {folder} come from a newer Tenon: install that version to open them.</source>
    <translation>Die Chats in {folder} stammen von einem neueren Tenon: diese Version installieren, um sie zu öffnen.</translation>
+  </message>
+  <message>
+   <location filename="app/storage/mending.py" />
+   <source>The chats were damaged, and no backup has the {count} damaged entries: each says that it is lost. The damaged file is kept as {path}.</source>
+   <translation>Die Chats waren beschädigt, und keine Sicherung enthält die beschädigten Einträge ({count}): jeder zeigt an, dass er verloren ist. Die beschädigte Datei bleibt als {path} erhalten.</translation>
+  </message>
+  <message>
+   <location filename="app/storage/mending.py" />
+   <source>The chats were damaged: {back} of {count} damaged entries were restored from the backup of {day}, the others say that they are lost. The damaged file is kept as {path}.</source>
+   <translation>Die Chats waren beschädigt: {back} von {count} beschädigten Einträgen sind aus der Sicherung vom {day} wiederhergestellt, die anderen zeigen an, dass sie verloren sind. Die beschädigte Datei bleibt als {path} erhalten.</translation>
   </message>
   <message>
    <location filename="app/ui/message_commands.py" />
@@ -4566,6 +4601,11 @@
    <location filename="engine/hub/answers.py" />
    <source>The hub's certificate is not trusted by this system: add your company's certificate to the system's store, or name its file in SSL_CERT_FILE.</source>
    <translation>Dem Zertifikat des Hubs vertraut dieses System nicht: das Zertifikat der Firma in den Zertifikatsspeicher des Systems aufnehmen oder seine Datei in SSL_CERT_FILE nennen.</translation>
+  </message>
+  <message>
+   <location filename="app/storage/database.py" />
+   <source>The last changes to the chats are missing: {now} chats are here, and {before} were when Tenon ran last.</source>
+   <translation>Die letzten Änderungen an den Chats fehlen: {now} Chats sind da, und {before} waren es, als Tenon zuletzt lief.</translation>
   </message>
   <message>
    <location filename="engine/planning/device_fit.py" />
@@ -5116,6 +5156,11 @@
    <translation>Hier gibt es keine GPU, die Tenon nutzen darf, daher läuft das Modell nur auf der CPU.</translation>
   </message>
   <message>
+   <location filename="app/storage/database.py" />
+   <source>There is no backup of them.</source>
+   <translation>Es gibt davon keine Sicherung.</translation>
+  </message>
+  <message>
    <location filename="engine/planning/format_choice.py" />
    <source>There is no cache format {wanted}: choose {names}.</source>
    <translation>Ein Cache-Format {wanted} gibt es nicht: {names} wählen.</translation>
@@ -5299,6 +5344,16 @@
    <location filename="app/bridge/machine.py" />
    <source>This machine is being measured: the reply begins when that is done, or when you stop it.</source>
    <translation>Dieser Computer wird gemessen: die Antwort beginnt, wenn das fertig oder angehalten ist.</translation>
+  </message>
+  <message>
+   <location filename="app/storage/mending.py" />
+   <source>This message was damaged on the disk, and no backup has it.</source>
+   <translation>Diese Nachricht wurde auf der Festplatte beschädigt, und keine Sicherung enthält sie.</translation>
+  </message>
+  <message>
+   <location filename="app/storage/mending.py" />
+   <source>This message was damaged on the disk: restart Tenon, which looks for it in the backups.</source>
+   <translation>Diese Nachricht wurde auf der Festplatte beschädigt: Tenon neu starten, das sie dann in den Sicherungen sucht.</translation>
   </message>
   <message>
    <location filename="engine/request.py" />

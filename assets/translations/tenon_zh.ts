@@ -731,19 +731,19 @@
    <translation>对话</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_files.py" />
-   <source>Chats (*.json);;All files (*)</source>
-   <translation>对话 (*.json);;所有文件 (*)</translation>
-  </message>
-  <message>
    <location filename="app/settings/pages.py" />
    <source>Chats and backups</source>
    <translation>对话和备份</translation>
   </message>
   <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Chats and backups (*.json *.sqlite3);;All files (*)</source>
+   <translation>对话和备份 (*.json *.sqlite3);;所有文件 (*)</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_shelf.py" />
-   <source>Chats that were exported as JSON, or conversations.json of ChatGPT's data export</source>
-   <translation>以 JSON 导出的对话，或 ChatGPT 数据导出中的 conversations.json</translation>
+   <source>Chats exported as JSON, conversations.json of ChatGPT's data export, or a backup of Tenon's</source>
+   <translation>以 JSON 导出的对话、ChatGPT 数据导出中的 conversations.json，或 Tenon 的备份</translation>
   </message>
   <message>
    <location filename="app/ui/models/removal_dialog.py" />
@@ -1016,6 +1016,16 @@
    <translation>每日备份</translation>
   </message>
   <message>
+   <location filename="app/storage/mending.py" />
+   <source>Damaged chat</source>
+   <translation>已损坏的对话</translation>
+  </message>
+  <message>
+   <location filename="app/storage/conversation_store.py" />
+   <source>Damaged chat: restart Tenon</source>
+   <translation>对话已损坏：请重新启动 Tenon</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Dark</source>
    <translation>深色</translation>
@@ -1241,6 +1251,11 @@
    <location filename="app/ui/transcript/error_notice.py" />
    <source>Error: {sentence}</source>
    <translation>错误：{sentence}</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/archive.py" />
+   <source>Every chat of {name} is here already.</source>
+   <translation>{name} 中的对话都已存在。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -2016,6 +2031,11 @@
    <location filename="app/chat/exchange/reading.py" />
    <source>It is no JSON, or is damaged.</source>
    <translation>它不是 JSON，或已损坏。</translation>
+  </message>
+  <message>
+   <location filename="app/storage/conversation_store.py" />
+   <source>It is no backup of chats that can be read: take another one.</source>
+   <translation>它不是可读取的对话备份：请选择其他备份。</translation>
   </message>
   <message>
    <location filename="app/storage/text_file.py" />
@@ -4145,6 +4165,11 @@
    <translation>帮助文章目前只有英文。</translation>
   </message>
   <message>
+   <location filename="app/storage/database.py" />
+   <source>The backup of {day} has {chats}: Import chats... takes in those of {path} that are not here.</source>
+   <translation>{day} 的备份中有 {chats} 个：用“导入对话...”可从 {path} 导入缺失的对话。</translation>
+  </message>
+  <message>
    <location filename="app/bridge/workspace.py" />
    <source>The built-in model {model} is not here: {other} answers. The page Models has more.</source>
    <translation>内置模型 {model} 不在本机：由 {other} 回答。“模型”页有更多模型。</translation>
@@ -4193,6 +4218,16 @@
    <location filename="app/storage/database.py" />
    <source>The chats in {folder} come from a newer Tenon: install that version to open them.</source>
    <translation>{folder} 中的对话来自更新版的 Tenon：请安装该版本后打开。</translation>
+  </message>
+  <message>
+   <location filename="app/storage/mending.py" />
+   <source>The chats were damaged, and no backup has the {count} damaged entries: each says that it is lost. The damaged file is kept as {path}.</source>
+   <translation>对话已损坏，且没有备份包含这 {count} 个损坏的条目：每个条目都会注明已丢失。损坏的文件保留为 {path}。</translation>
+  </message>
+  <message>
+   <location filename="app/storage/mending.py" />
+   <source>The chats were damaged: {back} of {count} damaged entries were restored from the backup of {day}, the others say that they are lost. The damaged file is kept as {path}.</source>
+   <translation>对话已损坏：{count} 个损坏的条目中，已从 {day} 的备份恢复 {back} 个，其余条目会注明已丢失。损坏的文件保留为 {path}。</translation>
   </message>
   <message>
    <location filename="app/ui/message_commands.py" />
@@ -4553,6 +4588,11 @@
    <location filename="engine/hub/answers.py" />
    <source>The hub's certificate is not trusted by this system: add your company's certificate to the system's store, or name its file in SSL_CERT_FILE.</source>
    <translation>此系统不信任 Hub 的证书：请将公司的证书添加到系统证书库，或在 SSL_CERT_FILE 中指定证书文件。</translation>
+  </message>
+  <message>
+   <location filename="app/storage/database.py" />
+   <source>The last changes to the chats are missing: {now} chats are here, and {before} were when Tenon ran last.</source>
+   <translation>对话的最近更改已丢失：现有 {now} 个对话，而上次运行 Tenon 时有 {before} 个。</translation>
   </message>
   <message>
    <location filename="engine/planning/device_fit.py" />
@@ -5102,6 +5142,11 @@
    <translation>本机没有可供 Tenon 使用的 GPU，因此模型只在 CPU 上运行。</translation>
   </message>
   <message>
+   <location filename="app/storage/database.py" />
+   <source>There is no backup of them.</source>
+   <translation>没有它们的备份。</translation>
+  </message>
+  <message>
    <location filename="engine/planning/format_choice.py" />
    <source>There is no cache format {wanted}: choose {names}.</source>
    <translation>没有缓存格式 {wanted}：请选择 {names}。</translation>
@@ -5285,6 +5330,16 @@
    <location filename="app/bridge/machine.py" />
    <source>This machine is being measured: the reply begins when that is done, or when you stop it.</source>
    <translation>正在测量本机：测量完成或停止后开始回复。</translation>
+  </message>
+  <message>
+   <location filename="app/storage/mending.py" />
+   <source>This message was damaged on the disk, and no backup has it.</source>
+   <translation>此消息在磁盘上已损坏，且没有备份包含它。</translation>
+  </message>
+  <message>
+   <location filename="app/storage/mending.py" />
+   <source>This message was damaged on the disk: restart Tenon, which looks for it in the backups.</source>
+   <translation>此消息在磁盘上已损坏：请重新启动 Tenon，它会在备份中查找该消息。</translation>
   </message>
   <message>
    <location filename="engine/request.py" />
