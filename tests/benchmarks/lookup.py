@@ -62,7 +62,7 @@ def measure(child: TenonChild, options: argparse.Namespace) -> Iterator[Figures 
     """Figures by prompt, or why there are none."""
     for temperature in options.temperatures:
         for kind in options.kinds:
-            for prompt in PROMPTS[kind]:
+            for prompt in PROMPTS[kind][: options.prompts]:
                 first = child.sampled(prompt, options.max_tokens, "plain", temperature)
                 circle = loop_start(first.token_ids)
                 tokens = len(first.token_ids) if circle is None else circle + _OF_CIRCLE
@@ -136,6 +136,7 @@ def main() -> None:
     parser.add_argument("--model", help="a GGUF file or folder (default: the bundled model)")
     parser.add_argument("--weights", default="auto")
     parser.add_argument("--kinds", nargs="+", default=list(PROMPTS), choices=list(PROMPTS))
+    parser.add_argument("--prompts", type=int, help="of each kind, the first ones")
     parser.add_argument("--draft", help="measure dovetail with this draft too")
     parser.add_argument("--nodes", type=int, help="most nodes of its drafts")
     parser.add_argument("--width", type=int, help="of its trees; 1 drafts chains")

@@ -1,0 +1,87 @@
+"""The draft that ships for the bundled model: small, worth its while, and without a word in the reply."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.decoding.target import Target
+from engine.drafting.drafter import NoDrafter
+from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.feature_draft import FeatureDraft
+from engine.drafting.head_loader import load_feature_network, share
+from engine.hub.bundled import assets_folder, paired_draft
+from engine.messages import DEFAULT_MODEL, ChatMessage
+from engine.model.config import read_config
+from engine.model.decoder import Decoder
+from engine.model.packed_loader import load_packed
+from engine.model.sampling import Sampler
+from engine.model.weight_format import stored_format
+from engine.placement.link import Link
+from engine.placement.resident import Resident
+from engine.planning.fit import head_weights
+from engine.text.tokenizer import Tokenizer
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.head_checkpoint import HeadCheckpoint
+from tests.support.real_model import ABSENT, real_model
+from tests.support.replies import run_reply
+
+DRAFT = assets_folder() / "models" / f"{DEFAULT_MODEL}-draft"
+REQUESTS = (
+    "Write a short story about a lighthouse keeper who finds a bottle with a map.",
+    "Write a Python function that checks whether a word is a palindrome.",
+)
+SAMPLERS = (
+    Sampler(),
+    Sampler(temperature=0.8, top_k=40, top_p=0.95, min_p=0.05, repetition_penalty=1.1, seed=5),
+)
+
+
+def test_it_is_a_few_megabytes_with_a_page_about_it() -> None:
+    assert sum(path.stat().st_size for path in DRAFT.iterdir()) < 15e6
+    assert (DRAFT / "README.md").is_file()
+
+
+def test_it_is_taken_where_a_mode_needs_a_draft() -> None:
+    if real_model() is None:
+        pytest.skip(ABSENT)
+    assert paired_draft(DEFAULT_MODEL) == DRAFT.name
+
+
+@pytest.fixture(scope="module")
+def model() -> Path:
+    found = real_model()
+    if found is None:
+        pytest.skip(ABSENT)
+    return found
+
+
+@pytest.fixture(scope="module")
+def decoder(model: Path) -> Decoder:
+    checkpoint = Checkpoint(model)
+    config = read_config(checkpoint)
+    return Decoder(config, Resident(load_packed(checkpoint, config, stored_format(config))))
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS, ids=["greedy", "sampled"])
+def test_replies_with_it_are_plain_ones_token_for_token_and_take_fewer_forwards(
+    model: Path, decoder: Decoder, sampler: Sampler
+) -> None:
+    tokenizer = Tokenizer(model)
+    network = load_feature_network(
+        HeadCheckpoint(DRAFT), decoder.config, share(decoder.source), head_weights()
+    )
+    lengths = []
+    for request in REQUESTS:
+        prompt = tokenizer.render([ChatMessage("user", request)])
+        plain, _ = run_reply(Target(decoder, 256), NoDrafter(), prompt, 80, sampler=sampler)
+        for shape in (TreeShape(1, 3, 3), TreeShape(4, 4, 8)):
+            drafter = FeatureDraft(network, shape, 256, Link(torch.device("cpu")), lambda: None)
+            drafted, timings = run_reply(
+                Target(decoder, 256), drafter, prompt, 80, shape.nodes, sampler=sampler
+            )
+            assert drafted == plain
+            lengths.append(timings.mean_acceptance_length or 0.0)
+    assert sum(lengths) / len(lengths) > 1.3
