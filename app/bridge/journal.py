@@ -87,7 +87,8 @@ class Journal(QObject):
         """Write what a reply has got behind its first ``place`` characters; after a failure only `save` will do."""
 
         def done(error: StorageError | None) -> None:
-            self._settle(error)
+            if error is not None:  # a little text that has found room makes up for nothing that was refused
+                self._settle(error)
             then(error)
 
         self._write(lambda: self._store.add_text(message_id, place, text), done)

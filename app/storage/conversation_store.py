@@ -438,7 +438,7 @@ class ConversationStore:
 def _joined(content: str, parts: Iterable[tuple[int, str]]) -> str:
     """A content with what was added to it, up to the first gap: what a full disk refused, or what was damaged."""
     for place, text in parts:
-        if place != len(content):
+        if place > len(content):
             break
-        content += text
+        content = content[:place] + text  # some of it may have been saved with the whole
     return content

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.chat.conversation import Conversation, Message, MessageState
+from app.storage import seals
 from app.storage.conversation_store import ConversationStore
 from app.storage.database import FILE_NAME
 from app.storage.schema import VERSION
@@ -88,6 +89,8 @@ def test_the_trash_is_erased_after_thirty_days_or_by_hand(desk: Desk) -> None:
     workspace.close()
     path = desk.folder / "data" / FILE_NAME
     connection = sqlite3.connect(path)
+    seals.install(connection)
+    seals.follow_changes(connection)
     connection.execute("UPDATE conversations SET deleted_at = deleted_at - 31 * 86400 WHERE id = ?", (old,))
     connection.execute("UPDATE conversations SET deleted_at = deleted_at - 29 * 86400 WHERE id = ?", (young,))
     connection.commit()

@@ -211,3 +211,20 @@ def test_a_thousand_conversations_and_a_thousand_messages_open_fast(tmp_path: Pa
     assert (len(conversations), len(messages)) == (1000, 1000)
     assert took_s < 0.3
     close(second)
+
+
+def test_what_is_added_to_a_reply_is_read_with_it_and_joined_at_the_next_start(database: Database) -> None:
+    streaming = replace(REPLY, content="The", state=MessageState.STREAMING)
+    database.writer.save(CHAT, [PROMPT, streaming])
+    database.writer.add_text(REPLY.id, 3, " cat")
+    database.writer.add_text(REPLY.id, 5, "ow")  # the whole was saved in between
+    database.writer.add_text(REPLY.id, 99, "behind a gap")
+    assert database.reader.messages(1)[1].content == "The cow"
+    database.writer.clear_up()
+    reply = database.reader.messages(1)[1]
+    assert (reply.content, reply.state) == ("The cow", MessageState.INTERRUPTED)
+    database.writer.add_text(REPLY.id, 7, "s")
+    database.writer.save(CHAT, [REPLY])
+    assert database.reader.messages(1)[1] == REPLY
+    database.writer.add_text(77, 0, "of a reply that is gone")
+    assert database.reader.messages(1)[1] == REPLY
