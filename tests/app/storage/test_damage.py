@@ -138,7 +138,7 @@ def test_a_damaged_message_and_title_come_back_from_the_backup_and_the_file_is_k
     database = open_database(tmp_path)
     (notice,) = database.notices
     (kept,) = tmp_path.glob("tenon-corrupt-*.sqlite3")
-    assert "2 of 2 damaged entries are back as of the backup of 2026-11-21" in notice
+    assert "2 of 2 damaged entries were restored from the backup of 2026-11-21" in notice
     assert str(kept) in notice
     for number in (1, 2):
         conversation, messages = chat(number)
@@ -158,7 +158,7 @@ def test_what_no_backup_has_says_that_it_is_lost_and_backups_go_on(tmp_path: Pat
     flip(tmp_path, b"Chat 2")
     database = open_database(tmp_path)
     (notice,) = database.notices
-    assert "no backup has what is lost (3)" in notice
+    assert "no backup has the 3 damaged entries" in notice
     _, messages = chat(1)
     found = database.reader.messages(100)
     assert [message.parent_id for message in found] == [message.parent_id for message in messages]
