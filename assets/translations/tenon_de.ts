@@ -419,7 +419,7 @@
   <message>
    <location filename="app/settings/settings.py" />
    <source>All that fit</source>
-   <translation>So viele wie passen</translation>
+   <translation>Alle passenden</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
