@@ -65,7 +65,7 @@ def _speed_words(trials: Sequence[Trial]) -> str:
         return tr("Both were equally fast")
     mode = mode_title(faster.mode) if ran_title(faster) == ran_title(slower) else ran_title(faster)
     tau = faster.mean_acceptance_length
-    if tau is not None and tau < _HARDLY:
+    if tau is not None and tau < _HARDLY and faster.ran != "plain":
         return tr(
             "{mode} was {times} times as fast, but almost no guess held, so that was chance",
             mode=mode,

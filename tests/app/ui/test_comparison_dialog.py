@@ -79,6 +79,9 @@ def test_speeds_that_are_alike_or_unknown_have_their_words(
     assert dialog.verdict_text == (
         "Lookup was 2.0 times as fast, but almost no guess held, so that was chance; the texts are identical."
     )
+    plain = replace(PLAIN, mean_acceptance_length=1.0, tokens_per_second=15.0)  # it guesses nothing
+    workspace.comparison.show(plain, replace(SAME, tokens_per_second=7.5))
+    assert dialog.verdict_text == "Plain was 2.0 times as fast; the texts are identical."
     auto = replace(SAME, mode="auto", ran="plain", tokens_per_second=15.0)  # the same mode ran twice
     workspace.comparison.show(PLAIN, auto)
     assert dialog.verdict_text == "Auto was 2.0 times as fast; the texts are identical."
