@@ -106,7 +106,7 @@
   <message>
    <location filename="app/settings/settings.py" />
    <source>8-bit where memory is short</source>
-   <translation>8 Bit, wo der Speicher knapp ist</translation>
+   <translation>8 Bit bei wenig Speicher</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -1977,7 +1977,7 @@
   <message>
    <location filename="app/ui/settings/page_view.py" />
    <source>In use now</source>
-   <translation>Jetzt in Gebrauch</translation>
+   <translation>In Gebrauch</translation>
   </message>
   <message>
    <location filename="app/ui/settings/row.py" />
