@@ -8,7 +8,7 @@ from pathlib import Path
 
 from docx import Document
 from PySide6.QtCore import QMarginsF, QRectF
-from PySide6.QtGui import QColor, QGuiApplication, QPageSize, QPainter, QPdfWriter, QTextDocument
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPageSize, QPainter, QPdfWriter, QTextDocument
 
 
 def write_pdf(path: Path, pages: Sequence[str]) -> Path:
@@ -19,11 +19,15 @@ def write_pdf(path: Path, pages: Sequence[str]) -> Path:
     writer.setPageMargins(QMarginsF(0, 0, 0, 0))
     writer.setResolution(96)
     painter = QPainter(writer)
+    font = QFont("DejaVu Sans Mono")
+    font.setStyleHint(QFont.StyleHint.Monospace)
+    font.setPixelSize(14)
     for number, page in enumerate(pages):
         if number:
             writer.newPage()
         if page:
             text = QTextDocument()
+            text.setDefaultFont(font)  # not the application's, which other tests set
             text.setPageSize(QRectF(0, 0, 700, 1000).size())
             text.setHtml("".join(f"<p>{paragraph}</p>" for paragraph in page.split("\n\n")))
             text.drawContents(painter)
