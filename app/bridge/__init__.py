@@ -1,1 +1,1 @@
-"""Where threads and processes meet Qt. Nothing is imported here: the engine's process comes by this way."""
+"""Bridge of threads and processes to Qt. Nothing is imported here: the engine's process comes by this way."""

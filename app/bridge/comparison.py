@@ -87,7 +87,7 @@ class Comparison(QObject):
         return verdict(*self.trials) if len(self.trials) == 2 else None
 
     def prompt_of(self, conversation_id: int, message_id: int) -> tuple[tuple[ChatMessage, ...], ChatMessage]:
-        """What was said before a message, the system prompt included, and the message; of a reply, what it answers."""
+        """Messages up to and with one, the system prompt included; of a reply, up to what it answers."""
         path = self._library.path_to(conversation_id, message_id)
         if path and path[-1].role == "assistant":
             path = path[:-1]

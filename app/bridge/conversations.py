@@ -1,4 +1,4 @@
-"""What the window does with conversations: the part of the workspace above library, journal and replies."""
+"""Conversations of the window: the part of the workspace above library, journal and replies."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ class Conversations(QObject):
         return self._shelf.undo_delete()
 
     def trash(self) -> list[tuple[Conversation, float]]:
-        """What is in the trash, and since when in seconds since 1970, the latest first."""
+        """Content of the trash with its times in seconds since 1970, the latest first."""
         return self._shelf.trash()
 
     def bring_back(self, conversation_id: int) -> None:

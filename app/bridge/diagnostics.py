@@ -1,4 +1,4 @@
-"""What the window says and copies about this installation and about what went wrong."""
+"""Report on this installation and on what went wrong, to show and to copy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Diagnostics:
         self._engine = engine
 
     def technical(self, report: ErrorReport) -> str:
-        """What happened, in a few lines for somebody who mends it."""
+        """Report of an error, in a few lines for somebody who mends it."""
         return technical_text(self._complete(report), system_line(self._engine().gpu))
 
     def whole(self, report: ErrorReport) -> str:

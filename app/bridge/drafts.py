@@ -1,4 +1,4 @@
-"""Which drafts there are for the chosen model, which of them fit, and choosing one."""
+"""Drafts for the chosen model: those that fit, and choosing one."""
 
 from __future__ import annotations
 

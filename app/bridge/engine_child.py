@@ -1,4 +1,4 @@
-"""What the engine's process does first. No Qt: the process must stay small and start fast."""
+"""First steps of the engine's process. No Qt: the process must stay small and start fast."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _CLOSING_S = 0.3
 
 
 class GpuAddon(QObject):
-    """What a person does with GPU support. Whatever takes time is done in a thread, one thing at a time.
+    """Actions on GPU support. Whatever takes time is done in a thread, one thing at a time.
 
     Every method returns at once; `changed` tells what came of it.
     """
@@ -45,7 +45,7 @@ class GpuAddon(QObject):
 
     @property
     def support(self) -> GpuSupport:
-        """How it stands."""
+        """State of it."""
         return self._support
 
     @Slot()

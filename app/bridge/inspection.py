@@ -1,4 +1,4 @@
-"""What the inspector shows, gathered from the engine's events whether or not it is open."""
+"""Content of the inspector, gathered from the engine's events whether or not it is open."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ class Inspection(QObject):
             self._plans.ask_for_chosen()
 
     def trace(self, reply_id: int | None) -> ReplyTrace | None:
-        """How a reply was made; None where that was too long ago."""
+        """Trace of a reply; None where that was too long ago."""
         return None if reply_id is None else self._traces.get(reply_id)
 
     def places(self) -> tuple[MemoryPlace, ...]:
-        """Where the model in memory lives; nothing while there is none."""
+        """Places of the model in memory; none while there is no model."""
         return () if self._model.report is None else self._model.report.places
 
     def plan(self) -> list[PlanRow]:
@@ -128,7 +128,7 @@ class Inspection(QObject):
 
 
 def _identity(report: ModelReport | None) -> tuple[object, ...]:
-    """What a speed depends on: the model, its weights, and where its layers are. A draft may come and go."""
+    """Key of a speed: the model, its weights, and where its layers are. A draft may come and go."""
     if report is None:
         return ()
     layers = [

@@ -91,7 +91,7 @@ class Machine(QObject):
         replies.waits.connect(self._say_waits)
 
     def options(self, model: str, context: int | None) -> LoadOptions:
-        """What a model is planned and measured with: the settings, but for its context.
+        """Options that a model is planned and measured with: the settings, but for its context.
 
         Args:
             model: A bundled model's name, a folder or a file.
@@ -101,7 +101,7 @@ class Machine(QObject):
         return options if context is None else replace(options, context=context)
 
     def measured(self, options: LoadOptions) -> tuple[MeasuredMode, ...]:
-        """What was measured with these options: now, or the last time."""
+        """Measurements with these options: now, or the last time."""
         if (
             self._benchmark is not None
             and self._options is not None

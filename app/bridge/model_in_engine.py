@@ -1,4 +1,4 @@
-"""Which model the engine holds, which one was chosen, and bringing the two together."""
+"""The model that the engine holds and the one that was chosen, brought together."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ModelInEngine(QObject):
 
     @property
     def options(self) -> LoadOptions | None:
-        """What the model in memory was loaded with."""
+        """Options that the model in memory was loaded with."""
         return self._in_memory
 
     def ensure_engine(self) -> None:

@@ -89,7 +89,7 @@ class OpenChat(QObject):
         return model_name(reply.model)
 
     def options(self) -> ConversationOptions:
-        """What the shown chat sets for itself; of a blank one, what it will be given."""
+        """Options of the shown chat; of a blank one, those it will be given."""
         conversation = None if self._shown is None else self._library.conversation(self._shown)
         return self.options_to_give() if conversation is None else conversation.options
 
@@ -101,7 +101,7 @@ class OpenChat(QObject):
             self._shelf.set_options(self._shown, options)
 
     def options_to_give(self) -> ConversationOptions:
-        """What a new chat is given: what the person has set for it, or the preset for new chats."""
+        """Options of a new chat: what the person has set for it, or the preset for new chats."""
         if self._blank is not None:
             return self._blank
         preset = next(

@@ -1,4 +1,4 @@
-"""What the engine predicts of every mode, asked for when somebody looks, and kept."""
+"""Predictions of every mode, asked of the engine when somebody looks, and kept."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Plans(QObject):
         return self._plans.get(planned(options))
 
     def advice_of(self, model: str) -> ModelAdvice | None:
-        """How a model replies where nothing else is asked for; None while no plan has told."""
+        """Advice of a model for its replies; None while no plan has told."""
         return self._advice.get(model)
 
     def problem(self, options: LoadOptions) -> str:
-        """Why there is no plan, in one sentence; empty where there is one, or where that is not known yet."""
+        """Reason for the lack of a plan, in one sentence; empty where there is one, or where that is not known yet."""
         return self._problems.get(planned(options), "")
 
     def ask_for_chosen(self) -> None:
@@ -60,7 +60,7 @@ class Plans(QObject):
         self._client.send(MakePlan(request_id, wanted))
 
     def forget(self) -> None:
-        """What was planned no longer holds."""
+        """Drop the plans; they no longer hold."""
         self._plans, self._problems = {}, {}
 
     @Slot(object)

@@ -198,7 +198,7 @@ class Replies(QObject):
         self._client.send(request)
 
     def _sampling_of(self, reply: Message, wanted: SamplingOptions) -> SamplingOptions:
-        """How a reply is drawn: another answer to the same message never with the seed of the first."""
+        """Sampling of a reply: another answer to the same message never has the seed of the first."""
         first, *_ = self._library.alternatives(reply.conversation_id, reply.id) or (reply.id,)
         if first == reply.id or reply.kept_characters:
             return wanted

@@ -20,7 +20,7 @@ TIMEOUT_S = 180
 
 @dataclass
 class SelfTestReport:
-    """What a self-test found. Times are seconds since the process was started.
+    """Findings of a self-test. Times are seconds since the process was started.
 
     Attributes:
         version: Tenon's.

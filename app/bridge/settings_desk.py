@@ -1,4 +1,4 @@
-"""What the dialog of settings needs beside them: what is in use, how far a number can go, folders and files."""
+"""Needs of the dialog of settings beside them: values in use, ranges of numbers, folders and files."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ class SettingsDesk(QObject):
         self.access = HubAccess(self)
 
     def in_use(self) -> dict[str, Any]:
-        """What the engine works with, by the names of settings; nothing of what it does not say."""
+        """Values that the engine works with, by the names of settings; nothing of what it does not say."""
         return settings_in_use(self._model.report, self._model.options, self._model.running_mode)
 
     def load_ms(self) -> float | None:
-        """How long the model in memory took to load; None while there is none."""
+        """Seconds that the model in memory took to load; None while there is none."""
         return None if self._model.report is None else self._model.report.load_ms
 
     def limits(self) -> dict[str, float]:
@@ -79,7 +79,7 @@ class SettingsDesk(QObject):
         return found
 
     def reasons(self) -> dict[str, str]:
-        """Why a setting has no effect here, by its name."""
+        """Reasons why settings have no effect here, by their names."""
         return (
             dict.fromkeys(("vram_budget_bytes", "gpu_layers"), _NO_GPU) if self._model.state.gpu == "" else {}
         )

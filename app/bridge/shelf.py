@@ -1,4 +1,4 @@
-"""What a person does with whole conversations: titles, order, folders, options, presets, and the trash."""
+"""Actions on whole conversations: titles, order, folders, options, presets, and the trash."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Shelf(QObject):
         return None
 
     def trash(self) -> list[tuple[Conversation, float]]:
-        """What is in the trash, and since when in seconds since 1970, the latest first."""
+        """Content of the trash with its times in seconds since 1970, the latest first."""
         return self._library.trash()
 
     def bring_back(self, conversation_id: int) -> bool:

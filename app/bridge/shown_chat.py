@@ -1,4 +1,4 @@
-"""Which chat is being shown, kept on the disk until it has been: what ends the window is not opened by itself again."""
+"""Record of the chat that is being shown: one that ended the window is not opened by itself again."""
 
 from __future__ import annotations
 

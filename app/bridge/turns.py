@@ -1,4 +1,4 @@
-"""What a person does with the turns of a conversation: say, regenerate, edit, branch, continue, delete."""
+"""Actions on the turns of a conversation: say, regenerate, edit, branch, continue, delete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is typed and not sent, kept for each chat on the disk too."""
+"""Unsent messages of all chats, kept on the disk too."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class UnsentMessages(QObject):
         self._timer.timeout.connect(self.write)
 
     def of(self, conversation_id: int | None) -> Unsent:
-        """What is to be sent in a chat, as it was left."""
+        """Unsent message of a chat, as it was left."""
         if conversation_id not in self._known:
             try:
                 kept = self._read(conversation_id)

@@ -1,4 +1,4 @@
-"""What goes on beside the chats: rest, measuring, sleep, battery, and what is known when something goes wrong."""
+"""Upkeep beside the chats: rest, measuring, sleep, battery, and what is known when something goes wrong."""
 
 from __future__ import annotations
 

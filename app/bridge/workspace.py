@@ -168,7 +168,7 @@ class Workspace(Conversations):
     # --- engine -------------------------------------------------------------------------------------------
 
     def engine_state(self) -> EngineState:
-        """What to show of the engine."""
+        """State of the engine to show."""
         return self._model.state
 
     def models(self) -> list[ModelChoice]:
@@ -212,14 +212,14 @@ class Workspace(Conversations):
         return with_plan(choices, self.plans.chosen)
 
     def advice(self) -> ModelAdvice | None:
-        """How the model of the chat replies where nothing else is asked for; None before a load or a plan tells."""
+        """Advice of the chat's model for its replies; None before a load or a plan tells."""
         report, options, ref = self._model.report, self._model.options, self.settings.model
         if report is not None and options is not None and options.model == ref:
             return report.advice
         return self.plans.advice_of(ref)
 
     def settings_desk(self) -> SettingsDesk:
-        """What the dialog of settings needs; made when it is opened first."""
+        """Desk of the dialog of settings; made when it is opened first."""
         if self._desk is None:
             self._desk = SettingsDesk(
                 self.settings, self._model, self._writer, self._network, self._data_folder, self

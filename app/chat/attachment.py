@@ -27,7 +27,7 @@ def check_number(attachments: Sequence[Attachment]) -> None:
 
 
 def to_values(attachment: Attachment) -> dict[str, Any]:
-    """What JSON keeps of an attachment; nothing of pages where it has none."""
+    """Attachment as JSON; without pages where it has none."""
     values = asdict(attachment)
     if not attachment.sections:
         del values["unit"], values["sections"]

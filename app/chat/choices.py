@@ -1,4 +1,4 @@
-"""What the menus of models, drafts and modes offer."""
+"""Entries of the menus of models, drafts and modes."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ _GPU_LEFT_ALONE = mark("Needs a GPU, and the GPU memory budget of 0 leaves it al
 
 
 def mode_title(name: str) -> str:
-    """What to show for a mode's name."""
+    """Title of a mode."""
     return next((tr(mode.title) for mode in MODES if mode.name == name), name.capitalize())
 
 
@@ -136,7 +136,7 @@ def _with_reason(mode: ModeChoice, draft: str, gpu: str | None, vram_budget_byte
 
 
 def model_name(ref: str) -> str:
-    """What to show for a model that is not loaded: the bundled one's title, or the folder's own name."""
+    """Title of a model that is not loaded: the bundled one's title, or the folder's own name."""
     if ref == DEFAULT_MODEL:
         return DEFAULT_MODEL_TITLE
     return Path(ref.removeprefix("ollama:").removeprefix("huggingface:")).name or ref
@@ -162,7 +162,7 @@ def model_choices(recent_refs: Sequence[str], installed: Sequence[InstalledEntry
 
 
 def draft_name(ref: str) -> str:
-    """What to show for a draft: its own name, or its folder's."""
+    """Title of a draft: its own name, or its folder's."""
     return Path(ref).name or ref
 
 

@@ -78,7 +78,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the tokens of two trials say.
+    """Agreement of the tokens of two trials.
 
     Attributes:
         tokens: How many tokens are the same from the beginning.

@@ -1,4 +1,4 @@
-"""What a conversation is made of."""
+"""Parts of a conversation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FEWEST_TOKENS = 48
 
 
 class MessageState(str, Enum):
-    """How far a message has come; the value is what the database keeps."""
+    """States of a message; the value is what the database keeps."""
 
     COMPLETE = "complete"
     QUEUED = "queued"  # behind the reply of another conversation
@@ -68,7 +68,7 @@ class ReplyStatistics:
 
     @property
     def times_plain(self) -> float | None:
-        """How many times as fast as plain decoding it was; None where that is not known, or says nothing."""
+        """Speed as a multiple of plain decoding's; None where that is not known, or says nothing."""
         if self.mode == "plain" or self.tokens < _FEWEST_TOKENS:
             return None
         if not self.plain_per_second or self.tokens_per_second is None:

@@ -1,4 +1,4 @@
-"""What one conversation sets for itself instead of the settings, and presets of that."""
+"""Options that one conversation sets instead of the settings, and presets of them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ConversationOptions:
         return self == ConversationOptions()
 
     def sampling_over(self, settings: SamplingOptions) -> SamplingOptions:
-        """How tokens are drawn: what is set here, and the settings for the rest."""
+        """Sampling: what is set here, and the settings for the rest."""
         own = {name: value for name, value in asdict(self.sampling).items() if value is not None}
         return replace(settings, **own)
 

@@ -1,4 +1,4 @@
-"""What the settings ask of the engine."""
+"""Requests to the engine, made from the settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.messages import LoadOptions, SamplingOptions, Thinking
 
 
 def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
-    """Which model to run and how, as the settings are now for this model.
+    """Load options for a model, as the settings are now for it.
 
     Args:
         settings: The settings.
@@ -42,7 +42,7 @@ def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
 
 
 def planned(options: LoadOptions) -> LoadOptions:
-    """What a plan depends on: options that differ in nothing else have the same plan."""
+    """Options that a plan depends on: those that differ in nothing else have the same plan."""
     return LoadOptions(
         model=options.model,
         draft=options.draft,
@@ -57,7 +57,7 @@ def planned(options: LoadOptions) -> LoadOptions:
 
 @dataclass(frozen=True)
 class ReplyOptions:
-    """How one reply is made by a model that is loaded; see `Generate`."""
+    """Request for one reply of a loaded model; see `Generate`."""
 
     system_prompt: str
     max_tokens: int | None
@@ -68,7 +68,7 @@ class ReplyOptions:
 
 
 def reply_options(settings: Settings, ref: str, own: ConversationOptions) -> ReplyOptions:
-    """What a conversation sets for itself, then what the model has of its own, then what holds for all.
+    """Sampling in force: what a conversation sets for itself, then the model's own, then what holds for all.
 
     Args:
         settings: The settings.

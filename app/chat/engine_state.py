@@ -1,4 +1,4 @@
-"""What the window shows of the engine, and how the engine's events change it."""
+"""State of the engine as the window shows it, changed by the engine's events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.messages import (
 
 
 class EnginePhase(str, Enum):
-    """Where the engine is."""
+    """Phases of the engine."""
 
     STARTING = "starting"  # its libraries are being imported
     IDLE = "idle"  # up, no model in memory

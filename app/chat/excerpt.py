@@ -86,7 +86,7 @@ def _taken_out(marked: str) -> tuple[str, list[Span]]:
 
 
 def _best(text: str, matches: list[Span]) -> int:
-    """Where the first match stands of those that say the most together; the beginning where there is none."""
+    """Place of the first match of those that say the most together; the beginning where there is none."""
     best, most = 0, 0
     for number, (start, _) in enumerate(matches):
         words = set()

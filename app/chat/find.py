@@ -16,7 +16,7 @@ _MARKS = re.compile(r"\*+|`+|(?<!\w)_+|_+(?!\w)|~~")
 
 
 def phrase_pattern(typed: str) -> re.Pattern[str] | None:
-    """What was typed, as it stands, in any case and with any space between its words; None for nothing."""
+    """Pattern of what was typed, in any case and with any space between its words; None for nothing."""
     words = typed.split()
     return re.compile(r"\s+".join(map(re.escape, words)), re.IGNORECASE) if words else None
 

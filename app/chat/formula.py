@@ -43,7 +43,7 @@ class FormulaShape:
 
 @dataclass(frozen=True)
 class FormulaPlace:
-    """Where a formula stands in a text, its marks included, in characters."""
+    """Place of a formula in a text, its marks included, in characters."""
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""How fast a reply came and what it took, from moment to moment."""
+"""Speed of a reply and the memory it took, from moment to moment."""
 
 from __future__ import annotations
 

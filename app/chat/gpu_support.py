@@ -1,4 +1,4 @@
-"""How GPU support stands, as the window shows it."""
+"""State of GPU support, as the window shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which messages of a conversation the model gets to read."""
+"""Messages of a conversation that the model reads."""
 
 from __future__ import annotations
 

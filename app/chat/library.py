@@ -97,7 +97,7 @@ class Library:
         return conversation_id in self._trash
 
     def trash(self) -> list[tuple[Conversation, float]]:
-        """What is in the trash and since when, the latest first."""
+        """Content of the trash with its times, the latest first."""
         latest = sorted(self._trash.items(), key=lambda entry: entry[1], reverse=True)
         return [(self._conversations[conversation_id], at) for conversation_id, at in latest]
 
@@ -151,7 +151,7 @@ class Library:
         self._tree(message.conversation_id).put(message)
 
     def end_of(self, conversation_id: int) -> int | None:
-        """What a new prompt follows: the leaf, even a deleted one, so that undo puts it back in its place."""
+        """Message that a new prompt follows: the leaf, even a deleted one, so that undo puts it back in its place."""
         leaf_id = self._leaf_id(conversation_id)
         tree = self._tree(conversation_id)
         return leaf_id if leaf_id is not None and tree.get(leaf_id) else tree.tip(leaf_id)

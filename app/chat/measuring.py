@@ -1,4 +1,4 @@
-"""How far measuring is, and what it found: what the page about this machine shows of it."""
+"""Progress and outcome of measuring, for the page about this machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class Stage(Enum):
-    """What is measured now."""
+    """Subject of the running measurement."""
 
     IDLE = "idle"
     SPEEDS = "speeds"  # the machine's own
@@ -41,7 +41,7 @@ class MeasuredMode:
 
 @dataclass(frozen=True)
 class Measuring:
-    """How far it is.
+    """Progress of measuring.
 
     Attributes:
         stage: What is measured.

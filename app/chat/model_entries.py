@@ -13,7 +13,7 @@ _EASY_SHARE = 0.5
 
 
 def model_path(path: Path) -> Path | None:
-    """What to open where somebody hands over a file or a folder that may be a model; None where it is none."""
+    """Model to open for a file or a folder that somebody hands over; None where it is none."""
     kind = path.suffix.lower()
     if kind == ".safetensors" and path.is_file():
         return path.parent  # its config lies beside it
@@ -21,7 +21,7 @@ def model_path(path: Path) -> Path | None:
 
 
 class Fit(Enum):
-    """How a model would stand in memory."""
+    """Fit of a model in memory."""
 
     EASY = "easy"
     FITS = "fits"
@@ -30,7 +30,7 @@ class Fit(Enum):
 
 
 def fit_of(prediction: Prediction) -> Fit:
-    """How a model would stand in memory."""
+    """Fit of a model in memory."""
     if prediction.problem or prediction.mode is None:
         return Fit.NO
     if prediction.from_disk:
@@ -156,7 +156,7 @@ class DownloadEntry:
 
     @property
     def share(self) -> float:
-        """How much of it is here, 0 to 1."""
+        """Share of it that is here, 0 to 1."""
         return min(1.0, self.done_bytes / max(1, self.total_bytes))
 
 
@@ -200,14 +200,14 @@ class Missed:
 
     @property
     def entry(self) -> DownloadEntry:
-        """What stands among the downloads."""
+        """Entry of the list of downloads."""
         repo = next(iter(self.model.repos), self.model.reference)
         return DownloadEntry(self.model.title, repo, "failed", 0, 0, message=self.message)
 
 
 @dataclass(frozen=True)
 class OfferEntry:
-    """What fetching a model would bring, as the hub says it.
+    """Content of a model's download, as the hub says it.
 
     Attributes:
         reference: What was asked for.
@@ -257,7 +257,7 @@ class DraftOffer:
 
 @dataclass(frozen=True)
 class RemovalEntry:
-    """What removing a model would do.
+    """Consequences of removing a model.
 
     Attributes:
         name: The model.
@@ -274,7 +274,7 @@ class RemovalEntry:
 
 @dataclass(frozen=True)
 class ImportEntry:
-    """What importing a folder or files would bring.
+    """Content of an import of a folder or files.
 
     Attributes:
         paths: What was chosen.

@@ -29,7 +29,7 @@ class PlanRow:
 
     @property
     def expected(self) -> float | None:
-        """What was measured, else what was predicted."""
+        """Measured speed, else the predicted one."""
         return self.predicted if self.measured is None else self.measured
 
 

@@ -1,4 +1,4 @@
-"""What a person typed or pasted, made fit to be kept."""
+"""Text that a person typed or pasted, made fit to be kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which models of the catalogue to recommend for a computer, from what is predicted for them."""
+"""Recommendation of models of the catalogue for a computer, from what is predicted for them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST = 3
 
 
 class Strength(Enum):
-    """What a model is recommended for."""
+    """Reasons to recommend a model."""
 
     CAPABLE = mark("Most capable")
     BALANCED = mark("Balanced")

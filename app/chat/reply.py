@@ -1,4 +1,4 @@
-"""How the engine's events change the message that holds a reply."""
+"""Changes of a reply's message by the engine's events."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def looped(message: Message) -> bool:
 
 
 def notices_of(message: Message) -> tuple[str, ...]:
-    """What to say beside a reply: what happened on its way, and why it was stopped."""
+    """Notes beside a reply: what happened on its way, and why it was stopped."""
     return (*message.notices, tr(_LOOPED)) if looped(message) else message.notices
 
 
 def trouble_of(message: Message) -> ErrorReport | None:
-    """What to show in red beside a reply: why it failed or was cut off; None where nothing is wrong."""
+    """Error in red beside a reply: why it failed or was cut off; None where nothing is wrong."""
     if message.state not in (MessageState.FAILED, MessageState.INTERRUPTED):
         return None
     if message.trouble is not None:
@@ -84,7 +84,7 @@ def trouble_of(message: Message) -> ErrorReport | None:
 
 
 def trimmed_sentence(messages_left_out: int) -> str:
-    """What to say when the conversation outgrew the context."""
+    """Sentence for a conversation that outgrew the context."""
     return tr(
         "The oldest %n message(s) were left out, because the chat is longer than the model's context.",
         messages_left_out,

@@ -1,4 +1,4 @@
-"""What really ran to make a reply, kept with it."""
+"""Facts of what ran to make a reply, kept with it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ReplyDetails:
 
     @classmethod
     def of(cls, reply: Reply) -> ReplyDetails:
-        """What the engine reported with a finished reply."""
+        """Details from the engine's report of a finished reply."""
         return cls(
             mode=reply.mode,
             mode_reason=reply.plan.reason,

@@ -15,7 +15,7 @@ class Ticket:
     reply_id: int
 
     def request_id(self, number: int) -> str:
-        """What the engine knows it by; a reply that goes on after it was cut is asked for again, by another number."""
+        """Its number in the engine; a cut reply that goes on has another one."""
         return f"{_REQUEST}{self.reply_id}-{number}"
 
 
@@ -28,7 +28,7 @@ def reply_of(request_id: str) -> int | None:
 
 
 class ReplyQueue:
-    """Who is next. It says what to start and starts nothing itself.
+    """Queue of replies. It says what to start and starts nothing itself.
 
     Attributes:
         running: The reply that the engine works on, also while it is being stopped.

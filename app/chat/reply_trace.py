@@ -1,4 +1,4 @@
-"""What is known of how a reply was made: its rounds, and where each of its tokens came from."""
+"""Trace of how a reply was made: its rounds, and the origin of each of its tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_ROUNDS = 4_096
 
 
 class Origin(str, Enum):
-    """Where a token came from; the value is what a person reads, marked."""
+    """Origin of a token; the value is what a person reads, marked."""
 
     ACCEPTED = mark("draft, accepted")
     CORRECTED = mark("corrected")  # the draft had guessed other tokens here
@@ -104,7 +104,7 @@ class ReplyTrace:
 
 
 def origin_in(record: RoundRecord, place: int) -> Origin:
-    """Where a round's token came from, by its place among those that the round emitted."""
+    """Origin of a round's token, by its place among those that the round emitted."""
     if place < len(record.accepted):
         return Origin.ACCEPTED
     return Origin.CORRECTED if record.tested > len(record.accepted) else Origin.PLAIN

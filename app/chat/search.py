@@ -1,4 +1,4 @@
-"""What a person searches for, and what was found."""
+"""A search and its results."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class SearchHit:
 
 @dataclass(frozen=True)
 class SearchResults:
-    """What was found, the best first, and a sentence for the person where the search was a lesser one."""
+    """Results, the best first, and a sentence for the person where the search was a lesser one."""
 
     hits: tuple[SearchHit, ...] = ()
     sentence: str = ""

@@ -1,4 +1,4 @@
-"""What a loaded model really works with, beside what the settings ask for."""
+"""Values that a loaded model really works with, beside what the settings ask for."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ LEAST_CONTEXT = 512
 
 
 class Remedy(Enum):
-    """What a button does about an error; its value is what the button says."""
+    """Remedies for an error; the value is the button's text."""
 
     TRY_AGAIN = mark("Try again")
     SMALLER_CONTEXT = mark("Reload with a smaller context")
@@ -98,7 +98,7 @@ _CORRECTIONS = {"ram_budget_bytes": Remedy.MEMORY_BUDGET, "context": Remedy.CONT
 
 
 def title_of(report: ErrorReport) -> str:
-    """What happened, in a few words; marked."""
+    """Title of an error in a few words; marked."""
     return TROUBLES.get(report.kind, TROUBLES["TenonError"]).title
 
 

@@ -1,4 +1,4 @@
-"""What is in the composer of a chat and was not sent yet."""
+"""Unsent content of a chat's composer."""
 
 from __future__ import annotations
 

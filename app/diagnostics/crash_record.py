@@ -26,7 +26,7 @@ def watch_hard_crashes(folder: Path, name: str) -> None:
 
 
 def crash_trace(folder: Path, name: str) -> str:
-    """What the process of this name that was watched last wrote as it crashed; empty for one that did not."""
+    """Words of the process of this name that was watched last as it crashed; empty for one that did not."""
     try:
         return _crash_file(folder, name).read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

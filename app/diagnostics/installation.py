@@ -1,4 +1,4 @@
-"""What is installed here, in a few lines: versions, system and hardware, for a report."""
+"""Description of the installation in a few lines: versions, system and hardware, for a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What others made and Tenon brings along, and under which licences."""
+"""Works of others that Tenon brings along, and their licences."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Component:
 
 
 def components() -> list[Component]:
-    """What is installed of it, by name; Tenon itself and the bundled model first."""
+    """Installed works by name; Tenon itself and the bundled model first."""
     found = [
         Component("Lucide icons", "", "ISC"),
         Component("STIX Two Math", "", "OFL-1.1"),

@@ -26,7 +26,7 @@ _OWN = ("app", "engine")
 
 
 def log_folder() -> Path:
-    """Where logs lie: TENON_LOG_DIR, else beside TENON_DATA_DIR's conversations, else the system's place for logs."""
+    """Folder of the logs: TENON_LOG_DIR, else beside TENON_DATA_DIR's conversations, else the system's place."""
     override, data = os.environ.get("TENON_LOG_DIR"), os.environ.get("TENON_DATA_DIR")
     if override:
         return Path(override)

@@ -1,4 +1,4 @@
-"""What is written about one run of the window, from its start to its end: log, run mark, place of a crash."""
+"""Record of one run of the window, from its start to its end: log, run mark, place of a crash."""
 
 from __future__ import annotations
 

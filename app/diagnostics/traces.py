@@ -10,7 +10,7 @@ from engine.errors import TenonError
 
 
 def trace_of(error: BaseException) -> str:
-    """Where an exception and its causes happened and of which class they are; words only of Tenon's own errors."""
+    """Places and classes of an exception and its causes; words only of Tenon's own errors."""
     return "\n".join(_lines(error))
 
 

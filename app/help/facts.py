@@ -1,4 +1,4 @@
-"""What articles say of this computer: sentences made of what the engine reported, or that it has not yet.
+"""Sentences of articles on this computer: made of what the engine reported, or saying that it has not yet.
 
 They are in English, as the articles are, and so are their figures, whatever the window's language.
 """
@@ -22,7 +22,7 @@ _FITTING = "Tenon is working out what fits here; this page shows it in a moment.
 
 @dataclass(frozen=True)
 class HelpFacts:
-    """What is known when an article is shown.
+    """Facts that are known when an article is shown.
 
     Attributes:
         version: Of Tenon.
@@ -47,7 +47,7 @@ class HelpFacts:
     sampling: Sequence[tuple[str, str]] = ()
 
     def words(self, name: str) -> str:
-        """What stands for a placeholder without a kind.
+        """Text for a placeholder without a kind.
 
         Raises:
             KeyError: there is none of that name.

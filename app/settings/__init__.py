@@ -1,1 +1,1 @@
-"""What a person can set, declared once each, and the file that keeps it: no Qt."""
+"""Settings, each declared once, and the file that keeps them: no Qt."""

@@ -1,4 +1,4 @@
-"""How a person is asked for a setting: a switch, a list of names, a number in a range, or words. No Qt here."""
+"""Controls for settings: a switch, a list of names, a number in a range, or words. No Qt here."""
 
 from __future__ import annotations
 

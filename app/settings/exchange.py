@@ -19,7 +19,7 @@ _NOT_SETTINGS = mark("This file holds no settings of Tenon: choose one that was 
 
 @dataclass(frozen=True)
 class ImportedSettings:
-    """What a file of settings says.
+    """Content of a file of settings.
 
     Attributes:
         values: Allowed values by name.
@@ -33,7 +33,7 @@ class ImportedSettings:
 
 
 def export_settings(settings: Settings) -> str:
-    """What differs from the usual values, as JSON.
+    """Values that differ from the usual ones, as JSON.
 
     Nothing about windows and the models used lately, and no address that has a password in it.
     """

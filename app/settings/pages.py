@@ -1,4 +1,4 @@
-"""Where each setting is in the dialog: pages, sections, and who is shown it. The settings say the rest themselves."""
+"""Places of the settings in the dialog: pages, sections, and who is shown them. The settings hold the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person has changed in the dialog and not applied yet, for all models or for one."""
+"""Changes in the dialog that are not applied yet, for all models or for one."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class PendingSettings:
         self.undo()
 
     def value(self, name: str, scope: str = EVERY_MODEL) -> Any:
-        """What is chosen for a setting, where a model has no value of its own the general one."""
+        """Choice for a setting; the general one where a model has no value of its own."""
         return _value(self.chosen, name, scope)
 
     def applied_value(self, name: str, scope: str = EVERY_MODEL) -> Any:
-        """What is in force for it."""
+        """Value in force for it."""
         return _value(self.applied, name, scope)
 
     def set(self, name: str, value: Any, scope: str = EVERY_MODEL) -> None:
@@ -113,7 +113,7 @@ def _value(settings: Settings, name: str, scope: str) -> Any:
 
 
 def _own(settings: Settings, name: str, scope: str) -> Any:
-    """What says so itself: None where a model has no value of its own."""
+    """Own value; None where a model has none."""
     if scope:
         own = settings.by_model.get(scope, {})
         return (name in own, own.get(name))

@@ -1,4 +1,4 @@
-"""What is remembered without being asked for: it has no row in the dialog."""
+"""Values that are remembered without being asked for: they have no row in the dialog."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _model(value: Any) -> str:
 
 
 class Remembered(Values):
-    """What was chosen elsewhere in the window, and how the window was left."""
+    """Choices made elsewhere in the window, and the state that it was left in."""
 
     model = Setting(
         DEFAULT_MODEL,

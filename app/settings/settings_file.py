@@ -41,13 +41,13 @@ VERSION = len(MIGRATIONS) + 1
 
 
 def config_folder() -> Path:
-    """Where settings lie: TENON_CONFIG_DIR, else the system's place for them."""
+    """Folder of the settings: TENON_CONFIG_DIR, else the system's place for them."""
     override = os.environ.get("TENON_CONFIG_DIR")
     return Path(override) if override else Path(platformdirs.user_config_dir("tenon", appauthor=False))
 
 
 def migrated(stored: Stored) -> Stored:
-    """What a file of any version holds, as this version would have written it."""
+    """Content of a file of any version, as this version would have written it."""
     version = stored.pop("version", 1)
     for migrate in MIGRATIONS[version - 1 :]:
         stored = migrate(stored)

@@ -1,4 +1,4 @@
-"""Where on its slider a number stands."""
+"""Scale of a slider: places of numbers on it."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Values:
         return rejected + self._read_for_models()
 
     def stored(self) -> dict[str, Any]:
-        """What the file keeps: what differs from the defaults, so that a better default reaches everybody."""
+        """Values for the file: those that differ from the defaults, so that a better default reaches everybody."""
         return {**self.unknown, **self.values}
 
     def of_model(self: V, model: str) -> V:

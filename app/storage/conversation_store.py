@@ -205,7 +205,7 @@ class ConversationStore:
             self._erase_messages(message_ids)
 
     def unsent(self, conversation_id: int | None) -> Unsent:
-        """What was typed in a conversation and not sent; None for the chat that has no message yet."""
+        """Unsent text of a conversation; None for the chat that has no message yet."""
         with storage_errors(self._folder):
             return unsent_rows.read(self._connection, conversation_id)
 
@@ -381,7 +381,7 @@ class ConversationStore:
             self._connection.execute("DELETE FROM messages WHERE id = ?", (message_id,))
 
     def _parts(self) -> dict[int, list[tuple[int, str]]]:
-        """What was added to messages since they were saved: the place and the text of each addition."""
+        """Additions to messages since they were saved: the place and the text of each."""
         parts: dict[int, list[tuple[int, str]]] = {}
         for message_id, place, content in self._connection.execute(
             f"SELECT message_id, place, content FROM reply_parts WHERE {intact('reply_parts')} ORDER BY id"

@@ -159,7 +159,7 @@ def _verdicts(connection: sqlite3.Connection) -> list[str]:
 
 
 def _missing(connection: sqlite3.Connection, folder: Path, before: Ledger) -> str:
-    """What to say where the database holds less than was written: a log that was lost, or an older file."""
+    """Sentence for a database that holds less than was written: a log that was lost, or an older file."""
     now = ledger.in_database(connection)
     if now.changes >= before.changes:
         return ""

@@ -1,4 +1,4 @@
-"""What SQLite and the file system complain of, in sentences for the person."""
+"""Failures of SQLite and the file system, in sentences for the person."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class KeptChoice:
     def choose(
         self, models: Sequence[ListedModel], known: Mapping[str, Prediction], whole: bool
     ) -> tuple[Recommendation, ...]:
-        """What is recommended.
+        """Recommendations that are kept.
 
         Args:
             models: The catalogue.
@@ -62,7 +62,7 @@ class KeptChoice:
     def _recalled(
         self, models: Sequence[ListedModel], known: Mapping[str, Prediction], key: str
     ) -> tuple[Recommendation, ...]:
-        """What was chosen for the same, unless one of these would not run any more."""
+        """Earlier choice for the same, unless one of these would not run any more."""
         if not self._read:
             self._read, self._kept = True, _read(self._path)
         if self._kept is None or self._kept[0] != key:

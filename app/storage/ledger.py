@@ -1,4 +1,4 @@
-"""How much the database held when it was written last, in a small file beside it, so that a loss is noticed."""
+"""Ledger of how much the database held when last written, in a small file beside it, so that a loss is noticed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the conversations lie."""
+"""Folder of the conversations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What modes were measured to do, kept from one start to the next: a small file that can be made again."""
+"""Measured speeds of modes, kept from one start to the next: a small file that can be made again."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MeasuredModes:
         self._rows: dict[str, tuple[MeasuredMode, ...]] | None = None
 
     def rows(self, machine: MachineReport | None, options: LoadOptions) -> tuple[MeasuredMode, ...]:
-        """What was measured with these options on this machine; nothing while that is not known."""
+        """Measurements with these options on this machine; none while that is not known."""
         return () if machine is None else self._known().get(_key(machine, options), ())
 
     def keep(self, machine: MachineReport, options: LoadOptions, rows: tuple[MeasuredMode, ...]) -> None:

@@ -24,7 +24,7 @@ _DAY_S = 86_400
 def damaged_message(
     message_id: int, conversation_id: int, role: object, parent_id: object, said: str = ""
 ) -> Message:
-    """What stands in for a message that was found damaged: it says so itself."""
+    """Replacement for a message that was found damaged: it says so itself."""
     said = said or tr(_DAMAGED)
     parent = parent_id if isinstance(parent_id, int) else None
     if role == "user":

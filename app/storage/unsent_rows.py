@@ -18,7 +18,7 @@ _TEXT, _FILES = "text", "files"
 
 
 def read(connection: sqlite3.Connection, conversation_id: int | None) -> Unsent:
-    """What was kept of a conversation; None for the chat that has no message yet."""
+    """Unsent content of a conversation; None for the chat that has no message yet."""
     rows = connection.execute(
         f"SELECT part, content FROM unsent WHERE conversation_id IS ? AND {intact('unsent')}",
         (conversation_id,),

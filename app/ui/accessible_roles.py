@@ -1,4 +1,4 @@
-"""What screen readers take painted widgets for: Qt knows no role for a class of one's own."""
+"""Roles of painted widgets for screen readers: Qt knows no role for a class of one's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a screen reader says without being asked: a reply is finished, something went wrong, a notice came up."""
+"""Announcements to a screen reader: a reply is finished, something went wrong, a notice came up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where chats are kept: folders, the archive, and what is folded in the list."""
+"""Actions on where chats are kept: folders, the archive, and what is folded in the list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the window does with whole chats: begin, open, find, rename, delete with undo, and the list that shows them."""
+"""Actions on whole chats: begin, open, find, rename, delete with undo, and the list that shows them."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class Choice:
 
     @property
     def second_line(self) -> str:
-        """What stands under the title."""
+        """Text under the title."""
         return self.problem or self.detail
 
 

@@ -1,4 +1,4 @@
-"""How a row of the command palette is painted: icon, title with the typed letters in bold, section, shortcut."""
+"""Painter of the command palette's rows: icon, title with the typed letters in bold, section, shortcut."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from app.words import mark, tr
 
 
 class Section(Enum):
-    """What a command is about; also the heads of the table of shortcuts, in this order."""
+    """Subjects of commands; also the heads of the table of shortcuts, in this order."""
 
     CHAT = mark("Chats")
     MESSAGE = mark("Messages")

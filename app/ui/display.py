@@ -1,4 +1,4 @@
-"""Why a window cannot be opened here, found out before Qt would end the process. No Qt in this file."""
+"""Check for reasons why a window cannot be opened here, before Qt would end the process. No Qt in this file."""
 
 from __future__ import annotations
 

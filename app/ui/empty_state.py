@@ -28,7 +28,7 @@ _HELP_LINKS = 3
 
 
 class EmptyState(QWidget):
-    """What stands where the transcript will be."""
+    """Content in the transcript's place until there is one."""
 
     example_chosen = Signal(str)
     models_wanted = Signal()  # the page of models

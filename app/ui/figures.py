@@ -29,7 +29,7 @@ def speed(tokens_per_second: float) -> str:
 
 
 def extent(attachment: Attachment) -> str:
-    """How much a file is: its pages or chapters where it has some, else its size."""
+    """Size of a file in words: its pages or chapters where it has some, else its bytes."""
     if attachment.unit == "page":
         return tr("%n page(s)", len(attachment.sections))
     if attachment.unit == "chapter":

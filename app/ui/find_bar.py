@@ -62,7 +62,7 @@ class FindBar(QFrame):
 
     @property
     def said(self) -> str:
-        """What it says of what was found."""
+        """Text on what was found."""
         return self._said.text()
 
     def open(self) -> None:

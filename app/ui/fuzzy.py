@@ -9,7 +9,7 @@ _LONGEST_GAP = 3
 
 
 def fuzzy_match(typed: str, title: str) -> tuple[int, list[int]] | None:
-    """How well a title fits what was typed.
+    """Score of a title against what was typed.
 
     Args:
         typed: Letters; spaces are left out.

@@ -1,4 +1,4 @@
-"""What can be done with the chat that is shown and its messages without touching the mouse."""
+"""Commands of the keyboard for the chat that is shown and its messages."""
 
 from __future__ import annotations
 

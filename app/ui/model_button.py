@@ -27,7 +27,7 @@ _ICON_PX = 14
 
 
 def engine_words(state: EngineState) -> str:
-    """What stands beside the model's name."""
+    """Text beside the model's name."""
     if state.phase is EnginePhase.STARTING:
         return tr("warming up")
     if state.phase is EnginePhase.LOADING:

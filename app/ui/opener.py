@@ -1,4 +1,4 @@
-"""What the window is asked to open: a model's folder or file, or a file of chats; and the window to the front."""
+"""Requests to open a model's folder or file or a file of chats, and to bring the window to the front."""
 
 from __future__ import annotations
 

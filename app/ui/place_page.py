@@ -1,4 +1,4 @@
-"""What pages beside the chat have in common: a head with title and buttons, and a column that scrolls under it."""
+"""Base of the pages beside the chat: a head with title and buttons, and a column that scrolls under it."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def place(widget: QWidget, left: int, top: int, width: int, height: int, room: i
 
 
 def painted(widget: QWidget, left: float, top: float, width: float, height: float) -> QRectF:
-    """Where a widget paints what stands ``left`` px from the side where lines begin."""
+    """Box of a thing that stands ``left`` px from the side where lines begin."""
     if widget.layoutDirection() is Qt.LayoutDirection.RightToLeft:
         left = widget.width() - left - width
     return QRectF(left, top, width, height)
@@ -38,7 +38,7 @@ def mirrored(widget: QWidget, box: QRectF) -> QRectF:
 
 
 def in_row(option: QStyleOptionViewItem, box: QRect) -> QRect:
-    """Where a list paints in a row what stands at ``box`` when lines begin at the left."""
+    """Box in a list's row of a thing that stands at ``box`` when lines begin at the left."""
     return QStyle.visualRect(option.direction, option.rect, box)
 
 

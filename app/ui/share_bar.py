@@ -1,4 +1,4 @@
-"""How much of something is taken or done: a line that fills, or a bar with words in it."""
+"""Bar for a share that is taken or done: a line that fills, or a bar with words in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the sidebar, the page and the inspector stand: side by side, or a panel over the page in a narrow window."""
+"""Layout of sidebar, page and inspector: side by side, or a panel over the page in a narrow window."""
 
 from __future__ import annotations
 

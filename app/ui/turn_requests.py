@@ -1,4 +1,4 @@
-"""What the person asks of the turns of the chat that is shown, handed to the workspace."""
+"""Requests on the turns of the chat that is shown, handed to the workspace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the window looks: panels, marks and the size of text."""
+"""Commands for the look of the window: panels, marks and the size of text."""
 
 from __future__ import annotations
 

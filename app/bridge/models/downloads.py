@@ -91,12 +91,12 @@ class Downloads(QObject):
 
     @property
     def under_way(self) -> int:
-        """How many come or will come by themselves."""
+        """Number of downloads that come or will come by themselves."""
         return sum(entry.under_way for entry in self.entries.values())
 
     @property
     def remaining_bytes(self) -> int:
-        """What these are still to bring."""
+        """Bytes that these are still to bring."""
         return sum(entry.total_bytes - entry.done_bytes for entry in self.entries.values() if entry.under_way)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What models would do on this computer before they are here: their outlines, and what the engine predicts of them."""
+"""Forecasts of models that are not here yet: their outlines, and what the engine predicts of them."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ class Forecasts(QObject):
 
     @Slot(str)
     def _engine_stopped(self, sentence: str) -> None:
-        """What was not answered waits for the next engine; this object does not start one, for it may have been it."""
+        """Keep open questions for the next engine; this object does not start one, for it may have been the cause."""
         if self._running is not None:
             self._asked.difference_update(outline.reference for outline in self._running[1])
             self._running = None

@@ -53,7 +53,7 @@ class Installed(QObject):
 
     @property
     def reads(self) -> str:
-        """What is being checked or imported; empty for nothing."""
+        """Name of the model that is being checked or imported; empty for none."""
         return self._reads
 
     def refresh(self) -> None:

@@ -1,4 +1,4 @@
-"""What could be fetched: the catalogue, what the hub finds, and what fetching one of them would bring."""
+"""Models that could be fetched: the catalogue, what the hub finds, and the content of their downloads."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def _look_up(reference: str, quantization: str, queued_bytes: int) -> tuple[Offe
 
 
 def draft_offer(reference: str) -> DraftOffer:
-    """What could be fetched along with a model, by its reference in the catalogue."""
+    """Drafts that could be fetched along with a model, by its reference in the catalogue."""
     model = catalogue_model(reference)
     if model is None:
         return DraftOffer(reference, reference.partition("/")[2], is_head=True)

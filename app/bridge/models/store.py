@@ -1,4 +1,4 @@
-"""What the window's Models page and the menu of models talk to."""
+"""Store of models for the Models page and the menu of models."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class ModelStore(QObject):
             self.installed.remove(names)
 
     def obstacle_to_moving(self) -> str:
-        """Why Tenon's models cannot be moved now, in one sentence; empty where nothing stands in the way."""
+        """Reason why Tenon's models cannot be moved now, in one sentence; empty where nothing stands in the way."""
         if self.downloads.under_way:
             return tr("Downloads are under way: pause them, or wait for them.")
         if self.installed.reads:

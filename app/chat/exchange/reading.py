@@ -1,4 +1,4 @@
-"""Which of the known files a text is."""
+"""Recognition of the known files of chats."""
 
 from __future__ import annotations
 

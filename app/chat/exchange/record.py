@@ -17,7 +17,7 @@ class ConversationRecord:
 
     @property
     def ids_needed(self) -> int:
-        """How many ids `renumbered` gives away."""
+        """Number of ids that `renumbered` gives away."""
         return 1 + len(self.messages)
 
     def settled(self) -> ConversationRecord:

@@ -1,4 +1,4 @@
-"""What the blocks of a Markdown text are."""
+"""Blocks of a Markdown text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FORMULA_ENDS = {"$$": "$$", "\\[": "\\]"}
 
 
 class BlockKind(Enum):
-    """What a block is shown as."""
+    """Kinds of blocks."""
 
     PARAGRAPH = "paragraph"
     HEADING = "heading"

@@ -1,4 +1,4 @@
-"""Which asterisks, underscores and tildes of a paragraph are marks (CommonMark 0.31.2, section 6.2, in short)."""
+"""Asterisks, underscores and tildes of a paragraph that are marks (CommonMark 0.31.2, section 6.2, in short)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _run(text: str, begin: int, end: int) -> _Run:
 
 
 def _kind_beside(text: str, at: int, step: int) -> str:
-    """What stands at a place or, looking through noncharacters, beyond it: a word, a sign or a space."""
+    """Kind of character at a place or, looking through noncharacters, beyond it: a word, a sign or a space."""
     while 0 <= at < len(text) and text[at] in NONCHARACTERS:
         at += step
     if not 0 <= at < len(text) or text[at].isspace():

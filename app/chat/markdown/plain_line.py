@@ -1,4 +1,4 @@
-"""What Markdown says, as one line of plain text: for a list's row, where nothing is set."""
+"""Markdown as one line of plain text: for a list's row, where nothing is set."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _unwrapped(paragraph: str) -> tuple[str, set[int]]:
 
 
 def _code(paragraph: str, at: int) -> tuple[int, str]:
-    """Where a code span that opens here ends, and what it holds; the backticks where nothing closes it."""
+    """End and text of a code span that opens here; the backticks where nothing closes it."""
     opening = _TICKS.match(paragraph, at)
     assert opening is not None
     for closing in _TICKS.finditer(paragraph, opening.end()):

@@ -1,1 +1,1 @@
-"""What one chat sets for itself: the dialog, its presets, and the mark in the header."""
+"""A chat's own settings: the dialog, its presets, and the mark in the header."""

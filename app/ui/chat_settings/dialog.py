@@ -1,4 +1,4 @@
-"""What one chat sets for itself: system prompt, randomness, length, mode, and presets of that."""
+"""Dialog of a chat's own settings: system prompt, randomness, length, mode, and presets of that."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class ChatSettingsDialog(RingedDialog):
         self.resize(self.sizeHint())
 
     def options(self) -> ConversationOptions:
-        """What the fields say."""
+        """Values of the fields."""
         longest = self.max_tokens.number()
         return replace(
             self._options,

@@ -91,7 +91,7 @@ class PresetRow(QWidget):
         self._show("" if options.empty else next(same, ""))
 
     def menu(self) -> QMenu:
-        """What can be done with presets."""
+        """Menu of actions on presets."""
         menu, name = QMenu(self), self.name
         keep = menu.addAction(
             themed_icon(self._theme, "plus"), tr("Save as new preset..."), self._ask_to_save

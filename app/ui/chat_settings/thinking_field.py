@@ -36,6 +36,6 @@ class ThinkingField(ListBox):
         self.setCurrentIndex(next(found, 0))
 
     def thinking(self) -> Thinking:
-        """What is chosen."""
+        """Choice that is set."""
         chosen: Thinking = self.currentData()
         return chosen

@@ -1,4 +1,4 @@
-"""What a comparison says in words: figures, the verdict, and all of it as text."""
+"""Words of a comparison: figures, the verdict, and all of it as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HARDLY = 1.05
 
 
 def state_words(trial: Trial | None, runs: bool) -> str:
-    """Where a trial is, in a few words; its figures once it has ended."""
+    """Progress of a trial in a few words; its figures once it has ended."""
     if trial is None:
         return ""
     if trial.problem:
@@ -47,7 +47,7 @@ def figure_words(trial: Trial) -> str:
 
 
 def verdict_words(trials: Sequence[Trial], verdict: Verdict) -> str:
-    """Which mode was faster and whether both say the same, in one sentence."""
+    """Verdict in one sentence: the faster mode, and whether both say the same."""
     speeds, texts = _speed_words(trials), _text_words(verdict)
     return (
         tr("{speeds}; {texts}.", speeds=speeds, texts=texts) if speeds else f"{texts[:1].upper()}{texts[1:]}."
@@ -55,7 +55,7 @@ def verdict_words(trials: Sequence[Trial], verdict: Verdict) -> str:
 
 
 def _speed_words(trials: Sequence[Trial]) -> str:
-    """How much faster the faster mode was; empty where a reply was too short to say."""
+    """Gain of the faster mode in words; empty where a reply was too short to say."""
     known = [trial for trial in trials if trial.tokens_per_second]
     if len(known) < 2:
         return ""

@@ -1,1 +1,1 @@
-"""Where a message is typed and sent."""
+"""The field in which a message is typed and sent."""

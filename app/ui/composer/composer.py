@@ -67,7 +67,7 @@ class Composer(QWidget):
 
     @property
     def text(self) -> str:
-        """What is typed."""
+        """Typed text."""
         return self.prompt.toPlainText()
 
     def set_text(self, text: str) -> None:
@@ -91,7 +91,7 @@ class Composer(QWidget):
         self.meter.set_narrow(narrow)
 
     def set_placeholder(self, text: str) -> None:
-        """What stands in the empty field."""
+        """Placeholder of the empty field."""
         self.prompt.setPlaceholderText(text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -1,4 +1,4 @@
-"""How much of the model's context the conversation takes."""
+"""Meter of the model's context: the share that the conversation takes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ContextMeter(QWidget):
 
     @property
     def text(self) -> str:
-        """What stands beside the bar."""
+        """Text beside the bar."""
         return self._words.text()
 
     def set_usage(self, used: int, limit: int) -> None:

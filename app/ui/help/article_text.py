@@ -76,7 +76,7 @@ def article_link(article: Article) -> str:
 
 
 def setting_titles() -> dict[str, str]:
-    """What the dialog calls every row, by name; marked, not translated."""
+    """Titles of the dialog's rows, by name; marked, not translated."""
     declared: dict[str, Any] = Settings.declared()
     items = [item for page in PAGES for item in page.items()]
     actions = {item.name: item.title for item in items if isinstance(item, Action)}

@@ -1,4 +1,4 @@
-"""How often a drafted token held, by its place in the draft."""
+"""Plot of how often a drafted token held, by its place in the draft."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class AcceptancePlot(QWidget):
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """What is drawn, 0 to 1."""
+        """Rates that are drawn, 0 to 1."""
         return self._shares
 
     def set_shares(self, shares: Sequence[float]) -> None:

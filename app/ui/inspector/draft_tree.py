@@ -63,7 +63,7 @@ class DraftTree(QWidget):
 
     @property
     def nodes(self) -> list[PlacedNode]:
-        """What is painted."""
+        """Tree that is painted."""
         return self._nodes
 
     def set_record(self, record: RoundRecord | None) -> None:
@@ -91,7 +91,7 @@ class DraftTree(QWidget):
         return QSize(columns * width - gap_x + 2 * _MARGIN_PX, rows * height - gap_y + 2 * _MARGIN_PX)
 
     def path_place(self) -> QRect:
-        """Where the path stands, the target's own token included."""
+        """Places of the path, the target's own token included."""
         place = QRectF()
         for node in self._nodes:
             if node.row == 0 and node.fate != "rejected":

@@ -36,7 +36,7 @@ class FactTable(QWidget):
 
     @property
     def reason(self) -> str:
-        """Why the mode was taken."""
+        """Reason for the mode."""
         return self._reason.text()
 
     def set_facts(self, facts: Sequence[Fact], reason: str) -> None:

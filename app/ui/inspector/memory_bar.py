@@ -1,4 +1,4 @@
-"""Where target, draft and caches live: a bar for each device, with a legend."""
+"""Memory of target, draft and caches: a bar for each device, with a legend."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _UNKNOWN = mark("not measured yet")
 
 
 def row_words(row: PlanRow) -> str:
-    """What stands at the right end of a row."""
+    """Text at the right end of a row."""
     if row.reason:
         return row.reason
     if row.measured is not None:
@@ -48,7 +48,7 @@ class PlanView(QWidget):
 
     @property
     def rows(self) -> list[PlanRow]:
-        """What is shown."""
+        """Content that is shown."""
         return self._rows
 
     def set_rows(self, rows: Sequence[PlanRow], running: str) -> None:

@@ -1,4 +1,4 @@
-"""Where the tokens of a reply stand: words that wrap, with breaks where the text has them. No painting here."""
+"""Layout of a reply's tokens: words that wrap, with breaks where the text has them. No painting here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a token looks by its origin: fill and line differ in shape as well, so that they can be told in grey."""
+"""Looks of tokens by their origin: fill and line differ in shape as well, so that they can be told in grey."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def paint_token_ground(painter: QPainter, theme: Theme, origin: Origin, box: QRe
 
 
 class TokenLegend(QWidget):
-    """What the looks mean, in one line where there is room."""
+    """Legend of the looks, in one line where there is room."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

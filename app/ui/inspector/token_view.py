@@ -57,7 +57,7 @@ class TokenView(QWidget):
         return self._round
 
     def token_box(self, index: int) -> QRect:
-        """Where a token stands."""
+        """Place of a token."""
         return self._flow.boxes[index].toRect()
 
     def set_tokens(self, tokens: list[TracedToken]) -> None:
@@ -164,7 +164,7 @@ class TokenView(QWidget):
         return self._round if other is None else self._tokens[other].round
 
     def _of_round(self) -> list[int]:
-        """Which tokens the chosen round emitted: they stand one after the other."""
+        """Range of the tokens that the chosen round emitted: they stand one after the other."""
         if not self._round:
             return []
         first = bisect_left(self._tokens, self._round, hi=self._shown, key=lambda token: token.round)

@@ -1,4 +1,4 @@
-"""Where the nodes of a drafted tree stand: columns by depth, the path that held in the middle row. No painting here."""
+"""Layout of a drafted tree: columns by depth, the path that held in the middle row. No painting here."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def place_tree(record: RoundRecord) -> list[PlacedNode]:
 
 
 class _Placing:
-    """What is known while a tree is laid out."""
+    """State while a tree is laid out."""
 
     def __init__(self, record: RoundRecord) -> None:
         self.record = record

@@ -1,4 +1,4 @@
-"""What every mode was measured to do, a bar each, with a mark where it was predicted."""
+"""Bars of the speed that each mode was measured at, with a mark where it was predicted."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Bars(QWidget):
 
     @property
     def bars(self) -> list[Bar]:
-        """What is shown."""
+        """Content that is shown."""
         return self._bars
 
     def set_bars(self, bars: Sequence[Bar]) -> None:
@@ -151,7 +151,7 @@ class Bars(QWidget):
 
 
 class Legend(QWidget):
-    """What a bar is, and what a mark is."""
+    """Legend of bars and marks."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

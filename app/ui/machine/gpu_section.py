@@ -137,7 +137,7 @@ class GpuSection(QFrame):
 
 
 def facts_words(support: GpuSupport) -> str:
-    """What fetching brings, where it is known and not here yet."""
+    """Text on what fetching brings, where it is known and not here yet."""
     if support.size_bytes == 0 or support.state in ("works", "none"):
         return ""
     return tr(
@@ -150,7 +150,7 @@ def facts_words(support: GpuSupport) -> str:
 
 
 def progress_words(support: GpuSupport) -> str:
-    """What is being done, and how far it is."""
+    """Action that is under way, and its progress."""
     done, total = size(support.done_bytes), size(support.total_bytes)
     if support.step == "receiving" and support.total_bytes:
         return tr("Fetching, {done} of {total}", done=done, total=total)
@@ -169,7 +169,7 @@ def progress_words(support: GpuSupport) -> str:
 
 
 def notes_words(support: GpuSupport) -> str:
-    """What else there is to know."""
+    """Further notes."""
     if support.state == "paused" and not support.busy:
         return tr("Paused. What has come stays on the disk.")
     if support.restart and not support.busy:

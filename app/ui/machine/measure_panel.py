@@ -89,12 +89,12 @@ class MeasurePanel(QFrame):
 
     @property
     def result(self) -> str:
-        """What measuring has found; empty where it has found nothing."""
+        """Outcome of measuring; empty where it has found nothing."""
         return "" if self._result.isHidden() else f"{self._result_title.text()} {self._result_words.text()}"
 
     @property
     def progress(self) -> str:
-        """How far it is; empty where nothing is measured."""
+        """Progress of measuring; empty where nothing is measured."""
         return "" if self._progress.isHidden() else f"{self._done.text()} {self._left.text()}".strip()
 
     def set_state(

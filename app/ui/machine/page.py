@@ -84,7 +84,7 @@ class MachinePage(PlacePage):
         self._arrange()
 
     def options(self) -> LoadOptions:
-        """What is planned and measured."""
+        """Plan and measurements that are shown."""
         return self._machine.options(self._model or self._workspace.settings.model, self._context)
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -43,7 +43,7 @@ class PickButton(QPushButton):
 
     @property
     def words(self) -> str:
-        """What is shown."""
+        """Content that is shown."""
         return self._words
 
     def set_words(self, words: str) -> None:

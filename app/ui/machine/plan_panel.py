@@ -69,7 +69,7 @@ class PlanPanel(QFrame):
 
     @property
     def notes(self) -> str:
-        """What is said below the table."""
+        """Text below the table."""
         return self._notes.text()
 
     def set_plan(self, plan: PlanReport | None, problem: str) -> None:

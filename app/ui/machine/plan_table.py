@@ -48,7 +48,7 @@ class _Line:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a row stands."""
+    """Place of a row."""
 
     row: ModeRow
     box: QRect
@@ -71,7 +71,7 @@ class PlanTable(QWidget):
 
     @property
     def rows(self) -> list[ModeRow]:
-        """What is shown."""
+        """Content that is shown."""
         return self._rows
 
     @property
@@ -190,7 +190,7 @@ class PlanTable(QWidget):
         return _Place(row, QRect(0, top, self.width(), height), tuple(lines))
 
     def _refused_indent(self) -> int:
-        """Where the reasons of refused modes begin: behind the longest of their names."""
+        """Left edge of the reasons of refused modes: behind the longest of their names."""
         metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
         names = (metrics.horizontalAdvance(row.title) for row in self._rows if row.refusal)
         return max(self._theme.type.px(_REFUSED_PX), max(names) + _GAP_PX)
@@ -201,7 +201,7 @@ class PlanTable(QWidget):
         return _Line(text, style, role, QRect(room.left(), room.top(), room.width(), bounds.height()))
 
     def _figures(self, row: ModeRow) -> str:
-        """What columns that have no room would say."""
+        """Text of the columns that have no room."""
         if tr("First token") in self.column_titles:
             return ""
         if len(self._columns) > 2:

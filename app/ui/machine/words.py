@@ -1,4 +1,4 @@
-"""What the page about this machine says, in words and figures."""
+"""Words and figures of the page about this machine."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def measured_words(report: MachineReport, now: datetime) -> str:
 
 
 def power_words(report: MachineReport) -> str:
-    """Where the power comes from; empty where that is not known."""
+    """Source of the power; empty where that is not known."""
     if report.on_mains is None:
         return ""
     if report.on_mains:
@@ -173,7 +173,7 @@ def context_words(context: int | None, usual: int | None = None) -> str:
 
 
 def plan_notes(plan: PlanReport) -> list[str]:
-    """What is said below the plan."""
+    """Text below the plan."""
     prompt = tr("First token: after a prompt of {tokens} tokens.", tokens=figures.whole(plan.prompt_tokens))
     weights = tr("Weights in {format}.", format=plan.weights)
     draft = [tr("Draft: {name}.", name=plan.draft)] if plan.draft else []
@@ -187,7 +187,7 @@ def plan_notes(plan: PlanReport) -> list[str]:
 
 
 def progress_words(measuring: Measuring) -> str:
-    """What is measured now."""
+    """Subject of the running measurement."""
     if measuring.stopping:
         return tr("Stopping")
     if measuring.stage is Stage.SPEEDS:
@@ -199,7 +199,7 @@ def progress_words(measuring: Measuring) -> str:
 
 
 def promise_words(report: MachineReport | None, rows: tuple[MeasuredMode, ...] = ()) -> str:
-    """What is said above the button that measures every mode."""
+    """Text above the button that measures every mode."""
     if any(row.busy for row in rows):
         return tr("Other programs kept the machine busy meanwhile: it is measured again when it rests.")
     if report is not None and report.on_mains is False:
@@ -210,7 +210,7 @@ def promise_words(report: MachineReport | None, rows: tuple[MeasuredMode, ...] =
 
 
 def result_words(rows: tuple[MeasuredMode, ...]) -> tuple[str, str]:
-    """What measuring has found: a title and a sentence; both empty where there is nothing to compare."""
+    """Outcome of measuring: a title and a sentence; both empty where there is nothing to compare."""
     best = fastest(rows)
     known = sum(row.tokens_per_second is not None for row in rows)
     if best is None or best.tokens_per_second is None or known < 2:

@@ -32,7 +32,7 @@ from engine.messages import Prediction
 
 @dataclass(frozen=True)
 class CardContent:
-    """What stands on a card.
+    """Content of a card.
 
     Attributes:
         model: The model.
@@ -58,7 +58,7 @@ class CardContent:
 
     @property
     def download_bytes(self) -> int:
-        """What a click on Download brings, as far as it is known."""
+        """Content of a download, as far as it is known."""
         return (self.model.size_bytes or 0) + self.draft_bytes
 
 

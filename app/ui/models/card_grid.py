@@ -63,7 +63,7 @@ class CardGrid(QWidget):
 
     @property
     def columns(self) -> int:
-        """How many cards stand in a row."""
+        """Number of cards in a row."""
         return self._columns
 
     def _arrange(self) -> None:

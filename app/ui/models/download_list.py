@@ -1,4 +1,4 @@
-"""What is on its way: how much is here, how fast it comes, and buttons to hold it, go on, or give it up."""
+"""List of downloads: how much is here, how fast it comes, and buttons to hold it, go on, or give it up."""
 
 from __future__ import annotations
 

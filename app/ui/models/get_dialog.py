@@ -91,7 +91,7 @@ class GetDialog(ModelDialog):
 
     @property
     def drafts(self) -> tuple[str, ...]:
-        """What is to be fetched along."""
+        """Choice of what is fetched along."""
         return tuple(reference for reference, box in self.draft_boxes.items() if box.isChecked())
 
     @Slot()
@@ -125,7 +125,7 @@ class GetDialog(ModelDialog):
             self.quantization_wanted.emit(wanted)
 
     def _explain_gate(self) -> None:
-        """What to do for a model whose owner wants terms accepted."""
+        """Instructions for a model whose owner wants terms accepted."""
         self.add_words(tr("Its owner wants terms accepted first"), "label")
         self.add_words(
             tr(

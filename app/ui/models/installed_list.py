@@ -33,7 +33,7 @@ from engine.messages import DraftPair
 
 @dataclass(frozen=True)
 class InstalledContent:
-    """What stands in a row.
+    """Content of a row.
 
     Attributes:
         entry: The model.
@@ -53,7 +53,7 @@ class InstalledContent:
 
 
 def name_of(entry: InstalledEntry) -> str:
-    """What to call it."""
+    """Title to show."""
     return model_name(entry.ref) if entry.bundled else entry.name
 
 
@@ -143,7 +143,7 @@ class InstalledRow(RuledRow):
         self.more.setToolTip(tr("More about {name}", name=name))
 
     def _show_pairs(self, pairs: Collection[DraftPair]) -> None:
-        """Which models it guesses for; for which it cannot, greyed, and why."""
+        """Menu of the models it guesses for; those it cannot are greyed, with the reason."""
         good = [pair for pair in pairs if not pair.problem]
         # What is no draft by its kind could be one for anything: only what works is worth a line then.
         entry = self.content.entry if self.content is not None else None
@@ -198,7 +198,7 @@ class InstalledList(QFrame):
             self.rows[name].show_content(content)
 
     def menu_of(self, name: str) -> QMenu:
-        """What else can be done with a model."""
+        """Menu of a model's other actions."""
         content = self.rows[name].content
         assert content is not None
         entry = content.entry

@@ -1,4 +1,4 @@
-"""What a person does with the models of this computer: brought in from elsewhere, shown, checked, removed."""
+"""Actions on the models of this computer: import, show, check, remove."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the dialogs of the page of models have in common: words, then buttons, the first one of which does it."""
+"""Base of the dialogs of the page of models: words, then buttons, the first one of which does it."""
 
 from __future__ import annotations
 

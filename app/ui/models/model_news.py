@@ -1,4 +1,4 @@
-"""What the window says of models wherever the person is: how many come, what came, and what went wrong."""
+"""News of models wherever the person is: how many come, what came, and what went wrong."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ModelNews(QObject):
 
     @Slot()
     def _show_queue(self) -> None:
-        """How many come stands beside the page's name, the first of them above it."""
+        """Show the number of downloads beside the page's name, and the first of them above it."""
         under_way = [entry for entry in self._store.downloads.entries.values() if entry.under_way]
         self._nav.rows[MODELS].set_hint(str(len(under_way)) if under_way else "")
         if not under_way:

@@ -1,4 +1,4 @@
-"""What stands where on the page of models, put together from what the store knows."""
+"""Content of the page of models, put together from what the store knows."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ModelShelf:
         )
 
     def take_found(self, models: Sequence[ListedModel]) -> None:
-        """What a search has found."""
+        """Results of a search."""
         self.listed = tuple(models)
 
     def draft_pays(self, model: ListedModel) -> bool:
@@ -65,7 +65,7 @@ class ModelShelf:
         return prediction is not None and prediction.with_draft and bool(model.drafts)
 
     def cards(self, asked: str, in_words: bool = False) -> tuple[CardContent, ...]:
-        """What to recommend for this computer.
+        """Recommendations for this computer.
 
         Args:
             asked: Reference of the model that the hub is being asked for.
@@ -99,7 +99,7 @@ class ModelShelf:
         return tuple(contents)
 
     def machine_words(self) -> str:
-        """What this computer has, and where the figures come from."""
+        """Line on this computer, and the origin of its figures."""
         found = next((known for known in self._store.forecasts.known.values() if known.room_bytes), None)
         if found is None:
             return tr("Looking at what runs here...")
@@ -112,12 +112,12 @@ class ModelShelf:
         return f"{here} {tr(_SOURCES[found.basis])}"
 
     def downloads(self) -> list[DownloadEntry]:
-        """What is on its way, and what could not be begun."""
+        """Downloads on their way, and those that could not be begun."""
         store = self._store
         return [*store.downloads.entries.values(), *(missed.entry for missed in store.offers.missed.values())]
 
     def queue_words(self) -> str:
-        """How many are on their way."""
+        """Number of downloads on their way."""
         count = self._store.downloads.under_way
         if not count:
             return ""
@@ -125,7 +125,7 @@ class ModelShelf:
         return tr("%n in the queue, {left} to come", n=count, left=left)
 
     def installed_rows(self) -> tuple[InstalledContent, ...]:
-        """What is here, with what is known of it."""
+        """Installed models, with what is known of them."""
         store = self._store
         rows = []
         for entry in store.installed.entries:

@@ -45,7 +45,7 @@ _GAP_PX = 16
 
 @dataclass(frozen=True)
 class RowContent:
-    """What stands in a row.
+    """Content of a row.
 
     Attributes:
         model: The model.

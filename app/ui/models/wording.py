@@ -1,4 +1,4 @@
-"""How figures and names of models are said."""
+"""Words for figures and names of models."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def licence_title(licence: str) -> str:
 
 
 def fit_title(prediction: Prediction) -> str:
-    """How a model stands in memory, in a word or two."""
+    """Fit of a model in memory, in a word or two."""
     return tr(_FITS[fit_of(prediction)])
 
 
 def kind_title(entry: InstalledEntry) -> str:
-    """What an installed model is for, where that is not answering."""
+    """Purpose of an installed model, where that is not answering."""
     return tr(_KINDS[entry.kind]) if entry.kind in _KINDS else ""
 
 
 def memory_words(prediction: Prediction) -> str:
-    """What it takes of the memory there is: "7.4 of 13.6 GB"."""
+    """Memory that it takes of what there is: "7.4 of 13.6 GB"."""
     taken, room = figures.gigabytes(prediction.memory_bytes), figures.gigabytes(prediction.room_bytes)
     return tr("{taken} of {room} GB", taken=taken, room=room)
 
@@ -84,7 +84,7 @@ def joined(*words: str) -> str:
 
 
 def download_words(entry: DownloadEntry) -> str:
-    """How a download stands."""
+    """State of a download in words."""
     done, total = figures.size(entry.done_bytes), figures.size(entry.total_bytes)
     here = tr("{done} of {total}", done=done, total=total)
     if entry.state == "receiving":

@@ -143,7 +143,7 @@ class TokenRow(ActionRow):
         self.line.addLayout(self._buttons)
 
     def fit_side(self, width: int) -> None:
-        """Where they have no room beside one another the buttons go below the field."""
+        """Put the buttons below the field where they have no room beside one another."""
         needed = self._buttons.sizeHint().width() + self._theme.type.px(_TOKEN_PX)
         direction = QBoxLayout.Direction.TopToBottom if needed > width else QBoxLayout.Direction.LeftToRight
         self.line.setDirection(direction)

@@ -1,4 +1,4 @@
-"""Where the parts of the dialog stand: pages beside the rows, or, in a narrow one, everything below one another."""
+"""Layout of the dialog: pages beside the rows, or, in a narrow one, everything below one another."""
 
 from __future__ import annotations
 

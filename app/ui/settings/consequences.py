@@ -1,4 +1,4 @@
-"""What applying causes beside the changes themselves: the model is loaded again, and how that goes."""
+"""Consequences of applying: the model is loaded again, and how that goes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Consequences:
         return not same_in_memory(load_options(self._pending.applied), load_options(self._pending.chosen))
 
     def of_apply(self) -> str:
-        """What Apply would cause."""
+        """Consequences of Apply."""
         load_ms = self._workspace.settings_desk().load_ms()
         if load_ms is None or not self.loads:
             return ""
@@ -35,6 +35,6 @@ class Consequences:
         return tr("The model is loaded again, which took {seconds} s the last time.", seconds=seconds)
 
     def of_last_apply(self) -> str:
-        """What becomes of what was applied: it is being loaded, waits, or could not be."""
+        """State of applied changes: being loaded, waiting, or failed."""
         state = self._workspace.engine_state()
         return tr("The model is being loaded.") if state.phase is EnginePhase.LOADING else state.sentence

@@ -1,4 +1,4 @@
-"""What the rows of the dialog do that are no settings: folders, files of settings, the access token."""
+"""Actions of the dialog's rows that are no settings: folders, files of settings, the access token."""
 
 from __future__ import annotations
 
@@ -109,6 +109,6 @@ class DeskActions(QObject):
 
 
 def _title(name: str) -> str:
-    """What the dialog calls a setting; what it has no row for is called as in the file."""
+    """Title of a setting in the dialog; one without a row has its name in the file."""
     setting = Settings.declared().get(name)
     return tr(setting.title) if setting is not None and setting.title else name

@@ -1,4 +1,4 @@
-"""What a person changes a setting with, made from what the setting says of itself."""
+"""Field for a setting, made from the setting's own description."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Field(QWidget):
         """Take the sizes of another theme."""
 
     def wanted_height(self) -> int:
-        """How high it is to be, in px."""
+        """Height to take, in px."""
         return min(self.sizeHint().height(), self.maximumHeight())
 
     def value(self) -> Any:
-        """What it says."""
+        """Text that it shows."""
         raise NotImplementedError
 
     def show_value(self, value: Any) -> None:
@@ -51,7 +51,7 @@ class Field(QWidget):
         raise NotImplementedError
 
     def notice(self) -> str:
-        """What there is to say of what was typed; empty for nothing."""
+        """Remark on what was typed; empty for none."""
         return ""
 
     def show_in_use(self, value: Any) -> None:

@@ -73,7 +73,7 @@ class NumberBox(QDoubleSpinBox):
         return state, text, position
 
     def valueFromText(self, text: str) -> float:
-        """What stands there, no more than the most."""
+        """Number in the box, at most the maximum."""
         typed = self._typed(text)
         if self._is_words(text) or typed is None:
             return self.minimum()
@@ -144,7 +144,7 @@ class NumberBox(QDoubleSpinBox):
         return bool(text) and text == self.specialValueText()
 
     def _digits(self, text: str) -> str:
-        """What stands before the unit, without spaces."""
+        """Text before the unit, without spaces."""
         return "".join(text.strip().removesuffix(self.suffix().strip()).split())
 
     def _separators(self) -> str:

@@ -65,7 +65,7 @@ class NumberField(Field):
         self._move_slider()
 
     def notice(self) -> str:
-        """Which end of the range was taken in place of what was typed."""
+        """Notice of the end of the range that was taken in place of what was typed."""
         return self.box.notice
 
     def show_in_use(self, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""What there is to choose from where the workspace has to be asked: modes and drafts."""
+"""Choices that the workspace is asked for: modes and drafts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Offers(QObject):
         workspace.drafts.changed.connect(self.changed)
 
     def by_name(self) -> Mapping[str, Callable[[], list[Choice]]]:
-        """What to ask, by the names of settings."""
+        """Questions to ask, by the names of settings."""
         return {"mode": self.modes, "drafts": self.drafts}
 
     def modes(self) -> list[Choice]:
@@ -49,7 +49,7 @@ class Offers(QObject):
         ]
 
     def problem(self, name: str, value: Any) -> str:
-        """Why what is chosen cannot be, as far as that is known without asking; empty where it can."""
+        """Reason why the choice cannot be, as far as it is known without asking; empty where it can."""
         choices = self._workspace.modes() if name == "mode" else ()
         return next((choice.problem for choice in choices if choice.name == value and choice.problem), "")
 
@@ -61,7 +61,7 @@ class Offers(QObject):
 
     @Slot()
     def stop(self) -> None:
-        """What was not answered yet need not be."""
+        """Drop the questions that were not answered yet."""
         if self._looking:
             self._looking = False
             self._workspace.drafts.stop_looking()

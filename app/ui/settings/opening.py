@@ -79,7 +79,7 @@ class SettingsOpening(QObject):
 
     @Slot()
     def _leave_to_erase(self) -> None:
-        """What was changed and not applied is left behind, too."""
+        """Leave changes that were not applied behind, too."""
         if self.dialog is not None:
             self.dialog.reject()
         self.erase_wanted.emit()

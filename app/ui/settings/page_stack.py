@@ -81,7 +81,7 @@ class PageStack(QScrollArea):
             yield from page.rows.items()
 
     def controls(self) -> Iterator[QWidget]:
-        """What takes the focus, from top to bottom."""
+        """Widgets that take the focus, from top to bottom."""
         for page in self.pages():
             for view in page.item_views():
                 if isinstance(view, SettingRow):

@@ -91,7 +91,7 @@ class PageView(QWidget):
         ]
 
     def item_views(self) -> Iterator[SettingRow | ActionRow]:
-        """What can be changed or done, from top to bottom."""
+        """Items from top to bottom."""
         for _, _, items in self._sections:
             yield from (view for _, view in items if not isinstance(view, NoteRow))
 
@@ -168,7 +168,7 @@ class PageView(QWidget):
 
 
 def _texts(item: Item) -> tuple[str, ...]:
-    """What is written of an item."""
+    """Texts of an item."""
     if isinstance(item, Note):
         return (tr(item.words),)
     if isinstance(item, Action):

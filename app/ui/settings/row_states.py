@@ -1,4 +1,4 @@
-"""How each row stands: what is chosen, what is in use, and what else there is to say of it."""
+"""States of the rows: the choice, the value in use, and a remark."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class RowStates:
         self._reasons = self._workspace.settings_desk().reasons()
 
     def numbers_in_force(self) -> dict[str, float]:
-        """What words are chosen with in the chat that is shown, as far as its model has told."""
+        """Sampling in the chat that is shown, as far as its model has told."""
         return {name: number.value for name, number in self._in_force(self._pending.applied).items()}
 
     def _in_force(self, settings: Settings) -> dict[str, InForce]:
@@ -85,7 +85,7 @@ class RowStates:
         return row.show_note(row.field.notice() or self._note(name, value, scope))
 
     def _note(self, name: str, value: Any, scope: str) -> str:
-        """What else there is to say of a row: the first of these that there is."""
+        """Remark on a row: the first of these that applies."""
         if name in self._reasons:
             return tr(self._reasons[name])
         if name in self.not_allowed:
@@ -99,7 +99,7 @@ class RowStates:
         return problem or self._origin(name)
 
     def _origin(self, name: str) -> str:
-        """Where a number comes from that the person leaves open; empty for everything else."""
+        """Origin of a number that the person leaves open; empty for everything else."""
         number = self._in_force(self._pending.chosen).get(name)
         if number is None or number.origin == "set":
             return ""

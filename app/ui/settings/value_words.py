@@ -13,7 +13,7 @@ from app.words import tr
 
 
 def value_words(setting: Setting[Any], value: Any) -> str:
-    """What to show for a value in a few words; empty for an empty text."""
+    """Value in a few words; empty for an empty text."""
     control = setting.control
     if setting.name == "drafts":
         return draft_name(value) if value else tr("None")

@@ -1,4 +1,4 @@
-"""Which group of the list a conversation stands in, by the day it was last used. No Qt."""
+"""Groups of the list of conversations, by the day they were last used. No Qt."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class ConversationDelegate(QStyledItemDelegate):
 
     @staticmethod
     def menu_rect(row: QRect) -> QRect:
-        """Where the three dots are when lines begin at the left."""
+        """Box of the three dots when lines begin at the left."""
         return QRect(row.right() - _MARGIN_PX - _MENU_PX, row.top(), _MENU_PX, row.height())
 
     def _paint_head(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:

@@ -12,7 +12,7 @@ CHAT_TYPE = "application/x-tenon-chat"
 
 
 def carried(conversation_id: int) -> QMimeData:
-    """What is dragged: nothing that another program would take."""
+    """Data of a drag: nothing that another program would take."""
     data = QMimeData()
     data.setData(CHAT_TYPE, str(conversation_id).encode())
     return data
@@ -36,7 +36,7 @@ class ChatDrag(QListView):
         self.setDropIndicatorShown(False)
 
     def row_at(self, index: QModelIndex | QPersistentModelIndex) -> Row | None:
-        """What a row is; None for no row."""
+        """Kind of a row; None for no row."""
         raise NotImplementedError
 
     def mark_drop(self, at: int) -> None:

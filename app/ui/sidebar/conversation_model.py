@@ -46,7 +46,7 @@ class ConversationModel(QAbstractListModel):
         self._show()
 
     def row(self, at: int) -> Row:
-        """What a row is."""
+        """Kind of a row."""
         return self._rows[at]
 
     def head_of(self, folder: str) -> int | None:
@@ -151,7 +151,7 @@ class ConversationModel(QAbstractListModel):
 
     @staticmethod
     def _spoken(row: Row, busy: str) -> str:
-        """What a screen reader says of a row."""
+        """Text of a row for a screen reader."""
         if row.group and row.folded:
             return tr("{title}, folded, %n chat(s)", n=row.count, title=row.title)
         if row.group:

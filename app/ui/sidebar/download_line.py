@@ -48,7 +48,7 @@ class DownloadLine(QToolButton):
 
     @property
     def share(self) -> str:
-        """How much is here, as it is shown."""
+        """Share that is here, as it is shown."""
         return figures.percent(self._share)
 
     def sizeHint(self) -> QSize:

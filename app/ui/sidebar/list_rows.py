@@ -1,4 +1,4 @@
-"""Which rows the list of chats has: pinned ones, folders that fold, days, and what is archived. No Qt."""
+"""Rows of the list of chats: pinned ones, folders that fold, days, and what is archived. No Qt."""
 
 from __future__ import annotations
 

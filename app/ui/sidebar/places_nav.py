@@ -48,7 +48,7 @@ class NavRow(QToolButton):
         self.setIcon(themed_icon(self._theme, self._icon, "acc" if chosen else "sub"))
 
     def set_hint(self, text: str) -> None:
-        """What stands at the right end: a shortcut, or how much goes on there."""
+        """Text at the right end: a shortcut, or how much goes on there."""
         self._hint.setText(text)
         self._hint.setProperty("kind", "badge" if text.isdigit() else "small")
         self._hint.style().polish(self._hint)
@@ -56,7 +56,7 @@ class NavRow(QToolButton):
 
     @property
     def hint(self) -> str:
-        """What stands at the right end."""
+        """Text at the right end."""
         return self._hint.text()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -42,7 +42,7 @@ class RowMenu(QMenu):
 
 
 def folder_menu(theme: Theme, rows: ConversationList, row: Row, folders: Sequence[str]) -> RowMenu:
-    """Where a chat can be moved to."""
+    """Folders that a chat can be moved to."""
     menu = RowMenu(theme, rows)
     menu.setTitle(tr("Move to folder"))
     menu.setIcon(themed_icon(theme, "folder"))
@@ -63,7 +63,7 @@ def folder_menu(theme: Theme, rows: ConversationList, row: Row, folders: Sequenc
 
 
 def chat_menu(theme: Theme, rows: ConversationList, row: Row, folders: Sequence[str]) -> RowMenu:
-    """What can be done with a chat."""
+    """Menu of a chat."""
     menu = RowMenu(theme, rows)
     number = row.conversation_id
     assert number is not None
@@ -81,7 +81,7 @@ def chat_menu(theme: Theme, rows: ConversationList, row: Row, folders: Sequence[
 
 
 def head_menu(theme: Theme, rows: ConversationList, row: Row) -> RowMenu:
-    """What can be done with a folder."""
+    """Menu of a folder."""
     menu = RowMenu(theme, rows)
     fold = tr("Unfold") if row.folded else tr("Fold")
     menu.offer(

@@ -164,7 +164,7 @@ class Sidebar(QWidget):
 
     @property
     def explanation(self) -> str:
-        """What is said above the list; empty where nothing is."""
+        """Text above the list; empty where there is none."""
         return "" if self._empty.isHidden() else self._empty.text()
 
     def select(self, conversation_id: int | None) -> None:

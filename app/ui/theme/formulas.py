@@ -19,7 +19,7 @@ _EDGE_PX = 1  # a smooth edge needs a pixel beyond the shape
 
 
 class Typesets(Protocol):
-    """What makes shapes of formulas, now or later."""
+    """Source of the shapes of formulas, now or later."""
 
     answered: SignalInstance  # Formula; FormulaShape, or None where it cannot be read
 
@@ -48,7 +48,7 @@ class Formulas(QObject):
         typesetter.answered.connect(self._take)
 
     def shape(self, formula: Formula) -> FormulaShape | None:
-        """How a formula looks; None where it cannot be read, or is not known yet: then `changed` follows."""
+        """Shape of a formula; None where it cannot be read, or is not known yet: then `changed` follows."""
         if formula in self._shapes:
             self._shapes.move_to_end(formula)
         elif formula not in self._asked and self._typesetter is not None:

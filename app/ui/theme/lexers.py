@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class MakesLexers(Protocol):
-    """What makes lexers, now or later."""
+    """Source of lexers, now or later."""
 
     made: SignalInstance  # the language; its lexer
 

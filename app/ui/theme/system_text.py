@@ -1,4 +1,4 @@
-"""How much larger than usual the system sets its text."""
+"""Factor by which the system sets its text larger than usual."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def system_is_dark() -> bool:
 
 
 class Theme(QObject):
-    """What every widget asks for colours and fonts.
+    """Colours and fonts for every widget.
 
     Args:
         scale: Font size, 0.9 to 1.5, of what the system's own size of text comes to.

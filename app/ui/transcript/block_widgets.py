@@ -1,4 +1,4 @@
-"""Which widget shows which block, and how far apart blocks stand."""
+"""Widgets for the kinds of blocks, and the space between blocks."""
 
 from __future__ import annotations
 

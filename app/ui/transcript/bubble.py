@@ -98,7 +98,7 @@ class OwnMessage(QWidget):
 
     @property
     def found(self) -> int:
-        """How many places a search found."""
+        """Number of places that a search found."""
         return self._text.marks.found
 
     def search(self, pattern: re.Pattern[str] | None) -> None:

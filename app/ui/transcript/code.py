@@ -190,12 +190,12 @@ class CodeBlock(QFrame):
             self._text.marks.show_drafted(stretches)
 
     def selectables(self) -> list[Selectable]:
-        """What of it a selection can reach."""
+        """Parts that a selection can reach."""
         return [self._text]
 
     @property
     def found(self) -> int:
-        """How many places a search found."""
+        """Number of places that a search found."""
         return self._text.marks.found
 
     def search(self, pattern: re.Pattern[str] | None) -> None:

@@ -1,4 +1,4 @@
-"""How the columns of a table share its width."""
+"""Division of a table's width among its columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where text that came from accepted drafts stands once its Markdown is rendered. No Qt here."""
+"""Places of text from accepted drafts once its Markdown is rendered. No Qt here."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _units(text: str) -> int:
 
 
 def _next_place(markdown: str, character: str, place: int) -> int:
-    """Where a character is found next; a line break may have become a space and the reverse."""
+    """Next place of a character; a line break may have become a space and the reverse."""
     if not character.isspace():
         return markdown.find(character, place)
     return next((at for at in range(place, len(markdown)) if markdown[at].isspace()), -1)

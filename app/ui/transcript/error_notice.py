@@ -132,7 +132,7 @@ class ErrorNotice(QFrame):
         self.remedy_button.setIcon(themed_icon(self.theme, icon, "onacc") if icon else QIcon())
 
     def _shorten_remedy(self, room: int) -> None:
-        """Where its words are too long for the line they end with dots; a screen reader gets them in full."""
+        """Words too long for the line end with dots; a screen reader gets them in full."""
         button, words = self.remedy_button, self.remedy_button.text()
         beside = button.sizeHint().width() - button.fontMetrics().horizontalAdvance(words)
         button.setText(button.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room - beside))

@@ -40,12 +40,12 @@ class Finder(QObject):
 
     @property
     def total(self) -> int:
-        """How many places there are."""
+        """Number of places."""
         return sum(self._count(message) for message in self._transcript.messages) if self.active else 0
 
     @property
     def number(self) -> int:
-        """Which of them is the current one, from 1; 0 where none is."""
+        """Number of the current place, from 1; 0 where none is."""
         before = 0
         for message in self._transcript.messages if self._at is not None else ():
             if self._at is not None and message.id == self._at[0]:

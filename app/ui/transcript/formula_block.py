@@ -87,7 +87,7 @@ class FormulaBlock(SelectableWhole):
         return self._block.source
 
     def selectables(self) -> list[Selectable]:
-        """What of it a selection can reach."""
+        """Parts that a selection can reach."""
         return [self]
 
     @property

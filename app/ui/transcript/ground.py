@@ -1,4 +1,4 @@
-"""What the messages stand on: it keeps what is painted when it grows or is scrolled."""
+"""Surface under the messages; it keeps what is painted when it grows or is scrolled."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Span(NamedTuple):
 
 
 def language_title(language: str) -> str:
-    """What to show for the word after a fence: the lexer's own name where there is one."""
+    """Title for the word after a fence: the lexer's own name where there is one."""
     if language.lower() in _NAMES:
         return _NAMES[language.lower()]
     return title_of(language) or language or tr("Text")

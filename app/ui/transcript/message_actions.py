@@ -21,7 +21,7 @@ _COPIED_MS = 1_500
 
 
 class Action(Enum):
-    """What a button asks for: icon, name, and words beside the icon."""
+    """Look of a button: icon, name, and words beside the icon."""
 
     COPY = ("copy", mark("Copy message"), "")
     COPY_PLAIN = ("copy", mark("Copy as plain text"), "")
@@ -98,7 +98,7 @@ class MessageActions(QWidget):
 
     @property
     def shown(self) -> frozenset[Action]:
-        """What can be done now, the arrows aside."""
+        """Actions on offer now, the arrows aside."""
         return self._shown
 
     @property
@@ -131,7 +131,7 @@ class MessageActions(QWidget):
         return next((action for action, button in self._buttons.items() if button.hasFocus()), None)
 
     def natural_size(self) -> QSize:
-        """What the row takes; nothing where no button is shown."""
+        """Width of the row in px; 0 where no button is shown."""
         if all(button.isHidden() for button in self._buttons.values()):
             return QSize(0, 0)
         self._row.invalidate()
@@ -183,7 +183,7 @@ class MessageActions(QWidget):
         QTimer.singleShot(_COPIED_MS, self, self._forget_copied)
 
     def menu(self) -> QMenu:
-        """What else can be done with the message."""
+        """Menu of the message's other actions."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for action in self._more:

@@ -78,7 +78,7 @@ class MessageColumn(QScrollArea):
 
     @property
     def unbuilt(self) -> int:
-        """How many messages are not widgets now."""
+        """Number of messages that are not widgets now."""
         return len(self._span.older) + len(self._span.newer)
 
     @property
@@ -92,7 +92,7 @@ class MessageColumn(QScrollArea):
         return None if view is None or view.isHidden() else view
 
     def reading(self) -> int:
-        """Which message is at the top of the view, counted from the first one."""
+        """Index of the message at the top of the view, counted from the first one."""
         top = self.top_view()
         return len(self._span.older) + (self._views.all.index(top[0]) if top is not None else 0)
 

@@ -1,4 +1,4 @@
-"""Where a person's own message is worded anew: its text in a field, with Cancel and Send."""
+"""Editor of a person's own message: its text in a field, with Cancel and Send."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which messages a command of the keyboard is about."""
+"""Choice of the messages that a command of the keyboard is about."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def has_focus(view: MessageView) -> bool:
 
 
 def _seen_px(column: MessageColumn, view: MessageView) -> int:
-    """How much of a message's height is in view."""
+    """Share of a message's height that is in view."""
     top = column.verticalScrollBar().value()
     bottom = top + column.viewport().height()
     return min(bottom, view.y() + view.height()) - max(top, view.y())

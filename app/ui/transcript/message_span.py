@@ -1,4 +1,4 @@
-"""Which messages of a conversation are widgets: a run of them around what is in view, older and newer ones are not."""
+"""Run of messages that are widgets: those around the view; older and newer ones are not."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class MessageSpan:
         self.newer[:0] = self._views.drop(first, keep_used=True)
 
     def shared_with(self, messages: list[Message]) -> int:
-        """How many messages from the first on can stay as they are."""
+        """Number of messages from the first on that can stay as they are."""
         return sum(1 for _ in takewhile(_is_same, zip(self.messages, messages, strict=False)))
 
     def change(self, message: Message) -> None:

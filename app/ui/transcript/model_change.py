@@ -25,7 +25,7 @@ class ModelChange(QWidget):
 
     @property
     def words(self) -> str:
-        """What it says."""
+        """Text that it shows."""
         return self._words
 
     def set_model(self, name: str) -> None:

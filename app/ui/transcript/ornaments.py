@@ -1,4 +1,4 @@
-"""What Qt cannot draw into rich text: round boxes behind inline code, and the bullets and boxes of lists.
+"""Ornaments that Qt cannot draw into rich text: round boxes behind inline code, the bullets and boxes of lists.
 
 Neither changes the text, so that copying, searching and selecting know nothing of them: room for a box is letter
 spacing of the characters at its sides, and a list whose bullets are painted here has no style of its own.

@@ -20,7 +20,7 @@ _BULLETS = (
 
 
 def plain_text(markdown: str) -> str:
-    """What a reply says, as text: code as it is, tables as tab-separated lines."""
+    """Plain text of a reply: code as it is, tables as tab-separated lines."""
     splitter = BlockSplitter()
     splitter.feed(markdown)
     splitter.finish()

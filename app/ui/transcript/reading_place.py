@@ -1,4 +1,4 @@
-"""What was in view before a message was deleted, to be in view again when that is undone."""
+"""Place of the view before a message was deleted, to return to when that is undone."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class ReplyView(QWidget):
 
     @property
     def status_text(self) -> str:
-        """What the strip says."""
+        """Text of the strip."""
         return self.strip.status.text
 
     @property
@@ -140,7 +140,7 @@ class ReplyView(QWidget):
 
     @property
     def found(self) -> int:
-        """How many places a search found."""
+        """Number of places that a search found."""
         return self.blocks.found
 
     def search(self, pattern: re.Pattern[str] | None) -> None:

@@ -1,4 +1,4 @@
-"""What can be done with a reply now."""
+"""Actions that a reply offers now."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ class ReplyBlocks(QWidget):
 
     @property
     def found(self) -> int:
-        """How many places a search found."""
+        """Number of places that a search found."""
         return sum(widget.found for widget in self._searched())
 
     def search(self, pattern: re.Pattern[str] | None) -> None:

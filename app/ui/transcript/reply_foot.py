@@ -1,4 +1,4 @@
-"""Where the strip and the buttons under a reply stand."""
+"""Layout of the strip and the buttons under a reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the strip under a reply says: a phrase while it waits, figures once there are some."""
+"""Words of the strip under a reply: a phrase while it waits, figures once there are some."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def reply_status(message: Message, engine: EngineState, prefill: float | None) -
 
 
 def waiting_phrase(engine: EngineState, prefill: float | None) -> str:
-    """What happens before the first token."""
+    """Phrase for the time before the first token."""
     if engine.phase in (EnginePhase.STARTING, EnginePhase.STOPPED):
         return tr("Warming up")
     if engine.phase is EnginePhase.LOADING:
@@ -142,7 +142,7 @@ def speed_figures(statistics: ReplyStatistics, live: bool) -> tuple[Figure, ...]
 
 
 def gain_words(statistics: ReplyStatistics) -> str:
-    """What a mode's gain is measured against; empty where there is none."""
+    """Words for a mode's gain over plain decoding; empty where there is none."""
     if statistics.times_plain is None or statistics.plain_per_second is None:
         return ""
     speed = figures.speed(statistics.plain_per_second)

@@ -1,4 +1,4 @@
-"""What a block does so that a selection can reach over it: a text in part, a table or a formula as a whole."""
+"""Parts of a block that a selection can reach: a text in part, a table or a formula as a whole."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SelectableText(_Text):
     copies: Callable[[], str] | None = None
 
     def whole_source(self) -> str:
-        """What stands for the whole text when it is copied."""
+        """Source that is copied for the whole text."""
         return self.toPlainText()
 
     def select_all(self) -> None:
@@ -53,13 +53,13 @@ class SelectableText(_Text):
         self._select(0 if from_start else len_of(self), to)
 
     def selected_source(self) -> str:
-        """What is selected: the source where that is everything, else the words."""
+        """Selected text: the source where that is everything, else the words."""
         cursor = self.textCursor()
         whole = cursor.selectionStart() == 0 and cursor.selectionEnd() == len_of(self)
         return self.whole_source() if whole and cursor.hasSelection() else selected_text(cursor)
 
     def createMimeDataFromSelection(self) -> QMimeData:
-        """What is copied: plain text, with the source of formulas."""
+        """Text to copy: plain text, with the source of formulas."""
         data = QMimeData()
         data.setText(self.copies() if self.copies is not None else selected_text(self.textCursor()))
         return data
@@ -84,7 +84,7 @@ class SelectableWhole(QFrame):
     selected = False
 
     def whole_source(self) -> str:
-        """What stands for it when it is copied."""
+        """Source that is copied for it."""
         raise NotImplementedError
 
     def select_all(self) -> None:

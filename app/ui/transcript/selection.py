@@ -50,7 +50,7 @@ class TranscriptSelection(QObject):
         self._share(parts)
 
     def text(self) -> str:
-        """What is selected, Markdown where whole blocks are."""
+        """Selected text, as Markdown where whole blocks are selected."""
         return "\n\n".join(text for part in self._all() if (text := part.selected_source()))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -182,7 +182,7 @@ def _part_of(watched: QObject) -> Selectable | None:
 
 
 def _at(parts: list[Selectable], place: QPoint) -> int:
-    """Which block a place is in, or below."""
+    """Block that a place is in, or below."""
     found = 0
     for at, part in enumerate(parts):
         if part.mapToGlobal(QPoint(0, 0)).y() <= place.y():

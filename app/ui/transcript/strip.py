@@ -55,7 +55,7 @@ class StatusStrip(QAbstractButton):
 
     @property
     def status(self) -> ReplyStatus:
-        """What is shown."""
+        """Content that is shown."""
         return self._status
 
     def set_status(self, status: ReplyStatus) -> bool:
@@ -115,7 +115,7 @@ class StatusStrip(QAbstractButton):
 
     @property
     def shown(self) -> list[str]:
-        """What there is room for, as laid out."""
+        """Parts that there is room for, as laid out."""
         return [piece if isinstance(piece, str) else piece.text for row in self._rows for _, piece, _ in row]
 
     def natural_width(self) -> int:

@@ -72,12 +72,12 @@ class TableBlock(SelectableWhole):
         return self._markdown
 
     def selectables(self) -> list[Selectable]:
-        """What of it a selection can reach."""
+        """Parts that a selection can reach."""
         return [self]
 
     @property
     def found(self) -> int:
-        """How many places a search found."""
+        """Number of places that a search found."""
         return self._grid.found
 
     def search(self, pattern: re.Pattern[str] | None) -> None:

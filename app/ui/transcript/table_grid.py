@@ -68,7 +68,7 @@ class TableCell:
 
     @cached_property
     def word_width(self) -> float:
-        """What its longest word takes, in px. Only a table that is too wide asks: it lays the text out twice more."""
+        """Width of its longest word in px. Only a table that is too wide asks: it lays the text out twice more."""
         if self._has_formulas:  # one becomes smaller rather than be parted
             return self.natural_width
         self._wrap(QTextOption.WrapMode.WordWrap)
@@ -101,7 +101,7 @@ class TableCell:
 
     @property
     def text(self) -> str:
-        """What it says, with the source of formulas."""
+        """Its text, with the source of formulas."""
         cursor = QTextCursor(self.document)
         cursor.select(QTextCursor.SelectionType.Document)
         return selected_text(cursor)
@@ -196,7 +196,7 @@ class TableGrid(QWidget):
 
     @property
     def found(self) -> int:
-        """How many places a search found."""
+        """Number of places that a search found."""
         return sum(len(cell.places) for cell in self._cells())
 
     def choose_found(self, number: int | None) -> QRect:
@@ -218,7 +218,7 @@ class TableGrid(QWidget):
         return self._right_to_left
 
     def _lefts(self) -> list[float]:
-        """Where each column begins, in px from the left."""
+        """Left edge of each column, in px."""
         ends = list(accumulate(self._widths))
         if self._right_to_left:
             return [ends[-1] - end for end in ends]
@@ -275,7 +275,7 @@ class TableGrid(QWidget):
             painter.restore()
 
     def _current_in(self, cell: TableCell) -> int | None:
-        """Which of a cell's places is the current one."""
+        """Index of the current one of a cell's places."""
         if self._current is None or not cell.places:
             return None
         cells = self._cells()
@@ -284,7 +284,7 @@ class TableGrid(QWidget):
 
 
 def _alignment(cell: str, leading: Qt.AlignmentFlag) -> Qt.AlignmentFlag:
-    """Where a column's text stands; absolute, since a cell's own direction would turn it around."""
+    """Alignment of a column's text; absolute, since a cell's own direction would turn it around."""
     alignment = leading
     if cell.endswith(":"):
         alignment = Qt.AlignmentFlag.AlignHCenter if cell.startswith(":") else Qt.AlignmentFlag.AlignRight

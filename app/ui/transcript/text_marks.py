@@ -1,4 +1,4 @@
-"""What is marked in a text without changing it: parts that came from drafts, and places that a search found."""
+"""Marks in a text that do not change it: parts that came from drafts, and places that a search found."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class TextMarks:
 
     @property
     def found(self) -> int:
-        """How many places the search found."""
+        """Number of places that the search found."""
         return len(self._places)
 
     def show_drafted(self, stretches: Sequence[Stretch]) -> None:

@@ -1,4 +1,4 @@
-"""What a model wrote between <think> and </think>: folded until asked for."""
+"""Block of a model's thoughts, the text between <think> and </think>: folded until asked for."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class ThoughtBlock(QWidget):
             self._body.set_drafted(stretches)
 
     def selectables(self) -> list[Selectable]:
-        """What of it a selection can reach: the thoughts, where they are unfolded."""
+        """Parts that a selection can reach: the thoughts, where they are unfolded."""
         return [] if self._body is None else [self._body]
 
     @property
     def found(self) -> int:
-        """How many places a search found in thoughts that are unfolded."""
+        """Number of places that a search found in thoughts that are unfolded."""
         return self._body.found if self._body is not None and self._button.isChecked() else 0
 
     def search(self, pattern: re.Pattern[str] | None) -> None:

@@ -183,7 +183,7 @@ class Transcript(MessageColumn):
         self._views.search(pattern)
 
     def selected_phrase(self) -> str:
-        """What is selected in a message, where it is short and on one line."""
+        """Selected text of a message, where it is short and on one line."""
         focus = QApplication.focusWidget()
         inside = isinstance(focus, QTextEdit) and self.isAncestorOf(focus)
         selected = focus.textCursor().selectedText() if inside and isinstance(focus, QTextEdit) else ""

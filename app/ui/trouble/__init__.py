@@ -1,1 +1,1 @@
-"""What the window does when something goes wrong: say it, offer a remedy, show and copy details."""
+"""Handling of trouble in the window: say it, offer a remedy, show and copy details."""

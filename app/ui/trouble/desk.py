@@ -1,4 +1,4 @@
-"""Where trouble is told and mended: errors beside replies, remedies, details, and the commands of Help."""
+"""Desk of the window's troubles: errors beside replies, remedies, details, and the commands of Help."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class TroubleDesk(QObject):
 
     @Slot(str)
     def _over(self, sentence: str) -> None:
-        """What is mended is not told of any longer."""
+        """Forget trouble that is mended."""
         if self._toast.text == sentence:
             self._toast.dismiss()
 

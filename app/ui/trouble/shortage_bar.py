@@ -1,4 +1,4 @@
-"""Who held the memory when there was not enough of it: a bar with a legend."""
+"""Bar and legend of who held the memory when there was not enough of it."""
 
 from __future__ import annotations
 

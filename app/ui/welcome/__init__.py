@@ -1,1 +1,1 @@
-"""What an empty chat shows at the first start."""
+"""Panel of an empty chat at the first start."""

@@ -1,4 +1,4 @@
-"""What an empty chat shows at the first start: who answers already, and the models that suit this computer."""
+"""Panel of an empty chat at the first start: the model that answers already, and models that suit this computer."""
 
 from __future__ import annotations
 
