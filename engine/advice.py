@@ -1,4 +1,4 @@
-"""How a model replies where nobody asks for anything else: its makers' numbers, or the usual ones."""
+"""Sampling where nobody asks for anything else: the numbers of the model's makers, or the usual ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NUMBERS = tuple(field.name for field in fields(SamplingOptions) if field.name !
 
 
 def sampling_advice(own: Mapping[str, Any]) -> tuple[SamplingOptions, tuple[str, ...]]:
-    """What holds in a chat where nothing is asked for.
+    """Sampling in a chat where nothing is asked for.
 
     Makers that advise a way of sampling have the last word on all of it. A penalty alone is no way of sampling.
 
@@ -44,7 +44,7 @@ def sampling_advice(own: Mapping[str, Any]) -> tuple[SamplingOptions, tuple[str,
 
 
 def model_advice(own: Mapping[str, Any], template: ChatTemplate | None) -> ModelAdvice:
-    """What a person is told of it.
+    """Advice as a person is told of it.
 
     Args:
         own: The checkpoint's generation_config.json.
@@ -70,7 +70,7 @@ def read_advice(path: Path) -> ModelAdvice:
 def settled_sampler(
     asked: SamplingOptions, own: Mapping[str, Any], fresh_seed: int, chat: bool = True
 ) -> Sampler:
-    """How a reply samples: what was asked for, then what the model advises, then what is usual.
+    """Sampling of a reply: what was asked for, then what the model advises, then what is usual.
 
     Temperature 0, where it is asked for, is the likeliest token and nothing else that was not asked for too.
 

@@ -65,7 +65,7 @@ class BenchmarkRow:
 
 @dataclass(frozen=True)
 class BenchmarkProgress:
-    """How far a benchmark is.
+    """Progress of a benchmark.
 
     Attributes:
         mode: The mode that runs.

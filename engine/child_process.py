@@ -1,4 +1,4 @@
-"""What each process that Tenon starts does first. No Qt, no torch: such processes must start fast."""
+"""First steps of each process that Tenon starts. No Qt, no torch: such processes must start fast."""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ class Engine:
 
 
 def _outlook(options: LoadOptions) -> Outlook | None:
-    """What is predicted for a model; None where it cannot be told, as loading it will say better."""
+    """Prediction for a model; None where it cannot be told, as loading it will say better."""
     try:
         return look_ahead(options)
     except TenonError:
@@ -266,7 +266,7 @@ def _outlook(options: LoadOptions) -> Outlook | None:
 
 
 def _traceback(error: Exception) -> str:
-    """Where a bug happened. The error's own text is left out: it may quote the chat."""
+    """Place of a bug. The error's own text is left out: it may quote the chat."""
     frames = traceback.extract_tb(error.__traceback__)
     return "".join([*traceback.format_list(frames), type(error).__name__])
 

@@ -43,7 +43,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Allowed:
-    """What would do in the place of an option that stands in the way.
+    """Replacement for an option that stands in the way.
 
     Attributes:
         option: Its name in `LoadOptions`.
@@ -77,7 +77,7 @@ class TenonError(Exception):
 
 
 class UsageError(TenonError):
-    """What was asked makes no sense."""
+    """Error for a request that makes no sense."""
 
     exit_code = 2
 
@@ -198,7 +198,7 @@ class AccessDenied(HubError):
 
 
 class DownloadFailed(HubError):
-    """What came is not what the hub's metadata promise."""
+    """Error for bytes that are not what the hub's metadata promise."""
 
 
 class TokenNotKept(HubError):

@@ -158,7 +158,7 @@ class ReplyRun:
             )
 
     def _recalled_cost(self, mode: str) -> RoundCost:
-        """What rounds of a mode cost; what earlier sessions measured stands in until this one has."""
+        """Cost of a mode's rounds; earlier sessions' measurements stand in until this one has its own."""
         model = self._model
         cost = model.round_costs[mode]
         if self._outlook is not None and not cost.measured:
@@ -197,7 +197,7 @@ class ReplyRun:
             self._update_statistics()
 
     def _unconfirmed(self, tokens: Sequence[int]) -> None:
-        """What the draft guesses now."""
+        """The draft's present guess."""
         now = time.perf_counter()
         if not self._request.show_unconfirmed or now - self._last_unconfirmed < _UNCONFIRMED_EVERY_S:
             return
@@ -285,13 +285,13 @@ class ReplyRun:
         )
 
     def _drafted_text(self) -> tuple[tuple[int, int], ...]:
-        """Where accepted drafts stand in the text."""
+        """Places of accepted drafts in the text."""
         ends = (0, *self._reply.ends)
         return tuple((ends[start], ends[end]) for start, end in self._drafted if ends[start] < ends[end])
 
 
 def _asked(request: Generate) -> str:
-    """What the person wrote last."""
+    """Text that the person wrote last."""
     if request.raw_prompt is not None:
         return request.raw_prompt
     return next((turn.content for turn in reversed(request.messages) if turn.role == "user"), "")

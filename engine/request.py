@@ -1,4 +1,4 @@
-"""What a request asks, once it is checked: the prompt that is read."""
+"""A request once it is checked: the prompt that is read."""
 
 from __future__ import annotations
 

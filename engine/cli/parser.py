@@ -1,4 +1,4 @@
-"""What the subcommands' parsers share: errors of one line, the option of the model, and sizes in bytes."""
+"""Shared parts of the subcommands' parsers: errors of one line, the option of the model, and sizes in bytes."""
 
 from __future__ import annotations
 

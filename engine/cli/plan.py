@@ -82,7 +82,7 @@ def _plan(options: argparse.Namespace) -> int:
 
 
 def _known_drafts(plan: MachinePlan) -> list[str]:
-    """What could be named as the draft where none was."""
+    """Drafts that could be named where none was."""
     from engine.hub.bundled import bundled_drafts
     from engine.hub.catalogue import catalogue_model
 
@@ -94,7 +94,7 @@ def _known_drafts(plan: MachinePlan) -> list[str]:
 
 
 def _find(reference: str) -> Path:
-    """What is installed or in the catalogue, and only for anything else the hub."""
+    """Outline of what is installed or in the catalogue, and only for anything else of the hub."""
     from engine.hub.connection import Hub
     from engine.hub.outline import find_or_outline
 

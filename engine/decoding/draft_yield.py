@@ -1,4 +1,4 @@
-"""What drafts of several sizes yield: tokens for each round, estimated from the rounds so far."""
+"""Yield of drafts of several sizes: tokens for each round, estimated from the rounds so far."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Hooks:
-    """Where the loop reports to.
+    """Receiver of the loop's reports.
 
     Attributes:
         check: Called between layers and rounds; raises `Cancelled` to stop.

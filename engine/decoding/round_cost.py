@@ -1,4 +1,4 @@
-"""What rounds take on this machine at its present load, by the size of their draft."""
+"""Seconds of rounds on this machine at its present load, by the size of their draft."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class RoundCost:
         return max(computing_s, self._least_s()) + self._draft.seconds(_bucket(size))
 
     def expect(self, seconds: Mapping[int, float]) -> None:
-        """What earlier sessions measured of forwards, by their rows: relations count, as the load may be another."""
+        """Earlier sessions' measurements of forwards, by their rows: relations count, as the load may be another."""
         if 1 in seconds:
             for rows, wide_s in sorted(seconds.items()):
                 if rows > 1:

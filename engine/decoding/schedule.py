@@ -15,7 +15,7 @@ class Schedule(Protocol):
         """Most nodes to draft in the next round. Asked once for each round."""
 
     def choose(self, draft: Draft) -> Draft:
-        """What of a draft within the budget is verified; all of it, unless a schedule knows better."""
+        """Part of a draft within the budget that is verified; all of it, unless a schedule knows better."""
         return draft
 
     def observe(self, record: RoundRecord) -> None:

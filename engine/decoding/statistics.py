@@ -1,4 +1,4 @@
-"""What a reply cost and what its drafts were worth, counted as it runs."""
+"""Statistics of a reply and its drafts, counted as it runs."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class ReplyClock:
         )
 
     def _plain_per_second(self, predicted_s: float) -> float | None:
-        """What plain decoding would have had: a forward without a draft, and what goes by between two forwards."""
+        """Seconds of plain decoding's rounds: a forward without a draft, and the time between two forwards."""
         enough = len(self._plain_s) >= _FEWEST_PLAIN
         forward_s = statistics.median(self._plain_s) if enough else self.recalled_plain_s
         if not forward_s or not self.target_forwards:

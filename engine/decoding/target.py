@@ -64,7 +64,7 @@ class Target:
 
     @property
     def waited_s(self) -> float:
-        """How long forwards have waited for weights so far."""
+        """Seconds that forwards have waited for weights so far."""
         return self._decoder.source.waited_s
 
     @property

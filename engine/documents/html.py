@@ -54,7 +54,7 @@ def read(path: Path) -> Pages:
 
 
 def paragraphs(content: bytes) -> Iterator[Paragraph]:
-    """What a page says, block by block.
+    """Texts of a page, block by block.
 
     Raises:
         Unreadable: It cannot be parsed.

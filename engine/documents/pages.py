@@ -1,4 +1,4 @@
-"""What a reader of documents brings: pages or chapters of paragraphs, or why it brings none."""
+"""Results of a reader of documents: pages or chapters of paragraphs, or the reason for having none."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 class Problem(str, Enum):
-    """Why a document cannot be attached; the value crosses the pipe."""
+    """Reasons why a document cannot be attached; the value crosses the pipe."""
 
     DAMAGED = "damaged"
     ENCRYPTED = "encrypted"

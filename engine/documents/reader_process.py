@@ -107,7 +107,7 @@ def _serve(kind: str, path: str, connection: Connection) -> None:
 
 
 def _limit_memory() -> None:
-    """Where the system has such a limit; the one who waits looks at it in any case, a few times a second."""
+    """Set the limit where the system has one; the one who waits checks it in any case, a few times a second."""
     try:
         import resource
     except ImportError:  # Windows

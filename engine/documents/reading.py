@@ -98,7 +98,7 @@ def on_one_line(name: str) -> str:
 
 
 def _kind(path: Path, head: bytes) -> str:
-    """Which reader a file is for, by what it begins with: names may lie. Empty for the others."""
+    """Reader for a file, by its first bytes: names may lie. Empty for the others."""
     if b"%PDF-" in head[:1024]:
         return "pdf"
     if head.startswith(b"PK\x03\x04"):

@@ -70,7 +70,7 @@ def architecture_of(metadata: Mapping[str, Any]) -> str:
 def read_gguf_config(
     metadata: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]], floats: Floats
 ) -> dict[str, Any]:
-    """What config.json of the same model would hold.
+    """Content of config.json for the same model.
 
     Args:
         metadata: Of the file.
@@ -171,7 +171,7 @@ class _Translation:
         }
 
     def _variant(self) -> dict[str, Any]:
-        """What this architecture has beside the others."""
+        """Values that this architecture has beside the others."""
         if self._architecture in ("llama", "smollm3", "qwen3"):
             own: dict[str, Any] = {
                 "attention_bias": "blk.0.attn_q.bias" in self._shapes,

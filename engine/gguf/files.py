@@ -1,4 +1,4 @@
-"""Which files a GGUF model consists of."""
+"""Files that a GGUF model consists of."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def first_part(path: Path) -> Path:
 
 
 def gguf_name(path: Path) -> str:
-    """What to call a model by its file."""
+    """Name of a model by its file."""
     part = _PART.fullmatch(path.stem)
     return path.stem if part is None else part["stem"]
 

@@ -1,4 +1,4 @@
-"""What a GGUF file says of how replies are made: the tokens that end them, and the sampling its makers advise."""
+"""Advice of a GGUF file on replies: the tokens that end them, and the sampling of its makers."""
 
 from __future__ import annotations
 

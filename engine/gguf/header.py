@@ -64,7 +64,7 @@ class TensorInfo:
 
 @dataclass(frozen=True)
 class GgufHeader:
-    """What a file says of itself.
+    """Metadata of a file.
 
     Attributes:
         path: The file.
@@ -86,7 +86,7 @@ _kept: deque[GgufHeader] = deque(maxlen=2)
 
 
 class _Damaged(Exception):
-    """Why the file is not what it says."""
+    """Error for a file that is not what it says."""
 
 
 def read_header(path: Path) -> GgufHeader:

@@ -81,7 +81,7 @@ def _floats(headers: list[GgufHeader], name: str) -> list[float]:
 
 
 def _quantization(headers: list[GgufHeader]) -> str | None:
-    """What a quantized file calls itself, or the type of most of its weights; None where that is a plain one."""
+    """Name of a quantized file's format, or the type of most of its weights; None where that is a plain one."""
     weights: Counter[GGMLQuantizationType] = Counter()
     for header in headers:
         for tensor in header.tensors.values():

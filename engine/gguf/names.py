@@ -1,4 +1,4 @@
-"""What llama.cpp's converter calls each tensor, and what it did to it: undone here, so that tensors are Hugging Face's.
+"""Names and changes of tensors by llama.cpp's converter: undone here, so that tensors are Hugging Face's.
 
 Source: llama.cpp, convert_hf_to_gguf.py and gguf-py/gguf/tensor_mapping.py.
 """
@@ -45,7 +45,7 @@ _COMPUTED = re.compile(r"blk\.\d+\.(attn_rot_embd|rope_freqs)\.weight")
 
 @dataclass(frozen=True)
 class Source:
-    """Where a tensor comes from.
+    """Origin of a tensor.
 
     Attributes:
         name: In the file.
@@ -60,7 +60,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Naming:
-    """How the tensors of one architecture are called and changed.
+    """Names and changes of the tensors of one architecture.
 
     Attributes:
         layer: Modules of a layer: llama.cpp's name to Hugging Face's.

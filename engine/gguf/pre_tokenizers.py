@@ -1,4 +1,4 @@
-"""How byte-level vocabularies split a text before their merges apply, by the names that llama.cpp gives them.
+"""Splits of a text before the merges of byte-level vocabularies apply, by llama.cpp's names.
 
 Source: llama.cpp, src/llama-vocab.cpp; the patterns are those of the models' own tokenizer.json.
 """
@@ -24,7 +24,7 @@ _GPT4O = _WORD.replace("SUFFIX", "(?i:'s|'t|'re|'ve|'m|'ll|'d)?") + r"|\p{N}{1,3
 
 @dataclass(frozen=True)
 class Splitting:
-    """How one kind of vocabulary splits.
+    """Splits of one kind of vocabulary.
 
     Attributes:
         patterns: One after the other: what matches is a piece, and so is what lies between.

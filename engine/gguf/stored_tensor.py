@@ -1,4 +1,4 @@
-"""Where a tensor lies in a file, and what its bytes are: GGUF's element types name those of safetensors too."""
+"""Place of a tensor in a file, and the type of its bytes: GGUF's element types name those of safetensors too."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLAIN = {F32: torch.float32, F16: torch.float16, BF16: torch.bfloat16, F64: torc
 
 
 def type_name(kind: int) -> str:
-    """What llama.cpp calls a type."""
+    """Name of a type in llama.cpp."""
     return str(GGMLQuantizationType(kind).name)
 
 

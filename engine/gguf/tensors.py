@@ -43,11 +43,11 @@ class GgufFile:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What can be asked for."""
+        """Names of the tensors."""
         return tuple(self._sources)
 
     def stored(self, name: str) -> StoredTensor:
-        """Where a tensor lies.
+        """Place of a tensor.
 
         Raises:
             UnsupportedModel: Its type is not one that is read.

@@ -1,4 +1,4 @@
-"""What goes into the engine and what comes out: frozen, picklable dataclasses and nothing else.
+"""Messages into the engine and out of it: frozen, picklable dataclasses and nothing else.
 
 Commands go in through a queue, events come out; both cross a process boundary, so nothing here holds a tensor,
 a lock or a function.

@@ -1,4 +1,4 @@
-"""What goes into the engine: which model to run and how, and what to do with it."""
+"""Commands to the engine: which model to run and how, and what to do with it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ChatMessage:
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """Which model to run and how. Two equal values mean that nothing has to be loaded again.
+    """Model to run and its options. Two equal values mean that nothing has to be loaded again.
 
     Attributes:
         model: A local folder, a GGUF file, or the name of an installed or a bundled model.
@@ -82,7 +82,7 @@ class LoadOptions:
 
 @dataclass(frozen=True)
 class SamplingOptions:
-    """How the next token is drawn. None takes what the model's makers advise, else what is usual (`engine/advice.py`).
+    """Sampling of the next token. None takes what the model's makers advise, else what is usual (`engine/advice.py`).
 
     Attributes:
         temperature: 0 is greedy.
@@ -106,7 +106,7 @@ Effort = Literal["low", "medium", "high"]
 
 @dataclass(frozen=True)
 class Thinking:
-    """What is wanted of a model that can think before it answers. None leaves it to the model.
+    """Wishes for a model that can think before it answers. None leaves it to the model.
 
     Attributes:
         on: Whether it thinks at all, for templates that know ``enable_thinking``.

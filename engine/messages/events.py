@@ -1,4 +1,4 @@
-"""What comes out of the engine."""
+"""Events of the engine."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class DraftChecked:
 
 @dataclass(frozen=True)
 class MeasuringProgress:
-    """How far the measuring of the machine is.
+    """Progress of measuring the machine.
 
     Attributes:
         what: What is measured next.
@@ -82,7 +82,7 @@ class MeasuringProgress:
 
 @dataclass(frozen=True)
 class MachineReported:
-    """What the machine has."""
+    """Hardware of the machine."""
 
     request_id: str
     report: MachineReport
@@ -90,7 +90,7 @@ class MachineReported:
 
 @dataclass(frozen=True)
 class PlanMade:
-    """What every mode is predicted to do, and how the model replies where nothing else is asked for."""
+    """Prediction for every mode, and the model's sampling where nothing else is asked for."""
 
     request_id: str
     plan: PlanReport
@@ -157,7 +157,7 @@ class TokensAdded:
 
 @dataclass(frozen=True)
 class TextDrafted:
-    """What the draft would say next, unconfirmed: to be shown as such behind the reply's text.
+    """Text that the draft would say next, unconfirmed: to be shown as such behind the reply's text.
 
     It replaces what the last such event said, and `TokensAdded` or the reply's end makes it void.
     """

@@ -1,4 +1,4 @@
-"""What a machine has and what a model is predicted to do on it, for whoever shows it to a person."""
+"""A machine's hardware and the predictions for a model on it, for whoever shows them to a person."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class DiskReport:
 
 @dataclass(frozen=True)
 class FormatReport:
-    """What the processor was measured to do with weights of a format.
+    """Measured speeds of the processor with weights of a format.
 
     Attributes:
         weights: The format's name.

@@ -1,4 +1,4 @@
-"""What is asked about models that need not be loaded, nor even be here, and what comes back."""
+"""Questions about models that need not be loaded, nor even be here, and their answers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PredictModels:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a model would do on this machine.
+    """Prediction of a model on this machine.
 
     Attributes:
         mode: The mode that ``auto`` would take; None where none can run.

@@ -1,4 +1,4 @@
-"""What the engine's events carry: a loaded model, a finished reply and their figures.
+"""Reports that the engine's events carry: a loaded model, a finished reply and their figures.
 
 Field names of `Timings` and `Memory` are those of ``tenon ask --json`` (llama.cpp's server uses the same names
 where it has the thing).
@@ -35,7 +35,7 @@ MemoryUse = Literal["weights", "draft", "caches", "buffers", "engine", "others"]
 
 @dataclass(frozen=True)
 class MemoryShare:
-    """What one use takes of a place.
+    """Bytes that one use takes of a place.
 
     Attributes:
         use: ``weights``: the target's. ``draft``: the draft's weights and cache. ``caches``: keys and values of a full
@@ -52,7 +52,7 @@ class MemoryShare:
 
 @dataclass(frozen=True)
 class MemoryPlace:
-    """What a loaded model takes of one place, as it was planned: a full context counts from the beginning.
+    """Bytes that a loaded model takes of one place, as planned: a full context counts from the beginning.
 
     Attributes:
         place: ``ram``, ``disk`` or torch's name of a GPU.
@@ -70,7 +70,7 @@ ThinkingControl = Literal["", "switch", "effort"]
 
 @dataclass(frozen=True)
 class ModelAdvice:
-    """How a model replies in a chat where nobody asks for anything else.
+    """Sampling of a model in a chat where nobody asks for anything else.
 
     Attributes:
         sampling: The numbers that hold; no seed.
@@ -149,7 +149,7 @@ class Timings:
 
 @dataclass(frozen=True)
 class RoundTexts:
-    """What the tokens of a round say, each for itself.
+    """Texts of a round's tokens, each for itself.
 
     A token that is part of a character is a replacement mark, and one that says nothing (the end of the text) empty.
 

@@ -1,4 +1,4 @@
-"""Which rows see which, and attention itself.
+"""Attention, and the masks that say which rows see which.
 
 The query heads that share a key-value head are folded into query rows, n * group of them, so that grouped
 attention is plain attention with fewer heads; the mask is repeated once per step and not once per layer.
@@ -20,7 +20,7 @@ SCORES_LIMIT_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class Paths:
-    """Which uncommitted rows each new row sees, as a list: of texts side by side each sees few of many.
+    """Uncommitted rows that each new row sees, as a list: of texts side by side each sees few of many.
 
     Attributes:
         depths: (n,) int32, how many, the row's own included.
@@ -40,7 +40,7 @@ class Paths:
 
 @dataclass(frozen=True)
 class StepMask:
-    """Who sees whom in one forward, for all layers of one window.
+    """Mask of one forward, for all layers of one window.
 
     Attributes:
         first_row: Cache rows before this one lie outside every new row's window.

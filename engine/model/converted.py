@@ -78,7 +78,7 @@ class Converted:
         }
 
     def stored(self, name: str) -> StoredTensor:
-        """Where a tensor lies."""
+        """Place of a tensor."""
         return self._tensors.get(name) or self._checkpoint.stored(name)
 
 

@@ -25,7 +25,7 @@ _FUSED_KEPT = 4
 
 @dataclass(frozen=True)
 class Output:
-    """What a forward gives.
+    """Results of a forward.
 
     Attributes:
         logits: (rows asked for, V) float32.
@@ -163,7 +163,7 @@ class Decoder:
     def read_next(
         self, token: int, cache: KVCache, check: Callable[[], None]
     ) -> tuple[Tensor, Tensor] | None:
-        """What one token behind the committed ones gives, bit for bit as in `forward`; see `NextRow`.
+        """Forward of one token behind the committed ones, bit for bit as in `forward`; see `NextRow`.
 
         Returns:
             (1, V) float32 logits and (1, h), what the head maps; both are valid until the next call. None where this

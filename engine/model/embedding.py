@@ -14,7 +14,7 @@ from engine.weights.watched_file import WatchedFile
 
 
 class Embedding(Protocol):
-    """What the decoder asks of the embedding in any format."""
+    """Interface of the embedding in any format."""
 
     @property
     def size_bytes(self) -> int:
@@ -23,7 +23,7 @@ class Embedding(Protocol):
 
     @property
     def device(self) -> torch.device:
-        """Where the rows are."""
+        """Device of the rows."""
         ...
 
     def __call__(self, tokens: Tensor) -> Tensor:
@@ -52,7 +52,7 @@ class Table:
 
     @property
     def device(self) -> torch.device:
-        """Where the table is."""
+        """Device of the table."""
         return self.weight.device
 
     def __call__(self, tokens: Tensor) -> Tensor:

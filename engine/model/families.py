@@ -1,4 +1,4 @@
-"""Which architectures Tenon runs, and how each differs from Llama.
+"""Architectures that Tenon runs, and their differences from Llama.
 
 To add a family: add a row to `SUPPORTED` if its decoder is Llama's with other values of the fields below, add
 its random checkpoint to tests/support/checkpoints.py, and run tests/engine/model. A family that needs an
@@ -15,7 +15,7 @@ from engine.sentences import mark
 
 @dataclass(frozen=True)
 class Family:
-    """What config.json leaves unsaid about an architecture.
+    """Facts of an architecture that config.json leaves unsaid.
 
     Attributes:
         name: For messages.

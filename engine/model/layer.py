@@ -92,7 +92,7 @@ class ModelWeights:
 
 @dataclass(frozen=True)
 class Side:
-    """Where layers compute, and in which types.
+    """Device and types that layers compute in.
 
     Attributes:
         name: Of the device; two sides of one name are one.
@@ -118,7 +118,7 @@ def nothing_meanwhile() -> bool:
 
 
 class WeightSource(Protocol):
-    """Where the decoder gets its weights; a placement is one.
+    """Source of the decoder's weights; a placement is one.
 
     Embedding, final norm and head are at home: on ``device``, in ``dtype``. Layers may compute elsewhere.
     """
@@ -150,7 +150,7 @@ class WeightSource(Protocol):
 
     @property
     def device(self) -> torch.device:
-        """Where the activations are."""
+        """Device of the activations."""
         ...
 
     @property
@@ -165,11 +165,11 @@ class WeightSource(Protocol):
 
     @property
     def waited_s(self) -> float:
-        """How long `layer` has waited so far."""
+        """Seconds that `layer` has waited so far."""
         ...
 
     def side(self, index: int) -> Side:
-        """Where a layer computes; its keys and values are there too."""
+        """Device that a layer computes on; its keys and values are there too."""
         ...
 
     def carry(self, tensor: Tensor, side: Side) -> Tensor:

@@ -25,7 +25,7 @@ ALL, OUTLIERS, NONE = 0.0, 2.0, math.inf
 
 
 class LinearMap(Protocol):
-    """What the decoder asks of a weight matrix in any format."""
+    """Interface of a weight matrix in any format."""
 
     @property
     def size_bytes(self) -> int:

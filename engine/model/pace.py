@@ -1,4 +1,4 @@
-"""How many rows of a prompt a layer computes in one go."""
+"""Number of rows of a prompt that a layer computes in one go."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Proposal:
-    """What was drawn below each row of a sampled draft; row 0 is the root, row ``i + 1`` node ``i``.
+    """Draws below each row of a sampled draft; row 0 is the root, row ``i + 1`` node ``i``.
 
     The number of draws below a row may depend on what was drawn before, never on what would be drawn next or on the
     target: a sampled tree that is pruned by its scores afterwards is no sampled tree any more.

@@ -178,7 +178,7 @@ class RopeTable:
             self._long = self._make(self.rope.long_frequencies, 0, last)
 
     def addresses(self, position: int, long_text: bool) -> tuple[int, int]:
-        """Where the rows of a position are that was reserved: cosines and signed sines."""
+        """Rows of a reserved position: cosines and signed sines."""
         cosine, sine = self._long if long_text and self._long is not None else self._short
         offset = position * self.size * cosine.itemsize
         return cosine.data_ptr() + offset, sine.data_ptr() + offset

@@ -80,7 +80,7 @@ _NONE = array("i")
 
 @dataclass(frozen=True)
 class Sampler:
-    """How the next token is drawn; every field is already settled and checked.
+    """Sampling of the next token; every field is already settled and checked.
 
     Attributes:
         temperature: 0 is greedy.
@@ -133,7 +133,7 @@ class Sampler:
         return self._pick(logits[row], noise, text) if token is None else token
 
     def _pick(self, logits: Tensor, noise: float, text: Sequence[int]) -> int:
-        """What the kernel does, with torch's operators."""
+        """The kernel's work, with torch's operators."""
         if self.temperature == 0.0:
             return int(self._penalised(logits, text).argmax())
         probabilities, token_ids = self._kept(logits, text)

@@ -1,4 +1,4 @@
-"""Which tensors a checkpoint of a config must hold, and where each goes in the decoder's fused weights."""
+"""Tensors that a checkpoint of a config must hold, and the place of each in the decoder's fused weights."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def decoder_tensors(config: ModelConfig) -> Iterator[tuple[str, list[Slot]]]:
 
 
 def head_name(config: ModelConfig) -> str:
-    """What the checkpoint calls the head: beside the decoder's prefix."""
+    """Name of the head in the checkpoint: beside the decoder's prefix."""
     return (
         config.tensor_prefix.removesuffix("model.").removesuffix("model.language_model.") + "lm_head.weight"
     )

@@ -27,7 +27,7 @@ _WIDE_BITS = 7
 
 @dataclass(frozen=True)
 class WeightFormat:
-    """What a model's weights are in memory.
+    """Format of a model's weights in memory.
 
     Attributes:
         name: As the option takes it, or as the file calls itself.

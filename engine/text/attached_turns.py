@@ -107,7 +107,7 @@ class _PassageTurns:
         return [message for message, _ in self._composed(first)]
 
     def sources(self, first: int) -> str:
-        """Where the passages for the last question are from, the turns before a number left out."""
+        """Origins of the passages for the last question, the turns before a number left out."""
         _, matching = self._composed(first)[-1]
         told = [
             _told(self._attachments[at], [self._passages[number] for number in numbers])
@@ -148,7 +148,7 @@ class _PassageTurns:
         return sorted(within(ranked, self._budget, self._cost, taken))
 
     def _blocks(self, chosen: Sequence[int], new: range) -> list[str]:
-        """What stands before a question: its passages, and the names of files that came with it and have none."""
+        """Text before a question: its passages, and the names of files that came with it and have none."""
         found = self._by_attachment(chosen)
         blocks = [
             fenced(

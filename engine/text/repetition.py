@@ -20,7 +20,7 @@ _NEAR_ROUNDS, _NEAR_TOKENS, _NEAR_ONE_IN = 5, 72, 12
 
 
 def loop_start(tokens: Sequence[int]) -> int | None:
-    """Where the circle begins in which a text ends; None where it ends in none.
+    """Start of the cycle that a text ends in; None where it ends in none.
 
     Exact circles of 3 rounds and 32 tokens count, and near ones of 5 rounds and 72 tokens in which at most one token in
     12 is not the one of the round before. Rows of a table or of a program that differ in more are no circle. It takes
@@ -114,7 +114,7 @@ class LoopWatch:
         return self._is_prose_of_its_own()
 
     def _drop(self) -> None:
-        """What leaves the windows counts no more."""
+        """Take the tokens that leave the windows out of the counts."""
         if len(self._old) >= _SURE_TOKENS:
             self._lately -= self._old[-_SURE_TOKENS]
         if len(self._old) == _LONG_TOKENS:

@@ -1,4 +1,4 @@
-"""Where a reply ends: end-of-text tokens, stop strings that may span tokens, the limit of tokens, and loops."""
+"""Ends of a reply: end-of-text tokens, stop strings that may span tokens, the limit of tokens, and loops."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class ReplyText:
         return fresh
 
     def preview(self, token_ids: Sequence[int]) -> str:
-        """What these tokens would add to the text, if they came next: whole characters, up to where it would end."""
+        """Text that these tokens would add if they came next: whole characters, up to where it would end."""
         ahead = copy(self)
         ahead._detokenizer = self._detokenizer.copy()
         ahead.token_ids, ahead.ends = list(self.token_ids), list(self.ends)

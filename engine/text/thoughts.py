@@ -1,4 +1,4 @@
-"""What a model thinks before it answers: text between ``<think>`` and ``</think>`` at a reply's beginning."""
+"""Thoughts of a model before it answers: text between ``<think>`` and ``</think>`` at a reply's beginning."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def begins_with_thought(reply: str) -> bool:
 
 
 def thought_tokens(reply: str, ends: Sequence[int]) -> int:
-    """How many tokens of a reply are thoughts, with the marks around them.
+    """Number of a reply's tokens that are thoughts, with the marks around them.
 
     Args:
         reply: Its text so far.

@@ -1,4 +1,4 @@
-"""What single tokens say, remembered: drafts name the same tokens again and again."""
+"""Texts of single tokens, remembered: drafts name the same tokens again and again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TokenTexts:
         self._skipped = len(tokenizer.decode(self._before))
 
     def text(self, token_id: int) -> str:
-        """What a token says."""
+        """Text of a token."""
         known = self._known.get(token_id)
         if known is None:
             known = self._tokenizer.decode([*self._before, token_id])[self._skipped :]
@@ -33,7 +33,7 @@ class TokenTexts:
         return known
 
     def text_in(self, token_ids: Sequence[int], at: int) -> str:
-        """What the token at a place of a reply says; the last part of a character says the whole of it."""
+        """Text of the token at a place of a reply; the last part of a character has the whole of it."""
         own = self.text(token_ids[at])
         if _PART not in own:
             return own

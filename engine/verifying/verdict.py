@@ -1,4 +1,4 @@
-"""What a rule of verification is to the loop, and what it answers."""
+"""Interface of a rule of verification, and its answer."""
 
 from __future__ import annotations
 

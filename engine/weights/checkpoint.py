@@ -52,7 +52,7 @@ class WeightsFile(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What can be asked for."""
+        """Names of the tensors."""
         ...
 
     def shape(self, name: str) -> tuple[int, ...]:
@@ -60,7 +60,7 @@ class WeightsFile(Protocol):
         ...
 
     def stored(self, name: str) -> StoredTensor:
-        """Where a tensor lies; raises UnsupportedModel where its type cannot be read."""
+        """Place of a tensor; raises UnsupportedModel where its type cannot be read."""
         ...
 
     def identity(self) -> str:
@@ -134,7 +134,7 @@ class Checkpoint:
         return found
 
     def packed_path(self, weights: str) -> Path:
-        """Where the model's weights in a packed format are kept, beside it."""
+        """Path of the model's weights in a packed format, beside it."""
         return self.folder / f"{self._packed_name}-{weights}.packed"
 
     def shape(self, name: str) -> tuple[int, ...]:
@@ -142,7 +142,7 @@ class Checkpoint:
         return self._file_of[name].shape(name)
 
     def stored(self, name: str) -> StoredTensor:
-        """Where a tensor lies. Raises UnsupportedModel for one of a type that cannot be read."""
+        """Place of a tensor. Raises UnsupportedModel for one of a type that cannot be read."""
         return self._file_of[name].stored(name)
 
     def stored_bytes(self, name: str) -> int:
@@ -199,7 +199,7 @@ class Checkpoint:
 
 
 def piece_values(piece: Piece) -> Tensor:
-    """What rows of a tensor stand for, in Hugging Face's order: (rows, columns) float32, or plain as they are."""
+    """Values of a tensor's rows, in Hugging Face's order: (rows, columns) float32, or plain as they are."""
     stored = piece.stored
     found = values(stored.kind, piece.raw, stored.columns)
     # A vector is one row, and its numbers are what was interleaved.

@@ -13,7 +13,7 @@ from engine.weights.checkpoint import INDEX, architecture_of, read_config_file
 
 
 class CheckpointOutline:
-    """What config.json and the index say of a model, whether or not its weights are there.
+    """Outline of a model by config.json and the index, whether or not its weights are there.
 
     Args:
         folder: The folder of config.json.

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 ALIGNMENT_BYTES = 4096
-"""Where direct reads begin, in a file and in memory."""
+"""Alignment of direct reads, in a file and in memory."""
 BLOCK_BYTES = 4 << 20
 """Of one request: large enough that a disk is at its full speed, and read within a fifth of a second by one that
 brings 20 MB/s, so that nothing waits long for a request to end."""

@@ -1,4 +1,4 @@
-"""What a draft's folder holds: a whole model, or a head that runs on its target's hidden states."""
+"""Kinds of drafts: a whole model, or a head that runs on its target's hidden states."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class SafetensorsFile:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What can be asked for."""
+        """Names of the tensors."""
         return tuple(self.entries)
 
     def shape(self, name: str) -> tuple[int, ...]:
@@ -123,7 +123,7 @@ class SafetensorsFile:
         return json.dumps(self.header, sort_keys=True)
 
     def stored(self, name: str) -> StoredTensor:
-        """Where a tensor lies.
+        """Place of a tensor.
 
         Raises:
             UnsupportedModel: It is not of a floating-point type that is read here.

@@ -16,7 +16,7 @@ Stamp = tuple[int, int, int]
 
 
 def stamp(status: os.stat_result) -> Stamp:
-    """What tells a file from another one, or from itself before it was changed, as far as the system knows."""
+    """Identity of a file, which tells it from others and from itself before a change, as far as the system knows."""
     return status.st_size, status.st_mtime_ns, status.st_ino
 
 

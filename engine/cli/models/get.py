@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _offer(hub: Hub, models: Path, reference: str, options: argparse.Namespace) -> Offer:
-    """What the reference stands for; an unfinished download goes on as it was asked for."""
+    """Model of a reference; an unfinished download goes on as it was asked for."""
     for download in stored_downloads(models):
         if download.plan.name == reference:
             plan = download.plan
