@@ -102,6 +102,16 @@ def access_error(error: HfHubHTTPError, repo: str, has_token: bool, endpoint: st
     status = error.response.status_code
     page = f"{endpoint}/{repo}"
     details = str(error)
+    if isinstance(error, GatedRepoError) and endpoint.lower().startswith("http:"):
+        return AccessDenied(
+            say(
+                "{repo} is gated, and Tenon never sends an access token without encryption, as to {endpoint}: set "
+                "HF_ENDPOINT to an address that begins with https.",
+                repo=repo,
+                endpoint=endpoint,
+            ),
+            details,
+        )
     if isinstance(error, GatedRepoError):
         if has_token:
             return AccessDenied(

@@ -95,7 +95,8 @@ class Hub:
 
     Args:
         endpoint: Its address; None takes HF_ENDPOINT, else the public hub.
-        token: An access token; None looks in HF_TOKEN, the system's keyring and the client library's own file.
+        token: An access token; None looks in HF_TOKEN, the system's keyring and the client library's own file. None is
+            sent to an address without TLS.
         connect_s: How long a connection may take.
         stall_s: How long it may be silent.
     """
@@ -108,7 +109,8 @@ class Hub:
         stall_s: float = 30.0,
     ) -> None:
         self.endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
-        if urlsplit(self.endpoint).scheme not in ("http", "https"):
+        scheme = urlsplit(self.endpoint).scheme
+        if scheme not in ("http", "https"):
             raise InvalidOption(
                 say(
                     "The hub's address {endpoint} is none: HF_ENDPOINT must look like "
@@ -116,7 +118,8 @@ class Hub:
                     endpoint=repr(self.endpoint),
                 )
             )
-        self._token = token or find_token()
+        # On the way to another host, or out of TLS, the HTTP client takes the token away itself.
+        self._token = (token or find_token()) if scheme == "https" else None
         self.stall_s = stall_s
         options: dict[str, Any] = {
             "timeout": httpx2.Timeout(connect=connect_s, read=stall_s, write=stall_s, pool=connect_s),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -41,29 +43,40 @@ class HubServer:
         faults: Asked in order for each request of a file's bytes; the first that returns True has answered it.
         requests: Method, path and Range header of every request.
         tokens: That open gated repositories.
+        storage: Where large files are, behind a redirect: this server under another name, unless a test sets it.
+
+    Args:
+        handler: Of requests.
+        certificate: A PEM file with certificate and key, where it is to speak TLS.
     """
 
-    def __init__(self, handler: type[BaseHTTPRequestHandler] | None = None) -> None:
+    def __init__(
+        self, handler: type[BaseHTTPRequestHandler] | None = None, certificate: Path | None = None
+    ) -> None:
         self.repos: dict[str, Repo] = {}
         self.faults: list[Fault] = []
         self.requests: list[tuple[str, str, str | None]] = []
         self.tokens: set[str] = set()
         self.api_status = 200
+        self.api_storage: str | None = (
+            None  # who answers about repositories, behind a redirect; None for this server
+        )
         self.authorizations: list[tuple[str, str | None]] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler or Handler)
         self._server.daemon_threads = True
         self._server.block_on_close = False
         self._server.hub = self  # type: ignore[attr-defined]
+        self._scheme = "http" if certificate is None else "https"
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        self.storage = f"{self._scheme}://localhost:{self._server.server_port}"
         self.released = threading.Event()
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
-
-    @property
-    def storage(self) -> str:
-        """The same server under another name, as the storage behind the hub is another host."""
-        return f"http://localhost:{self._server.server_port}"
+        return f"{self._scheme}://127.0.0.1:{self._server.server_port}"
 
     @contextmanager
     def running(self: Server) -> Iterator[Server]:
@@ -124,8 +137,10 @@ class Handler(BaseHTTPRequestHandler):
         with suppress(ConnectionError):
             if path == "/api/models":
                 self._search(parse_qs(url.query))
-            elif path.startswith("/api/models/"):
-                self._info(path.removeprefix("/api/models/"))
+            elif path.startswith("/api/models/") and self.hub.api_storage is not None:
+                self.refuse(302, Location=self.hub.api_storage + path.replace("/api/models/", "/elsewhere/"))
+            elif path.startswith(("/api/models/", "/elsewhere/")):
+                self._info(path.removeprefix("/api/models/").removeprefix("/elsewhere/"))
             elif path.startswith("/storage/"):
                 self._storage(path.removeprefix("/storage/"))
             elif "/resolve/" in path:

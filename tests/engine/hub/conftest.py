@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from ipaddress import ip_address
+from pathlib import Path
 
 import huggingface_hub
 import keyring
@@ -52,6 +55,43 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     """A hub; HF_ENDPOINT names it."""
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
     with HubServer().running() as running:
+        monkeypatch.setenv("HF_ENDPOINT", running.address)
+        yield running
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for this machine and its key, in one file."""
+    x509 = pytest.importorskip("cryptography.x509", reason="no certificates without it")
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    hosts = [x509.DNSName("localhost"), x509.IPAddress(ip_address("127.0.0.1"))]
+    now = datetime.now(timezone.utc)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName(hosts), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path = tmp_path_factory.mktemp("certificate") / "server.pem"
+    path.write_bytes(made.public_bytes(serialization.Encoding.PEM) + secret)
+    return path
+
+
+@pytest.fixture
+def secure_server(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
+    """A hub that speaks TLS; HF_ENDPOINT names it."""
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with HubServer(certificate=certificate).running() as running:
         monkeypatch.setenv("HF_ENDPOINT", running.address)
         yield running
 

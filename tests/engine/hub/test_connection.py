@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 
 import huggingface_hub
 import pytest
@@ -38,10 +39,58 @@ def test_what_the_hub_has_not_is_said(hub: Hub, server: HubServer) -> None:
         hub.listing("a/c")
     with pytest.raises(NotOnHub, match="no such revision"):
         hub.listing("a/b", "v9")
-    with pytest.raises(AccessDenied, match="does not accept the access token"):
-        Hub(token="hf_old").listing("a/c")
     with pytest.raises(InvalidOption, match="like owner/name"):
         hub.listing("a/b/c d")
+
+
+def test_a_token_that_is_not_accepted_is_said(secure_server: HubServer) -> None:
+    hub = Hub(token="hf_old")
+    with pytest.raises(AccessDenied, match="does not accept the access token"):
+        hub.listing("a/c")
+    assert secure_server.authorizations[-1][1] == "Bearer hf_old"
+    hub.close()
+
+
+def test_no_token_is_sent_without_encryption(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.add("a/b", {"config.json": CONFIG}, gated=True)
+    monkeypatch.setenv("HF_TOKEN", "hf_mine")
+    for hub in (Hub(), Hub(token="hf_mine"), Hub(endpoint=server.address.upper(), token="hf_mine")):
+        hub.listing("a/b")
+        with pytest.raises(AccessDenied, match="never sends an access token without encryption"):
+            hub.read_config("a/b", "main")
+        hub.close()
+    assert {token for _, token in server.authorizations} == {None}
+
+
+@pytest.mark.parametrize("elsewhere", ["another host", "another port", "no encryption"])
+def test_a_token_stays_behind_where_the_hub_sends_elsewhere(
+    secure_server: HubServer, server: HubServer, certificate: Path, elsewhere: str
+) -> None:
+    with HubServer(certificate=certificate).running() as other:
+        home = {
+            "another host": secure_server.storage,
+            "another port": other.address,
+            "no encryption": server.address,
+        }[elsewhere]
+        content = b"{" + b" " * 5000 + b"}"
+        for one in (secure_server, server, other):
+            one.add("a/b", {"config.json": content})
+        secure_server.storage = home
+        secure_server.tokens.add("hf_mine")
+        secure_server.repos["a/b"].gated = True
+        secure_server.api_storage = home
+        hub = Hub(endpoint=secure_server.address, token="hf_mine")
+        assert hub.read_config("a/b", "main") == {}
+        assert hub.listing("a/b").commit == "1" * 40
+        hub.close()
+        seen = [
+            (path, token)
+            for one in (secure_server, server, other)
+            for path, token in one.authorizations
+            if "/elsewhere/" in path or path.startswith("/storage/")
+        ]
+    assert len(seen) == 2
+    assert {token for _, token in seen} == {None}
 
 
 def test_a_busy_hub_is_not_waited_for_unasked(hub: Hub, server: HubServer) -> None:

@@ -232,24 +232,22 @@ def test_a_server_without_ranges_starts_again(hub: Hub, server: HubServer, repo:
     assert done == sorted(done)
 
 
-def test_a_gated_model_names_the_page_and_a_token_opens_it(
-    hub: Hub, server: HubServer, repo: Repo, models: Path
-) -> None:
-    repo.gated = True
-    with pytest.raises(AccessDenied, match=f"accept its terms at {server.address}/{REPO}"):
-        fetch(hub, models)
-    stranger = Hub(token="hf_other")
+def test_a_gated_model_names_the_page_and_a_token_opens_it(secure_server: HubServer, models: Path) -> None:
+    secure_server.add(REPO, FILES).gated = True
+    nobody, stranger, member = Hub(), Hub(token="hf_other"), Hub(token="hf_mine")
+    with pytest.raises(AccessDenied, match=f"accept its terms at {secure_server.address}/{REPO}"):
+        fetch(nobody, models)
     with pytest.raises(AccessDenied, match="has not been let in"):
         fetch(stranger, models)
     assert_nothing_there(models)
-    server.tokens.add("hf_mine")
-    member = Hub(token="hf_mine")
+    secure_server.tokens.add("hf_mine")
     fetch(member, models)
     assert_whole(models)
     # The storage is another host: the token is none of its business.
-    assert {token for path, token in server.authorizations if path.startswith("/storage/")} == {None}
-    stranger.close()
-    member.close()
+    storage = {token for path, token in secure_server.authorizations if path.startswith("/storage/")}
+    assert storage == {None}
+    for hub in (nobody, stranger, member):
+        hub.close()
 
 
 def test_a_full_disk_pauses_and_goes_on(
