@@ -1,10 +1,18 @@
-"""One window for each person and data folder: a second start hands its files to the first and ends."""
+"""One window for each person and data folder: a second start hands its files to the first and ends.
+
+Neither side believes a path: each asks the system who is at the other end of the socket (on Windows, a pipe's access
+list lets nobody else in).
+"""
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
+import logging
 import os
+import socket as sockets
+import struct
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,11 +20,14 @@ from pathlib import Path
 from PySide6.QtCore import QDir, QLockFile, QObject, Signal, Slot
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+_log = logging.getLogger(__name__)
+
 _CONNECT_MS = 500
 # A first window that reads a large database, or that Qt lays out, answers later than this only when it hangs.
 _ANSWER_MS = 5_000
 _MOST_BYTES = 1 << 20
 _TAKEN = b"taken\n"
+_STRANGER = "The socket %s belongs to another user: nothing was taken from it, nor handed over"
 # By these names the systems let a window come to the front that another program was asked to show.
 _TOKENS = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")
 
@@ -62,7 +73,10 @@ class SingleInstance(QObject):
             socket = QLocalSocket()
             socket.connectToServer(self._name)
             if socket.waitForConnected(_CONNECT_MS):
-                return not _hand_over(socket, paths)
+                if same_user(socket):
+                    return not _hand_over(socket, paths)
+                _log.warning(_STRANGER, self._name)
+                return True
             # A crash leaves the socket's file behind; nobody listens there.
             QLocalServer.removeServer(self._name)
             self._server.listen(self._name)
@@ -77,8 +91,13 @@ class SingleInstance(QObject):
     @Slot()
     def _connected(self) -> None:
         while (socket := self._server.nextPendingConnection()) is not None:
-            socket.readyRead.connect(self._read)
             socket.disconnected.connect(socket.deleteLater)
+            if not same_user(socket):
+                _log.warning(_STRANGER, self._name)
+                socket.abort()
+                continue
+            socket.setReadBufferSize(_MOST_BYTES)
+            socket.readyRead.connect(self._read)
             self._take(socket)
 
     @Slot()
@@ -89,16 +108,14 @@ class SingleInstance(QObject):
 
     def _take(self, socket: QLocalSocket) -> None:
         if not socket.canReadLine():
-            if socket.bytesAvailable() > _MOST_BYTES:
+            if socket.bytesAvailable() >= _MOST_BYTES:
                 socket.abort()
             return
-        try:
-            asked = json.loads(bytes(socket.readLine(_MOST_BYTES).data()))
-            paths = [str(path) for path in asked["open"]]
-            tokens = {name: str(asked["tokens"][name]) for name in _TOKENS if name in asked["tokens"]}
-        except (ValueError, TypeError, KeyError):
+        message = _understood(bytes(socket.readLine(_MOST_BYTES).data()))
+        if message is None:
             socket.abort()
             return
+        paths, tokens = message
         os.environ.update(tokens)
         socket.write(_TAKEN)
         socket.flush()
@@ -106,11 +123,48 @@ class SingleInstance(QObject):
         self.asked.emit(paths)
 
 
+def same_user(socket: QLocalSocket) -> bool:
+    """Whether the process at the other end of a connected socket is this person's, by what the system says of it."""
+    if sys.platform == "win32":
+        return True  # the pipe was made for this person alone
+    try:
+        with sockets.socket(fileno=os.dup(socket.socketDescriptor())) as connection:
+            return _peer(connection) == os.geteuid()
+    except OSError:  # it is gone already
+        return False
+
+
+def _peer(connection: sockets.socket) -> int:
+    """The user's number of the process that connected, or that listens; raises OSError where it is not told."""
+    if hasattr(sockets, "SO_PEERCRED"):  # Linux: process, user, group
+        told = connection.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, struct.calcsize("3i"))
+        return int(struct.unpack("3i", told)[1])
+    user, group = ctypes.c_uint32(), ctypes.c_uint32()
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.getpeereid(connection.fileno(), ctypes.byref(user), ctypes.byref(group)):
+        raise OSError(ctypes.get_errno(), "getpeereid")
+    return user.value
+
+
+def _understood(line: bytes) -> tuple[list[str], dict[str, str]] | None:
+    """Absolute paths that a second start wants opened, and tokens for the environment; None for anything else."""
+    try:
+        asked = json.loads(line)
+        paths, told = asked["open"], asked["tokens"]
+        tokens = {name: told[name] for name in _TOKENS if name in told}
+        if not isinstance(paths, list) or not isinstance(told, dict):
+            return None
+        for text in (*paths, *tokens.values()):
+            if b"\0" in os.fsencode(text):
+                return None
+        return (paths, tokens) if all(os.path.isabs(path) for path in paths) else None
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
 def _hand_over(socket: QLocalSocket, paths: Sequence[str]) -> bool:
     """Whether the first window has taken over what is to be opened."""
     if sys.platform == "win32":  # only the program in front can let another come there
-        import ctypes
-
         ctypes.windll.user32.AllowSetForegroundWindow(-1)
     tokens = {name: os.environ[name] for name in _TOKENS if name in os.environ}
     socket.write(json.dumps({"open": list(paths), "tokens": tokens}).encode() + b"\n")

@@ -1,12 +1,18 @@
 from __future__ import annotations
 
+import json
+import os
+import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QDir
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import QCoreApplication, QDir
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 from pytestqt.qtbot import QtBot
 
@@ -81,12 +87,110 @@ def test_a_first_window_that_hangs_does_not_keep_the_second_away(
     hanging.close()
 
 
-@pytest.mark.parametrize("words", [b"nonsense\n", b'{"open": 3, "tokens": {}}\n', b"[]\n"])
-def test_nonsense_is_turned_away(qtbot: QtBot, first: SingleInstance, name: str, words: bytes) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="a pipe has an access list, not a mode")
+def test_the_socket_is_closed_to_others(qtbot: QtBot, first: SingleInstance, name: str) -> None:
+    assert stat.S_IMODE(Path(QDir.tempPath(), name).stat().st_mode) & 0o077 == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pipe has an access list")
+def test_only_the_same_user_is_listened_to_and_told(
+    qtbot: QtBot, first: SingleInstance, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the system's word, which is compared with a user here that this test is not."""
     asked: list[object] = []
     first.asked.connect(asked.append)
-    socket = QLocalSocket()
-    socket.connectToServer(name)
-    socket.write(words)
-    qtbot.waitUntil(lambda: socket.state() is QLocalSocket.LocalSocketState.UnconnectedState)
+    monkeypatch.setattr(single_instance.os, "geteuid", lambda: os.getuid() + 1)
+    assert second_start(qtbot, name, "/etc/passwd") == 9
+    assert SingleInstance(name).claim(["/etc/passwd"])
+    qtbot.wait(20)
     assert asked == []
+
+
+AS_ANOTHER_USER = "import os, socket, sys; os.setgid(65534); os.setuid(65534); path = sys.argv[1]\n"
+AS_ROOT = pytest.mark.skipif(
+    not hasattr(os, "getuid") or os.getuid() != 0, reason="only root becomes another user"
+)
+
+
+@AS_ROOT
+def test_another_user_who_reaches_the_socket_is_turned_away(
+    qtbot: QtBot, first: SingleInstance, name: str
+) -> None:
+    asked: list[object] = []
+    first.asked.connect(asked.append)
+    path = Path(QDir.tempPath(), name)
+    path.chmod(0o777)
+    client = AS_ANOTHER_USER + (
+        "one = socket.socket(socket.AF_UNIX); one.connect(path)\n"
+        'try: one.sendall(b\'{"open": ["/x"], "tokens": {}}\\n\'); said = one.recv(64)\n'
+        "except OSError: said = b''\n"
+        "sys.exit(1 if said else 7)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", client, str(path)])
+    qtbot.waitUntil(lambda: process.poll() is not None, timeout=20_000)
+    assert process.returncode == 7
+    assert asked == []
+
+
+@AS_ROOT
+def test_nothing_is_handed_over_to_another_user_who_took_the_place(qtbot: QtBot, name: str) -> None:
+    path = Path(QDir.tempPath(), name)
+    server = AS_ANOTHER_USER + (
+        "one = socket.socket(socket.AF_UNIX); one.bind(path); os.chmod(path, 0o777); one.listen()\n"
+        "print('ready', flush=True); print(one.accept()[0].recv(4096), flush=True)"
+    )
+    with subprocess.Popen([sys.executable, "-c", server, str(path)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        assert SingleInstance(name).claim(["/home/me/secret.gguf"])
+        assert process.stdout.readline() == b"b''\n"
+    path.unlink()
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(st.characters(codec=None), max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=10,
+)
+TOKENS = st.dictionaries(st.sampled_from(["XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID", "PATH"]), ANYTHING)
+NEARLY = st.fixed_dictionaries({"open": ANYTHING | st.lists(ANYTHING), "tokens": ANYTHING | TOKENS})
+LINES = st.binary(max_size=200) | (NEARLY | ANYTHING).map(lambda value: json.dumps(value).encode())
+
+
+def test_no_input_raises(
+    qtbot: QtBot, first: SingleInstance, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+    first.asked.connect(asked.append)
+    for variable in single_instance._TOKENS:
+        monkeypatch.setenv(variable, "")
+
+    @settings(max_examples=100, deadline=None)
+    @given(LINES)
+    @example(b"[" * 100_000)
+    @example(b'{"open": ' + b"[" * 100_000)
+    @example(b"9" * 100_000)
+    @example(b" " * (single_instance._MOST_BYTES + 1))
+    @example(b'{"open": ["/a\\u0000b"], "tokens": {}}')
+    @example(b'{"open": ["/a"], "tokens": {"XDG_ACTIVATION_TOKEN": "a\\u0000b"}}')
+    @example(b'{"open": ["/a"], "tokens": {"XDG_ACTIVATION_TOKEN": "\\ud800"}}')
+    @example(b'{"open": ["relative"], "tokens": {}}')
+    @example(b'{"open": "/text", "tokens": {}}')
+    def send(line: bytes) -> None:
+        asked.clear()
+        socket = QLocalSocket()
+        socket.connectToServer(name)
+        with qtbot.captureExceptions() as raised:
+            socket.write(line + b"\n")
+            end = time.monotonic() + 10
+            while socket.state() is not QLocalSocket.LocalSocketState.UnconnectedState:
+                assert time.monotonic() < end
+                QCoreApplication.processEvents()
+        assert raised == []
+        for path in [path for paths in asked for path in paths]:
+            assert os.path.isabs(path)
+            assert "\0" not in path
+
+    send()
+    assert second_start(qtbot, name, "/after.gguf") == 0
+    assert asked[-1] == ["/after.gguf"]
