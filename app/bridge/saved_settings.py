@@ -10,7 +10,8 @@ from app.bridge.background_writer import BackgroundWriter
 from app.settings.settings_file import SettingsFile
 from engine.errors import StorageError
 
-_DELAY_MS = 200
+# One change often comes with others. It also is about what a kill of the window may cost, so none puts it off.
+_DELAY_MS = 50
 
 
 class SavedSettings(QObject):
@@ -37,24 +38,34 @@ class SavedSettings(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_DELAY_MS)
         self._timer.timeout.connect(self._save)
+        self._writing = False
+        self._unsaved = False
         self._closed = False
 
     def close(self) -> None:
         """Save what has changed; what changes from now on is lost."""
         self._closed = True
-        if self._timer.isActive():
+        if self._unsaved:
             self._save()
 
     def _changed(self) -> None:
         if not self._closed:
+            self._unsaved = True
+            self._save_soon()
+
+    def _save_soon(self) -> None:
+        if self._unsaved and not self._writing and not self._timer.isActive():
             self._timer.start()
 
     @Slot()
     def _save(self) -> None:
         self._timer.stop()
+        self._unsaved, self._writing = False, True
         text = self._file.text_of(self.settings)
         self._writer.submit(lambda: self._file.write(text), self._saved)
 
     def _saved(self, error: StorageError | None) -> None:
+        self._writing = False
         if error:
             self.problem.emit(error.message)
+        self._save_soon()

@@ -104,6 +104,17 @@ def test_the_trash_is_erased_after_thirty_days_or_by_hand(desk: Desk) -> None:
     assert b"secret2" not in content
 
 
+def test_settings_that_go_on_changing_reach_the_disk_meanwhile(desk: Desk) -> None:
+    workspace = desk.open(start=False)
+    path = desk.folder / "config" / "settings.json"
+    for number in range(200):  # a slider that is dragged
+        workspace.settings.temperature = number / 100
+        desk.qtbot.wait(20)
+        if path.exists():
+            return
+    raise AssertionError("a kill would cost every change since the first one")
+
+
 def test_modes_and_settings_are_kept(desk: Desk) -> None:
     workspace = desk.open()
     workspace.choose_mode("plain")
