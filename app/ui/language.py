@@ -31,14 +31,14 @@ def speak(application: QApplication, chosen: str) -> str:
     English has a file as well: it holds the plurals.
     """
     language = spoken(chosen)
-    ours = QTranslator(application)
-    if ours.load(str(TRANSLATIONS / f"tenon_{language}.qm")):
-        application.installTranslator(ours)
-    qts = QTranslator(application)
-    if language != "en" and qts.load(
-        f"qtbase_{_QT_NAMES[language]}", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-    ):
-        application.installTranslator(qts)
+    files = [TRANSLATIONS / f"tenon_{language}.qm"]
+    if language != "en":
+        of_qt = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+        files.append(Path(of_qt, f"qtbase_{_QT_NAMES[language]}.qm"))
+    for file in files:
+        translator = QTranslator(application)
+        if load(translator, file):
+            application.installTranslator(translator)
     if chosen in LANGUAGES:
         QLocale.setDefault(QLocale(language))
     words.speak(_translated)
@@ -46,6 +46,17 @@ def speak(application: QApplication, chosen: str) -> str:
     return language
 
 
+def load(translator: QTranslator, file: Path) -> bool:
+    """Read a compiled file; returns whether it could be. Qt would map it, and crash where it is compiled anew meanwhile."""
+    try:
+        compiled = file.read_bytes()
+    except OSError:
+        return False
+    _IN_USE.append(compiled)
+    return translator.load(compiled)
+
+
+_IN_USE: list[bytes] = []  # a translator reads on in the bytes that it was given
 _QT_NAMES = {"de": "de", "zh": "zh_CN"}
 
 

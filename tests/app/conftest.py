@@ -9,11 +9,11 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QTranslator
 
 from app import words
-from app.ui.language import CONTEXT, TRANSLATIONS
+from app.ui.language import CONTEXT, TRANSLATIONS, load
 from tests.support.bundled_models import lay_out
 
 _ENGLISH = QTranslator()
-_ENGLISH.load(str(TRANSLATIONS / "tenon_en.qm"))
+load(_ENGLISH, TRANSLATIONS / "tenon_en.qm")
 
 
 def _translated(text: str, n: int) -> str:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.ui.language import CONTEXT, TRANSLATIONS
+from app.ui.language import CONTEXT, TRANSLATIONS, load
 from engine import sentences
 from tests.support.translations import translations
 
@@ -35,7 +35,7 @@ _WORD = re.compile(r"[A-Za-z]{4,}")
 def speak(language: str) -> QTranslator:
     """Have `tr` and the engine speak a language; what is returned is to be kept as long as it does."""
     translator = QTranslator()
-    if not translator.load(str(TRANSLATIONS / f"tenon_{language}.qm")):
+    if not load(translator, TRANSLATIONS / f"tenon_{language}.qm"):
         raise FileNotFoundError(language)
     words.speak(lambda text, n: translator.translate(CONTEXT, text, None, n) or text)
     sentences.speak(language)

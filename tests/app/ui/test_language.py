@@ -58,6 +58,8 @@ def test_texts_are_translated_with_figures_and_plurals(
     assert (tr("%n chat(s)", 1), tr("%n chat(s)", 5)) == ("1 Unterhaltung", "5 Unterhaltungen")
     assert tr("Not there") == "Not there"
     assert QCoreApplication.translate(CONTEXT, "New chat") == "Neu"
+    path.with_suffix(".qm").write_bytes(b"")  # it is compiled anew: a window that had mapped it would crash
+    assert (tr("New chat"), tr("{a} left", a=3)) == ("Neu", "noch 3")
 
 
 def test_only_literals_are_texts() -> None:
