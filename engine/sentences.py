@@ -14,6 +14,7 @@ from pathlib import Path
 
 LANGUAGE = "TENON_LANGUAGE"
 TABLES = Path(__file__).resolve().parents[1] / "assets" / "translations"
+_WIDE_ENDS = ("。", "！", "？")
 # How a language writes the point and the comma of an English number.
 _MARKS = {"de": str.maketrans(".,", ",.")}
 
@@ -52,6 +53,14 @@ def either(names: Iterable[str]) -> str:
 def together(names: Iterable[str]) -> str:
     """The names, at least one, as all of them."""
     return reduce(lambda names, last: say("{names} and {last}", names=names, last=last), names)
+
+
+def paragraph(*sentences: str) -> str:
+    """Sentences one after the other, empty ones left out. A full stop of Chinese has its room in itself."""
+    said = ""
+    for sentence in filter(None, sentences):
+        said += sentence if not said or said.endswith(_WIDE_ENDS) else f" {sentence}"
+    return said
 
 
 def _language() -> str:

@@ -19,6 +19,7 @@ from app.storage.private_files import close_to_others
 from app.storage.schema import VERSION, migrate, version_of
 from app.words import tr
 from engine.errors import NewerDatabase, StorageError
+from engine.sentences import paragraph
 
 FILE_NAME = "tenon.sqlite3"
 
@@ -182,8 +183,8 @@ def _missing(connection: sqlite3.Connection, folder: Path, before: Ledger) -> st
             chats=chats,
             path=backup.path,
         )
-        return f"{said} {way}"
-    return f"{said} {tr('There is no backup of them.')}"
+        return paragraph(said, way)
+    return paragraph(said, tr("There is no backup of them."))
 
 
 def _refuse_newer(path: Path) -> None:

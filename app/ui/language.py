@@ -47,7 +47,7 @@ def speak(application: QApplication, chosen: str) -> str:
 
 
 def load(translator: QTranslator, file: Path) -> bool:
-    """Read a compiled file; returns whether it could be. Qt would map it, and crash where it is compiled anew meanwhile."""
+    """Read a compiled file; returns whether it could be. Mapped, as Qt does it, it could not be compiled anew."""
     try:
         compiled = file.read_bytes()
     except OSError:

@@ -112,8 +112,8 @@ class ModelButton(QAbstractButton):
             for c in choices
         ]
         rows.append(Choice(MORE_MODELS, tr("Get more models..."), "", icon="package"))
-        rows.append(Choice(OPEN_FOLDER, tr("Open model folder..."), "", icon="folder-open"))
-        rows.append(Choice(OPEN_FILE, tr("Open GGUF file..."), "", icon="folder-open"))
+        rows.append(Choice(OPEN_FOLDER, tr("Open a model folder..."), "", icon="folder-open"))
+        rows.append(Choice(OPEN_FILE, tr("Open a model file..."), "", icon="folder-plus"))
         detail = tr("Now {draft}", draft=draft) if draft else tr("Now none")
         rows.append(Choice(DRAFTS, tr("Draft..."), detail, icon="chevron-right", leads_on=True))
         self.popup = ChoicePopup(self._theme, tr("Models"), rows, self)

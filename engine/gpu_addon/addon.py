@@ -13,7 +13,7 @@ from typing import Any
 from engine.gpu_addon.bundled_torch import BundledTorch
 from engine.hub.bundled import assets_folder
 from engine.planning.probes.graphics_cards import GraphicsCard, Vendor
-from engine.sentences import mark, say
+from engine.sentences import mark, paragraph, say
 
 _CAUTIONS = {
     "jetson": mark(
@@ -139,7 +139,7 @@ def _offer(card: GraphicsCard, addon: Addon) -> str:
         )
     else:
         offer = say("GPU support for {name} is {title}.", name=card.name, title=addon.title)
-    return f"{offer} {say(addon.caution)}" if addon.caution else offer
+    return paragraph(offer, say(addon.caution) if addon.caution else "")
 
 
 def _refusal(card: GraphicsCard, addons: Sequence[Addon]) -> str:

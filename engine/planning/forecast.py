@@ -18,7 +18,7 @@ from engine.planning.plan_wording import UNTRIED_DRAFT
 from engine.planning.planner import AUTO, choose_plan
 from engine.planning.probes.graphics import Gpu
 from engine.planning.report_messages import plan_report
-from engine.sentences import say
+from engine.sentences import paragraph, say
 
 
 def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
@@ -48,7 +48,7 @@ def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
         return plan_report(plan, outlook.context_limit, "", outlook.plan.reason)
     reason = taken.reason
     if untried and plan.chosen is not None and MODES[plan.chosen].needs_draft:
-        reason = f"{reason} {say(UNTRIED_DRAFT)}"
+        reason = paragraph(reason, say(UNTRIED_DRAFT))
     return plan_report(plan, outlook.context_limit, taken.mode, reason)
 
 

@@ -16,7 +16,7 @@ from engine.errors import TenonError
 from engine.gpu_addon.installed_addon import Outcome
 from engine.hub.answers import HUB
 from engine.hub.installed import find_model
-from engine.sentences import either, figure, mark, say, speak, together
+from engine.sentences import either, figure, mark, paragraph, say, speak, together
 from engine.sizes import readable
 
 GERMAN = {
@@ -115,3 +115,9 @@ def test_every_sentence_names_the_figures_that_it_is_given() -> None:
                 assert named == {given.arg for given in call.keywords}, f"{path}:{call.lineno}"
                 found += 1
     assert found > 200
+
+
+def test_sentences_are_joined_as_their_language_does() -> None:
+    assert paragraph("One.", "", "Two.") == "One. Two."
+    assert paragraph("一。", "二！", "三。", "Four.", "Five.") == "一。二！三。Four. Five."
+    assert paragraph() == paragraph("") == ""

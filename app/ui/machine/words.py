@@ -12,6 +12,7 @@ from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest
 from app.ui import figures
 from app.words import mark, tr
 from engine.messages import DiskReport, MachineReport, PlanReport
+from engine.sentences import paragraph
 
 _DISK_KINDS = {
     "solid": mark("SSD"),
@@ -176,14 +177,14 @@ def plan_notes(plan: PlanReport) -> list[str]:
     """Text below the plan."""
     prompt = tr("First token: after a prompt of {tokens} tokens.", tokens=figures.whole(plan.prompt_tokens))
     weights = tr("Weights in {format}.", format=plan.weights)
-    draft = [tr("Draft: {name}.", name=plan.draft)] if plan.draft else []
+    draft = tr("Draft: {name}.", name=plan.draft) if plan.draft else ""
     if not plan.measured:
         source = tr("Every figure is assumed: the speeds of this machine were never measured.")
     elif plan.profiled:
         source = tr("Predicted from this machine's speeds and from replies of this model here.")
     else:
         source = tr("Predicted from this machine's speeds.")
-    return [source, " ".join([weights, *draft, prompt])]
+    return [source, paragraph(weights, draft, prompt)]
 
 
 def progress_words(measuring: Measuring) -> str:

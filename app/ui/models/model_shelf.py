@@ -12,6 +12,7 @@ from app.ui.models.installed_list import InstalledContent
 from app.ui.models.model_table import RowContent
 from app.words import mark, tr
 from engine.messages import Basis
+from engine.sentences import paragraph
 
 if TYPE_CHECKING:
     from app.bridge.models.store import ModelStore
@@ -109,7 +110,7 @@ class ModelShelf:
             if self._workspace.engine_state().gpu
             else tr("About {room} of memory for models.", room=room)
         )
-        return f"{here} {tr(_SOURCES[found.basis])}"
+        return paragraph(here, tr(_SOURCES[found.basis]))
 
     def downloads(self) -> list[DownloadEntry]:
         """Downloads on their way, and those that could not be begun."""

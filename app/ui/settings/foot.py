@@ -9,6 +9,7 @@ from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
+from engine.sentences import paragraph
 
 _NARROW_PX = 560
 _ICON_PX = 16
@@ -51,8 +52,8 @@ class Foot(QFrame):
 
     def show_changes(self, count: int, sentences: list[str]) -> None:
         """Say what Apply would do, and whatever else there is to say."""
-        said = [tr("Changes to apply: {count}.", count=count)] if count else []
-        self.words.setText(" ".join([*said, *sentences]))
+        said = tr("Changes to apply: {count}.", count=count) if count else ""
+        self.words.setText(paragraph(said, *sentences))
         for part in (self._icon, self.words):
             part.setVisible(bool(self.words.text()))
         self.undo_button.setEnabled(count > 0)

@@ -22,6 +22,7 @@ from app.ui.sidebar.places_nav import PlacesNav
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
+from engine.sentences import paragraph
 
 SIDEBAR_PX = 256
 _BOUNDS_PX = (200, 420)
@@ -159,7 +160,7 @@ class Sidebar(QWidget):
         words = [self._sentence] if self._sentence and searching else []
         if self.model.first_row() is None and not self._pause.isActive():
             words.append(nothing)
-        self._empty.setText(" ".join(words))
+        self._empty.setText(paragraph(*words))
         self._empty.setVisible(bool(words))
 
     @property

@@ -11,6 +11,7 @@ from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import tinted_pixmap
 from app.words import tr
 from engine.messages import DEFAULT_MODEL
+from engine.sentences import paragraph
 
 _ICON_PX = 64
 _NARROW_PX = 480  # the words need all of it
@@ -62,7 +63,7 @@ class Hero(QWidget):
             )
         else:
             words = tr("Write below: {model} answers on this computer.", model=state.model_name)
-        self.lead.setText(f"{words} {tr('What you write stays here.')}")
+        self.lead.setText(paragraph(words, tr("What you write stays here.")))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a narrow page the icon gives way."""

@@ -205,8 +205,8 @@ def test_the_model_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspa
         "gone",
         "Qwen",
         "Get more models...",
-        "Open model folder...",
-        "Open GGUF file...",
+        "Open a model folder...",
+        "Open a model file...",
         "Draft...",
     ]
     button.popup.choose("/usb/gone")
