@@ -12,7 +12,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from engine.gpu_addon.installed_addon import InstalledAddon, Outcome, keep_outcome, read_outcome
+from engine.gpu_addon.installed_addon import OUTCOME, InstalledAddon, Outcome, keep_outcome, read_outcome
+from engine.gpu_addon.manifest import altered_file
 from engine.sentences import mark
 
 # The libraries of a GPU build are gigabytes: from a slow disk that takes a while.
@@ -25,6 +26,10 @@ _DRIVERS = (
     Path("C:/Windows/System32/nvcuda.dll"),
 )
 
+_ALTERED = mark(
+    "GPU support ({title}) is switched off, because {name} in its folder is not as it was installed: fetch it again "
+    "with `tenon gpu install`."
+)
 _NO_IMPORT = mark(
     "GPU support ({title}) is switched off, because its torch cannot be imported ({reason}): check the GPU's "
     "driver, or fetch it again with `tenon gpu install`."
@@ -60,7 +65,13 @@ _ENDED = mark(
 
 
 def checked(addon: InstalledAddon) -> Outcome:
-    """What the last check has found, or a new one where the add-on, the driver or the program changed since."""
+    """What the last check has found, or a new one where the add-on, the driver or the program changed since.
+
+    Nothing of a folder whose files are not those that were installed is imported.
+    """
+    altered = altered_file(addon.folder, OUTCOME)
+    if altered is not None:
+        return Outcome("", _ALTERED, figures={"title": addon.title, "name": altered})
     key = _key(addon)
     known = read_outcome(addon)
     if known is not None and known.key == key:

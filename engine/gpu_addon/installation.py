@@ -25,6 +25,7 @@ from engine.gpu_addon.installed_addon import (
     place,
     write_record,
 )
+from engine.gpu_addon.manifest import write_manifest
 from engine.gpu_addon.unpacking import unpack
 from engine.gpu_addon.wheel_choice import Wheel, choose_wheels
 from engine.gpu_addon.wheel_index import WheelIndex
@@ -244,13 +245,15 @@ class Installation:
             self._report(AddonProgress("unpacking", done, plan.unpacked_bytes))
 
         self._unpacked.mkdir()
+        hashes: dict[str, str] = {}
         for wheel in plan.wheels:
-            unpack(self._folder / wheel.file_name, self._unpacked, written)
+            hashes |= unpack(self._folder / wheel.file_name, self._unpacked, written)
         wheels = {wheel.file_name: wheel.sha256 for wheel in plan.wheels}
         record = InstalledAddon(
             self._unpacked, plan.addon.name, plan.addon.title, plan.torch, python_tag(), wheels
         )
         write_record(self._unpacked, record)
+        write_manifest(self._unpacked, hashes)
 
     def _disk_error(self, error: OSError) -> OutOfDisk:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):

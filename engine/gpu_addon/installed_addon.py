@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from engine.errors import AddonUnusable, OutOfDisk
 from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
+from engine.gpu_addon.manifest import manifest_path
 from engine.hub.model_folders import data_folder
-from engine.hub.record import write_json
+from engine.hub.record import UNFINISHED, write_json
 from engine.sentences import say
 
 #: Where an add-on lies that is not whole yet, beside the whole one: on the same disk, so that it can be renamed.
@@ -19,6 +21,8 @@ INCOMING = ".incoming"
 _LEAVING = ".leaving"
 _RECORD = "tenon-gpu.json"
 _OUTCOME = "tenon-check.json"
+#: What is written into the folder of an add-on after it was installed.
+OUTCOME = frozenset({_OUTCOME, _OUTCOME + UNFINISHED})
 _VERSION = 1
 
 
@@ -143,6 +147,8 @@ def remove_all() -> int:
     """
     freed = removable_bytes()
     remove_installed()
+    with suppress(OSError):  # of no use without the folder, and no harm
+        manifest_path().unlink()
     try:
         shutil.rmtree(gpu_folder() / INCOMING, ignore_errors=False)
     except FileNotFoundError:

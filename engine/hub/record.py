@@ -13,6 +13,8 @@ from engine.sentences import say
 
 RECORD = "tenon-model.json"
 _VERSION = 1
+#: What a JSON file is called as long as it is being written.
+UNFINISHED = ".new"
 
 #: A target answers, a draft is a whole small model that guesses for others, a head guesses from its target's states.
 ModelKind = Literal["target", "draft", "head"]
@@ -116,7 +118,7 @@ def write_record(folder: Path, record: ModelRecord) -> None:
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
     """Write a JSON file under another name and rename it when it is on the disk."""
-    unfinished = path.with_name(path.name + ".new")
+    unfinished = path.with_name(path.name + UNFINISHED)
     with unfinished.open("w", encoding="utf-8") as file:
         json.dump(value, file, ensure_ascii=False, indent=1)
         file.flush()

@@ -12,12 +12,16 @@ from pathlib import Path
 from engine.errors import WeightsCorrupt, WeightsUnreadable
 from engine.sentences import say
 
-Stamp = tuple[int, int, int]
+Stamp = tuple[int, int, int, int]
 
 
 def stamp(status: os.stat_result) -> Stamp:
-    """Identity of a file, which tells it from others and from itself before a change, as far as the system knows."""
-    return status.st_size, status.st_mtime_ns, status.st_ino
+    """Identity of a file, which tells it from others and from itself before a change, as far as the system knows.
+
+    The time of the last change is the system's own: whoever writes into a file can set the others back.
+    """
+    changed = status.st_ctime_ns if os.name == "posix" else 0  # elsewhere it says when the file was made
+    return status.st_size, status.st_mtime_ns, status.st_ino, changed
 
 
 class WatchedFile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import random
 import shutil
@@ -18,6 +19,7 @@ from engine.gpu_addon import installation
 from engine.gpu_addon.addon import Addon
 from engine.gpu_addon.installation import AddonPlan, AddonProgress, Installation, make_plan
 from engine.gpu_addon.installed_addon import Outcome, find_installed, gpu_folder, removable_bytes, remove_all
+from engine.gpu_addon.manifest import altered_file
 from engine.gpu_addon.unpacking import unpack
 from engine.hub.download import transfer
 from engine.hub.download.stop import StopSignal
@@ -68,7 +70,15 @@ def test_it_arrives_whole_and_leaves_nothing_else(server: WheelServer) -> None:
     assert (addon.folder / "nvidia/cublas/lib/libcublas.so.13").is_file()
     assert names(gpu_folder()) <= {"cuda-13.0", ".incoming.lock"}
     # What it said of its size was right, but for what Tenon writes beside it.
-    assert addon.size_bytes == plan.unpacked_bytes + (addon.folder / "tenon-gpu.json").stat().st_size
+    compiled = list(addon.folder.rglob("*.pyc"))
+    assert {path.stem.partition(".")[0] for path in compiled} >= {
+        path.stem for path in addon.folder.rglob("*.py")
+    }
+    more = [*compiled, addon.folder / "tenon-gpu.json"]
+    assert addon.size_bytes == plan.unpacked_bytes + sum(path.stat().st_size for path in more)
+    assert altered_file(addon.folder, frozenset()) is None
+    (addon.folder / "nvidia/cublas/lib/libcublas.so.13").write_bytes(b"another")
+    assert altered_file(addon.folder, frozenset()) == "nvidia/cublas/lib/libcublas.so.13"
 
     steps = [progress.step for progress in seen]
     assert list(dict.fromkeys(steps)) == ["receiving", "unpacking", "checking"]
@@ -373,7 +383,8 @@ def test_packages_of_a_data_folder_are_unpacked_and_programs_are_left_out(tmp_pa
     }
     wheel.write_bytes(make_wheel("some", "1", content, programs=["some/tool"]))
     sizes: list[int] = []
-    unpack(wheel, tmp_path / "out", sizes.append)
+    hashes = unpack(wheel, tmp_path / "out", sizes.append)
+    assert hashes["some/big"] == hashlib.sha256(content["some/big"]).hexdigest()
     out = tmp_path / "out"
     assert (out / "some/a.py").read_bytes() == b"a"
     assert (out / "some/big").read_bytes() == content["some/big"]

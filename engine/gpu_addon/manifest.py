@@ -1,0 +1,102 @@
+"""The hash of every file that an add-on was installed with, compared before Python may import one of them.
+
+It is kept outside of the folder that it is about, so that a folder that somebody else puts in the place is no add-on. A
+file is hashed again only where size, times or inode are not what they were when it was hashed last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from engine.hub.model_folders import data_folder
+from engine.hub.record import write_json
+from engine.weights.watched_file import stamp
+
+_VERSION = 1
+_BYTECODE = ".pyc"
+_PIECE_BYTES = 4 << 20
+
+
+def manifest_path() -> Path:
+    """Where it is kept: one add-on is installed at a time."""
+    return data_folder() / "gpu-manifest.json"
+
+
+def write_manifest(folder: Path, hashes: Mapping[str, str] | None = None) -> None:
+    """Write down what a folder holds, wherever it is going to lie. OSError where that cannot be done.
+
+    Args:
+        folder: All that is in it belongs to it.
+        hashes: SHA-256 of files that were hashed when they were written, by their paths in the folder.
+    """
+    known = hashes or {}
+    files = {}
+    for path, entry in _files(folder):
+        files[path] = [known.get(path) or _hash(folder / path), *stamp(entry.stat(follow_symlinks=False))]
+    write_json(manifest_path(), {"version": _VERSION, "files": files})
+
+
+def altered_file(folder: Path, own: frozenset[str]) -> str | None:
+    """The path in an add-on's folder of a file that is not as it was installed, None where all are.
+
+    Bytecode that was not installed is deleted: Python makes it anew, and believes it without a look at its source.
+
+    Args:
+        folder: The add-on's.
+        own: Files in it that Tenon writes later.
+    """
+    try:
+        found = json.loads(manifest_path().read_text(encoding="utf-8"))
+        expected: dict[str, list[Any]] = dict(found["files"]) if found["version"] == _VERSION else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        expected = {}
+    missing, hashed = expected.keys() - own, False
+    try:
+        for path, entry in _files(folder):
+            if path in own:
+                continue
+            status = entry.stat(follow_symlinks=False)
+            known = expected.get(path)
+            if known is None:
+                if not path.endswith(_BYTECODE):
+                    return path
+                (folder / path).unlink()
+            elif known[1:] != list(stamp(status)):
+                if not entry.is_file(follow_symlinks=False) or _hash(folder / path) != known[0]:
+                    return path
+                expected[path] = [known[0], *stamp(status)]
+                hashed = True
+            missing.discard(path)
+    except OSError as error:
+        return str(error.filename or folder.name)
+    if missing:
+        return min(missing)
+    if hashed:
+        with suppress(OSError):  # then they are hashed again next time
+            write_json(manifest_path(), {"version": _VERSION, "files": expected})
+    return None if expected else folder.name
+
+
+def _files(folder: Path, inside: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Everything but folders, links to them included: a path with slashes, and what the system says of it."""
+    with os.scandir(folder / inside) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            path = f"{inside}{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(folder, f"{path}/")
+            else:
+                yield path, entry
+
+
+def _hash(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE_BYTES):
+            digest.update(piece)
+    return digest.hexdigest()
