@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import TenonError
+from engine.errors import InvalidOption, TenonError
 from engine.messages import ModelAdvice, SamplingOptions
 from engine.model.sampling import Sampler
 from engine.text.chat_template import ChatTemplate
@@ -35,7 +34,7 @@ def sampling_advice(own: Mapping[str, Any]) -> tuple[SamplingOptions, tuple[str,
     Returns:
         The numbers, and the names of those that are the makers' own.
     """
-    stated = {name: own[name] for name in _NUMBERS if _is_number(own.get(name))}
+    stated = {name: own[name] for name in _NUMBERS if _means_something(name, own.get(name))}
     if own.get("do_sample") is False:
         return replace(_GREEDY, **_penalty(stated)), _NUMBERS
     if own.get("do_sample") is True or stated.keys() - {"repetition_penalty"}:
@@ -99,5 +98,12 @@ def _penalty(stated: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in stated.items() if name == "repetition_penalty"}
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+def _means_something(name: str, value: Any) -> bool:
+    """Whether a number can be sampled with; the person, who did not ask for it, is told of no other."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    try:
+        Sampler(**{name: value})  # type: ignore[arg-type]
+    except (InvalidOption, OverflowError):
+        return False
+    return True

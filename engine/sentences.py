@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable
 from functools import cache, reduce
 from pathlib import Path
@@ -15,6 +16,9 @@ from pathlib import Path
 LANGUAGE = "TENON_LANGUAGE"
 TABLES = Path(__file__).resolve().parents[1] / "assets" / "translations"
 _WIDE_ENDS = ("。", "！", "？")
+# Control characters, and halves of characters, which no file and no pipe takes.
+_ILLEGIBLE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
+_LONGEST_NAME = 500
 # How a language writes the point and the comma of an English number.
 _MARKS = {"de": str.maketrans(".,", ",.")}
 
@@ -32,7 +36,15 @@ def say(text: str, **figures: object) -> str:
         figures: What replaces each ``{name}``.
     """
     said = _table(_language()).get(text, text)
-    return said.format(**figures) if figures else said
+    return said.format(**{name: legible(value) for name, value in figures.items()}) if figures else said
+
+
+def legible(value: object) -> object:
+    """A name as it can stand in a sentence: files that others made have any in them, of any length."""
+    if not isinstance(value, (str, Path)):
+        return value
+    text = _ILLEGIBLE.sub("\ufffd", str(value))
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
 
 
 def mark(text: str) -> str:

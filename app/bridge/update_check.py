@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 import time
@@ -14,6 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from app.settings.settings import Settings
 from app.words import tr
 from engine.hub.installed import cache_folder
+from engine.json_text import read_json
 
 # A JSON object with the latest version: {"version": "1.2.3"}. Tenon has no public address yet, and names that end in
 # .invalid never lead anywhere (RFC 2606).
@@ -103,8 +103,8 @@ def latest_version(address: str) -> str:
                 text += piece
                 if len(text) > _MOST_BYTES:
                     return ""
-        version = json.loads(text)["version"]
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, KeyError, TypeError, RecursionError):
+        version = read_json(text)["version"]
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, KeyError, TypeError):
         return ""
     return version if isinstance(version, str) and _VERSION.fullmatch(version) else ""
 

@@ -11,6 +11,7 @@ from typing import Any
 from app.chat.conversation_options import ConversationOptions
 from app.chat.reply_details import ReplyDetails
 from app.chat.stretches import NO_STRETCHES, Stretches
+from engine.json_text import read_json
 from engine.messages import Attachment, ErrorReport, Role
 
 # A reply shorter than this says little about its mode's speed.
@@ -83,13 +84,13 @@ class ReplyStatistics:
     def from_json(cls, text: str) -> ReplyStatistics | None:
         """Read `to_json`'s text; None when it is not that (statistics are not worth losing a chat over)."""
         try:
-            values: Any = json.loads(text)
+            values: Any = read_json(text)
             # A figure that came later is missing in older replies, and has a default.
             known = {field.name: values[field.name] for field in fields(cls) if field.name in values}
             figures = [value for name, value in known.items() if name != "mode" and value is not None]
             numbers = all(isinstance(value, (int, float)) and isfinite(value) for value in figures)
             return cls(**known) if numbers and isinstance(known["mode"], str) else None
-        except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
+        except (ValueError, TypeError, KeyError, OverflowError):
             return None
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, get_args
 
 from app.chat.choices import MODES
+from engine.json_text import read_json
 from engine.messages import Effort, SamplingOptions, Thinking
 
 
@@ -50,8 +51,8 @@ class ConversationOptions:
     def from_json(cls, text: str) -> ConversationOptions:
         """Read `to_json`'s text; what is not understood is left at its default."""
         try:
-            return cls.from_values(json.loads(text))
-        except (ValueError, RecursionError):
+            return cls.from_values(read_json(text))
+        except ValueError:
             return cls()
 
     @classmethod

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from engine.json_text import read_json
 from engine.messages import Reply, Timings
 
 
@@ -58,10 +59,10 @@ class ReplyDetails:
     def from_json(cls, text: str) -> ReplyDetails | None:
         """Read `to_json`'s text, of this version or another; None when it is not that."""
         try:
-            values: Any = json.loads(text)
+            values: Any = read_json(text)
             values["timings"] = _timings(values["timings"])
             details = cls(**{name.name: values[name.name] for name in fields(cls) if name.name in values})
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError):
             return None
         words = (details.mode, details.mode_reason, details.model, details.weights, details.stop_reason)
         sound = all(isinstance(word, str) for word in words) and isinstance(details.draft, str | None)

@@ -9,6 +9,7 @@ from typing import Any
 
 from app.words import mark
 from engine.errors import Allowed, TenonError
+from engine.json_text import read_json
 from engine.messages import ErrorReport, MemoryShortage
 
 INTERNAL = "InternalError"
@@ -139,13 +140,13 @@ def report_to_json(report: ErrorReport) -> str:
 def report_from_json(text: str) -> ErrorReport | None:
     """Read `report_to_json`'s text, of this version or another; None when it is not that."""
     try:
-        values: Any = json.loads(text)
+        values: Any = read_json(text)
         known = {name.name: values[name.name] for name in fields(ErrorReport) if name.name in values}
         memory, allowed = known.pop("memory", None), known.pop("allowed", None)
         shortage = None if memory is None else MemoryShortage(**memory)
         nearest = None if allowed is None else Allowed(**allowed)
         report = ErrorReport(**known, memory=shortage, allowed=nearest)
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError):
         return None
     words = (report.kind, report.message, report.details, *((nearest.option,) if nearest else ()))
     held = (*(asdict(shortage).values() if shortage else ()), *((nearest.value,) if nearest else ()))

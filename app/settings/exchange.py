@@ -12,6 +12,7 @@ from app.settings.settings import Settings
 from app.settings.settings_file import VERSION, migrated
 from app.words import mark, tr
 from engine.errors import InvalidOption
+from engine.json_text import read_json
 
 _KIND = "settings"
 _NOT_SETTINGS = mark("This file holds no settings of Tenon: choose one that was made by Export settings.")
@@ -57,13 +58,13 @@ def import_settings(text: str) -> ImportedSettings:
         InvalidOption: It holds no settings.
     """
     try:
-        content: Any = json.loads(text)
+        content: Any = read_json(text)
         if not isinstance(content, dict) or content.pop("tenon", _KIND) != _KIND or "version" not in content:
             raise InvalidOption(tr(_NOT_SETTINGS))
         stored = migrated(content)
         read = Settings()
         rejected = read.take(stored)
-    except (ValueError, AttributeError, TypeError, KeyError, RecursionError) as error:
+    except (ValueError, AttributeError, TypeError, KeyError) as error:
         raise InvalidOption(tr(_NOT_SETTINGS), details=repr(error)) from error
     values = {name: value for name, value in read.values.items() if name in exported_names()}
     return ImportedSettings(values, read.unknown, tuple(rejected))

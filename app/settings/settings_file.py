@@ -15,6 +15,7 @@ import platformdirs
 from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import StorageError
+from engine.json_text import read_json
 
 Stored = dict[str, Any]
 
@@ -57,8 +58,8 @@ def migrated(stored: Stored) -> Stored:
 def chosen_language(folder: Path) -> str:
     """The language in a folder's settings, which is needed before anything can be said about them."""
     try:
-        language = json.loads((folder / "settings.json").read_bytes()).get("language")
-    except (OSError, ValueError, AttributeError, RecursionError):
+        language = read_json((folder / "settings.json").read_bytes()).get("language")
+    except (OSError, ValueError, AttributeError):
         language = None
     return language if isinstance(language, str) else Settings.language.default
 
@@ -85,8 +86,8 @@ class SettingsFile:
                 tr("The settings in {path} cannot be read ({reason}).", path=self.path, reason=error.strerror)
             ]
         try:
-            rejected = settings.take(migrated(json.loads(raw.decode("utf-8"))))
-        except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
+            rejected = settings.take(migrated(read_json(raw.decode("utf-8"))))
+        except (ValueError, AttributeError, TypeError, KeyError):
             return Settings(), [self._set_aside()]
         if rejected:
             return settings, [

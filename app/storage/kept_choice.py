@@ -10,6 +10,7 @@ from pathlib import Path
 from app.chat.model_entries import ListedModel
 from app.chat.recommendation import Recommendation, Strength, fits, recommend
 from app.storage.small_file import write_small_file
+from engine.json_text import read_json
 from engine.messages import Prediction
 
 FILE_NAME = "recommended-models.json"
@@ -84,13 +85,13 @@ def _key(models: Sequence[ListedModel], prediction: Prediction) -> str:
 def _read(path: Path | None) -> tuple[str, int, list[list[str]]] | None:
     """The file's content; what cannot be read was never chosen."""
     try:
-        key, worth, rows = json.loads("" if path is None else path.read_text(encoding="utf-8"))
+        key, worth, rows = read_json("" if path is None else path.read_text(encoding="utf-8"))
         if (
             isinstance(key, str)
             and isinstance(worth, int)
             and all(name in Strength.__members__ for _, name in rows)
         ):
             return key, worth, rows
-    except (OSError, ValueError, TypeError, RecursionError):
+    except (OSError, ValueError, TypeError):
         pass
     return None

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from app.storage.small_file import write_small_file
+from engine.json_text import read_json
 
 FILE_NAME = "tenon.ledger"
 
@@ -32,9 +33,9 @@ def in_database(connection: sqlite3.Connection) -> Ledger:
 def beside(folder: Path) -> Ledger:
     """As it was; zeros where that is not known."""
     try:
-        values = json.loads((folder / FILE_NAME).read_text(encoding="utf-8"))
+        values = read_json((folder / FILE_NAME).read_text(encoding="utf-8"))
         return Ledger(int(values["changes"]), int(values["chats"]))
-    except (OSError, ValueError, TypeError, KeyError, RecursionError, OverflowError):
+    except (OSError, ValueError, TypeError, KeyError, OverflowError):
         return Ledger()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from app.chat.engine_options import planned
 from app.chat.measuring import MeasuredMode
 from app.storage.small_file import write_small_file
+from engine.json_text import read_json
 from engine.messages import LoadOptions, MachineReport
 
 FILE_NAME = "measured-modes.json"
@@ -66,9 +67,9 @@ def _key(machine: MachineReport, options: LoadOptions) -> str:
 def _read(path: Path) -> dict[str, tuple[MeasuredMode, ...]]:
     """The file's rows; what cannot be read was never measured."""
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
+        stored = read_json(path.read_text(encoding="utf-8"))
         return {str(key): tuple(map(_row, rows)) for key, rows in stored.items()}
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, TypeError, AttributeError):
         return {}
 
 

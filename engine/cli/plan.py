@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.cli.parser import add_model_option, size
 from engine.errors import InvalidOption, ModelNotFound
+from engine.json_text import read_json
 from engine.messages import LoadOptions
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _read_machine(path: Path) -> HardwareReport:
     from engine.planning.hardware_report import report_from_json
 
     try:
-        return report_from_json(json.loads(path.read_text(encoding="utf-8")))
+        return report_from_json(read_json(path.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
         raise InvalidOption(
             f"{path} is not the report of a machine: write it with `tenon doctor --json`.", details=str(error)

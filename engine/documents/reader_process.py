@@ -16,6 +16,7 @@ import psutil
 from engine.child_process import belong_to_window
 from engine.documents.pages import MAX_CHARACTERS, Pages, Problem, Unreadable
 from engine.errors import Cancelled
+from engine.json_text import read_json
 from engine.messages import Section, Unit
 
 TIME_S = 60.0
@@ -77,7 +78,7 @@ def _answer(
             if process.memory_info().rss > MEMORY_BYTES:
                 raise Unreadable(Problem.TOO_LARGE_IN_MEMORY)
     # Bytes and no objects: who takes over that process must not reach this one by what it unpickles.
-    answer = json.loads(answers.recv_bytes(_MAX_ANSWER_BYTES))
+    answer = read_json(answers.recv_bytes(_MAX_ANSWER_BYTES))
     if "problem" in answer:
         raise Unreadable(Problem(answer["problem"]), int(answer["pages"]))
     sections = tuple(Section(str(label), int(start)) for label, start in answer["sections"])

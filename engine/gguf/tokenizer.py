@@ -121,7 +121,7 @@ class _Vocabulary:
     def _special(self, key: str) -> str | None:
         """The text of a special token that the metadata names by its id."""
         index = self._metadata.get(f"tokenizer.ggml.{key}_token_id")
-        return self._tokens[index] if isinstance(index, int) and index < len(self._tokens) else None
+        return self._tokens[index] if isinstance(index, int) and 0 <= index < len(self._tokens) else None
 
     def tokenizer(self) -> tuple[Tokenizer, dict[str, str], str | None]:
         backend, starts = self._byte_level() if self._kind == "gpt2" else self._sentence_piece()

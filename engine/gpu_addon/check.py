@@ -14,6 +14,7 @@ from pathlib import Path
 
 from engine.gpu_addon.installed_addon import OUTCOME, InstalledAddon, Outcome, keep_outcome, read_outcome
 from engine.gpu_addon.manifest import altered_file
+from engine.json_text import read_json
 from engine.sentences import mark
 
 # The libraries of a GPU build are gigabytes: from a slow disk that takes a while.
@@ -138,7 +139,7 @@ def _check_in_child(addon: InstalledAddon, key: str) -> Outcome:
         except OSError as error:
             return off(_UNCHECKED, reason=_line(error))
         try:
-            found = json.loads(result.read_text(encoding="utf-8"))
+            found = read_json(result.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return off(_ENDED, code=str(code))
     if found["failure"] is not None:

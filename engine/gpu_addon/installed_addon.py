@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from contextlib import suppress
@@ -14,6 +13,7 @@ from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
 from engine.gpu_addon.manifest import manifest_path
 from engine.hub.model_folders import data_folder
 from engine.hub.record import UNFINISHED, write_json
+from engine.json_text import read_json
 from engine.sentences import say
 
 #: Where an add-on lies that is not whole yet, beside the whole one: on the same disk, so that it can be renamed.
@@ -99,7 +99,7 @@ def find_installed() -> InstalledAddon | None:
     """The installed add-on, None where there is none."""
     for path in sorted(gpu_folder().glob(f"[!.]*/{_RECORD}")):
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            values = read_json(path.read_text(encoding="utf-8"))
             if values.pop("version") == _VERSION:
                 return InstalledAddon(folder=path.parent, **values)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -110,7 +110,7 @@ def find_installed() -> InstalledAddon | None:
 def read_outcome(addon: InstalledAddon) -> Outcome | None:
     """What the last check has found, None where there was none."""
     try:
-        values = json.loads((addon.folder / _OUTCOME).read_text(encoding="utf-8"))
+        values = read_json((addon.folder / _OUTCOME).read_text(encoding="utf-8"))
         return Outcome(values["key"], values["failure"], tuple(values["gpus"]), values["figures"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

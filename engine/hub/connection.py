@@ -7,7 +7,6 @@ httpx2 takes proxies from the environment (or the system's settings) and certifi
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,6 +35,7 @@ from engine.hub.answers import (
     setup_error,
     unreachable,
 )
+from engine.json_text import read_json
 from engine.sentences import say
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
@@ -177,7 +177,7 @@ class Hub:
                         say("{name} of {repo} is no config: choose another model.", name=name, repo=repo)
                     )
         try:
-            found = json.loads(content)
+            found = read_json(content)
         except ValueError as error:
             raise NotOnHub(
                 say("{name} of {repo} is no JSON: choose another model.", name=name, repo=repo)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import platformdirs
 
+from engine.json_text import read_json
+
 FILE_NAME = "model-folders.json"
 
 
@@ -47,7 +49,7 @@ def usual_models_folder() -> Path:
 def read_folders() -> ModelFolders:
     """What is settled; a file that cannot be read settles nothing."""
     try:
-        found = json.loads((data_folder() / FILE_NAME).read_text(encoding="utf-8"))
+        found = read_json((data_folder() / FILE_NAME).read_text(encoding="utf-8"))
         folders = ModelFolders(str(found["own"]), tuple(found["former"]), tuple(found["added"]))
         return (
             folders

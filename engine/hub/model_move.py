@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -28,6 +27,7 @@ from engine.hub.model_folders import (
     write_folders,
 )
 from engine.hub.record import write_json
+from engine.json_text import read_json
 from engine.sentences import say
 
 _JOURNAL = "models-move.json"
@@ -55,7 +55,7 @@ class Move:
 def unfinished_move() -> Move | None:
     """A move that was interrupted; None where there is none."""
     try:
-        found = json.loads((data_folder() / _JOURNAL).read_text(encoding="utf-8"))
+        found = read_json((data_folder() / _JOURNAL).read_text(encoding="utf-8"))
         return Move(Path(found["source"]), Path(found["target"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -7,7 +7,6 @@ commits, made of links to files called after their hashes.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,6 +17,7 @@ from typing import Literal
 from engine.errors import ModelNotFound
 from engine.gguf.files import SUFFIX, first_part, gguf_name
 from engine.hub.model_folders import read_folders
+from engine.json_text import read_json
 from engine.sentences import say
 
 OLLAMA, HUGGING_FACE = "ollama:", "huggingface:"
@@ -167,7 +167,7 @@ def _ollama(folder: OtherFolder) -> Iterator[OtherModel]:
     manifests = folder.path / "manifests"
     for manifest in sorted(manifests.glob("*/*/*/*")):
         try:
-            layers = json.loads(manifest.read_text(encoding="utf-8"))["layers"]
+            layers = read_json(manifest.read_text(encoding="utf-8"))["layers"]
             digest = next(layer["digest"] for layer in layers if layer["mediaType"] == _MODEL_LAYER)
         except (OSError, ValueError, KeyError, TypeError, StopIteration):
             continue

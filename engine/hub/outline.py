@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import json
 import re
 from functools import cache
 from pathlib import Path
@@ -19,6 +18,7 @@ from engine.hub.model_folders import models_folder
 from engine.hub.offer import make_offer
 from engine.hub.record import write_json
 from engine.hub.selection import DEFAULT_QUANTIZATION
+from engine.json_text import read_json
 from engine.model.families import SUPPORTED
 from engine.sentences import say
 
@@ -54,7 +54,7 @@ def find_or_outline(reference: str, hub: Hub | None = None) -> Path:
 def outlined_bytes(place: Path) -> int | None:
     """How much an outline says that fetching the model brings; None where the place is no outline."""
     try:
-        index = json.loads((place / _INDEX).read_text(encoding="utf-8"))
+        index = read_json((place / _INDEX).read_text(encoding="utf-8"))
         return int(index["metadata"]["total_size"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

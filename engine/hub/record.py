@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from engine.errors import CheckpointError
+from engine.json_text import read_json
 from engine.sentences import say
 
 RECORD = "tenon-model.json"
@@ -86,7 +87,7 @@ def read_record(folder: Path) -> ModelRecord | None:
     """
     path = folder / RECORD
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_json(path.read_text(encoding="utf-8"))
         return record_from_json(found)
     except FileNotFoundError:
         return None

@@ -7,6 +7,7 @@ compares this with. Reading a dictionary here takes none of the seconds that imp
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -112,7 +113,31 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     },
 }
 #: Raised where a value is missing, of the wrong kind or makes no sense.
-BAD_VALUE = (AttributeError, KeyError, TypeError, ValueError, IndexError, ZeroDivisionError, OverflowError)
+BAD_VALUE = (
+    *(AttributeError, KeyError, TypeError, ValueError, IndexError, ZeroDivisionError, OverflowError),
+    RuntimeError,  # torch's, of numbers that it cannot compute with
+)
+#: Far around every model that there is: a damaged number must not become a list of that many entries, or a NaN.
+_RANGES = {
+    "num_hidden_layers": (0, 10_000),
+    "num_attention_heads": (1, 1 << 16),
+    "num_key_value_heads": (1, 1 << 16),
+    "head_dim": (1, 1 << 16),
+    "hidden_size": (1, 1 << 20),
+    "intermediate_size": (1, 1 << 24),
+    "vocab_size": (1, 1 << 28),
+    "max_position_embeddings": (1, 1 << 31),
+    "sliding_window": (1, 1 << 31),
+    "sliding_window_pattern": (1, 10_000),
+    "no_rope_layer_interval": (1, 10_000),
+    "rms_norm_eps": (0.0, 1.0),
+    "rope_theta": (1e-3, 1e15),
+    "rope_local_base_freq": (1e-3, 1e15),
+    "partial_rotary_factor": (1e-3, 1.0),
+    "query_pre_attn_scalar": (1e-3, 1e9),
+    "attn_logit_softcapping": (1e-3, 1e9),
+    "final_logit_softcapping": (1e-3, 1e9),
+}
 #: What may be null beside the values whose default is.
 _NULLABLE = frozenset(
     ("num_key_value_heads", "sliding_window", "final_logit_softcapping", "attn_logit_softcapping")
@@ -173,6 +198,9 @@ def _check(name: str, value: Any, default: Any) -> None:
     boolean = isinstance(value, bool) and not isinstance(default, bool)
     if boolean or (default is not None and not isinstance(value, kind)):
         raise TypeError(f"{name} is {value!r}")
+    least, most = _RANGES.get(name, (-math.inf, math.inf))
+    if isinstance(value, (int, float)) and not least <= value <= most:
+        raise ValueError(f"{name} is {value!r}")
 
 
 def _slides(values: Mapping[str, Any], model_type: str, layer: int) -> bool:

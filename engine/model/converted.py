@@ -12,6 +12,7 @@ import queue
 import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +20,34 @@ import torch
 from torch import Tensor
 
 from engine.errors import OutOfDisk
-from engine.gguf.stored_tensor import BF16, StoredTensor
+from engine.gguf.stored_tensor import BF16, PLAIN, StoredTensor
 from engine.kernels.packing import NotPackable
 from engine.model.config import ModelConfig
 from engine.model.footprint import weight_bytes
 from engine.model.packed_loader import Check, Progress, quantized
 from engine.model.tensors import Slot, check_tensors, head_slot, layer_slots
 from engine.model.weight_format import WeightFormat, stored_format
+from engine.plain_data import from_plain
 from engine.sentences import figure, say
 from engine.weights.checkpoint import Checkpoint, piece_values
 from engine.weights.freed_memory import give_back_memory
 from engine.weights.packed_file import PackedFile, PackedFileUnusable, write_packed_file
 from engine.weights.pieces import Piece, read_pieces
+from engine.weights.values import KERNEL_TYPES
 from engine.weights.watched_file import WatchedFile
 
 _log = logging.getLogger(__name__)
 # The index and the gaps between sections.
 _SPARE_BYTES = 16 << 20
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """A matrix as its section describes it: its type, its shape, and why it is not in the format's own type."""
+
+    kind: int
+    shape: tuple[int, ...]
+    refused: str | None = None
 
 
 class Converted:
@@ -55,26 +67,24 @@ class Converted:
 
     def __init__(self, checkpoint: Checkpoint, packed: PackedFile) -> None:
         self._checkpoint = checkpoint
-        self._tensors = {
-            name: StoredTensor(
-                name,
-                packed.path,
-                section.offset,
-                section.size_bytes,
-                section.layout["kind"],
-                tuple(section.layout["shape"]),
-            )
-            for name, section in packed.sections.items()
-        }
-        for name, tensor in self._tensors.items():
-            if tensor.size_bytes != tensor.rows * tensor.row_bytes:
-                raise PackedFileUnusable(f"{name} has not the bytes of its shape")
+        layouts: dict[str, _Layout] = {}
+        self._tensors: dict[str, StoredTensor] = {}
+        try:
+            for name, section in packed.sections.items():
+                layout = layouts[name] = from_plain(_Layout, section.layout)
+                if layout.shape != checkpoint.shape(name) or layout.kind not in KERNEL_TYPES | PLAIN.keys():
+                    raise PackedFileUnusable(f"{name} is of another shape, or of an unknown type")
+                self._tensors[name] = StoredTensor(
+                    name, packed.path, section.offset, section.size_bytes, layout.kind, layout.shape
+                )
+                if section.size_bytes != self._tensors[name].rows * self._tensors[name].row_bytes:
+                    raise PackedFileUnusable(f"{name} has not the bytes of its shape")
+        except (KeyError, ValueError) as error:
+            raise PackedFileUnusable(f"its index is damaged: {error!r}") from error
         self.packed = packed
         self.files: Mapping[Path, WatchedFile] = {**checkpoint.files, packed.path: WatchedFile(packed.path)}
         self.refused = {
-            name: section.layout["refused"]
-            for name, section in packed.sections.items()
-            if "refused" in section.layout
+            name: layout.refused for name, layout in layouts.items() if layout.refused is not None
         }
 
     def stored(self, name: str) -> StoredTensor:

@@ -60,12 +60,22 @@ def read_rope(config: Mapping[str, Any], layer_type: str | None, partial: bool) 
         raise UnsupportedModel(
             say("Tenon has no multimodal RoPE (mrope_section); choose the text-only model.")
         )
+    rope = _rope(config, parameters, kind, partial)
+    numbers = (*rope.frequencies, *(rope.long_frequencies or ()), rope.attention_scaling)
+    if not rope.frequencies or not all(0 < number < math.inf for number in numbers):
+        raise ValueError(f"the frequencies of {dict(parameters)!r}")
+    return rope
+
+
+def _rope(config: Mapping[str, Any], parameters: Mapping[str, Any], kind: str, partial: bool) -> Rope:
     fraction = parameters.get("partial_rotary_factor") or 1.0
     if fraction != 1.0 and not partial:
         raise UnsupportedModel(
             say("Tenon has no partial_rotary_factor ({fraction}) in this architecture.", fraction=fraction)
         )
     size = int(config["head_dim"] * fraction)
+    if size % 2 or not 2 <= size <= config["head_dim"]:
+        raise ValueError(f"{size} of {config['head_dim']} channels are rotated")
     base = parameters["rope_theta"]
     steps = torch.arange(0, size, 2, dtype=torch.float) / size
     plain = 1.0 / (base**steps)

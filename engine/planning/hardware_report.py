@@ -15,10 +15,11 @@ from typing import Any
 
 import torch
 
+from engine.json_text import read_json
 from engine.kernels import library
+from engine.plain_data import from_plain
 from engine.planning import kernel_table
 from engine.planning.hardware import half_type
-from engine.planning.plain_data import from_plain
 from engine.planning.probes.disk_speed import read_bytes_per_s
 from engine.planning.probes.disks import Disk, read_disk
 from engine.planning.probes.graphics import Gpu, read_gpus
@@ -199,7 +200,7 @@ def _measure(
 
 def _kept_speeds(report: HardwareReport, cache_folder: Path) -> Speeds | None:
     try:
-        kept = json.loads((cache_folder / _FILE_NAME).read_text(encoding="utf-8"))
+        kept = read_json((cache_folder / _FILE_NAME).read_text(encoding="utf-8"))
         return from_plain(Speeds, kept[hardware_hash(report)])
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -26,6 +26,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from engine.json_text import read_json
 from engine.kernels import library
 from engine.model.linear import Linear, PackedLinear
 from engine.model.packed_loader import pack
@@ -110,7 +111,7 @@ def matrix_size() -> tuple[int, int]:
 def kept_rows(cache_folder: Path) -> dict[str, Row]:
     """What was measured on this hardware with this library; nothing where the file is damaged."""
     try:
-        table = json.loads((cache_folder / _FILE_NAME).read_text(encoding="utf-8"))[hardware_key()]
+        table = read_json((cache_folder / _FILE_NAME).read_text(encoding="utf-8"))[hardware_key()]
         rows = {
             str(name): {
                 int(width): {str(one): float(s) for one, s in cell.items()} for width, cell in row.items()
@@ -183,7 +184,7 @@ def hardware_key() -> str:
 def _measured_busy(cache_folder: Path) -> frozenset[str]:
     """The formats whose rows were measured on a busy machine."""
     try:
-        return frozenset(json.loads((cache_folder / _FILE_NAME).read_text(encoding="utf-8"))[_BUSY])
+        return frozenset(read_json((cache_folder / _FILE_NAME).read_text(encoding="utf-8"))[_BUSY])
     except (OSError, ValueError, KeyError, TypeError):
         return frozenset()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from engine.hub.bundled import bundled_drafts, bundled_models, bundled_targets
 from engine.hub.installed import cache_folder
 from engine.hub.inventory import InstalledModel, belongs_to, installed_models
 from engine.hub.record import ModelKind, write_json
+from engine.json_text import read_json
 from engine.model.config import read_config
 from engine.text.pairing import check_pair
 from engine.text.tokenizer import Tokenizer
@@ -168,7 +168,7 @@ def _weight_bytes(location: Path) -> int:
 
 def _read(path: Path) -> dict[str, str | None]:
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        found: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
         return dict(found["pairs"]) if found["version"] == _VERSION else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}

@@ -16,10 +16,11 @@ from statistics import median
 from typing import Any
 
 from engine.drafting.match_chances import CLASSES, MatchChances, Matched
+from engine.json_text import read_json
 from engine.messages import PromptKind, RoundRecord
+from engine.plain_data import from_plain
 from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
 from engine.planning.placement_plan import PlacementPlan
-from engine.planning.plain_data import from_plain
 
 _FOLDER = "profiles"
 # Of an earlier figure, after each reply.
@@ -163,7 +164,7 @@ def profile_path(cache_folder: Path, hardware: str, digest: str, weights: str) -
 def read_profile(path: Path) -> Profile:
     """The profile in a file; an empty one where there is none, or it is damaged."""
     try:
-        return from_plain(Profile, json.loads(path.read_text(encoding="utf-8")))
+        return from_plain(Profile, read_json(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return Profile()
 

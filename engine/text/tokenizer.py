@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -12,6 +11,7 @@ from engine.gguf.files import find_gguf
 from engine.gguf.generation import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
 from engine.gguf.tokenizer import read_tokenizer
+from engine.json_text import read_json
 from engine.messages import ChatMessage, Thinking
 from engine.sentences import say
 from engine.text.chat_template import ChatTemplate
@@ -145,13 +145,12 @@ def read_end_ids(folder: Path) -> tuple[int, ...]:
     """End-of-text ids of a folder: generation_config.json's where it names some, else config.json's."""
     for name in ("generation_config.json", "config.json"):
         try:
-            value = json.loads((folder / name).read_text(encoding="utf-8")).get("eos_token_id")
+            value = read_json((folder / name).read_text(encoding="utf-8")).get("eos_token_id")
         except (OSError, ValueError, AttributeError):
             continue
-        if isinstance(value, int):
-            return (value,)
-        if isinstance(value, list) and value:
-            return tuple(int(item) for item in value)
+        found = [item for item in (value if isinstance(value, list) else [value]) if type(item) is int]
+        if found:
+            return tuple(found)
     return ()
 
 

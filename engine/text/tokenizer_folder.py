@@ -7,7 +7,6 @@ build a splitting of their own and give other ids than the tokenizer.json beside
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from tokenizers import AddedToken, Tokenizer, normalizers
 from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.gguf.pre_tokenizers import SPLITTINGS
 from engine.gguf.tokenizer import byte_level
+from engine.json_text import read_json
 from engine.sentences import say
 from engine.text.sentence_piece import read_sentence_piece
 
@@ -81,7 +81,7 @@ def read_folder(folder: Path) -> tuple[Tokenizer, dict[str, str], str | None]:
 
 def _json(path: Path) -> dict[str, Any]:
     """A file's dictionary; empty where there is no file."""
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+    return dict(read_json(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 
 
 def _config(folder: Path) -> dict[str, Any]:

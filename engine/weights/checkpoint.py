@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from os.path import isfile
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,6 +19,7 @@ from engine.gguf.generation import read_sampling
 from engine.gguf.header import read_header
 from engine.gguf.model import read_gguf
 from engine.gguf.stored_tensor import PLAIN, StoredTensor, TensorTypes
+from engine.json_text import read_json
 from engine.sentences import mark, say
 from engine.weights.pieces import Piece, read_pieces
 from engine.weights.safetensors_file import SafetensorsFile
@@ -224,7 +226,7 @@ def read_config_file(folder: Path) -> dict[str, Any]:
             )
         )
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        config = read_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigInvalid(
             say("{path} cannot be read; download it again.", path=path), details=str(error)
@@ -245,7 +247,7 @@ def read_generation_config(path: Path) -> dict[str, Any]:
         return advised
     folder = path if gguf is None else gguf.parent
     try:
-        value = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
+        value = read_json((folder / "generation_config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -287,7 +289,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 def _shards(folder: Path) -> list[Path]:
     try:
-        weight_map = json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"]
+        weight_map = read_json((folder / INDEX).read_text(encoding="utf-8"))["weight_map"]
         names = sorted({str(name) for name in weight_map.values()})
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise WeightsCorrupt(
@@ -299,7 +301,7 @@ def _shards(folder: Path) -> list[Path]:
                 "{index} names files outside its folder; download the model from its own source.", index=INDEX
             )
         )
-    missing = [name for name in names if not (folder / name).is_file()]
+    missing = [name for name in names if not isfile(folder / name)]  # no name is too long for it, or too odd
     if missing:
         raise WeightsMissing(
             say(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from engine.errors import ModelNotFound
 from engine.gguf.stored_tensor import TensorTypes
+from engine.json_text import read_json
 from engine.sentences import say
 from engine.weights.checkpoint import INDEX, architecture_of, read_config_file
 
@@ -57,7 +57,7 @@ class CheckpointOutline:
 
 def _read_index(folder: Path) -> dict[str, Any]:
     try:
-        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        index = read_json((folder / INDEX).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return index if isinstance(index, dict) else {}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Literal
 
 from safetensors import SafetensorError, safe_open
+
+from engine.json_text import read_json
 
 DraftKind = Literal["model", "head"]
 
@@ -34,7 +35,7 @@ def draft_kind(folder: Path) -> DraftKind:
 
 def _config_says_head(folder: Path) -> bool:
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = read_json((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     return isinstance(config, dict) and bool(config.keys() & {"speculators_model_type", "draft_vocab_size"})

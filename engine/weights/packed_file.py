@@ -22,7 +22,7 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from io import BufferedWriter
 from pathlib import Path
@@ -31,6 +31,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from engine.json_text import read_json
+from engine.plain_data import from_plain
 from engine.weights.direct_reader import ALIGNMENT_BYTES
 
 VERSION = 3
@@ -61,7 +63,7 @@ class Section:
     offset: int
     size_bytes: int
     checksum: int
-    layout: Mapping[str, Any]
+    layout: dict[str, Any]
 
 
 class PackedFile:
@@ -89,12 +91,14 @@ class PackedFile:
         if (index.get("version"), index.get("source"), index.get("format")) != (VERSION, source, weights):
             raise PackedFileUnusable("it belongs to another version, model or format")
         try:
-            self.sections = {entry["name"]: Section(**entry) for entry in index["sections"]}
-        except (KeyError, TypeError) as error:
+            sections = [from_plain(Section, entry) for entry in index["sections"]]
+        except (KeyError, TypeError, ValueError) as error:
             raise PackedFileUnusable(f"its index is damaged: {error!r}") from error
+        self.sections = {section.name: section for section in sections}
         size = path.stat().st_size
-        for section in self.sections.values():
-            if section.offset % ALIGNMENT_BYTES or section.offset + section.size_bytes > size:
+        for section in sections:
+            last = size - section.size_bytes
+            if section.offset % ALIGNMENT_BYTES or not 0 <= section.offset <= last or section.size_bytes < 0:
                 raise PackedFileUnusable(f"{section.name} lies outside the file")
 
     @property
@@ -162,7 +166,7 @@ def write_packed_file(
     path: Path,
     source: str,
     weights: str,
-    sections: Iterable[tuple[str, Tensor, Mapping[str, Any]]],
+    sections: Iterable[tuple[str, Tensor, dict[str, Any]]],
     keep_cached: bool = True,
 ) -> None:
     """Write a packed file section by section; the tensors are taken one at a time, so one is in memory.
@@ -221,7 +225,9 @@ def _read_index(read: Callable[[int], bytes], seek: Callable[[int], int], size_b
     encoded = read(length)
     if zlib.crc32(encoded) != checksum:
         raise ValueError("its index is damaged")
-    index: dict[str, Any] = json.loads(encoded)
+    index = read_json(encoded)
+    if not isinstance(index, dict):
+        raise ValueError("its index is damaged")
     return index
 
 

@@ -18,6 +18,8 @@ from torch import Tensor
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
 from engine.gguf.stored_tensor import BF16, F16, F32, F64, PLAIN, StoredTensor
+from engine.json_text import read_json
+from engine.plain_data import from_plain
 from engine.sentences import say
 from engine.weights.watched_file import WatchedFile
 
@@ -27,6 +29,15 @@ KINDS = {"F64": F64, "F32": F32, "F16": F16, "BF16": BF16}
 INDEX_DTYPES = {"I64": torch.int64, "I32": torch.int32, "BOOL": torch.bool}
 OTHER_SIZES = {"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 HEADER_LIMIT_BYTES = 100_000_000  # the format's own limit
+
+
+@dataclass(frozen=True)
+class _WrittenEntry:
+    """One tensor as the header describes it."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data_offsets: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -88,7 +99,7 @@ class SafetensorsFile:
                     )
                 )
             try:
-                header = json.loads(file.read(length))
+                header = read_json(file.read(length))
             except ValueError as error:
                 raise self._corrupt(say("its header is not JSON")) from error
         if not isinstance(header, dict):
@@ -98,14 +109,13 @@ class SafetensorsFile:
     def _entry(self, name: str) -> Entry:
         raw = self.header[name]
         try:
-            assert isinstance(raw, dict)
-            dtype = str(raw["dtype"])
-            shape = tuple(int(size) for size in raw["shape"])
-            start, stop = (int(offset) for offset in raw["data_offsets"])
-        except (AssertionError, KeyError, TypeError, ValueError) as error:
+            entry = from_plain(_WrittenEntry, raw)
+            (start, stop), shape, dtype = entry.data_offsets, entry.shape, entry.dtype
+        except ValueError as error:
             raise self._corrupt(say("the entry of {name} cannot be read", name=name)) from error
         width = PLAIN[KINDS[dtype]].itemsize if dtype in KINDS else OTHER_SIZES.get(dtype)
-        if not 0 <= start <= stop or (width is not None and stop - start != math.prod(shape) * width):
+        sound = 0 <= start <= stop and min(shape, default=0) >= 0
+        if not sound or (width is not None and stop - start != math.prod(shape) * width):
             raise self._corrupt(say("the bytes of {name} do not match its shape", name=name))
         return Entry(dtype, shape, start, stop)
 

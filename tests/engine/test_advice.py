@@ -59,9 +59,9 @@ def test_temperature_0_is_greedy_and_nothing_else_that_was_not_asked_for(own: di
     assert settled_sampler(asked, own, 7) == Sampler(repetition_penalty=1.2, seed=7)
 
 
-def test_a_checkpoint_s_own_value_out_of_its_range_is_refused() -> None:
+def test_a_value_that_is_asked_for_out_of_its_range_is_refused() -> None:
     with pytest.raises(InvalidOption, match=r"top-p is 2.*above 0 and at most 1"):
-        settled_sampler(SamplingOptions(), {"top_p": 2.0}, 7)
+        settled_sampler(SamplingOptions(top_p=2.0), {}, 7)
 
 
 def test_advice_is_read_without_loading(tmp_path: Path) -> None:
@@ -75,3 +75,12 @@ def test_advice_is_read_without_loading(tmp_path: Path) -> None:
     assert read_advice(tmp_path).thinking == ""
     (tmp_path / "tokenizer_config.json").write_text("{")
     assert read_advice(tmp_path).sampling.temperature == 0.6
+
+
+@pytest.mark.parametrize(
+    "value", [-5, float("nan"), float("inf"), 10**400, 1e9, True, "1"], ids=lambda value: str(value)[:9]
+)
+@pytest.mark.parametrize("name", ["temperature", "top_k", "top_p", "repetition_penalty"])
+def test_a_number_of_the_makers_that_means_nothing_is_no_advice(name: str, value: object) -> None:
+    settled_sampler(SamplingOptions(), {"do_sample": True, name: value}, 7)
+    assert sampling_advice({name: value}) == (USUAL, ())

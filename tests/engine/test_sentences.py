@@ -121,3 +121,10 @@ def test_sentences_are_joined_as_their_language_does() -> None:
     assert paragraph("One.", "", "Two.") == "One. Two."
     assert paragraph("一。", "二！", "三。", "Four.", "Five.") == "一。二！三。Four. Five."
     assert paragraph() == paragraph("") == ""
+
+
+def test_a_name_from_a_file_can_be_shown_and_saved() -> None:
+    said = say("There is no {name}.", name="a\0b\n\ud800" + "x" * 10_000)
+    assert said.startswith("There is no a\ufffdb\ufffd\ufffdx")
+    assert len(said) < 600
+    assert said.encode().endswith("x….".encode())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from app.chat.exchange import chatgpt_file, json_file
 from app.chat.exchange.record import ConversationRecord
 from app.words import tr
 from engine.errors import ImportInvalid
+from engine.json_text import read_json
 
 
 def read_conversations(content: str) -> list[ConversationRecord]:
@@ -18,8 +18,8 @@ def read_conversations(content: str) -> list[ConversationRecord]:
         ImportInvalid: It is neither, or damaged. Nothing of it is taken then.
     """
     try:
-        values: Any = json.loads(content)
-    except (ValueError, RecursionError) as error:
+        values: Any = read_json(content)
+    except ValueError as error:
         raise ImportInvalid(tr("It is no JSON, or is damaged."), details=repr(error)) from error
     if isinstance(values, dict) and values.get("format") == json_file.FORMAT:
         records = json_file.from_values(values)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -10,6 +9,7 @@ from typing import Any, Literal
 from engine.hub.connection import HubFile
 from engine.hub.record import FileFormat, ModelKind, write_json
 from engine.hub.selection import FormatWish
+from engine.json_text import read_json
 
 _FILE = "download.json"
 _VERSION = 1
@@ -84,7 +84,7 @@ def write_download(folder: Path, stored: StoredDownload) -> None:
 def read_download(folder: Path) -> StoredDownload | None:
     """The download of a folder, None where there is none or it is of another version or damaged."""
     try:
-        found = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+        found = read_json((folder / _FILE).read_text(encoding="utf-8"))
         return _from_json(found) if found["version"] == _VERSION else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

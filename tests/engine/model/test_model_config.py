@@ -209,6 +209,29 @@ def test_an_unknown_kind_of_layer_is_refused(folder: Path) -> None:
         {"num_attention_heads": 0},
         {"num_key_value_heads": 3},
         {"num_hidden_layers": None},
+        {"num_hidden_layers": 1 << 40},
+        {"num_hidden_layers": -1},
+        {"hidden_size": 0},
+        {"max_position_embeddings": 1 << 64},
+        {"max_position_embeddings": float("inf")},
+        {"rms_norm_eps": float("nan")},
+        {"rms_norm_eps": 10**400},
+        {"head_dim": 3},
+        {"rope_theta": float("nan")},
+        {"rope_theta": -1.0},
+        {"rope_scaling": {"rope_type": "linear", "factor": 0.0}},
+        {"rope_scaling": {"rope_type": "linear", "factor": float("inf")}},
+        {"rope_scaling": {"rope_type": "yarn", "factor": float("nan")}},
+        {
+            "rope_scaling": {
+                "rope_type": "llama3",
+                "factor": True,
+                "low_freq_factor": True,
+                "high_freq_factor": 4,
+            }
+        },
+        {"rope_scaling": {"rope_type": "longrope", "short_factor": [1], "long_factor": [[1]]}},
+        {"rope_scaling": [1]},
     ],
 )
 def test_a_senseless_value_is_refused(folder: Path, changes: dict[str, Any]) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -104,6 +107,40 @@ def test_a_matrix_with_other_bytes_than_its_shape_needs_is_made_again(folder: Pa
 
     write_packed_file(packed_file(folder), checkpoint.digest(), "q8_0", sections())
     assert torch.equal(text(folder), before)
+
+
+FORGED: tuple[dict[str, Any], ...] = (
+    {"offset": -4096},
+    {"offset": 1 << 62},
+    {"offset": 4096.0},
+    {"size_bytes": -1},
+    {"size_bytes": 1e999},
+    {"checksum": None},
+    {"name": 5},
+    {"name": "model.layers.9.mlp.down_proj.weight"},
+    {"layout": []},
+    {"layout": {"kind": 8, "shape": [64, 32]}},
+    {"layout": {"kind": 10**9, "shape": [64, 96]}},
+    {"layout": {"kind": "8", "shape": [64, 96]}},
+    {"layout": {"kind": 8, "shape": [64, float("nan")]}},
+    {"layout": {"kind": 8, "shape": 64}},
+)
+
+
+@pytest.mark.parametrize("forged", FORGED, ids=str)
+def test_a_forged_index_is_no_obstacle(folder: Path, forged: dict[str, Any]) -> None:
+    """Its checksum is right, so that what it says must be looked at."""
+    load(folder)
+    path = packed_file(folder)
+    data = path.read_bytes()
+    offset, length, _, magic = struct.unpack("<QQQ8s", data[-32:])
+    index = json.loads(data[offset : offset + length])
+    index["sections"][0] |= forged
+    encoded = json.dumps(index).encode()
+    trailer = struct.pack("<QQQ8s", offset, len(encoded), zlib.crc32(encoded), magic)
+    path.write_bytes(data[:offset] + encoded + trailer)
+    assert len(load(folder).packed.sections) == len(index["sections"])
+    assert path.read_bytes() == data
 
 
 def test_a_folder_that_cannot_be_written_to_uses_the_cache(

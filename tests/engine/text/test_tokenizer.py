@@ -124,3 +124,9 @@ def test_a_text_longer_than_the_context_is_no_complaint_of_the_library(
     assert len(tokenizer.encode("one two three four five six seven")) > 4
     assert len(tokenizer.render([ChatMessage("user", "one two three four five six")])) > 4
     assert caplog.records == []
+
+
+@pytest.mark.parametrize("ids", [[None, "2", 2, float("inf"), [3], True], [2], 2])
+def test_only_numbers_are_end_ids(tmp_path: Path, ids: object) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"eos_token_id": ids}))
+    assert read_end_ids(tmp_path) == (2,)

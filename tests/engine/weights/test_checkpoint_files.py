@@ -191,3 +191,33 @@ def test_the_digest_changes_with_config_and_files(folder: Path) -> None:
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "rms_norm_eps": 1e-5}))
     assert first != Checkpoint(folder).digest()
+
+
+@pytest.mark.parametrize("shard", ["x" * 300, "a\ud800", "a\0b", ".."])
+def test_a_shard_of_an_impossible_name_is_missing(folder: Path, shard: str) -> None:
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": shard}}))
+    assert "download the model again" in refusal(folder, WeightsMissing)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"dtype": "F32", "shape": [1e999], "data_offsets": [0, 4]},
+        {"dtype": "F32", "shape": [float("nan")], "data_offsets": [0, 4]},
+        {"dtype": "F32", "shape": [-1, -1], "data_offsets": [0, 4]},
+        {"dtype": "F32", "shape": ["1"], "data_offsets": [0, 4]},
+        {"dtype": "F32", "shape": [1], "data_offsets": [0, 1e999]},
+        {"dtype": "F32", "shape": [1], "data_offsets": [0, 4, 8]},
+        {"dtype": ["F32"], "shape": [1], "data_offsets": [0, 4]},
+    ],
+)
+def test_a_size_that_is_none_is_refused(folder: Path, entry: dict[str, object]) -> None:
+    header = json.dumps({"a": entry}).encode()
+    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + b"\0" * 64)
+    assert "download it again" in refusal(folder, WeightsCorrupt)
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors.index.json"])
+def test_deeply_nested_files_are_refused(folder: Path, name: str) -> None:
+    (folder / name).write_text("[" * 100_000 + "]" * 100_000)
+    assert "download it again" in refusal(folder, CheckpointError)

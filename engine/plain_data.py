@@ -13,7 +13,8 @@ _T = TypeVar("_T")
 def from_plain(kind: type[_T], data: object) -> _T:
     """Make a dataclass of what `dataclasses.asdict` and JSON made of one.
 
-    Fields may be dataclasses, tuples of one type, dicts with text keys, literals, unions with None, and what JSON has.
+    Fields may be dataclasses, tuples of one type, dicts with text keys, literals, unions with None, Any, and what JSON
+    has.
     Unknown keys are left out, so that a newer version's file can be read.
 
     Args:
@@ -41,6 +42,8 @@ def _value(hint: Any, data: object, name: str) -> Any:
         if data is None and type(None) in inner:
             return None
         return _value(next(one for one in inner if one is not type(None)), data, name)
+    if hint is Any:
+        return data
     if is_dataclass(hint):
         return from_plain(hint, data)  # type: ignore[arg-type]
     if origin is tuple and isinstance(data, list):
