@@ -17,6 +17,7 @@ import torch
 from engine.advice import read_advice
 from engine.draft_check import DraftCheck
 from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, TenonError, WeightsUnreadable
+from engine.file_trouble import file_trouble
 from engine.hub.installed import cache_folder, find_model
 from engine.hub.model_folders import models_folder
 from engine.loaded_draft import pacing, tree_shape
@@ -171,6 +172,9 @@ class Engine:
                 "The machine ran out of memory: close other programs, or choose a smaller model or context."
             )
             self._fail_short(command, OutOfMemory(message, _traceback(error)))
+        except OSError as error:
+            trouble = file_trouble(error)
+            self._fail(command.request_id, type(trouble).__name__, trouble.message, _traceback(error))
         except Exception as error:
             # A bug must end the reply and not the engine; the traceback goes to the details, without chat text.
             message = say(

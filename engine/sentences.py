@@ -41,7 +41,7 @@ def say(text: str, **figures: object) -> str:
 
 def legible(value: object) -> object:
     """A name as it can stand in a sentence: files that others made have any in them, of any length."""
-    if not isinstance(value, (str, Path)):
+    if isinstance(value, (int, float)):
         return value
     text = _ILLEGIBLE.sub("\ufffd", str(value))
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"

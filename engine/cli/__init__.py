@@ -8,6 +8,7 @@ import sys
 from engine.cli import ask, bench, doctor, gpu, models, plan, train
 from engine.cli.parser import Parser
 from engine.errors import TenonError
+from engine.file_trouble import file_trouble
 from engine.gpu_addon.activation import activate
 
 
@@ -42,6 +43,9 @@ def main(arguments: list[str]) -> int:
     except BrokenPipeError:
         # The reader (head, say) has seen enough.
         sys.stderr.close()
+        return 1
+    except OSError as error:
+        print(f"tenon: {file_trouble(error).message}", file=sys.stderr)
         return 1
 
 

@@ -41,6 +41,7 @@ from engine.sentences import say
 DEFAULT_ENDPOINT = "https://huggingface.co"
 # Metadata are a few kilobytes; a config.json of more than this is something else.
 _SMALL_FILE_BYTES = 16 << 20
+_LARGEST_FILE = 1 << 50
 
 Result = TypeVar("Result")
 
@@ -109,8 +110,8 @@ class Hub:
         stall_s: float = 30.0,
     ) -> None:
         self.endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
-        scheme = urlsplit(self.endpoint).scheme
-        if scheme not in ("http", "https"):
+        scheme = _scheme(self.endpoint)
+        if not scheme:
             raise InvalidOption(
                 say(
                     "The hub's address {endpoint} is none: HF_ENDPOINT must look like "
@@ -144,22 +145,25 @@ class Hub:
         Raises:
             HubError: in one of its kinds.
         """
-        info = self.ask(
-            repo,
-            lambda: self.api.model_info(repo, revision=revision, files_metadata=True, timeout=self.stall_s),
-        )
-        files = tuple(
-            HubFile(
-                sibling.rfilename,
-                int(sibling.size or 0),
-                None if sibling.lfs is None else sibling.lfs.sha256,
-                sibling.blob_id,
+
+        def read() -> Listing:
+            info = self.api.model_info(repo, revision=revision, files_metadata=True, timeout=self.stall_s)
+            files = tuple(
+                HubFile(
+                    sibling.rfilename,
+                    _size(sibling.size),
+                    None if sibling.lfs is None else sibling.lfs.sha256,
+                    sibling.blob_id,
+                )
+                for sibling in info.siblings or ()
             )
-            for sibling in info.siblings or ()
-        )
-        tags = tuple(info.tags or ())
-        licence = next((tag.partition(":")[2] for tag in tags if tag.startswith("license:")), None)
-        return Listing(repo, revision, str(info.sha), files, bool(info.gated), licence, tags)
+            if not all(isinstance(file.name, str) for file in files):
+                raise ValueError("a name that is none")
+            tags = tuple(tag for tag in info.tags or () if isinstance(tag, str))
+            licence = next((tag.partition(":")[2] for tag in tags if tag.startswith("license:")), None)
+            return Listing(repo, revision, str(info.sha), files, bool(info.gated), licence, tags)
+
+        return self.ask(repo, read)
 
     def read_config(self, repo: str, commit: str, name: str = "config.json") -> dict[str, Any]:
         """A small JSON file of a repository.
@@ -243,7 +247,7 @@ class Hub:
             raise access_error(error, repo, self.has_token, self.endpoint) from error
         except httpx2.HTTPError as error:
             raise unreachable(error) from error
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise HubUnreachable(
                 say(
                     "The server at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in "
@@ -252,6 +256,24 @@ class Hub:
                 ),
                 details=repr(error),
             ) from error
+
+
+def _scheme(endpoint: str) -> str:
+    """``http`` or ``https`` of an address that a request can be sent to; empty of any other."""
+    try:
+        url, split = httpx2.URL(endpoint), urlsplit(endpoint)
+        usable = split.scheme in ("http", "https") and url.host and split.port != 0 and endpoint.isprintable()
+    except (ValueError, httpx2.InvalidURL):
+        return ""
+    return split.scheme if usable and " " not in endpoint else ""
+
+
+def _size(said: object) -> int:
+    """A file's size as the hub says it. Raises ValueError where it is none."""
+    size_bytes = 0 if said is None else said
+    if not isinstance(size_bytes, int) or isinstance(size_bytes, bool) or not 0 <= size_bytes < _LARGEST_FILE:
+        raise ValueError(f"a size of {said!r}")
+    return size_bytes
 
 
 def _offline() -> HubUnreachable:

@@ -38,6 +38,19 @@ def find_model(reference: str) -> Path:
     Raises:
         ModelNotFound: there is nothing of that name.
     """
+    try:
+        return _found_model(reference)
+    except OSError as error:  # a name that no file can have, or a folder that may not be looked into
+        raise ModelNotFound(
+            say(
+                "The model {reference} cannot be looked for ({reason}): check its name and its folder's rights.",
+                reference=repr(reference),
+                reason=error.strerror or error,
+            )
+        ) from error
+
+
+def _found_model(reference: str) -> Path:
     bundled = bundled_model(reference)
     if bundled is not None:
         if bundled.is_there:

@@ -35,6 +35,8 @@ from engine.sentences import say
 from engine.weights.draft_kind import draft_kind
 
 _PIECE_BYTES = 4 << 20
+# File systems take 255, of which a number, and what stands before it while it is made, take some.
+_LONGEST_NAME_BYTES = 200
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
 
 #: Bytes read, and bytes in all. May raise to stop.
@@ -236,6 +238,7 @@ def _known_location(models: Path, location: Path) -> Path | None:
 def _free_name(models: Path, wanted: str) -> str:
     """The name, with a number behind it where an installed model has it already."""
     taken = {folder.name.casefold() for folder in models.glob("*/")}
+    wanted = wanted.encode(errors="replace")[:_LONGEST_NAME_BYTES].decode(errors="ignore").strip() or "model"
     name, number = wanted, 1
     while name.casefold() in taken:
         number += 1

@@ -77,10 +77,11 @@ def fit_model(
     """
     check_context(config, options.context)
     baseline = process_bytes()
-    available = available_memory_bytes() - HOST_RESERVE_BYTES
-    budget = available
-    if options.ram_budget_bytes is not None:
-        budget = min(available, options.ram_budget_bytes - baseline)
+    available = available_memory_bytes()
+    budget, named = available - HOST_RESERVE_BYTES, False
+    if options.ram_budget_bytes is not None and options.ram_budget_bytes - baseline <= available:
+        # Who names what is there has left others theirs.
+        budget, named = options.ram_budget_bytes - baseline, True
     wanted = options.context or default_context(config)
     smallest = wanted if options.context else min(SMALLEST_CONTEXT, wanted)
 
@@ -112,7 +113,7 @@ def fit_model(
         resident = needed(context, weights)
         least = min(resident, least_bytes(config, weights, context, taken_bytes))
         needs = _needs(weights, context, resident, least)
-        if options.ram_budget_bytes is not None and budget < available and least <= available:
+        if options.ram_budget_bytes is not None and named and least <= available:
             raise _budget_refused(options.ram_budget_bytes, baseline, needs, least)
         raise OutOfMemory(
             say(

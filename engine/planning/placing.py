@@ -89,8 +89,8 @@ def read_room(report: HardwareReport, ram_budget_bytes: int | None, vram_budget_
         vram_budget_bytes: Of the GPU; 0 leaves it alone.
     """
     host = report.memory.available_bytes - HOST_RESERVE_BYTES
-    if ram_budget_bytes is not None:
-        host = min(host, ram_budget_bytes - BASELINE_BYTES)
+    if ram_budget_bytes is not None and ram_budget_bytes - BASELINE_BYTES <= report.memory.available_bytes:
+        host = ram_budget_bytes - BASELINE_BYTES  # who names what is there has left others theirs
     usable = [] if vram_budget_bytes == 0 else sorted(report.gpus, key=lambda gpu: -gpu.free_bytes)
     if not usable:
         return Room(max(host, 0), None, 0)

@@ -106,6 +106,10 @@ class Tokenizer:
                 ),
                 details=f"{type(error).__name__}: {error}",
             ) from error
+        if not text:
+            raise UnsupportedModel(
+                say("The model's chat template makes an empty text of this conversation: use another model.")
+            )
         if text.rstrip().endswith(OPEN) and begins_with_thought(opening):
             text = text.rstrip().removesuffix(OPEN)  # the mark is a part of the reply, which has it already
         return self._ids(text + opening)

@@ -44,6 +44,7 @@ RANKS = {
     "engine.plain_data": -4,
     "engine.sentences": -4,
     "engine.sizes": -3,
+    "engine.file_trouble": -3,
     "engine.child_process": -3,
 }
 # Makes the bundled models with everything below it; nothing imports it.

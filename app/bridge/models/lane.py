@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.words import tr
 from engine.errors import TenonError
+from engine.file_trouble import file_trouble
 
 _log = logging.getLogger(__name__)
 
@@ -101,6 +102,8 @@ def _outcome(work: Callable[[], object]) -> tuple[object, TenonError | None]:
         return work(), None
     except TenonError as error:
         return None, error
+    except OSError as error:
+        return None, file_trouble(error)
     except Exception as error:  # a mistake in one piece of work must not end the thread that does the others
         _log.exception("Work in a lane failed")
         return None, TenonError(

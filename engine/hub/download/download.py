@@ -131,7 +131,7 @@ class Download:
             HubError: the hub does not give it, or another Tenon is fetching it.
             OutOfDisk: there is no room.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
+        _make_folder(self.folder)
         try:
             with FileLock(self.folder.with_name(self.folder.name + ".lock"), timeout=0):
                 return self._fetch(hub, stop, report, patience or Patience(), queued_bytes, reserve_bytes)
@@ -146,7 +146,7 @@ class Download:
 
     def discard(self) -> None:
         """Remove what has come of it."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        _remove(self.folder)
         with contextlib.suppress(OSError):  # held by someone; it is empty and may stay
             self.folder.with_name(self.folder.name + ".lock").unlink()
 
@@ -164,7 +164,7 @@ class Download:
             return self._place
         if read_download(self.folder) is None:
             write_download(self.folder, self.stored)
-        self._files.mkdir(exist_ok=True)
+        _make_folder(self._files)
         self._clear_leftovers()
         check_room(self._models, self.remaining_bytes(), queued_bytes(), reserve_bytes)
 
@@ -234,7 +234,7 @@ class Download:
         names = {file.local_name for file in self.plan.files}
         for path in self._files.iterdir():
             if path.name.removesuffix(PART) not in names:
-                path.unlink()
+                _remove(path)
 
     def _install(self, files: tuple[ModelFile, ...]) -> None:
         """Write the record and rename the folder into place."""
@@ -285,3 +285,18 @@ class Download:
     @property
     def _place(self) -> Path:
         return self._models / self.plan.name
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder; a link that leads nowhere, or a file, is none of anybody's there and makes way."""
+    if not folder.is_dir() and (folder.is_symlink() or folder.exists()):
+        folder.unlink()
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, a link or a folder."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

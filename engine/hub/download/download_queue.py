@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from engine.errors import Cancelled, InvalidOption, TenonError
+from engine.file_trouble import file_trouble
 from engine.hub.connection import Hub
 from engine.hub.download.download import INCOMING, Download, Progress
 from engine.hub.download.pace import Pace
@@ -217,6 +218,8 @@ class DownloadQueue:
             return
         except TenonError as error:
             failure = error.message
+        except OSError as error:
+            failure = file_trouble(error).message
         except Exception as error:  # whatever it was, the queue goes on with the next one
             _log.exception("%s failed", download.plan.name)
             failure = _unexpected(error)

@@ -34,11 +34,15 @@ class Patience:
         attempts: In a row without a single new byte.
         first_pause_s: Before the second attempt; each further pause is twice as long.
         longest_pause_s: The longest of these, and the longest that the hub may ask for.
+        slowest_bytes_per_s: What comes slower than this counts as nothing.
+        slow_s: After so long.
     """
 
     attempts: int = 6
     first_pause_s: float = 1.0
     longest_pause_s: float = 300.0
+    slowest_bytes_per_s: float = 1000.0
+    slow_s: float = 30.0
 
 
 class _Interrupted(Exception):
@@ -47,12 +51,14 @@ class _Interrupted(Exception):
     Attributes:
         error: To raise when it was the last one.
         pause_s: What the hub asks for.
+        stalled: Whether what came is too little to count.
     """
 
-    def __init__(self, error: HubError, pause_s: float | None = None) -> None:
+    def __init__(self, error: HubError, pause_s: float | None = None, stalled: bool = False) -> None:
         super().__init__(error.message)
         self.error = error
         self.pause_s = pause_s
+        self.stalled = stalled
 
 
 class Transfer:
@@ -89,6 +95,10 @@ class Transfer:
         self._patience, self._arrived, self._waiting = patience, arrived, waiting
         self._digests = _Digests(file)
 
+    @property
+    def _incomplete(self) -> bool:
+        return self._digests.size_bytes < self._file.size_bytes
+
     def run(self) -> ModelFile:
         """Bring the file, going on where an earlier transfer ended.
 
@@ -120,7 +130,8 @@ class Transfer:
                     )
                 continue
             except _Interrupted as problem:
-                failures = 1 if self._digests.size_bytes > before else failures + 1
+                moved = self._digests.size_bytes > before and not problem.stalled
+                failures = 1 if moved else failures + 1
                 if failures >= self._patience.attempts:
                     raise problem.error from problem
                 self._pause(problem, failures)
@@ -187,6 +198,7 @@ class Transfer:
     def _write(self, response: httpx2.Response) -> None:
         with FileIO(self._part, "ab") as part:
             part.truncate(self._digests.size_bytes)
+            begun_s, begun_bytes = time.monotonic(), self._digests.size_bytes
             try:
                 for chunk in response.iter_raw():
                     self._stop.check()
@@ -199,6 +211,13 @@ class Transfer:
                         rest = rest[part.write(rest) :]
                     self._digests.update(chunk)
                     self._arrived(self._digests.size_bytes)
+                    passed_s = time.monotonic() - begun_s
+                    if passed_s >= self._patience.slow_s:
+                        came_bytes = self._digests.size_bytes - begun_bytes
+                        if came_bytes < self._patience.slowest_bytes_per_s * passed_s and self._incomplete:
+                            silence = httpx2.ReadTimeout(f"{came_bytes} bytes in {passed_s:.0f} s")
+                            raise _Interrupted(unreachable(silence, self._source.place), stalled=True)
+                        begun_s, begun_bytes = time.monotonic(), self._digests.size_bytes
             except AttributeError as error:  # a TLS session that was shut down in the middle of a read
                 self._stop.check()
                 raise _Interrupted(broken_off(repr(error), self._source.place)) from error

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -443,3 +444,38 @@ def test_a_date_in_retry_after_is_understood(hub: Hub, server: HubServer, repo: 
     server.faults.append(large(faults.status(429, Retry_After=later)))
     with pytest.raises(HubBusy, match=r"pause of 1(19|20) minutes"):
         fetch(hub, models)
+
+
+@pytest.mark.parametrize("kind", ["dangling", "file", "folder inside", "link inside"])
+def test_what_lies_in_the_way_makes_way(
+    hub: Hub, repo: Repo, models: Path, tmp_path: Path, kind: str
+) -> None:
+    download = Download(models, plan_of(hub))
+    folder = models / INCOMING / download.plan.name
+    if kind in ("dangling", "file"):
+        folder.parent.mkdir(parents=True)
+    if kind == "dangling":
+        folder.symlink_to(tmp_path / "nowhere")
+    elif kind == "file":
+        folder.write_text("")
+    elif kind == "folder inside":
+        (folder / "model" / "stray" / "inner").mkdir(parents=True)
+    else:
+        (folder / "model").mkdir(parents=True)
+        (folder / "model" / "stray").symlink_to(tmp_path / "nowhere")
+    place = download.run(hub, StopSignal(), lambda progress: None, IMPATIENT, reserve_bytes=0)
+    assert (place / "tiny-Q4_K_M.gguf").read_bytes() == WEIGHTS
+    assert not (place / "stray").is_symlink()
+    assert not (place / "stray").exists()
+
+
+def test_a_transfer_that_hardly_moves_counts_as_stalled(
+    hub: Hub, repo: Repo, server: HubServer, models: Path
+) -> None:
+    server.once(large(faults.dribble(20)), 3)
+    impatient = replace(IMPATIENT, slow_s=0.0, slowest_bytes_per_s=1e15)
+    download = Download(models, plan_of(hub))
+    with pytest.raises(HubUnreachable, match="did not answer in time"):
+        download.run(hub, StopSignal(), lambda progress: None, impatient, reserve_bytes=0)
+    place = download.run(hub, StopSignal(), lambda progress: None, IMPATIENT, reserve_bytes=0)
+    assert (place / "tiny-Q4_K_M.gguf").read_bytes() == WEIGHTS

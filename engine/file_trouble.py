@@ -1,0 +1,33 @@
+"""What the system says of a file or a folder, as a sentence: a last net behind all that looks at files."""
+
+from __future__ import annotations
+
+import errno
+
+from engine.errors import OutOfDisk
+from engine.sentences import mark, say
+
+_WHOLE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+_REMEDIES = {
+    **dict.fromkeys(_WHOLE, mark("{path} cannot be written, for the disk is full: free some room.")),
+    **dict.fromkeys(
+        (errno.EROFS, errno.EACCES, errno.EPERM),
+        mark(
+            "{path} cannot be read or written ({reason}): give yourself the rights, or choose another folder."
+        ),
+    ),
+    **dict.fromkeys(
+        (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENOTEMPTY),
+        mark("{path} stands in the way ({reason}): move it elsewhere."),
+    ),
+    errno.ENAMETOOLONG: mark("The name {path} is too long for this system: choose a shorter one."),
+}
+_OTHER = mark("{path} cannot be read or written ({reason}): check the disk.")
+
+
+def file_trouble(error: OSError) -> OutOfDisk:
+    """A sentence for what a file or a folder refuses."""
+    sentence = _REMEDIES.get(error.errno or 0, _OTHER)
+    reason = error.strerror or str(error) or type(error).__name__
+    figures = {"path": str(error.filename or say("A file")), "reason": reason}
+    return OutOfDisk(say(sentence, **figures), details=repr(error))

@@ -1,0 +1,66 @@
+"""Folders that are not as Tenon left them: a sentence, and the next action works."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from engine.errors import InvalidOption, ModelNotFound, OutOfDisk, TenonError
+from engine.file_trouble import file_trouble
+from engine.hub.connection import Hub
+from engine.hub.installed import find_model
+from engine.hub.local_import import adopt
+from tests.support.checkpoints import write_checkpoint
+
+
+@pytest.mark.parametrize("reference", ["x" * 300, "a/" + "y" * 300, "~/" + "z" * 300, "\ud800", "a\0b"])
+def test_a_name_that_no_file_can_have_is_no_model(reference: str) -> None:
+    with pytest.raises(ModelNotFound) as caught:
+        find_model(reference)
+    assert len(caught.value.message) < 1000
+    caught.value.message.encode()
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "http://[",
+        "https://",
+        "https://a:99999",
+        "https://a:b",
+        "ftp://a",
+        "https://a b",
+        "huggingface.co",
+        "https://\n",
+    ],
+)
+def test_a_malformed_endpoint_is_said(endpoint: str) -> None:
+    with pytest.raises(InvalidOption, match="must look like https://huggingface"):
+        Hub(endpoint)
+
+
+def test_a_file_in_the_place_of_the_models_is_said(tmp_path: Path) -> None:
+    models = tmp_path / "models"
+    models.write_text("")
+    source = write_checkpoint(tmp_path / "mine")
+    with pytest.raises(OutOfDisk, match="models"):
+        adopt(models, source)
+    models.unlink()
+    assert adopt(models, source) == source
+
+
+def test_a_long_name_is_made_shorter(tmp_path: Path) -> None:
+    source = write_checkpoint(tmp_path / ("ä" * 127))
+    assert adopt(tmp_path / "models", source) == source
+    (known,) = (tmp_path / "models").glob("[!.]*")
+    assert len(os.fsencode(known.name)) <= 200
+
+
+@pytest.mark.parametrize("number", [13, 17, 20, 28, 30, 36, 5])
+def test_whatever_the_system_says_is_a_sentence(number: int) -> None:
+    trouble: TenonError = file_trouble(OSError(number, os.strerror(number), "/some/file"))
+    assert "/some/file" in trouble.message
+    assert trouble.message.endswith(".")
+    assert "Errno" not in trouble.message
