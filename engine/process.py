@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 from multiprocessing.connection import Connection
 
 from engine import Engine
 from engine.messages import Event, Shutdown
+from engine.messages.pipe import MessageDamaged, receive
+from engine.messages.pipe import send as send_message
+
+_log = logging.getLogger(__name__)
 
 
 def serve(connection: Connection) -> None:
@@ -21,17 +26,21 @@ def serve(connection: Connection) -> None:
     def send(event: Event) -> None:
         # A window that is gone wants no more events; its end of the pipe is noticed below.
         with sending, contextlib.suppress(OSError):
-            connection.send(event)
+            send_message(connection, event)
 
     engine = Engine(send)
     try:
         while True:
-            command = connection.recv()
+            command = receive(connection)
             if isinstance(command, Shutdown):
                 return
             engine.submit(command)
     except (EOFError, OSError):
         return
+    except MessageDamaged:
+        _log.exception(
+            "The window sent something unreadable"
+        )  # it notices the end, and starts another engine
     finally:
         engine.close()
         connection.close()

@@ -171,7 +171,7 @@ def _is_kill(code: int | None) -> bool:
 
 
 def _exit_sentence(code: int | None) -> str:
-    how = tr("exit code {code}", code=code)
+    how = tr("it sent something that cannot be read") if code is None else tr("exit code {code}", code=code)
     if code is not None and code < 0:
         how = tr("signal {number}", number=-code)
         if _is_kill(code):

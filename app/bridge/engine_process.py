@@ -11,6 +11,8 @@ from pathlib import Path
 
 from app.bridge import engine_child
 from engine.messages import Command, Event, Shutdown
+from engine.messages.pipe import MessageDamaged, receive
+from engine.messages.pipe import send as send_message
 
 _log = logging.getLogger(__name__)
 
@@ -26,7 +28,8 @@ class EngineProcess:
     Args:
         serve: ``module:function`` to run there.
         on_event: Called with each event, from the reading thread.
-        on_exit: Called last, once, with the exit code (negative: a signal), from the reading thread.
+        on_exit: Called last, once, with the exit code (negative: a signal), from the reading thread; None where the
+            child sent something that cannot be read, and was ended for it.
         log_folder: Where the child writes its log; None for nowhere.
 
     Raises:
@@ -83,17 +86,19 @@ class EngineProcess:
     def _send(self) -> None:
         while (command := self._commands.get()) is not None:
             try:
-                self._connection.send(command)
+                send_message(self._connection, command)
             except OSError:  # the child is gone; the reading thread has seen it too
                 return
 
     def _read(self) -> None:
+        damaged = False
         try:
             while True:
-                self._on_event(self._connection.recv())
+                self._on_event(receive(self._connection))
         except (EOFError, OSError):
             pass
-        except Exception:  # not an event: the child's memory is damaged, or it runs another version
+        except Exception as error:  # no message: the child's memory is damaged, or it runs another version
+            damaged = isinstance(error, MessageDamaged)
             _log.exception("The engine sent something unreadable")
         # Only this thread waits for the child: two that do would take the exit code from each other.
         self._process.join(_TERMINATE_S)
@@ -103,4 +108,4 @@ class EngineProcess:
         self._commands.put(None)
         self._sender.join()
         self._connection.close()
-        self._on_exit(self._process.exitcode)
+        self._on_exit(None if damaged else self._process.exitcode)

@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 
 from engine.messages import ChatMessage, Failed, Finished, Generate, LoadOptions, SamplingOptions
+from engine.messages.pipe import receive, send
 from engine.process import serve
 
 
@@ -100,17 +101,18 @@ class TenonChild(Child):
     def sampled(self, prompt: str, max_tokens: int, mode: str, temperature: float = 0.0) -> MeasuredReply:
         """Answer a prompt in a mode that needs no other load, with a seed that is always the same."""
         before_s = self._cpu_s()
-        self.connection.send(
+        send(
+            self.connection,
             Generate(
                 request_id="benchmark",
                 options=replace(self._options, mode=mode),
                 messages=(ChatMessage("user", prompt),),
                 max_tokens=max_tokens,
                 sampling=SamplingOptions(temperature=temperature, seed=7),
-            )
+            ),
         )
         while True:
-            event = self.connection.recv()
+            event = receive(self.connection)
             if isinstance(event, Failed):
                 raise RuntimeError(f"{event.error.message} {event.error.details}")
             if isinstance(event, Finished):

@@ -4,6 +4,7 @@ import multiprocessing
 from pathlib import Path
 
 from engine.messages import ChatMessage, EngineReady, Event, Finished, Generate, LoadOptions, TokensAdded
+from engine.messages.pipe import receive, send
 from engine.process import serve
 
 
@@ -17,10 +18,10 @@ def test_an_engine_in_a_process_of_its_own(llama_folder: Path) -> None:
     request = Generate(
         "1", LoadOptions(model=str(llama_folder)), (ChatMessage("user", "Hello"),), max_tokens=5
     )
-    ours.send(request)
+    send(ours, request)
     while not events or not isinstance(events[-1], Finished):
         assert ours.poll(60)
-        events.append(ours.recv())
+        events.append(receive(ours))
     assert isinstance(events[0], EngineReady)
     assert events[0].process_id == process.pid
     assert sum(isinstance(event, TokensAdded) for event in events) >= 1

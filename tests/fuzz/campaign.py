@@ -18,7 +18,7 @@ import psutil
 from tests.fuzz.worker import STATE_BYTES
 
 ROOT = Path(__file__).resolve().parents[2]
-TARGETS = ("gguf", "safetensors", "config", "tokenizer", "template", "markdown", "chat_files")
+TARGETS = ("gguf", "safetensors", "config", "tokenizer", "template", "markdown", "chat_files", "pipe")
 #: A case hangs that computes for so long, or sits for so many looks without an end.
 _HANG_S = 5.0
 _LOOK_S = 0.1

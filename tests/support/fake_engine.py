@@ -80,6 +80,7 @@ from engine.messages import (
     Unload,
     with_attachments,
 )
+from engine.messages.pipe import receive, send
 from tests.support.machine_scene import machine, plan
 
 SERVE = "tests.support.fake_engine:serve"
@@ -104,7 +105,7 @@ def serve(connection: Connection) -> None:
     def listen() -> None:
         try:
             while True:
-                command = connection.recv()
+                command = receive(connection)
                 if isinstance(command, Cancel):
                     cancelled.add(command.request_id)
                 elif isinstance(command, Shutdown):
@@ -116,7 +117,7 @@ def serve(connection: Connection) -> None:
 
     def emit(event: Event) -> None:
         with lock:
-            connection.send(event)
+            send(connection, event)
 
     threading.Thread(target=listen, daemon=True).start()
     fake = FakeEngine(emit, cancelled.__contains__)
@@ -128,7 +129,7 @@ def serve(connection: Connection) -> None:
 def serve_stubbornly(connection: Connection) -> None:
     """Say hello, then do nothing, and do not end either."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    connection.send(EngineReady(os.getpid(), "fake"))
+    send(connection, EngineReady(os.getpid(), "fake"))
     while True:
         time.sleep(1.0)
 
