@@ -21,11 +21,13 @@ from engine.planning.model_facts import DraftFacts, TargetFacts
 from engine.planning.placement_plan import PlacementPlan
 from engine.planning.probes.host_speed import FormatSpeed
 
-# Time beside the products, in operators on hardly any data (`HostSpeed.operator_s`): of a layer on torch's operators,
-# of one in the kernel library, of a forward outside the layers (embedding, norm, sampling), of the loop around it,
-# and of a layer's launches on a GPU. The first four are from the guide and its inflations on the machine of
-# BENCHMARKS.md, the last one is counted.
-_LAYER_OPERATORS, _FUSED_OPERATORS, _FORWARD_OPERATORS, _LOOP_OPERATORS = 100, 50, 400, 150
+# Time beside the products, in operators on hardly any data (`HostSpeed.operator_s`): of a layer and of a forward
+# outside the layers (embedding, final norm), on torch's operators and in the kernel library; of the loop around it
+# (sampling, text); and of a layer's launches on a GPU. The last one is counted, the others were measured on the machine
+# of BENCHMARKS.md, those of the library with 10 and 60 layers of 256 columns.
+_LAYER_OPERATORS, _FORWARD_OPERATORS = 100, 400
+_FUSED_LAYER_OPERATORS, _FUSED_FORWARD_OPERATORS = 8, 150
+_LOOP_OPERATORS = 150
 _LAUNCHES = 35
 # What computing with 8 bits or fewer moves on a GPU, which dequantizes a piece at a time: bytes for each weight,
 # counted from the operators. 16 bits are computed with as they are.
@@ -81,10 +83,11 @@ class TargetCost:
         self._speeds = speeds
         self._plan = plan
         self._layers = config.layers
-        self._format = speeds.host.formats[weights.measured_as]
         self._layer_bytes = layer_bytes(config, weights, 0)
         self._layer_elements = target.layer_elements
         self._head_bytes = head_bytes(config, weights)
+        whole_bytes = self._layers * self._layer_bytes + self._head_bytes
+        self._format = speeds.host.format_speed(weights.measured_as, whole_bytes)
         self._head_elements = target.head_elements
         self._cache_bytes = 2 * config.kv_heads * weights.cache_row_bytes(config.head_dim) * position
         self._packed = weights.packed
@@ -97,7 +100,8 @@ class TargetCost:
 
     def predicted_s(self, width: int) -> float:
         """T_V(width) without anything measured of this model."""
-        outside = _FORWARD_OPERATORS * self._speeds.host.operator_s
+        operators = _FUSED_FORWARD_OPERATORS if self._packed else _FORWARD_OPERATORS
+        outside = operators * self._speeds.host.operator_s
         return max(self._computing_s(width), self._crossing_s()) + outside
 
     @property
@@ -139,7 +143,7 @@ class TargetCost:
 
     def _host_layer_s(self, width: int) -> float:
         host = self._speeds.host
-        operators = _FUSED_OPERATORS if self._packed else _LAYER_OPERATORS
+        operators = _FUSED_LAYER_OPERATORS if self._packed else _LAYER_OPERATORS
         attention = self._cache_bytes / host.memory_bytes_per_s
         return (
             self._format.seconds(self._layer_bytes, width * self._layer_elements)
@@ -183,7 +187,8 @@ class DraftCost:
         self._draft = draft
         self._bytes_each = weights.matrix_bytes(1024, 1024) / (1 << 20)
         self._packed = weights.packed
-        self._format = speeds.host.formats[weights.measured_as]
+        read_bytes = draft.read_elements * self._bytes_each
+        self._format = speeds.host.format_speed(weights.measured_as, read_bytes)
         self._speeds = speeds
         self._on_gpu = on_gpu and speeds.gpu is not None
         self._factor = factor
@@ -198,7 +203,7 @@ class DraftCost:
             operators = self._draft.layers * _LAUNCHES * gpu.operator_s
         else:
             computing = self._format.seconds(elements * self._bytes_each, width * elements)
-            each = _FUSED_OPERATORS if self._packed else _LAYER_OPERATORS
+            each = _FUSED_LAYER_OPERATORS if self._packed else _LAYER_OPERATORS
             operators = self._draft.layers * each * self._speeds.host.operator_s
         outside = _FORWARD_OPERATORS * self._speeds.host.operator_s
         return (computing + operators + outside) * self._factor

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 from engine.model.weight_format import weight_format
 from engine.planning.hardware_report import HardwareReport
@@ -53,10 +54,11 @@ def machine_speeds(report: HardwareReport, gpu: Gpu | None) -> MachineSpeeds:
 
 
 def format_seconds(host: HostSpeed) -> dict[str, float]:
-    """Seconds of each format's products at the widths that count, as `kernel_table.format_seconds` has them."""
+    """Seconds of each format's products at the widths that count, of large models, as `kernel_table.format_seconds` has them."""
     rows, columns = matrix_size()
     found = {}
-    for name, speed in host.formats.items():
+    for name in host.formats:
+        speed = host.format_speed(name, inf)
         size = weight_format(name).matrix_bytes(rows, columns)
         found[name] = sum(speed.seconds(size, width * rows * columns) for width in FORMAT_WIDTHS)
     return found

@@ -37,6 +37,8 @@ def _llama(layers: int, hidden: int, inner: int, heads: int, kv_heads: int, **ot
 
 
 CONFIGS: dict[str, dict[str, Any]] = {
+    "tiny": _llama(60, 256, 512, 4, 2, vocab_size=2048),
+    "smollm2": _llama(30, 576, 1536, 9, 3, vocab_size=49152, tie_word_embeddings=True),
     "qwen-0.5b": {
         **_llama(24, 896, 4864, 14, 2, vocab_size=151936, tie_word_embeddings=True),
         "architectures": ["Qwen2ForCausalLM"],

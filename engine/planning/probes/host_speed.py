@@ -7,12 +7,14 @@ E_c and E_m are not guessed: what is measured is P_c * E_c and B_m * E_m at once
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
+from torch import Tensor
 from torch.nn import functional
 
 from engine.model.weight_format import FORMAT_NAMES, weight_format
@@ -21,11 +23,17 @@ from engine.planning.kernel_table import Row, matrix_size, measured_rows
 _BUFFER_BYTES = 512 << 20
 _FEWEST_BUFFER_BYTES = 16 << 20
 _BETAS = tuple(step / 20 for step in range(21))
-_READS = 6
+# A buffer is read in pieces: while other programs run, long reads are interrupted each time and short ones are not. Two
+# sizes of them tell what it takes to begin, which is not the memory's.
+_PIECES_BYTES = (1 << 20, 8 << 20)
+_PASSES, _FEWEST_PIECES, _READS_S = 6, 64, 0.7
+# The share of pieces that are read as if nothing else ran, under a load of ten on two cores.
+_UNDISTURBED = 0.05
 _OPERATOR_RUNS, _OPERATOR_TRIALS = 200, 5
-# Of what plain reads reach, which a model's forward reaches too: 71 to 94 % in BENCHMARKS.md. The matrices that a
-# format is measured with may lie in a large cache; a model does not.
-_SUSTAINED = 0.8
+# Of what plain reads reach, the share that a model's forward reaches too: 78 to 90 % at 1.1 B in BENCHMARKS.md, all of
+# it where the whole model is small.
+_SUSTAINED = 0.85
+_SMALL_BYTES, _LARGE_BYTES = 96 << 20, 512 << 20
 
 
 @dataclass(frozen=True)
@@ -62,6 +70,13 @@ class HostSpeed:
     operator_s: float
     formats: dict[str, FormatSpeed]
 
+    def format_speed(self, name: str, model_bytes: float) -> FormatSpeed:
+        """The speed in a format for a model whose weights are of this size in all."""
+        large = (model_bytes - _SMALL_BYTES) / (_LARGE_BYTES - _SMALL_BYTES)
+        share = 1.0 - (1.0 - _SUSTAINED) * min(max(large, 0.0), 1.0)
+        speed = self.formats[name]
+        return replace(speed, bytes_per_s=min(speed.bytes_per_s, share * self.memory_bytes_per_s))
+
 
 def measure_host(
     cache_folder: Path, progress: Callable[[str], None], check: Callable[[], None], free_bytes: int
@@ -84,23 +99,33 @@ def measure_host(
         fitted[name] = fit_speed(name, measured_rows(cache_folder, (name,), check)[name])
     # What other programs, or a host's other guests, take of the memory changes from second to second.
     bandwidth = max(bandwidth, memory_bytes_per_s(buffer_bytes, check))
+    # The matrices that a format is measured with may lie in a large cache; a model does not.
     formats = {
-        name: replace(speed, bytes_per_s=min(speed.bytes_per_s, _SUSTAINED * bandwidth))
-        for name, speed in fitted.items()
+        name: replace(speed, bytes_per_s=min(speed.bytes_per_s, bandwidth)) for name, speed in fitted.items()
     }
     return HostSpeed(bandwidth, operator, formats)
 
 
 def memory_bytes_per_s(size_bytes: int, check: Callable[[], None]) -> float:
-    """The best of some reads of a buffer of this size: what else the machine does can only slow one down."""
+    """Reads of a buffer of this size, as fast as they are where nothing else disturbs them."""
     buffer = torch.ones(size_bytes // 4)
-    best = float("inf")
-    for _ in range(_READS):
+    few, many = _PIECES_BYTES
+    begin_s, read_s = (_undisturbed_s(buffer.split(size // 4), check) for size in _PIECES_BYTES)
+    return (many - few) / (read_s - begin_s) if read_s > begin_s else many / read_s
+
+
+def _undisturbed_s(pieces: Sequence[Tensor], check: Callable[[], None]) -> float:
+    """Seconds of reading one of these pieces, which lie one behind the other."""
+    taken: list[float] = []
+    ended = time.perf_counter() + _READS_S
+    for piece in itertools.chain.from_iterable(itertools.repeat(pieces, _PASSES)):
         check()
         begun = time.perf_counter()
-        buffer.sum()
-        best = min(best, time.perf_counter() - begun)
-    return size_bytes / best
+        if len(taken) >= _FEWEST_PIECES and begun > ended:
+            break
+        piece.sum()
+        taken.append(time.perf_counter() - begun)
+    return sorted(taken)[int(_UNDISTURBED * len(taken))]
 
 
 def operator_seconds(device: torch.device) -> float:
