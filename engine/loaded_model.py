@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import statistics
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 
 import torch
 
@@ -48,9 +48,11 @@ from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
 
-# Up to this size the number of threads is measured, and the choice of kernels matters less than measuring it takes;
-# beyond it memory bandwidth decides, and all cores share that.
+# Up to this size the choice of kernels matters less than measuring it takes.
 _LARGE_BYTES = 128 << 20
+# Up to this size a forward may take less time than threads wait for each other, so their number is measured. Above it all
+# cores are used: a model that was loaded while the machine was busy would stay on one of them.
+_TINY_BYTES = 32 << 20
 _TRIALS = 7
 _CPU = torch.device("cpu")
 _GPU_UNUSED = mark(
@@ -175,7 +177,7 @@ class LoadedModel:
         decoder = Decoder(config, self.placement)
         self.target = Target(decoder, fit.context, None if placed.at_home is None else self._leave_gpu)
         self.target_devices = placed.devices
-        if options.threads is None and fit.weight_bytes < _LARGE_BYTES and fit.plan.kind != "stream":
+        if options.threads is None and fit.weight_bytes < _TINY_BYTES and fit.plan.kind != "stream":
             torch.set_num_threads(_faster_thread_count(self.target))
         self.notes = (*device_plan.notes, *placed.notes, *early, *_slow_kernels(fit.weights))
         if fit.weights.cache == torch.int8 and options.kv_cache == AUTO:
@@ -308,12 +310,13 @@ def _vram_budget(options: LoadOptions, gpu: torch.device | None) -> int:
 
 
 def _faster_thread_count(target: Target) -> int:
-    """One thread or all: a small model computes for less time than its threads may wait for each other."""
-    seconds: dict[int, float] = {}
-    for threads in (usable_cores(), 1):
+    """One thread or all, by the best of forwards that take turns: other programs only slow one down."""
+    counts = (usable_cores(), 1)
+    best_s = dict.fromkeys(counts, inf)
+    for threads in counts * _TRIALS:
         torch.set_num_threads(threads)
-        seconds[threads] = statistics.median(target.seconds_of_forward(1) for _ in range(_TRIALS))
-    return min(seconds, key=seconds.__getitem__)
+        best_s[threads] = min(best_s[threads], target.seconds_of_forward(1))
+    return min(best_s, key=best_s.__getitem__)
 
 
 def _set_threads(threads: int | None) -> None:

@@ -292,9 +292,14 @@ def test_a_lossy_rule_is_announced_and_lossless_ones_are_not(
         assert ["lossy" in notice.text for notice in client.seen(Notice)] == [True] * (not rule.lossless)
 
 
-@pytest.mark.parametrize("faster", [1, 2])
-def test_a_small_model_computes_with_as_many_threads_as_are_faster(
-    client: EngineClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, faster: int
+@pytest.mark.parametrize(("faster", "tiny_bytes", "expected"), [(1, 1 << 20, 1), (2, 1 << 20, 2), (1, 0, 2)])
+def test_a_tiny_model_computes_with_as_many_threads_as_are_faster_and_others_with_all(
+    client: EngineClient,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    faster: int,
+    tiny_bytes: int,
+    expected: int,
 ) -> None:
     used: list[int] = []
     prefill = Target.prefill
@@ -304,12 +309,13 @@ def test_a_small_model_computes_with_as_many_threads_as_are_faster(
         return prefill(target, *arguments)
 
     monkeypatch.setattr("engine.loaded_model.usable_cores", lambda: 2)
+    monkeypatch.setattr("engine.loaded_model._TINY_BYTES", tiny_bytes)
     monkeypatch.setattr(
         Target, "seconds_of_forward", lambda target, rows: abs(torch.get_num_threads() - faster)
     )
     monkeypatch.setattr(Target, "prefill", watched)
     client.answer("abc", write_checkpoint(tmp_path / "small", "llama"), threads=None, max_tokens=1)
-    assert used == [faster]
+    assert used == [expected]
 
 
 def test_empty_and_overlong_prompts_get_one_sentence(client: EngineClient, llama_folder: Path) -> None:
