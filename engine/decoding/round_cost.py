@@ -112,20 +112,20 @@ class RoundCost:
         of its own measurements. At first it is what was expected, or else a tenth of a plain round.
         """
         narrow_s = self._verify.quiet_s(1)
-        row_s = _ASSUMED_ROW * narrow_s
-        if size:
-            bucket = _bucket(size)
-            for rows in sorted({*self._row_s, *self._expected}):
-                if rows > bucket:
-                    break
-                if rows in self._expected:
-                    row_s = self._expected[rows] * narrow_s
-                row_s = statistics.median_low((row_s, *self._row_s.get(rows, ())))
+        if not size:
+            return max(narrow_s, self._least_s())
+        row_s, bucket = _ASSUMED_ROW * narrow_s, _bucket(size)
+        for rows in sorted({*self._row_s, *self._expected}):
+            if rows > bucket:
+                break
+            if rows in self._expected:
+                row_s = self._expected[rows] * narrow_s
+            row_s = statistics.median_low((row_s, *self._row_s.get(rows, ())))
         return max(narrow_s + size * row_s, self._least_s())
 
     def knows(self, size: int) -> bool:
-        """Whether forwards over this many nodes were measured so often that `forward_s` is no guess."""
-        return len(self._row_s.get(_bucket(size), ())) >= _ENOUGH if size else True
+        """Whether forwards over this many nodes, at least one, were measured so often that `forward_s` is no guess."""
+        return len(self._row_s.get(_bucket(size), ())) >= _ENOUGH
 
     def doubt(self) -> None:
         """Forget the oldest measurement of what rows add: nothing was drafted for long because of them."""

@@ -82,18 +82,17 @@ class WorthwhileNodes(Schedule):
 
     def observe(self, record: RoundRecord) -> None:
         """Learn costs, and what the draft has gained or lost."""
-        tokens = len(record.accepted) + 1
-        seconds = record.verify_ms / 1e3
-        self._cost.add_verify(len(record.tokens), seconds, record.waited_ms / 1e3)
-        plain_s = self._cost.forward_s(0)
-        if self._cost.knows(len(record.tokens)):
-            seconds = self._cost.forward_s(
-                len(record.tokens)
-            )  # whatever came in between is not the draft's fault
+        size, tokens = len(record.tokens), len(record.accepted) + 1
+        self._cost.add_verify(size, record.verify_ms / 1e3, record.waited_ms / 1e3)
+        plain_s = seconds = self._cost.forward_s(0)
+        if size:
+            # Where the width is known, whatever came in between is not the draft's fault.
+            known = self._cost.knows(size)
+            seconds = self._cost.forward_s(size) if known else record.verify_ms / 1e3
         self._tokens += tokens
         self._lately_s = _MEMORY * self._lately_s + seconds
         self._lately_tokens = _MEMORY * self._lately_tokens + tokens
-        if not record.tokens:
+        if not size:
             self._drafted_in_a_row = 0
             return
         self._drafted_in_a_row += 1

@@ -54,7 +54,7 @@ def machine_speeds(report: HardwareReport, gpu: Gpu | None) -> MachineSpeeds:
 
 
 def format_seconds(host: HostSpeed) -> dict[str, float]:
-    """Seconds of each format's products at the widths that count, of large models, as `kernel_table.format_seconds` has them."""
+    """Seconds of each format's products in a large model at the widths that count, as the kernel table has them."""
     rows, columns = matrix_size()
     found = {}
     for name in host.formats:

