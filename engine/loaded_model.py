@@ -50,8 +50,8 @@ from engine.weights.draft_kind import draft_kind
 
 # Up to this size the choice of kernels matters less than measuring it takes.
 _LARGE_BYTES = 128 << 20
-# Up to this size a forward may take less time than threads wait for each other, so their number is measured. Above it all
-# cores are used: a model that was loaded while the machine was busy would stay on one of them.
+# Up to this size a forward may take less time than threads wait for each other, so their number is measured. Above it
+# all cores are used: a model that was loaded while the machine was busy would stay on one of them.
 _TINY_BYTES = 32 << 20
 _TRIALS = 7
 _CPU = torch.device("cpu")

