@@ -110,7 +110,7 @@ def memory_bytes_per_s(size_bytes: int, check: Callable[[], None]) -> float:
     """Reads of a buffer of this size, as fast as they are where nothing else disturbs them."""
     buffer = torch.ones(size_bytes // 4)
     few, many = _PIECES_BYTES
-    begin_s, read_s = (_undisturbed_s(buffer.split(size // 4), check) for size in _PIECES_BYTES)
+    begin_s, read_s = (_undisturbed_s(torch.split(buffer, size // 4), check) for size in _PIECES_BYTES)
     return (many - few) / (read_s - begin_s) if read_s > begin_s else many / read_s
 
 

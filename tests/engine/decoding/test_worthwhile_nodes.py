@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import log
+from pathlib import Path
 from statistics import mean
 
 import pytest
@@ -100,6 +102,32 @@ def test_no_draft_where_rows_cost_as_much_as_tokens() -> None:
     """But for those that measure it."""
     rounds = _decoded(*_text(0.8, 300, 0), row=1.0).rounds
     assert sum(bool(one.tokens) for one in rounds) < 10
+
+
+# SmolLM2's replies to the everyday chats of tests/benchmarks/lookup.py at temperature 0.8, and what its forwards took
+# by their rows on 2 cores of a Xeon with AMX.
+RECORDED = json.loads((Path(__file__).parent / "recorded" / "smollm2-chats.json").read_text(encoding="utf-8"))
+
+
+def _recorded_s(rows: int) -> float:
+    return min((int(width), ms / 1e3) for width, ms in RECORDED["forward_ms"].items() if int(width) >= rows)[
+        1
+    ]
+
+
+@pytest.mark.parametrize(
+    "forward_s", [_recorded_s, lambda rows: 1 + 0.1 * (rows - 1), lambda rows: 1 + 0.3 * (rows - 1)]
+)
+def test_no_chat_of_a_real_model_is_slower_than_plain(forward_s: Callable[[int], float]) -> None:
+    """Each by itself, and one after the other with what the ones before have taught."""
+    cost, chances = RoundCost(), MatchChances()
+    assert len(RECORDED["replies"]) >= 18
+    for chat in RECORDED["replies"]:
+        alone = replay(chat["prompt"], chat["reply"], PromptLookup(), WorthwhileNodes(), forward_s)
+        drafter, schedule = PromptLookup(chances), WorthwhileNodes(cost=cost)
+        later = replay(chat["prompt"], chat["reply"], drafter, schedule, forward_s)
+        chances.keep()
+        assert min(alone.speedup, later.speedup) >= 0.97
 
 
 def test_a_text_that_changes_is_followed() -> None:
