@@ -39,7 +39,7 @@ from engine.planning.planner import choose_plan
 from engine.planning.probes.other_work import OtherWork
 from engine.request import begun_thought, fit_prompt, opening
 from engine.sentences import mark, say
-from engine.text.repetition import LoopWatch, loop_start
+from engine.text.repetition import LoopWatch, loop_start, repeated_from
 from engine.text.stop import ReplyText
 from engine.text.thoughts import thought_tokens
 from engine.verifying.rules import RULES
@@ -272,7 +272,13 @@ class ReplyRun:
             memory=self._memory(),
             drafted_text=self._drafted_text(),
             busy=self._busy,
+            new_characters=self._new_characters(),
         )
+
+    def _new_characters(self) -> int | None:
+        if self._reply.stop_reason != "loop":
+            return None
+        return (0, *self._reply.ends)[repeated_from(self._reply.token_ids)]
 
     def _memory(self) -> Memory:
         link = self._model.link

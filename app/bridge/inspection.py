@@ -11,6 +11,8 @@ from app.bridge.engine_client import EngineClient
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.plans import Plans
 from app.chat.choices import ModeChoice
+from app.chat.conversation import Message
+from app.chat.kept_trace import from_bytes, to_bytes
 from app.chat.plan_rows import PlanRow, plan_rows, predicted_speeds
 from app.chat.reply_queue import reply_of
 from app.chat.reply_trace import ReplyTrace
@@ -25,7 +27,7 @@ from engine.messages import (
     Timings,
 )
 
-# How many replies can be looked at afterwards.
+# Of older ones the disk has the rounds.
 _REPLIES_KEPT = 16
 # A reply shorter than this says little about its mode's speed.
 _FEWEST_TOKENS = 16
@@ -39,6 +41,8 @@ class Inspection(QObject):
         model: What is in memory.
         plans: What is predicted; asked for while somebody looks.
         modes: Asked for every mode, with the reason where it cannot run.
+        keep: Takes a reply's id and how it was made, once it is finished.
+        read: Gives back what `keep` took; nothing where there is none.
 
     Attributes:
         watched: Whether somebody looks, so that predictions are wanted.
@@ -53,6 +57,8 @@ class Inspection(QObject):
         model: ModelInEngine,
         plans: Plans,
         modes: Callable[[], list[ModeChoice]],
+        keep: Callable[[int, bytes], None],
+        read: Callable[[int], bytes],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -60,7 +66,10 @@ class Inspection(QObject):
         self._model = model
         self._plans = plans
         self._modes = modes
+        self._keep_on_disk = keep
+        self._read = read
         self._traces: dict[int, ReplyTrace] = {}
+        self._from_disk: tuple[int, ReplyTrace] | None = None  # the one that was asked for last
         self._measured: dict[str, float] = {}
         self._measured_model = _identity(model.report)
         self.watched = False
@@ -74,9 +83,19 @@ class Inspection(QObject):
         if watched:
             self._plans.ask_for_chosen()
 
-    def trace(self, reply_id: int | None) -> ReplyTrace | None:
-        """Trace of a reply; None where that was too long ago."""
-        return None if reply_id is None else self._traces.get(reply_id)
+    def trace(self, message: Message | None) -> ReplyTrace:
+        """Trace of a reply, as far as it is known."""
+        if message is None:
+            return ReplyTrace()
+        if message.id in self._traces:
+            return self._traces[message.id]
+        if message.details is None:
+            return ReplyTrace()
+        if self._from_disk is None or self._from_disk[0] != message.id:
+            trace = ReplyTrace(message.details.mode, message.details.timings, complete=True)
+            from_bytes(self._read(message.id), trace)
+            self._from_disk = message.id, trace
+        return self._from_disk[1]
 
     def places(self) -> tuple[MemoryPlace, ...]:
         """Places of the model in memory; none while there is no model."""
@@ -106,6 +125,8 @@ class Inspection(QObject):
         if not trace.take(event, self.clock()):
             return
         self._keep(reply_id, trace)
+        if isinstance(event, Finished):
+            self._keep_on_disk(reply_id, to_bytes(trace))
         if isinstance(event, (StatisticsUpdated, Finished)) and trace.timings is not None:
             self._measure(trace.mode, trace.timings)
         self.changed.emit()

@@ -93,6 +93,10 @@ class Journal(QObject):
 
         self._write(lambda: self._store.add_text(message_id, place, text), done)
 
+    def save_trace(self, message_id: int, trace: bytes) -> None:
+        """Write how a reply was made, which is worth no word where the disk refuses it."""
+        self._write(lambda: self._store.save_trace(message_id, trace), lambda error: None)
+
     def delete_messages(self, conversation_id: int, message_ids: tuple[int, ...]) -> None:
         """Mark messages as deleted, and write which path is shown now."""
         self.save(conversation_id)

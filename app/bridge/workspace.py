@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -137,7 +138,15 @@ class Workspace(Conversations):
             self,
         )
         self.gpu_addon = GpuAddon(self)
-        self.inspection = Inspection(self._client, self._model, self.plans, self.modes, self)
+        self.inspection = Inspection(
+            self._client,
+            self._model,
+            self.plans,
+            self.modes,
+            self._journal.save_trace,
+            self._read_trace,
+            self,
+        )
         self.typesetter = Typesetter(self)
         self.lexer_maker = LexerMaker(self)
         self._desk: SettingsDesk | None = None
@@ -282,6 +291,11 @@ class Workspace(Conversations):
                     title=chat.title,
                 )
             )
+
+    def _read_trace(self, message_id: int) -> bytes:
+        with suppress(StorageError):
+            return self._database.reader.trace(message_id)
+        return b""
 
     def _opened(self, folder: Path) -> Database:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from app.chat.conversation import Message, MessageState
+from app.chat.reply import looped
 from engine.messages import ChatMessage
 
 # A reply cut short is part of what was said; one that failed is not, nor one that is still to come.
@@ -17,7 +18,8 @@ def history_for(
     """The turns that a reply answers, oldest first, ending with the person's, or with the start of the reply.
 
     Chat templates want the roles to alternate. Where a reply is left out because it failed or stayed empty,
-    the prompts around it become one turn, so that nothing that the person wrote is lost.
+    the prompts around it become one turn, so that nothing that the person wrote is lost. A reply that was stopped
+    because it repeated itself goes as far as it said anything new: the rest would pull the next one into its circle.
 
     Args:
         reply_id: The reply to be written; it and what follows it are left out, but for the part of it that is
@@ -31,10 +33,13 @@ def history_for(
             if message.kept_characters:
                 turns.append(ChatMessage(message.role, message.content[: message.kept_characters]))
             break
-        said = bool(message.content.strip()) or any(file.text.strip() for file in message.attachments)
+        content = message.content
+        if looped(message) and message.details is not None:
+            content = content[: message.details.new_characters]
+        said = bool(content.strip()) or any(file.text.strip() for file in message.attachments)
         if message.state not in _SAID or not said:
             continue
-        turn = ChatMessage(message.role, message.content, message.attachments)
+        turn = ChatMessage(message.role, content, message.attachments)
         if turns and turns[-1].role == turn.role:
             before = turns.pop()
             content = "\n\n".join(text for text in (before.content, turn.content) if text.strip())

@@ -109,7 +109,7 @@ def _finished(reply: Message, event: Finished, context_limit: int) -> Message:
         content=reply.content[:kept] + result.text,
         state=state,
         statistics=statistics,
-        details=ReplyDetails.of(result),
+        details=ReplyDetails.of(result, kept),
         drafted=Stretches.of(
             [
                 *(stretch for stretch in reply.drafted if stretch[1] <= kept),

@@ -24,6 +24,8 @@ class ReplyDetails:
         stop_reason: ``end``, ``stop``, ``length`` or ``cancelled``.
         timings: Speed and acceptance. Of a reply that was continued: of its last part.
         resident_peak_bytes: Most memory that the engine's process held.
+        new_characters: Of a reply that was stopped as a loop: how much of its content stands before it says the same
+            again; None of others.
     """
 
     mode: str
@@ -35,10 +37,17 @@ class ReplyDetails:
     stop_reason: str = "end"
     timings: Timings = field(default_factory=Timings)
     resident_peak_bytes: int = 0
+    new_characters: int | None = None
 
     @classmethod
-    def of(cls, reply: Reply) -> ReplyDetails:
-        """Details from the engine's report of a finished reply."""
+    def of(cls, reply: Reply, kept_characters: int = 0) -> ReplyDetails:
+        """Details from the engine's report of a finished reply.
+
+        Args:
+            reply: The report.
+            kept_characters: Characters of the message that stood there before.
+        """
+        new = reply.new_characters
         return cls(
             mode=reply.mode,
             mode_reason=reply.plan.reason,
@@ -49,6 +58,7 @@ class ReplyDetails:
             stop_reason=reply.stop_reason,
             timings=reply.timings,
             resident_peak_bytes=reply.memory.resident_peak_bytes,
+            new_characters=None if new is None else kept_characters + new,
         )
 
     def to_json(self) -> str:
@@ -70,7 +80,8 @@ class ReplyDetails:
         sound = sound and all(
             isinstance(name, str) and isinstance(place, str | None) for name, place in devices
         )
-        return details if sound and _is_number(details.resident_peak_bytes) else None
+        counts = (details.resident_peak_bytes, details.new_characters or 0)
+        return details if sound and all(map(_is_number, counts)) else None
 
 
 def _timings(values: dict[str, Any]) -> Timings:

@@ -66,7 +66,7 @@ class ReplyTrace:
             self.mode, self.timings = event.mode, event.timings
             self.gauges.take(event, at_s)
             for record in event.rounds:
-                self._add(record)
+                self.add(record)
         elif isinstance(event, Finished):
             self.mode, self.timings = event.reply.mode, event.reply.timings
             self.complete = True
@@ -89,7 +89,8 @@ class ReplyTrace:
         index = number - self.first_round
         return self._rounds[index] if 0 <= index < len(self._rounds) else None
 
-    def _add(self, record: RoundRecord) -> None:
+    def add(self, record: RoundRecord) -> None:
+        """Take the next round; one without texts is passed over."""
         if record.texts is None:
             return
         self._rounds.append(record)

@@ -133,6 +133,23 @@ class ConversationStore:
                 (message_id, place, text),
             )
 
+    def save_trace(self, message_id: int, trace: bytes) -> None:
+        """Write how a reply was made; a kill or a power cut may cost it."""
+        with self._transaction(at_once=False):
+            self._connection.execute(
+                "INSERT OR REPLACE INTO traces (message_id, content) SELECT ?1, ?2"
+                " WHERE EXISTS (SELECT 1 FROM messages WHERE id = ?1)",
+                (message_id, trace),
+            )
+
+    def trace(self, message_id: int) -> bytes:
+        """How a reply was made; empty where that was not kept, or is damaged."""
+        with storage_errors(self._folder):
+            row = self._connection.execute(
+                f"SELECT content FROM traces WHERE message_id = ? AND {intact('traces')}", (message_id,)
+            ).fetchone()
+        return row[0] if row is not None and isinstance(row[0], bytes) else b""
+
     def records(self, conversation_id: int | None = None) -> list[ConversationRecord]:
         """One conversation, or (None) all that are not deleted, with all messages, as they are on the disk."""
         wanted = [one for one in self.conversations() if conversation_id in (None, one.id)]

@@ -114,7 +114,7 @@ def _bring_back(connection: sqlite3.Connection, folder: Path, damaged: dict[str,
 def _give_up(connection: sqlite3.Connection, damaged: dict[str, list[int]]) -> None:
     """Let what is lost say so; what is not shown is erased."""
     now = time.time()
-    for table in ("unsent", "presets", "reply_parts"):
+    for table in ("unsent", "presets", "reply_parts", "traces"):
         connection.executemany(
             f"DELETE FROM {table} WHERE rowid = ?", [(row,) for row in damaged.get(table, [])]
         )
@@ -140,6 +140,7 @@ def _give_up(connection: sqlite3.Connection, damaged: dict[str, list[int]]) -> N
         values = dict(zip(CONVERSATION_COLUMNS, conversation_row(chat), strict=True))
         _set(connection, "conversations", rowid, {**values, "deleted_at": None})
     connection.execute("DELETE FROM messages WHERE conversation_id NOT IN (SELECT id FROM conversations)")
+    connection.execute("DELETE FROM traces WHERE message_id NOT IN (SELECT id FROM messages)")
 
 
 def _set(connection: sqlite3.Connection, table: str, rowid: int, values: dict[str, object]) -> None:

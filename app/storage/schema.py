@@ -107,6 +107,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE ledger (changes INTEGER NOT NULL)",  # transactions so far
         "INSERT INTO ledger VALUES (0)",
     ),
+    (
+        # How a reply was made (kept_trace); a table of its own, because a chat is read without it.
+        """
+        CREATE TABLE traces (
+            message_id INTEGER PRIMARY KEY REFERENCES messages(id) ON DELETE CASCADE,
+            content BLOB NOT NULL,
+            checksum INTEGER
+        )
+        """,
+    ),
 )
 VERSION = len(MIGRATIONS)
 # The last version that changed what is sealed, or columns under a seal: older rows are sealed when it is reached.

@@ -216,6 +216,7 @@ class Reply:
 
     Attributes:
         drafted_text: (start, end) of each stretch of the text that came from accepted drafts; not printed.
+        new_characters: Of a reply that was stopped as a loop: how much of the text stands before it says the same again.
         busy: Whether other programs took much of the processors meanwhile, so that its speed says little.
     """
 
@@ -233,12 +234,14 @@ class Reply:
     memory: Memory
     drafted_text: tuple[tuple[int, int], ...] = ()
     busy: bool = False
+    new_characters: int | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The object of ``--json``: plain types."""
         whole = asdict(self)
         del whole["plan"]["mode"]
         del whole["drafted_text"]
+        del whole["new_characters"]
         del whole["memory"]["resident_bytes"]
         return whole
 

@@ -1,7 +1,7 @@
 """Whether a text goes round in a circle, as small models' replies do when they are greedy.
 
 `LoopWatch` notices it while a reply is written, late enough to be sure; `loop_start` finds where it began in a text
-that is complete.
+that is complete, and `repeated_from` how much of such a text says anything new.
 """
 
 from __future__ import annotations
@@ -68,6 +68,33 @@ _LONG_TOKENS, _LONG_SHARE = 768, 0.9
 # Prose has at most this share of characters that are no letters, spaces or points; code and tables have more.
 _SIGNS_IN_PROSE = 0.06
 _POINTS = frozenset(".,;:!?'’-")
+
+
+# A text of which the end is said again goes on saying it: at least so large a share of what follows is old.
+_REPEATED_SHARE = 0.9
+
+
+def repeated_from(tokens: Sequence[int]) -> int:
+    """Where a text that ends in a circle begins to say again what it has said: behind the first round.
+
+    Args:
+        tokens: (n,) token ids.
+
+    Returns:
+        The index of the first token of the longest end that is old but for a tenth; n where there is none.
+    """
+    old, runs = bytearray(len(tokens)), set[tuple[int, ...]]()
+    for end in range(_RUN, len(tokens) + 1):
+        run = tuple(tokens[end - _RUN : end])
+        if run in runs:
+            old[end - _RUN : end] = b"\x01" * _RUN
+        runs.add(run)
+    begin, count = len(tokens), 0
+    for length, at in enumerate(range(len(tokens) - 1, -1, -1), 1):
+        count += old[at]
+        if old[at] and count >= _REPEATED_SHARE * length:
+            begin = at
+    return begin
 
 
 class LoopWatch:

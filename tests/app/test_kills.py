@@ -45,7 +45,8 @@ ROOT = Path(__file__).resolve().parents[2]
 KILLS = int(os.environ.get("TENON_KILLS", "200"))
 SEED = int(os.environ.get("TENON_KILLS_SEED", "17"))
 PATIENCE_S = 300.0
-ORPHANS_S = 20.0
+_PAUSE_S = 0.01
+ORPHANS = 200  # looks for them, a tenth of a second apart
 # Each with the longest time until the kill, in seconds. The process itself takes two to show its window.
 PHASES = {
     "starting": 4.0,
@@ -64,6 +65,15 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal"),
 ]
+
+
+def wait(holds: Callable[[], object], what: str, pause: Callable[[], None]) -> None:
+    """Wait until something holds. Pauses are counted, for the machine may stand still for minutes."""
+    for _ in range(int(PATIENCE_S / _PAUSE_S)):
+        if holds():
+            return
+        pause()
+    raise TimeoutError(f"not in {PATIENCE_S:.0f} s: {what}")
 
 
 class Window:
@@ -90,14 +100,13 @@ class Window:
 
     def wait_for(self, kind: str) -> Any:
         """The value of the first line of a kind."""
-        end = time.monotonic() + PATIENCE_S
-        while time.monotonic() < end:
-            for _, which, value in self.lines:
-                if which == kind:
-                    return value
+
+        def found() -> bool:
             assert self.process.poll() is None, f"the window ended by itself: {self.process.returncode}"
-            time.sleep(0.005)
-        raise TimeoutError(f"no {kind!r} in {PATIENCE_S:.0f} s after {self.lines[-3:]!r:.500}")
+            return any(line[1] == kind for line in self.lines)
+
+        wait(found, f"{kind!r} after {self.lines[-3:]!r:.500}", lambda: time.sleep(_PAUSE_S))
+        return next(value for _, which, value in self.lines if which == kind)
 
     def kill(self) -> float:
         """Kill it; returns when, in seconds."""
@@ -111,10 +120,11 @@ class Window:
 
     def orphans(self) -> list[str]:
         """What it started and left behind, after a while."""
-        end = time.monotonic() + ORPHANS_S
-        while (left := self._children()) and time.monotonic() < end:
-            time.sleep(0.05)
-        return left
+        for _ in range(ORPHANS):
+            if not self._children():
+                break
+            time.sleep(0.1)
+        return self._children()
 
     def _children(self) -> list[str]:
         found = []
@@ -210,7 +220,7 @@ class Desk:
 
     def wait(self, holds: Callable[[], object]) -> None:
         """Let the window run until something holds."""
-        self._qtbot.waitUntil(lambda: bool(holds()), timeout=int(1000 * PATIENCE_S))
+        wait(holds, "in the window", lambda: self._qtbot.wait(int(1000 * _PAUSE_S)))
 
     def last(self) -> Message:
         """The last message of the chat that is shown."""
@@ -333,7 +343,11 @@ def test_kills_of_the_engine_lose_nothing(qtbot: QtBot, smollm2: Path, tmp_path:
         problems += [f"{number} {phase}: {said}" for said in desk.differences()]
         for sentence in problems[before:]:
             print(f"   {sentence}", flush=True)
-        print(f"{number}: {phase}, killed after {wait_s:.2f} s; problems so far {len(problems)}", flush=True)
+        print(
+            f"{number} {phase}, killed after {wait_s:.2f} s. {number + 1} kills of the engine: {cut} replies were cut,"
+            f" the next prompt answered {answered} times, {len(problems)} problems",
+            flush=True,
+        )
     # What cut conversions have left is gone, or would be used.
     for converted in desk.converted():
         converted.unlink()
@@ -386,26 +400,35 @@ def test_kills_of_the_window_lose_nothing(smollm2: Path, tmp_path: Path) -> None
         problems += [f"{number} {phase}: {said}" for said in damage(tmp_path, tmp_path / "copy")]
         for sentence in (*tally.lost[before:], *problems[-3:]):
             print(f"   {number} {sentence}", flush=True)
-        print(f"{number}: {phase}, killed after {wait_s:.2f} s; lost so far {len(tally.lost)}", flush=True)
+        print(
+            f"{number} {phase}, killed after {wait_s:.2f} s. {report(tally, number + 1, answered)}",
+            flush=True,
+        )
     left = sorted(
         str(path.relative_to(tmp_path))
         for path in tmp_path.rglob("*")
         if path.name.endswith((".part", ".tmp"))
     )
-    print(report(tally, answered), f"left on the disk: {left}", *problems, *tally.lost, sep="\n")
+    print(
+        f"Seed {SEED}: {report(tally, KILLS, answered)}",
+        f"left on the disk: {left}",
+        *problems,
+        *tally.lost,
+        sep="\n",
+    )
     assert not problems
     assert not tally.lost
     assert not left
 
 
-def report(tally: Tally, answered: int) -> str:
-    """What so many kills have cost, in lines."""
+def report(tally: Tally, kills: int, answered: int) -> str:
+    """What so many kills have cost."""
     ages = ", ".join(
         f"{kind} {1000 * age:.0f} ms ({tally.touched[kind]} kills)"
         for kind, age in sorted(tally.oldest_s.items())
     )
     return (
-        f"{KILLS} kills of the window with seed {SEED}: {len(tally.lost)} things lost; the next prompt answered"
-        f" {answered} times; the oldest change not on the disk: {ages or 'none'}; at most {tally.characters}"
-        f" characters of a reply, {tally.letters} letters in the composer; {tally.twice} prompts sent and still typed"
+        f"{kills} kills of the window: {len(tally.lost)} things lost; the next prompt answered"
+        f" {answered} times; the oldest change not on the disk: {ages or 'none'}; at most {tally.characters} characters"
+        f" of a reply, {tally.letters} letters in the composer; {tally.twice} prompts sent and still typed"
     )

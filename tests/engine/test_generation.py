@@ -128,6 +128,9 @@ def test_a_reply_that_repeats_itself_ends_at_the_same_token_in_every_mode(
     ]
     assert [reply.stop_reason for reply in replies] == ["loop", "loop"]
     assert replies[0].token_ids == replies[1].token_ids
+    new = replies[0].new_characters
+    assert new is not None
+    assert 0 < new < len(replies[0].text) / 2
     on = client.answer("a", llama_folder, max_tokens=len(replies[0].token_ids) + 20, **sampling)
-    assert on.stop_reason == "length"
+    assert (on.stop_reason, on.new_characters) == ("length", None)
     assert on.token_ids[: len(replies[0].token_ids)] == replies[0].token_ids

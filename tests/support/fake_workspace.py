@@ -234,7 +234,16 @@ class FakeWorkspace(FakeShelf):
         self.machine_talk: FakeEngineTalk = talk
         self.plans = Plans(self.settings, talk, self)
         heard: Any = self.talk
-        self.inspection = Inspection(heard, heard, self.plans, self.modes, self)
+        self.traces: dict[int, bytes] = {}
+        self.inspection = Inspection(
+            heard,
+            heard,
+            self.plans,
+            self.modes,
+            self.traces.__setitem__,
+            lambda reply: self.traces.get(reply, b""),
+            self,
+        )
         self.model_advice: ModelAdvice | None = ModelAdvice(
             SamplingOptions(0.6, 20, 0.95, 0.0, 1.1), ("temperature", "top_k", "top_p", "min_p")
         )

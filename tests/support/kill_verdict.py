@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 # An older change than this has to be there; of a reply, what the engine had sent by then.
-MOST_S = {"typed": 0.1, "answer": 0.2, "setting": 0.2}
-_USUAL_S = 0.2
+MOST_S = 0.2
 _UNFINISHED = ("queued", "waiting", "streaming")
 
 
@@ -58,9 +57,11 @@ class Tally:
             killed_at: In seconds.
             disturbed: Whether the machine stood still meanwhile, so that no age says anything.
         """
-        ages: dict[str, float] = {}
         if not shown.values:  # nothing was shown before
             return
+        ages: dict[str, float] = {}
+        sent = {value[0] for name, value in found.items() if name.startswith("prompt")}
+        typed = {value for name, value in found.items() if name.startswith("typed")}
         for name in sorted(set(shown.values) | set(found)):
             kind = name.split()[0]
             history = shown.values.get(name, [(0.0, None)])
@@ -68,9 +69,9 @@ class Tally:
             if kind == "answer":
                 age = self._answer(name, shown, history, there, killed_at)
             elif kind == "prompt" and there is None and history[-1][1] is not None:
-                text = history[-1][1][0]
-                back = any(key.startswith("typed") and found[key] == text for key in found)
-                age = 0.0 if back else float("inf")
+                age = 0.0 if history[-1][1][0] in typed else float("inf")
+            elif kind == "typed" and there is None and history[-1][1] in sent:
+                age = 0.0
             else:
                 age = _age(history, there, killed_at)
             if age is None:
@@ -81,11 +82,16 @@ class Tally:
                 self.letters = max(self.letters, len(history[-1][1] or "") - len(there))
             if age > 0.0:
                 ages[kind] = max(ages.get(kind, 0.0), age)
-            if age > MOST_S.get(kind, _USUAL_S) and not (disturbed and age < float("inf")):
+            if age > MOST_S and not (disturbed and age < float("inf")):
                 self.lost.append(
                     f"{name}: {1000 * age:.0f} ms old: {history[-1][1]!r:.200} is {there!r:.200}"
                 )
-        self._count_twice(shown, found)
+        new = {
+            history[-1][1][0]
+            for name, history in shown.values.items()
+            if name.startswith("prompt") and len(history) > 1 and history[-1][1] is not None
+        }
+        self.twice += len(sent & new & typed)
         if not disturbed:
             for kind, age in ages.items():
                 self.oldest_s[kind] = max(self.oldest_s.get(kind, 0.0), age)
@@ -113,16 +119,6 @@ class Tally:
             if length > len(there[0]) and said[len(there[0]) :].strip():
                 return killed_at - at
         return 0.0
-
-    def _count_twice(self, shown: Shown, found: dict[str, Any]) -> None:
-        prompts = {value[0] for name, value in found.items() if name.startswith("prompt")}
-        new = {
-            history[-1][1][0]
-            for name, history in shown.values.items()
-            if name.startswith("prompt") and len(history) > 1 and history[-1][1] is not None
-        }
-        typed = {value for name, value in found.items() if name.startswith("typed")}
-        self.twice += len(prompts & new & typed)
 
 
 def _kept(name: str, value: Any) -> Any:

@@ -201,12 +201,7 @@ class Inspector(QWidget):
         whole.addWidget(self.scroller, 1)
 
     def _trace(self) -> ReplyTrace:
-        if self._message is None:
-            return ReplyTrace()
-        kept, details = self._inspection.trace(self._message.id), self._message.details
-        if kept is not None or details is None:
-            return kept or ReplyTrace()
-        return ReplyTrace(details.mode, details.timings, complete=True)  # of an earlier session
+        return self._inspection.trace(self._message)
 
     def _show_plots(self, trace: ReplyTrace, plain: float | None) -> None:
         samples = trace.gauges.samples

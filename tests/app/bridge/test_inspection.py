@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from app.chat.conversation import Message
+from app.chat.reply_details import ReplyDetails
 from app.chat.reply_queue import Ticket, reply_of
 from engine.messages import Notice, Plan, PlanChosen
 from tests.app.bridge.conftest import Desk
@@ -36,18 +38,23 @@ def test_speeds_belong_to_the_model_in_memory(qtbot: object) -> None:
     assert inspection.places() == ()
 
 
-def test_old_replies_are_forgotten_and_other_events_passed_over(qtbot: object) -> None:
+def reply_with(number: int, details: ReplyDetails | None = None) -> Message:
+    return Message(number, 1, "assistant", "said", 0.0, details=details)
+
+
+def test_old_replies_leave_the_memory_and_other_events_are_passed_over(qtbot: object) -> None:
     workspace = FakeWorkspace()
     inspection = workspace.inspection
     for reply in range(20):
-        workspace.tell(update(reply, 20, 1000.0))
-    assert [inspection.trace(reply) is None for reply in range(20)] == [True] * 4 + [False] * 16
+        workspace.tell(update(reply, 20, 1000.0, ROUNDS))
+    known = [bool(inspection.trace(reply_with(reply)).last_round) for reply in range(20)]
+    assert known == [False] * 4 + [True] * 16
     changes: list[int] = []
     inspection.changed.connect(lambda: changes.append(1))
     workspace.tell(Notice("reply-19", "A sentence."))
     workspace.tell(update(19, 21, 1100.0))
     assert changes == [1]
-    assert inspection.trace(None) is None
+    assert inspection.trace(None).last_round == 0
 
 
 def test_a_finished_reply_keeps_its_rounds_though_nobody_looked(desk: Desk) -> None:
@@ -55,21 +62,25 @@ def test_a_finished_reply_keeps_its_rounds_though_nobody_looked(desk: Desk) -> N
     chat = desk.answer(workspace, "rounds")
     reply = workspace.messages(chat)[-1]
     assert reply.content == "round_texts:True"
-    trace = workspace.inspection.trace(reply.id)
-    assert trace is not None
+    trace = workspace.inspection.trace(reply)
     assert trace.complete
     assert len(trace.gauges.samples) > 0
+    workspace.close()
+    workspace = desk.open()
+    (chat,) = (one.id for one in workspace.conversations())
+    again = workspace.inspection.trace(workspace.messages(chat)[-1])
+    assert again.complete
+    assert again.mode == trace.mode
+    assert len(again.gauges.samples) == len(trace.gauges.samples)
 
 
 def test_a_reply_that_goes_on_is_traced_from_there() -> None:
     workspace = FakeWorkspace()
     inspection = workspace.inspection
     workspace.tell(update(1, 20, 1000.0, ROUNDS))
-    before = inspection.trace(1)
-    assert before is not None
+    before = inspection.trace(reply_with(1))
     assert before.last_round == len(ROUNDS)
     workspace.tell(PlanChosen(Ticket(1, 1).request_id(2), Plan("plain", "because")))
     workspace.tell(update(1, 20, 1000.0, ROUNDS[:1]))
-    again = inspection.trace(1)
-    assert again is not None
+    again = inspection.trace(reply_with(1))
     assert again.last_round == 1

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from app.chat.conversation import Message, MessageState
 from app.chat.history import history_for
+from app.chat.reply_details import ReplyDetails
 from engine.messages import Attachment, ChatMessage, Role
 
 
@@ -32,6 +33,18 @@ def test_all_that_was_said_is_sent_oldest_first() -> None:
         ChatMessage("assistant", "cut sho"),
         ChatMessage("user", "three"),
     )
+
+
+def test_a_reply_that_went_round_in_a_circle_goes_as_far_as_it_was_new() -> None:
+    story = "A ship sailed out. It sailed on. It sailed on. It sailed on."
+    details = ReplyDetails("plain", "", "m", None, "q4", stop_reason="loop", new_characters=33)
+    looped = replace(_message(2, "assistant", story), details=details)
+    turns = history_for(4, [_message(1, "user", "a story"), looped, _message(3, "user", "and then?")])
+    assert turns[1].content == "A ship sailed out. It sailed on. "
+    gone_on = replace(looped, kept_characters=len(story), state=MessageState.WAITING)
+    assert history_for(2, [_message(1, "user", "a story"), gone_on])[1].content == story
+    older = replace(looped, details=replace(details, new_characters=None))
+    assert history_for(4, [older, _message(3, "user", "on")])[0].content == story
 
 
 def test_prompts_around_a_failed_reply_become_one_turn() -> None:

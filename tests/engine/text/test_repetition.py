@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.text.repetition import LoopWatch, loop_start
+from engine.text.repetition import LoopWatch, loop_start, repeated_from
 
 heads = st.lists(st.integers(0, 50), max_size=60)
 
@@ -95,6 +95,15 @@ def test_what_the_person_asked_for_may_be_repeated_for_longer() -> None:
     assert noticed("I will not talk in class. " * 100, asked) is None
     assert noticed("I will not talk in class. " * 400, asked) is not None
     assert noticed("hello " * 50) is None
+
+
+def test_a_circle_says_something_new_for_one_round() -> None:
+    story, round_ = list(range(100)), list(range(200, 220))
+    assert repeated_from(story + 5 * round_) == 120
+    assert repeated_from(story) == 100
+    assert repeated_from([7] * 50) == 1
+    counting = [token for number in range(12) for token in (*round_, 1000 + number)]
+    assert repeated_from(story + counting) == 121
 
 
 NUMBERS = "\n".join(f"| {a} | {a * a} | {a * a * a} |" for a in range(1, 200))

@@ -1,0 +1,81 @@
+"""The rounds of a reply on their way to the disk and back."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.chat.kept_trace import from_bytes, to_bytes
+from app.chat.reply_trace import ReplyTrace
+from tests.support.inspector_scene import ROUNDS, record, update
+
+
+def test_everything_that_is_shown_comes_back() -> None:
+    trace = ReplyTrace()
+    for number in range(1, 5):
+        trace.take(update(1, 10 * number, 1000.0 * number, ROUNDS if number == 1 else ()), 7.0 + number / 4)
+    again = ReplyTrace()
+    assert from_bytes(to_bytes(trace), again)
+    assert again.tokens == trace.tokens
+    assert again.last_round == trace.last_round == len(ROUNDS)
+    for number, before in enumerate(ROUNDS, 1):
+        after = again.round(number)
+        assert after is not None
+        assert (after.texts, after.parents, after.accepted) == (before.texts, before.parents, before.accepted)
+        assert after.tested == before.tested
+        assert after.scores == pytest.approx(before.scores, abs=0.01)
+    begin, end = trace.gauges.samples[0].at_s, trace.gauges.samples[-1].at_s
+    assert again.gauges.samples[-1].at_s - again.gauges.samples[0].at_s == pytest.approx(end - begin)
+    speeds = [sample.tokens_per_second for sample in trace.gauges.samples]
+    assert [sample.tokens_per_second for sample in again.gauges.samples] == pytest.approx(speeds, abs=0.01)
+
+
+def test_a_round_takes_a_few_bytes() -> None:
+    words = (f" word{number * number % 997}" for number in range(2000))
+    plain, last = [], " first"
+    for word in words:
+        plain.append(record(last, [], word))
+        last = word
+    trace = ReplyTrace()
+    trace.take(update(1, 2000, 1000.0, tuple(plain)), 0.0)
+    assert len(to_bytes(trace)) < 6 * 2000
+
+
+@given(st.binary(max_size=200))
+def test_other_bytes_are_refused(found: bytes) -> None:
+    trace = ReplyTrace()
+    assert not from_bytes(found, trace)
+    assert (trace.last_round, len(trace.gauges.samples)) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"drafts": [[0, ["a"], [5], [], [0]]]},
+        {"drafts": [[0, ["a"], [-1], [], [3]]]},
+        {"drafts": [[0, ["a", "b"], [-1], [], []]]},
+        {"samples": [[0.0, 1.0]]},
+        {"emitted": None},
+    ],
+)
+def test_a_tree_that_is_none_is_refused(change: dict[str, Any]) -> None:
+    sound = {"root": "a", "emitted": [["b"]], "drafts": [], "samples": []}
+    assert from_bytes(zlib.compress(json.dumps(sound).encode()), ReplyTrace())
+    trace = ReplyTrace()
+    assert not from_bytes(zlib.compress(json.dumps({**sound, **change}).encode()), trace)
+    assert trace.last_round == 0
+
+
+def test_half_a_character_comes_back_too() -> None:
+    trace = ReplyTrace()
+    odd = record("a", [], "\ud83d")
+    trace.take(update(1, 1, 1.0, (replace(odd),)), 0.0)
+    again = ReplyTrace()
+    assert from_bytes(to_bytes(trace), again)
+    assert again.tokens == trace.tokens
