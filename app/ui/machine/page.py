@@ -10,7 +10,6 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton
 
 from app.ui.choice_popup import Choice
-from app.ui.elided_label import ElidedLabel
 from app.ui.inert_text import PlainLabel
 from app.ui.machine.cards import Cards
 from app.ui.machine.gpu_section import GpuSection
@@ -51,7 +50,7 @@ class MachinePage(PlacePage):
         self._model = ""  # empty is the one chosen for the chat
         self._context: int | None = None
         self._options: LoadOptions | None = None  # whose plan was asked for
-        self._state = ElidedLabel(parent=self)
+        self._state = PlainLabel(parent=self)
         self._state_below = PlainLabel(self)
         for label in (self._state, self._state_below):
             label.setProperty("kind", "sub")
@@ -155,10 +154,20 @@ class MachinePage(PlacePage):
         for widget in (self.again_button, self.plan.model, self.plan.context):
             widget.setEnabled(not machine.measuring.running)
         self._name_buttons()
+        self._place_state()
 
     def _set_state(self, words: str) -> None:
         self._state.setText(words)
         self._state_below.setText(words)
+
+    def _place_state(self) -> None:
+        """Beside the title where it fits as a whole, else on lines of its own."""
+        parts = [self.sidebar_button, self.title, self._state, self.again_button, self.copy_button]
+        margins = self._line.contentsMargins()
+        needed = margins.left() + margins.right() + self._line.spacing() * len(parts)
+        fits = bool(self._roomy) and needed + sum(part.sizeHint().width() for part in parts) <= self.width()
+        self._state.setVisible(fits)
+        self._state_below.setVisible(not fits)
 
     def _model_name(self, ref: str) -> str:
         state = self._workspace.engine_state()
@@ -172,14 +181,12 @@ class MachinePage(PlacePage):
         direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         self._body.setDirection(direction)
         roomy = self.width() >= px(_ROOMY_PX)
-        if roomy == self._roomy:
-            return
-        self._roomy = roomy
-        self._state.setVisible(roomy)
-        self._state_below.setVisible(not roomy)
-        for button in (self.again_button, self.copy_button):
-            (self.head if roomy else self._below).addWidget(button)
-        self._name_buttons()
+        if roomy != self._roomy:
+            self._roomy = roomy
+            for button in (self.again_button, self.copy_button):
+                (self.head if roomy else self._below).addWidget(button)
+            self._name_buttons()
+        self._place_state()
 
     def _name_buttons(self) -> None:
         report = self._machine.report

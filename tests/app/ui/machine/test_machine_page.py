@@ -66,6 +66,25 @@ def test_it_asks_when_it_is_shown_and_shows_what_comes(workspace: FakeWorkspace,
     assert page.plan.context.words == "Usual, 8,192 tokens"
 
 
+def test_the_line_about_the_machine_is_never_cut(
+    workspace: FakeWorkspace, window: MainWindow, page: MachinePage, qtbot: QtBot
+) -> None:
+    told(workspace)
+    beside = []
+    for width in (1500, 1240, 1000, 700):
+        window.resize(width, 700)
+        for words in ("Measured today", "Vor langer Zeit gemessen, " * 4):
+            page._set_state(words)
+            page._place_state()
+            qtbot.wait(20)
+            beside.append(page._state.isVisible())
+            assert page._state_below.isVisible() is not beside[-1]
+            if beside[-1]:
+                assert page._state.width() >= page._state.sizeHint().width()
+    assert beside[0]
+    assert not any(beside[-2:])
+
+
 def test_speeds_that_were_never_measured_are_said_to_be_assumed(
     workspace: FakeWorkspace, page: MachinePage
 ) -> None:
