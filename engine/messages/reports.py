@@ -216,7 +216,7 @@ class Reply:
 
     Attributes:
         drafted_text: (start, end) of each stretch of the text that came from accepted drafts; not printed.
-        new_characters: Of a reply that was stopped as a loop: how much of the text stands before it says the same again.
+        new_characters: Of a reply that was stopped as a loop: how much of the text says something new.
         busy: Whether other programs took much of the processors meanwhile, so that its speed says little.
     """
 

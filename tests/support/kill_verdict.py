@@ -61,7 +61,11 @@ class Tally:
             return
         ages: dict[str, float] = {}
         sent = {value[0] for name, value in found.items() if name.startswith("prompt")}
-        typed = {value for name, value in found.items() if name.startswith("typed")}
+        typed = {
+            value
+            for name, value in found.items()
+            if name.startswith("typed") and shown.values.get(name, [(0.0, None)])[0][1] != value
+        }
         for name in sorted(set(shown.values) | set(found)):
             kind = name.split()[0]
             history = shown.values.get(name, [(0.0, None)])
