@@ -12,6 +12,7 @@ from engine.errors import InvalidOption
 from engine.messages import Attachment, Section
 
 MAX_FILES = 16  # of one message
+_LARGEST = 1 << 60
 
 
 def check_number(attachments: Sequence[Attachment]) -> None:
@@ -37,8 +38,9 @@ def to_values(attachment: Attachment) -> dict[str, Any]:
 def from_values(values: dict[str, Any]) -> Attachment:
     """The attachment that JSON holds; what is missing or no such thing gets a default."""
     text = _text(values.get("text"))
-    size_bytes = values.get("size_bytes")
-    if not isinstance(size_bytes, int) or isinstance(size_bytes, bool):
+    size_bytes: Any = values.get("size_bytes")
+    sound = isinstance(size_bytes, int) and not isinstance(size_bytes, bool) and 0 <= size_bytes < _LARGEST
+    if not sound:
         size_bytes = len(text.encode())
     name = _text(values.get("name")).replace("\n", " ") or "file"
     unit = values.get("unit")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, get_args
 
@@ -84,6 +83,7 @@ class Preset:
 
 
 _WHOLE = ("top_k", "seed")
+_LARGEST = 1 << 64  # seeds have so many bits
 _MODE_NAMES = tuple(mode.name for mode in MODES)
 
 
@@ -94,12 +94,7 @@ def _thinking(values: Any) -> Thinking:
 
 
 def _number(value: Any, name: str) -> float | int | None:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, float))
-        or not math.isfinite(value)
-        or value < 0
-    ):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < _LARGEST:
         return None
     if name in _WHOLE:
         return value if isinstance(value, int) else None

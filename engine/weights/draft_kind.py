@@ -8,6 +8,7 @@ from typing import Literal
 from safetensors import SafetensorError, safe_open
 
 from engine.json_text import read_json
+from engine.weights.pickle_check import check_pickle
 
 DraftKind = Literal["model", "head"]
 
@@ -56,6 +57,7 @@ def _tensor_names(folder: Path) -> set[str]:
 
     for path in folder.glob("*.bin"):
         try:
+            check_pickle(path)
             names.update(torch.load(path, map_location="meta", mmap=True, weights_only=True))
         except Exception:  # torch raises whatever it likes on a damaged file
             continue

@@ -12,6 +12,7 @@ from torch import Tensor
 from engine.errors import ModelNotFound, WeightsCorrupt
 from engine.sentences import say
 from engine.weights.checkpoint import INDEX, SINGLE, read_config_file, weight_files
+from engine.weights.pickle_check import check_pickle
 from engine.weights.safetensors_file import SafetensorsFile
 
 PYTORCH = "pytorch_model.bin"
@@ -79,6 +80,7 @@ class HeadCheckpoint:
 def _read_pytorch(path: Path) -> dict[str, Tensor]:
     """A state dict. Only tensors are unpickled, never code."""
     try:
+        check_pickle(path)
         try:
             state = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
         except RuntimeError:  # the older format, without a zip archive around it, cannot be mapped

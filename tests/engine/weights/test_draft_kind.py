@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import save_file
 
+from engine.errors import WeightsCorrupt
 from engine.weights.draft_kind import draft_kind
+from engine.weights.head_checkpoint import HeadCheckpoint
+from engine.weights.pickle_check import _OLDER, check_pickle
 
 LLAMA = {"architectures": ["LlamaForCausalLM"], "num_hidden_layers": 1}
 HEADS = {
@@ -51,3 +55,25 @@ def test_what_cannot_be_read_is_left_to_the_model_s_reader(tmp_path: Path, llama
     (tmp_path / "model.safetensors").write_bytes(b"nonsense")
     (tmp_path / "pytorch_model.bin").write_bytes(b"nonsense")
     assert draft_kind(tmp_path) == "model"
+
+
+@pytest.mark.parametrize("shape", ["bare", "older", "zip", "large zip"])
+def test_a_pickle_that_only_opens_lists_is_refused_at_once(tmp_path: Path, shape: str) -> None:
+    path = tmp_path / "pytorch_model.bin"
+    if "zip" in shape:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a/data.pkl", (b"(" if shape == "zip" else b"]") * 3_000_000)
+    else:
+        path.write_bytes((_OLDER if shape == "older" else b"") + b"(" * 3_000_000)
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"list|neither|large"):
+        check_pickle(path)
+    assert draft_kind(tmp_path) == "model"
+    with pytest.raises(WeightsCorrupt, match="damaged or holds more than weights"):
+        HeadCheckpoint(tmp_path)
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_what_torch_writes_is_let_through(tmp_path: Path, zipped: bool) -> None:
+    torch.save({"fc.weight": torch.zeros(2)}, tmp_path / "a.bin", _use_new_zipfile_serialization=zipped)
+    check_pickle(tmp_path / "a.bin")

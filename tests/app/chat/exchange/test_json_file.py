@@ -165,3 +165,13 @@ def test_a_file_with_anything_in_it_is_read_or_refused(data: st.DataObject) -> N
     again = read_conversations(to_json(records)) if records else []
     assert [record.renumbered(1) for record in again] == [record.renumbered(1) for record in records]
     assert refused == (not records)
+
+
+@pytest.mark.parametrize("number", [10**400, -1, float("nan"), float("inf"), True, "3"])
+def test_numbers_that_are_none_are_left_out(number: object) -> None:
+    values = json.loads(to_json([RECORD]))
+    values["conversations"][0]["options"]["sampling"] = {"seed": number, "temperature": number}
+    values["conversations"][0]["messages"][0]["attachments"][0]["size_bytes"] = number
+    (back,) = read_conversations(json.dumps(values))
+    assert back.conversation.options.sampling == SamplingOptions()
+    assert back.messages[0].attachments[0].size_bytes == len(FILES[0].text)
