@@ -34,7 +34,6 @@ _ROWS = "-ffp-contract=fast"
 _COMMON: dict[str, str] = {
     "attention": "",
     "block_floats": "",
-    "block_types": "",
     "blocks": "",
     "cache": "",
     "dispatch": "",

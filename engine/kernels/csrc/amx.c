@@ -10,6 +10,7 @@
 #include "x86.h"
 
 #define SPREAD_SIGNED(bits) ((bits) > 0)
+#define SPREAD_WIDE(bits) 0
 #include "spread.h"
 #include "block_panel.h"
 
@@ -64,12 +65,7 @@ static void restore_configuration(struct tile_configuration c)
 
 static void tiled_prepare(const struct job *job, const float *x, int64_t token)
 {
-    int64_t place = token / TILE_TOKENS * job->groups * TILE_TOKENS + token % TILE_TOKENS;
-    for (int64_t group = 0; group < job->groups; group++, x += GROUP, place += TILE_TOKENS) {
-        int8_t *q = (int8_t *)job->x + place * GROUP;
-        job->x_scale[place] = quantize_group(x, q);
-        offsets_of(q, job->x_scale[place], job->type, 0, job->offset + place);
-    }
+    quantize_token(job, x, token, 0, 1, 0);
 }
 
 /* The exact sums of a group of weights by up to 16 tokens: both halves of the panel. */
@@ -88,24 +84,34 @@ INLINE void tile_sums(const int8_t *x, const uint8_t *w, int32_t sums[2][TILE_TO
 
 enum { GROUP_SUMS = 2 * TILE_TOKENS * LANES };
 
-/* Adds the sums of groups from `first` of a chunk on, GROUP_SUMS apart, for one half of the panel by `tokens` tokens; `at`
- * is the first one's place in scales and offsets. */
-INLINE void add_half(const struct job *job, const struct spread *w, int first, int groups, int64_t at, const int32_t *sums,
+/* Sums that wait to be scaled: a group's, by the activations or by what quantizing left of them. */
+struct tile_term {
+    int group;                  /* within the chunk */
+    const float *x_scale;       /* of its tokens */
+    const union offset *offset;
+};
+
+enum { MOST_TERMS = 2 * CHUNK_GROUPS };
+
+/* Adds the sums of terms, GROUP_SUMS apart, for one half of the panel by `tokens` tokens. */
+INLINE void add_half(const struct spread_scales *w, const struct tile_term *terms, int count, const int32_t *sums, int first,
                      int half, float values[][PANEL_ROWS], const int tokens, const int mins)
 {
     fvec value[TILE_TOKENS];
     UNROLL
     for (int t = 0; t < tokens; t++)
         value[t] = load_floats(values[t] + LANES * half);
-    for (int g = 0; g < groups; g++, at += TILE_TOKENS, sums += GROUP_SUMS) {
-        const fvec scale = load_floats(w->scale[first + g] + LANES * half);
-        const fvec min = mins ? load_floats(w->min[first + g] + LANES * half) : scale;
+    for (const struct tile_term *term = terms; term < terms + count; term++, sums += GROUP_SUMS) {
+        const fvec scale = load_floats(w->scale[term->group] + LANES * half);
+        const fvec min = mins ? load_floats(w->min[term->group] + LANES * half) : scale;
+        const float *x_scale = term->x_scale + first;
+        const union offset *offset = term->offset + first;
         UNROLL
         for (int t = 0; t < tokens; t++) {
-            const fvec both = multiply_floats(scale, broadcast_float(job->x_scale[at + t]));
+            const fvec both = multiply_floats(scale, broadcast_float(x_scale[t]));
             value[t] = fused(to_float(load_ints(sums + t * LANES)), both, value[t]);
             if (mins)
-                value[t] = fused(min, broadcast_float(job->offset[at + t].sum), value[t]);
+                value[t] = fused(min, broadcast_float(offset[t].sum), value[t]);
         }
     }
     UNROLL
@@ -114,45 +120,50 @@ INLINE void add_half(const struct job *job, const struct spread *w, int first, i
 }
 
 /* Up to 16 tokens over a chunk. */
-INLINE void tile_chunk(const struct job *job, const struct spread *w, int first, int groups, int64_t at, int tokens,
+INLINE void tile_chunk(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token, int tokens,
                        float values[][PANEL_ROWS], const int mins)
 {
-    _Alignas(64) int32_t sums[CHUNK_GROUPS][2][TILE_TOKENS][LANES];
-    for (int g = 0; g < groups; g++)
-        tile_sums((const int8_t *)job->x + (at + g * TILE_TOKENS) * GROUP, w->bytes[first + g][0], sums[g]);
+    _Alignas(64) int32_t sums[MOST_TERMS][2][TILE_TOKENS][LANES];
+    struct tile_term terms[MOST_TERMS];
+    int count = 0;
+    for (int g = 0; g < groups; g++) {
+        const int64_t at = (token / TILE_TOKENS * job->groups + group + g) * TILE_TOKENS;
+        const int of_group = 1 + has_rest(job, group + g, token, tokens);
+        for (int i = 0; i < of_group; i++) {
+            const int64_t term = i * job->rest;
+            tile_sums((const int8_t *)job->x + at * GROUP + term, w->bytes[g][0], sums[count]);
+            terms[count++] = (struct tile_term){g, further(job->x_scale + at, term), further(job->offset + at, term)};
+        }
+    }
     for (int half = 0; half < 2; half++) {
         if (tokens == TILE_TOKENS)
-            add_half(job, w, first, groups, at, sums[0][half][0], half, values, TILE_TOKENS, mins);
+            add_half(&w->scales, terms, count, sums[0][half][0], 0, half, values, TILE_TOKENS, mins);
         else
             for (int t = 0; t < tokens; t++)
-                add_half(job, w, first, groups, at + t, sums[0][half][t], half, values + t, 1, mins);
+                add_half(&w->scales, terms, count, sums[0][half][t], t, half, values + t, 1, mins);
     }
 }
 
-OUTLINE void tiled_chunk(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token,
-                         int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size)
+static void tiled_chunk(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token,
+                        int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size)
 {
     const int64_t tiles = (tokens + TILE_TOKENS - 1) / TILE_TOKENS, share = size / tiles;
-    const int first = (int)(group % CHUNK_GROUPS);
-    int configured = 0;
     for (int64_t tile = 0; tile < tiles; tile++) {
-        const int64_t left = tokens - tile * TILE_TOKENS;
-        const int64_t place = ((token / TILE_TOKENS + tile) * job->groups + group) * TILE_TOKENS;
+        const int64_t done = tile * TILE_TOKENS, left = tokens - done;
         const int count = left < TILE_TOKENS ? (int)left : TILE_TOKENS;
         for (int64_t at = 0; at < share; at += 64)
             __builtin_prefetch(next + tile * share + at, 0, 2);
-        if (count != configured)
-            configure(configured = count, 0, GROUP_STEPS);
         if (job->type->mins)
-            tile_chunk(job, w, first, groups, place, count, values + tile * TILE_TOKENS, 1);
+            tile_chunk(job, w, group, groups, token + done, count, values + done, 1);
         else
-            tile_chunk(job, w, first, groups, place, count, values + tile * TILE_TOKENS, 0);
+            tile_chunk(job, w, group, groups, token + done, count, values + done, 0);
     }
 }
 
 static void tiled_panel(const struct job *job, int64_t panel, int64_t token, int64_t tokens)
 {
     const struct tile_configuration found = found_configuration();
+    configure(TILE_TOKENS, 0, GROUP_STEPS);     /* what lies behind the last token is multiplied too, and left */
     multiply_panel(job, panel, token, tokens, tiled_chunk);
     restore_configuration(found);
 }

@@ -6,8 +6,10 @@
 #include "sets.h"
 #include "x86.h"
 
-/* Bytes of 8 bits overflow maddubs' 16 unless their sign is moved to the activations. */
+/* Bytes of 8 bits overflow maddubs' 16, so that each step would end in a sum of 32 bits and moves of the sign: products in
+ * 16 bits take fewer instructions. */
 #define SPREAD_SIGNED(bits) ((bits) == 8)
+#define SPREAD_WIDE(bits) ((bits) == 8)
 #include "spread.h"
 
 #define BLOCK_COLUMNS 4
@@ -17,9 +19,9 @@
 #define BF16_COLUMNS 4
 #define BF16_X float
 
-/* As many steps as 16 bits hold: a step adds two products of at most 127 * (2^bits - 1). */
+/* As many steps as 16 bits hold, where they are summed there: a step adds two products of at most 127 * (2^bits - 1). */
 #define RUN_STEPS(bits, steps) \
-    ((bits) == 8 ? 1 : (bits) == 6 ? 2 : (bits) == 5 || (steps) == 4 ? 4 : 8)
+    ((bits) == 8 ? (steps) : (bits) == 6 ? 2 : (bits) == 5 || (steps) == 4 ? 4 : 8)
 
 /* sum + product, with the product in a register of its own no longer than it takes: left to order them itself, GCC
  * makes a step's products first and runs out of registers. */
@@ -37,17 +39,18 @@ INLINE ivec run_begin(ivec sum)
 
 INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
 {
-    if (bits == 8)
-        return _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w));
     if (first)
-        return _mm256_maddubs_epi16(w, x);
-    ADD_PRODUCT("vpmaddubsw", "vpaddw", run, w, x);
+        return bits == 8 ? _mm256_madd_epi16(w, x) : _mm256_maddubs_epi16(w, x);
+    if (bits == 8)
+        ADD_PRODUCT("vpmaddwd", "vpaddd", run, w, x);
+    else
+        ADD_PRODUCT("vpmaddubsw", "vpaddw", run, w, x);
     return run;
 }
 
-INLINE ivec run_end(ivec sum, ivec run)
+INLINE ivec run_end(ivec sum, ivec run, const int bits)
 {
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(run, _mm256_set1_epi16(1)));
+    return _mm256_add_epi32(sum, bits == 8 ? run : _mm256_madd_epi16(run, _mm256_set1_epi16(1)));
 }
 
 struct bf16_weights { fvec even, odd; };
@@ -67,7 +70,7 @@ INLINE fvec bf16_dot(fvec sum, struct bf16_weights w, const float *x)
 #include "f16_tile.h"
 
 /* Further sets take these too. */
-static const struct multiplier avx2_blocks = {block_panel, block_prepare, sizeof(int8_t)};
+static const struct multiplier avx2_blocks = {block_panel, block_prepare, sizeof(int16_t)};
 const struct multiplier avx2_bf16 = {bf16_panel, prepare_float, sizeof(float)};
 const struct multiplier avx2_f16 = {f16_panel, prepare_float, sizeof(float)};
 

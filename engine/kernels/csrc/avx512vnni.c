@@ -7,6 +7,7 @@
 #include "x86.h"
 
 #define SPREAD_SIGNED(bits) ((bits) < 0)
+#define SPREAD_WIDE(bits) 0
 #include "spread.h"
 
 #define BLOCK_COLUMNS 8
@@ -26,9 +27,9 @@ INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
     return _mm512_dpbusd_epi32(run, w, x);
 }
 
-INLINE ivec run_end(ivec sum, ivec run)
+INLINE ivec run_end(ivec sum, ivec run, const int bits)
 {
-    (void)sum;
+    (void)sum, (void)bits;
     return run;
 }
 

@@ -7,6 +7,7 @@
 #include "x86.h"
 
 #define SPREAD_SIGNED(bits) ((bits) < 0)
+#define SPREAD_WIDE(bits) 0
 #include "spread.h"
 
 #define BLOCK_COLUMNS 4
@@ -31,9 +32,9 @@ INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
     return run;
 }
 
-INLINE ivec run_end(ivec sum, ivec run)
+INLINE ivec run_end(ivec sum, ivec run, const int bits)
 {
-    (void)sum;
+    (void)sum, (void)bits;
     return run;
 }
 

@@ -4,22 +4,28 @@
 
 #include "output.h"
 
-/* Adds the products of `groups` groups, from `group` on within a chunk, to (tokens, 32) values. `next`: weights that are
+/* Adds the products of the `groups` groups of a chunk, from `group` on, to (tokens, 32) values. `next`: weights that are
  * to be asked for meanwhile, `size` bytes of them. */
 typedef void chunk_product(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token,
                            int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size);
 
-/* What quantizing left of the activations is added to a chunk's groups one by one, where it was kept for any of 16
- * tokens: the others' are zeros, and change nothing. */
-INLINE void multiply_rest(const struct job *job, const struct spread *w, int64_t group, int64_t token, int64_t tokens,
-                          float values[][PANEL_ROWS], const uint8_t *next, chunk_product *multiply)
+/* Whether what quantizing left of a group's activations was kept for any of these tokens; the others' are zeros, and change
+ * nothing. */
+INLINE int has_rest(const struct job *job, int64_t group, int64_t token, int tokens)
 {
-    const uint8_t *refined = job->refined + token / TILE_TOKENS * job->groups + group;
-    for (int64_t t = 0; t < tokens; t += TILE_TOKENS, refined += job->groups)
-        for (int64_t g = 0; g < CHUNK_GROUPS && group + g < job->groups; g++)
-            if (refined[g])
-                multiply(job->rest, w, group + g, 1, token + t, tokens - t < TILE_TOKENS ? tokens - t : TILE_TOKENS,
-                         values + t, next, 0);
+    int found = 0;
+    for (int t = 0; job->rest && t < tokens; t++)
+        found |= job->refined[(token + t) * job->groups + group];
+    return found;
+}
+
+/* The results of some tokens, (tokens, 32). */
+INLINE void store_panel(const struct job *job, int64_t panel, int64_t token, int64_t tokens, float values[][PANEL_ROWS])
+{
+    for (int64_t t = 0; t < tokens; t++)
+        UNROLL
+        for (int row = 0; row < PANEL_ROWS; row += LANES)
+            store_rows(job, panel * PANEL_ROWS + row, token + t, load_floats(values[t] + row));
 }
 
 INLINE void multiply_panel(const struct job *job, int64_t panel, int64_t token, int64_t tokens, chunk_product *multiply)
@@ -33,16 +39,11 @@ INLINE void multiply_panel(const struct job *job, int64_t panel, int64_t token, 
     for (int64_t group = 0; group < job->groups; group += CHUNK_GROUPS) {
         const int groups = job->groups - group < CHUNK_GROUPS ? (int)(job->groups - group) : CHUNK_GROUPS;
         const int64_t size = groups * group_bytes;
-        spread_chunk(type, from, groups, &w);
+        spread_chunk(type->type, from, groups, &w);
         from += size;
         multiply(job, &w, group, groups, token, tokens, values, from, size);
-        if (job->rest)
-            multiply_rest(job, &w, group, token, tokens, values, from, multiply);
     }
-    for (int64_t t = 0; t < tokens; t++)
-        UNROLL
-        for (int row = 0; row < PANEL_ROWS; row += LANES)
-            store_rows(job, panel * PANEL_ROWS + row, token + t, load_floats(values[t] + row));
+    store_panel(job, panel, token, tokens, values);
 }
 
 #endif

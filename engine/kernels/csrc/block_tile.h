@@ -6,7 +6,7 @@
  *   RUN_STEPS(bits, steps)            steps after which a run of products is added to the sums
  *   run_begin(sum)                    a run, from the sums so far
  *   run_step(run, w, x, bits, first)  adds products of groups of four bytes
- *   run_end(sum, run)                 the sums with the run
+ *   run_end(sum, run, bits)           the sums with the run
  *
  * A sub-block's sum is exact in 32 bits; sub-blocks are added in order, by fused multiply-add with the product of both
  * scales, and where there are mins by another of the min and the activations' sum. */
@@ -14,22 +14,7 @@
 #include "block_panel.h"
 #include "quantize.h"
 
-/* The tokens' part of a tile. */
-struct tile_rows {
-    const int8_t *x;
-    const float *x_scale;
-    const union offset *offset;
-    float (*value)[PANEL_ROWS];
-};
-
-INLINE struct tile_rows tile_rows_of(const struct job *job, int64_t group, int64_t token, const int subs)
-{
-    return (struct tile_rows){
-        .x = (const int8_t *)job->x + token * job->k + group * GROUP,
-        .x_scale = job->x_scale + token * job->groups + group,
-        .offset = job->offset + (token * job->groups + group) * subs,
-    };
-}
+enum { MOST_VECTORS = PANEL_ROWS / LANES, VECTOR_AHEAD = 12288 };
 
 /* The weights to come: asked for evenly, while others are multiplied. */
 struct ahead {
@@ -37,12 +22,19 @@ struct ahead {
     int64_t step;
 };
 
-INLINE void block_sub(const struct job *job, const uint8_t w[][STEP_BYTES], int row, const int8_t *x,
+/* A step's weights; `narrow`: they are to be widened here. */
+INLINE ivec step_weights(const uint8_t w[][STEP_BYTES], const int step, int at, const int narrow)
+{
+    const ivec four = load_bytes(w[narrow ? step / 2 : step] + at);
+    return !narrow ? four : step % 2 ? odd_bytes(four) : even_bytes(four);
+}
+
+/* The integers' sums of a sub-block. Without `ahead` nothing is asked for, and weights are in bytes whatever the type. */
+INLINE void block_sub(const struct job *job, const uint8_t w[][STEP_BYTES], int row, const uint8_t *x,
                       const union offset *offset, struct ahead *ahead, ivec sum[][BLOCK_COLUMNS], const int vectors,
                       const int columns, const int subs, const int mins, const int bits)
 {
-    enum { MOST_VECTORS = PANEL_ROWS / LANES };
-    const int steps = GROUP_STEPS / subs, run = RUN_STEPS(bits, steps);
+    const int wide = SPREAD_WIDE(bits) ? 2 : 1, steps = wide * GROUP_STEPS / subs, run = RUN_STEPS(bits, steps);
     UNROLL
     for (int c = 0; c < columns; c++)
         UNROLL
@@ -61,12 +53,14 @@ INLINE void block_sub(const struct job *job, const uint8_t w[][STEP_BYTES], int 
             ivec weights[MOST_VECTORS];
             UNROLL
             for (int v = 0; v < vectors; v++)
-                weights[v] = load_bytes(w[s] + 4 * row + VECTOR_BYTES * v);
-            __builtin_prefetch(ahead->at, 0, 2);
-            ahead->at += ahead->step;
+                weights[v] = step_weights(w, s, 4 * row + VECTOR_BYTES * v, !ahead && wide == 2);
+            if (ahead) {
+                __builtin_prefetch(ahead->at, 0, 2);
+                ahead->at += ahead->step;
+            }
             UNROLL
             for (int c = 0; c < columns; c++) {
-                const ivec activations = broadcast4(x + c * job->k + 4 * s);
+                const ivec activations = broadcast4(x + c * job->k * wide + 4 * s);
                 UNROLL
                 for (int v = 0; v < vectors; v++)
                     part[v][c] = run_step(part[v][c], weights[v], activations, bits, s == begin);
@@ -76,47 +70,63 @@ INLINE void block_sub(const struct job *job, const uint8_t w[][STEP_BYTES], int 
         for (int c = 0; c < columns; c++)
             UNROLL
             for (int v = 0; v < vectors; v++)
-                sum[v][c] = run_end(sum[v][c], part[v][c]);
+                sum[v][c] = run_end(sum[v][c], part[v][c], bits);
     }
 }
 
-/* `vectors` * LANES rows, from `row` within the panel, by `columns` tokens, over a chunk. */
+/* Adds the products of a group: `vectors` * LANES rows, from `row` within the panel, by `columns` tokens, whose activations
+ * are `term` bytes behind the first term's. Scales and mins are by sub-blocks; for `ahead` see block_sub. */
+INLINE void block_group(const struct job *job, int64_t term, const uint8_t w[][STEP_BYTES], const float scale[][PANEL_ROWS],
+                        const float min[][PANEL_ROWS], int64_t group, int row, int64_t token, struct ahead *ahead,
+                        fvec value[][BLOCK_COLUMNS], const int vectors, const int columns, const int subs, const int mins,
+                        const int bits)
+{
+    const int wide = SPREAD_WIDE(bits) ? 2 : 1;
+    const uint8_t *x = job->x + (token * job->k + group * GROUP) * wide + term;
+    const float *x_scale = further(job->x_scale + token * job->groups + group, term);
+    const union offset *offset = further(job->offset + (token * job->groups + group) * subs, term);
+    UNROLL
+    for (int sub = 0; sub < subs; sub++) {
+        ivec sum[MOST_VECTORS][BLOCK_COLUMNS];
+        block_sub(job, w + GROUP_STEPS * (ahead ? wide : 1) / subs * sub, row, x + GROUP * wide / subs * sub,
+                  offset + sub, ahead, sum, vectors, columns, subs, mins, bits);
+        UNROLL
+        for (int v = 0; v < vectors; v++) {
+            const fvec scales = load_floats(scale[sub] + row + LANES * v);
+            const fvec floors = mins ? load_floats(min[sub] + row + LANES * v) : scales;
+            UNROLL
+            for (int c = 0; c < columns; c++) {
+                const fvec both = multiply_floats(scales, broadcast_float(x_scale[c * job->groups]));
+                value[v][c] = fused(to_float(sum[v][c]), both, value[v][c]);
+                if (mins)
+                    value[v][c] = fused(floors, broadcast_float(offset[c * job->groups * subs + sub].sum), value[v][c]);
+            }
+        }
+    }
+}
+
+/* The same over a chunk; what quantizing left of a group's activations comes behind the group. */
 INLINE void block_tile(const struct job *job, const struct spread *w, int64_t group, int groups, int row, int64_t token,
                        float values[][PANEL_ROWS], struct ahead *ahead, const int vectors, const int columns,
                        const int subs, const int mins, const int bits)
 {
-    enum { MOST_VECTORS = PANEL_ROWS / LANES };
-    const int first = (int)(group % CHUNK_GROUPS);
-    const struct tile_rows r = tile_rows_of(job, group, token, subs);
     fvec value[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
     for (int c = 0; c < columns; c++)
         UNROLL
         for (int v = 0; v < vectors; v++)
             value[v][c] = load_floats(values[c] + row + LANES * v);
-
-    for (int g = 0; g < groups; g++)
-        UNROLL
-        for (int sub = 0; sub < subs; sub++) {
-            const union offset *offset = r.offset + g * subs + sub;
-            const int place = (first + g) * subs + sub;
-            ivec sum[MOST_VECTORS][BLOCK_COLUMNS];
-            block_sub(job, w->bytes[first + g] + GROUP_STEPS / subs * sub, row, r.x + g * GROUP + GROUP / subs * sub, offset,
-                      ahead, sum, vectors, columns, subs, mins, bits);
-            UNROLL
-            for (int v = 0; v < vectors; v++) {
-                const fvec scale = load_floats(w->scale[place] + row + LANES * v);
-                const fvec min = mins ? load_floats(w->min[place] + row + LANES * v) : scale;
-                UNROLL
-                for (int c = 0; c < columns; c++) {
-                    const fvec both = multiply_floats(scale, broadcast_float(r.x_scale[c * job->groups + g]));
-                    value[v][c] = fused(to_float(sum[v][c]), both, value[v][c]);
-                    if (mins)
-                        value[v][c] = fused(min, broadcast_float(offset[c * job->groups * subs].sum), value[v][c]);
-                }
-            }
+    for (int g = 0; g < groups; g++) {
+        const float(*scale)[PANEL_ROWS] = w->scales.scale + g * subs, (*min)[PANEL_ROWS] = w->scales.min + g * subs;
+        block_group(job, 0, w->bytes[g], scale, min, group + g, row, token, ahead, value, vectors, columns, subs,
+                    mins, bits);
+        if (has_rest(job, group + g, token, columns)) {
+            /* Else GCC keeps a group's weights in registers for this, and its sums in memory. */
+            __asm__ volatile("" : : : "memory");
+            block_group(job, job->rest, w->bytes[g], scale, min, group + g, row, token, ahead, value, vectors, columns, subs,
+                        mins, bits);
         }
-
+    }
     UNROLL
     for (int c = 0; c < columns; c++)
         UNROLL
@@ -129,13 +139,8 @@ INLINE void block_chunk(const struct job *job, const struct spread *w, int64_t g
                         int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size, const int subs,
                         const int mins, const int bits)
 {
-    enum { MOST_VECTORS = PANEL_ROWS / LANES, PARTS = MOST_VECTORS / 2 };
-    const int steps = GROUP_STEPS * groups;
-    if (tokens == 1) {
-        struct ahead ahead = {next, (size / steps + 15) / 16 * 16};
-        block_tile(job, w, group, groups, 0, token, values, &ahead, MOST_VECTORS, 1, subs, mins, bits);
-        return;
-    }
+    enum { PARTS = MOST_VECTORS / 2 };
+    const int steps = (SPREAD_WIDE(bits) ? 2 : 1) * GROUP_STEPS * groups;
     const int64_t blocks = (tokens + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
     struct ahead ahead = {next, (size / (steps * PARTS * blocks) + 15) / 16 * 16};
     for (int part = 0; part < PARTS; part++)
@@ -150,7 +155,11 @@ INLINE void block_chunk(const struct job *job, const struct spread *w, int64_t g
 
 static void block_prepare(const struct job *job, const float *x, int64_t token)
 {
-    quantize_token(job, x, token, SPREAD_SIGNED(job->type->bits) ? 0 : job->type->zero);
+    const int32_t zero = SPREAD_SIGNED(job->type->bits) ? 0 : job->type->zero;
+    if (SPREAD_WIDE(job->type->bits))
+        quantize_token(job, x, token, zero, 0, 1);
+    else
+        quantize_token(job, x, token, zero, 0, 0);
 }
 
 #define BLOCK_CLASS(subs, mins, bits)                                                                                 \
@@ -163,10 +172,62 @@ static void block_prepare(const struct job *job, const float *x, int64_t token)
 BLOCK_CLASSES
 #undef BLOCK_CLASS
 
+/* A panel by one token, where memory takes longer than arithmetic: weights are multiplied as they are spread, and every line
+ * is asked for far ahead (the processor's own prefetchers fall behind: without it products read at 0.74 to 0.82 of the speed
+ * of plain reads, with every other line at 0.81 to 0.9, with all at 0.93 to 0.98). */
+INLINE void block_vector_of(const int type, const struct job *job, int64_t panel, int64_t token)
+{
+    const struct block_type t = BLOCK_TYPES[type];
+    const int subs = GROUP / t.sub;
+    const uint8_t *from = job->weights + panel * job->panel_bytes;
+    const int64_t chunk_bytes = t.unit_bytes * (LARGE_UNIT / t.unit);
+    struct spread_scales scales;
+    fvec value[MOST_VECTORS][BLOCK_COLUMNS];
+    UNROLL
+    for (int v = 0; v < MOST_VECTORS; v++)
+        value[v][0] = float_zero();
+    expect_rows(job, panel * PANEL_ROWS, token, MOST_VECTORS, 1);
+    for (int64_t first = 0; first < job->groups; first += CHUNK_GROUPS, from += chunk_bytes) {
+        const int groups = job->groups - first < CHUNK_GROUPS ? (int)(job->groups - first) : CHUNK_GROUPS;
+        spread_scales(type, from, groups, &scales);
+        for (int g = 0; g < groups; g++) {
+            uint8_t spread[GROUP_STEPS][STEP_BYTES], (*bytes)[STEP_BYTES] = spread;
+            const uint8_t *planes = from + g * group_stride(type);
+            UNROLL
+            for (int64_t at = 0; at < chunk_bytes / CHUNK_GROUPS; at += 64)
+                __builtin_prefetch(planes + VECTOR_AHEAD + at, 0, 2);
+            if (t.bits == 8 && SPREAD_SIGNED(8) && BLOCK_FORMS[type].byte_planes)
+                bytes = (uint8_t(*)[STEP_BYTES])(uintptr_t)planes;      /* as they are */
+            else
+                spread_group(type, planes, spread);
+            const int terms = 1 + has_rest(job, first + g, token, 1);
+            for (int i = 0; i < terms; i++)
+                block_group(job, i * job->rest, bytes, scales.scale + g * subs, scales.min + g * subs, first + g, 0,
+                            token, NULL, value, MOST_VECTORS, 1, subs, t.mins, t.bits);
+        }
+    }
+    UNROLL
+    for (int v = 0; v < MOST_VECTORS; v++)
+        store_rows(job, panel * PANEL_ROWS + LANES * v, token, value[v][0]);
+}
+
+static void block_vector(const struct job *job, int64_t panel, int64_t token)
+{
+    switch (job->type->type) {
+#define CASE(name) case TENON_##name: block_vector_of(TENON_##name, job, panel, token); break;
+    EACH_QUANTIZED_TYPE(CASE)
+#undef CASE
+    }
+}
+
 static void block_panel(const struct job *job, int64_t panel, int64_t token, int64_t tokens)
 {
     const struct block_type *type = job->type;
     chunk_product *multiply = NULL;
+    if (tokens == 1) {
+        block_vector(job, panel, token);
+        return;
+    }
 #define BLOCK_CLASS(subs, mins_, bits_) \
     if (GROUP / type->sub == subs && type->mins == mins_ && (type->bits <= bits_) && !multiply) \
         multiply = block_chunk_##subs##_##mins_##_##bits_;

@@ -2,8 +2,24 @@
 #define TENON_BLOCK_TYPES_H
 
 #include "job.h"
+#include "tenon.h"
 
-/* The arithmetic of a type that is stored in blocks; NULL for others. */
-const struct block_type *block_type(int32_t type);
+/* The arithmetic of the types that are stored in blocks, by number; `unit` 0: there is none. Bytes of a unit: planes of 128
+ * bytes, then scales; see tenon.h. */
+static const struct block_type BLOCK_TYPES[TENON_TYPES] = {
+    [TENON_Q4_0] = {TENON_Q4_0, GROUP, 4 * 128 + 64, 32, 0, 8, 4},
+    [TENON_Q4_1] = {TENON_Q4_1, GROUP, 4 * 128 + 128, 32, 1, 0, 4},
+    [TENON_Q5_0] = {TENON_Q5_0, GROUP, 5 * 128 + 64, 32, 0, 16, 5},
+    [TENON_Q5_1] = {TENON_Q5_1, GROUP, 5 * 128 + 128, 32, 1, 0, 5},
+    [TENON_Q8_0] = {TENON_Q8_0, GROUP, 8 * 128 + 64, 32, 0, 128, 8},
+    [TENON_Q2_K] = {TENON_Q2_K, LARGE_UNIT, 8 * 2 * 128 + 512 + 128, 16, 1, 0, 2},
+    [TENON_Q3_K] = {TENON_Q3_K, LARGE_UNIT, 8 * 3 * 128 + 512 + 64, 16, 0, 4, 3},
+    [TENON_Q4_K] = {TENON_Q4_K, LARGE_UNIT, 8 * 4 * 128 + 512 + 128, 32, 1, 0, 4},
+    [TENON_Q5_K] = {TENON_Q5_K, LARGE_UNIT, 8 * 5 * 128 + 512 + 128, 32, 1, 0, 5},
+    [TENON_Q6_K] = {TENON_Q6_K, LARGE_UNIT, 8 * 6 * 128 + 512 + 64, 16, 0, 32, 6},
+    [TENON_IQ4_NL] = {TENON_IQ4_NL, GROUP, 4 * 128 + 64, 32, 0, 128, 8},
+    [TENON_IQ4_XS] = {TENON_IQ4_XS, LARGE_UNIT, 8 * 4 * 128 + 256 + 64, 32, 0, 128, 8},
+    [TENON_MXFP4] = {TENON_MXFP4, GROUP, 4 * 128 + 32, 32, 0, 12, 5},
+};
 
 #endif

@@ -6,6 +6,7 @@
 #include "rows.h"
 
 #define SPREAD_SIGNED(bits) ((bits) > 0)
+#define SPREAD_WIDE(bits) 0
 #include "spread.h"
 
 #define BLOCK_COLUMNS 6
@@ -25,9 +26,9 @@ INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
     return vdotq_s32(run, vreinterpretq_s8_s32(w), vreinterpretq_s8_s32(x));
 }
 
-INLINE ivec run_end(ivec sum, ivec run)
+INLINE ivec run_end(ivec sum, ivec run, const int bits)
 {
-    (void)sum;
+    (void)sum, (void)bits;
     return run;
 }
 

@@ -40,8 +40,9 @@ struct job {
     float *x_scale;             /* (m, groups) */
     union offset *offset;       /* (m, groups * GROUP / sub) */
     int64_t groups;
-    const struct job *rest;     /* the same product with what quantizing left of the activations; NULL: it is left out */
-    uint8_t *refined;           /* (m / 16, groups): whether any of these tokens has a rest there */
+    int64_t rest;               /* bytes from these three to the same of what quantizing left; 0: it is left out */
+    float refined_above;        /* see tenon.h; INFINITY: there is no rest */
+    uint8_t *refined;           /* (m, groups): whether there is a rest that is not zeros */
     const float *bias;          /* (n) or NULL */
     float *out;                 /* (m, n), rows out_stride apart */
     int64_t out_stride;

@@ -14,21 +14,21 @@ static int64_t round_up(int64_t value, int64_t multiple)
 struct product product_of(const struct tenon_matrix *a, int64_t m)
 {
     const struct instruction_set *set = dispatch_set(a->type, m);
-    struct product p = {.job = {.weights = a->packed, .bias = a->bias, .m = m, .n = a->n, .inner = a->k},
-                        .refined_above = INFINITY};
+    struct product p = {.job = {.weights = a->packed, .bias = a->bias, .m = m, .n = a->n, .inner = a->k,
+                                .refined_above = INFINITY}};
     struct job *job = &p.job;
     if (a->type == TENON_BF16 || a->type == TENON_F16) {
         p.multiplier = a->type == TENON_BF16 ? set->bf16 : set->f16;
         job->k = a->type == TENON_BF16 ? round_up(a->k, BF16_PAD) : a->k;
         job->panel_bytes = 2 * PANEL_ROWS * job->k;
     } else {
-        job->type = block_type(a->type);
+        job->type = &BLOCK_TYPES[a->type];
         const int tiled = set->tiled && m >= set->tiled_from && job->type->sub == GROUP;
         p.multiplier = tiled ? set->tiled : set->blocks;
         job->k = a->k;
         job->groups = a->k / GROUP;
         job->panel_bytes = a->k / job->type->unit * job->type->unit_bytes;
-        p.refined_above = a->refined_above;
+        job->refined_above = a->refined_above;
     }
     return p;
 }
@@ -41,7 +41,7 @@ int64_t product_items(const struct product *p)
 int product_shares_form(const struct product *a, const struct product *b)
 {
     const struct block_type *s = a->job.type, *t = b->job.type;
-    return a->multiplier == b->multiplier && a->job.k == b->job.k && a->refined_above == b->refined_above
+    return a->multiplier == b->multiplier && a->job.k == b->job.k && a->job.refined_above == b->job.refined_above
            && (s == t || (s && t && s->sub == t->sub && s->mins == t->mins && s->zero == t->zero));
 }
 
@@ -66,71 +66,32 @@ static int64_t term_bytes(const struct product *p)
 
 static int is_refined(const struct product *p)
 {
-    return p->refined_above < INFINITY;
-}
-
-static int64_t refined_bytes(const struct product *p)
-{
-    return round_up(p->job.m, TILE_TOKENS) / TILE_TOKENS * p->job.groups;
+    return p->job.refined_above < INFINITY;
 }
 
 int64_t product_scratch_bytes(const struct product *p)
 {
     if (!is_refined(p))
         return term_bytes(p);
-    return 2 * term_bytes(p) + p->job.m * p->job.k * (int64_t)sizeof(float) + round_up(refined_bytes(p), 64);
-}
-
-static void bind_term(const struct product *p, struct job *job, uint8_t *scratch)
-{
-    job->x = scratch;
-    job->x_scale = (float *)(void *)(scratch + round_up(x_bytes(p), 64));
-    job->offset = (union offset *)(void *)((uint8_t *)job->x_scale + round_up(scales(p) * (int64_t)sizeof(float), 64));
+    return 2 * term_bytes(p) + round_up(p->job.m * p->job.groups, 64);
 }
 
 void product_bind(struct product *p, uint8_t *scratch, float *out, int64_t out_stride)
 {
     p->job.out = out;
     p->job.out_stride = out_stride;
-    bind_term(p, &p->job, scratch);
+    p->job.x = scratch;
+    p->job.x_scale = (float *)(void *)(scratch + round_up(x_bytes(p), 64));
+    p->job.offset = (union offset *)(void *)((uint8_t *)p->job.x_scale + round_up(scales(p) * (int64_t)sizeof(float), 64));
     if (is_refined(p)) {
-        p->rest = p->job;
-        bind_term(p, &p->rest, scratch + term_bytes(p));
-        p->left = (float *)(void *)(scratch + 2 * term_bytes(p));
-        p->job.rest = &p->rest;
-        p->job.refined = (uint8_t *)(p->left + p->job.m * p->job.k);
-        memset(p->job.refined, 0, (size_t)refined_bytes(p));
+        p->job.rest = term_bytes(p);
+        p->job.refined = scratch + 2 * p->job.rest;
     }
-}
-
-/* Brings what quantizing leaves of a token into form, for the groups of which that is much: 8 bits of a group are as
- * coarse as its largest activation, and a few channels of a model's are far larger than the others. */
-static void prepare_rest(const struct product *p, const float *x, int64_t token)
-{
-    const struct job *job = &p->job;
-    float *left = p->left + token * job->k, sum = 0.0f;
-    for (int64_t group = 0; group < job->groups; group++)
-        sum += bits_float(largest_bits(x + group * GROUP, GROUP));
-    const float limit = p->refined_above * (sum / (float)job->groups);
-    memset(left, 0, (size_t)job->k * sizeof *left);
-    for (int64_t group = 0; group < job->groups; group++) {
-        const float *from = x + group * GROUP;
-        if (!(bits_float(largest_bits(from, GROUP)) > limit))
-            continue;
-        int8_t q[GROUP];
-        const float scale = quantize_group(from, q);
-        for (int i = 0; i < GROUP; i++)
-            left[group * GROUP + i] = from[i] - scale * (float)q[i];
-        __atomic_store_n(job->refined + token / TILE_TOKENS * job->groups + group, 1, __ATOMIC_RELAXED);
-    }
-    p->multiplier->prepare(&p->rest, left, token);
 }
 
 void product_prepare(const struct product *p, const float *x, int64_t token)
 {
     p->multiplier->prepare(&p->job, x, token);
-    if (is_refined(p))
-        prepare_rest(p, x, token);
 }
 
 void product_multiply(const struct product *p, int64_t item)

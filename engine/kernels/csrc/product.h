@@ -7,10 +7,8 @@
 #include "tenon.h"
 
 struct product {
-    struct job job, rest;
+    struct job job;
     const struct multiplier *multiplier;
-    float *left;                /* (m, k): what quantizing left */
-    float refined_above;        /* see tenon.h; INFINITY where activations have one term */
 };
 
 /* The product of `m` tokens with an arranged matrix, by the instruction set chosen for that width. */

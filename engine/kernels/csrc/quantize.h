@@ -67,16 +67,64 @@ INLINE void offsets_of(const int8_t *q, float scale, const struct block_type *ty
     }
 }
 
-/* Quantizes a token for products of blocks; `zero` is what their bytes are too large. */
-INLINE void quantize_token(const struct job *job, const float *x, int64_t token, int32_t zero)
+/* Where a token's group stands among prepared activations: row by row, or in tiles [k/32][16 tokens]. */
+INLINE int64_t place_of(const struct job *job, int64_t token, int64_t group, const int tiled)
 {
-    const int subs = GROUP / job->type->sub;
-    int8_t *q = (int8_t *)job->x + token * job->k;
-    float *scale = job->x_scale + token * job->groups;
-    union offset *offset = job->offset + token * job->groups * subs;
-    for (int64_t group = 0; group < job->groups; group++, x += GROUP, q += GROUP, offset += subs) {
-        scale[group] = quantize_group(x, q);
-        offsets_of(q, scale[group], job->type, zero, offset);
+    return tiled ? (token / TILE_TOKENS * job->groups + group) * TILE_TOKENS + token % TILE_TOKENS
+                 : token * job->groups + group;
+}
+
+/* `bytes` behind. */
+#define further(pointer, bytes) ((__typeof__(pointer))(void *)((uint8_t *)(uintptr_t)(pointer) + (bytes)))
+
+/* A group's integers as pairs of 16 bits: of each four the first and the third, then the others. */
+INLINE void widen_group(const int8_t *q, int16_t *out)
+{
+    for (int i = 0; i < GROUP; i++)
+        out[i] = q[(i & ~3) | (i & 1) << 1 | (i >> 1 & 1)];
+}
+
+/* Brings a group into form, 8 bits or `wide`, `term` bytes behind the first term's; leaves its integers in q. Returns its
+ * scale. */
+INLINE float place_group(const struct job *job, int64_t term, const float *x, int64_t place, int32_t zero, const int wide,
+                         int8_t *q)
+{
+    uint8_t *out = job->x + term + (wide ? 2 : 1) * GROUP * place;
+    const float scale = quantize_group(x, q);
+    *further(job->x_scale + place, term) = scale;
+    offsets_of(q, scale, job->type, zero, further(job->offset + place * (GROUP / job->type->sub), term));
+    if (wide)
+        widen_group(q, (int16_t *)(void *)out);
+    else
+        memcpy(out, q, GROUP);
+    return scale;
+}
+
+/* Quantizes a token for products of blocks; `zero` is what their bytes are too large. 8 bits of a group are as coarse as its
+ * largest activation, and a few channels of a model's are far larger than the others: what quantizing leaves of those
+ * groups is quantized as well. */
+INLINE void quantize_token(const struct job *job, const float *x, int64_t token, int32_t zero, const int tiled,
+                           const int wide)
+{
+    int8_t q[GROUP];
+    float sum = 0.0f;
+    for (int64_t group = 0; group < job->groups; group++) {
+        const int64_t place = place_of(job, token, group, tiled);
+        sum += place_group(job, 0, x + group * GROUP, place, zero, wide, q);
+    }
+    if (!job->rest)
+        return;
+    const float limit = job->refined_above * (sum / (float)job->groups);
+    for (int64_t group = 0; group < job->groups; group++) {
+        const int64_t place = place_of(job, token, group, tiled);
+        const float scale = job->x_scale[place];
+        float left[GROUP] = {0};
+        if ((job->refined[token * job->groups + group] = scale > limit)) {
+            quantize_group(x + group * GROUP, q);
+            for (int i = 0; i < GROUP; i++)
+                left[i] = x[group * GROUP + i] - scale * (float)q[i];
+        }
+        place_group(job, job->rest, left, place, zero, wide, q);
     }
 }
 

@@ -1,17 +1,26 @@
 /* Blocks spread into bytes and float scales. Before including this, a file brings a vector header and defines
  *
  *   SPREAD_SIGNED(bits)     whether integers of so many bits are wanted as signed bytes; else unsigned, a type's `zero`
- *                           too large */
+ *                           too large
+ *   SPREAD_WIDE(bits)       whether such integers, signed, are wanted in 16 bits: a step of four becomes two, of the first
+ *                           and the third, and of the others */
 #ifndef TENON_SPREAD_H
 #define TENON_SPREAD_H
 
 #include "block_types.h"
-#include "tenon.h"
+#include "blocks.h"
+
+/* The scales of a panel's chunk, by sub-blocks. */
+struct spread_scales {
+    _Alignas(64) float scale[2 * CHUNK_GROUPS][PANEL_ROWS], min[2 * CHUNK_GROUPS][PANEL_ROWS];
+};
+
+enum { SPREAD_STEPS = SPREAD_WIDE(8) ? 2 * GROUP_STEPS : GROUP_STEPS };     /* of a group, at most */
 
 /* A panel's chunk, as products want it. */
 struct spread {
-    _Alignas(64) uint8_t bytes[CHUNK_GROUPS][GROUP_STEPS][STEP_BYTES];
-    _Alignas(64) float scale[2 * CHUNK_GROUPS][PANEL_ROWS], min[2 * CHUNK_GROUPS][PANEL_ROWS];  /* by sub-blocks */
+    _Alignas(64) uint8_t bytes[CHUNK_GROUPS][SPREAD_STEPS][STEP_BYTES];
+    struct spread_scales scales;
 };
 
 enum { VECTOR_BYTES = 4 * LANES, PLANE_VECTORS = STEP_BYTES / VECTOR_BYTES };
@@ -77,8 +86,15 @@ INLINE void spread_pairs(const uint8_t *planes, uint8_t bytes[][STEP_BYTES], con
     }
 }
 
-INLINE void spread_table(const uint8_t *planes, uint8_t bytes[][STEP_BYTES], const ivec table)
+/* Nibbles that are places in a table. */
+INLINE void spread_table(const uint8_t *planes, uint8_t bytes[][STEP_BYTES], const int8_t *values, const int bits,
+                         const int zero)
 {
+    int8_t bytes_of[16];
+    UNROLL
+    for (int i = 0; i < 16; i++)
+        bytes_of[i] = (int8_t)(SPREAD_SIGNED(bits) ? values[i] : values[i] + zero);
+    const ivec table = repeat16(bytes_of);
     UNROLL
     for (int v = 0; v < PLANE_VECTORS; v++)
         UNROLL
@@ -109,10 +125,8 @@ INLINE void spread_halves(const uint8_t *from, float *out)
 /* Exponents of two, halved, for MXFP4's table holds doubled values. */
 static void spread_exponents(const uint8_t *from, float *out)
 {
-    for (int row = 0; row < PANEL_ROWS; row++) {
-        const uint32_t e = from[row], bits = e < 2 ? 0x00200000u << (e & 1) : (e - 1) << 23;
-        memcpy(out + row, &bits, sizeof bits);
-    }
+    for (int row = 0; row < PANEL_ROWS; row++)
+        out[row] = mxfp4_scale(from[row]);
 }
 
 /* out = d * bytes by sub-blocks: d is half[32], bytes [subs][32]. */
@@ -130,7 +144,7 @@ INLINE void scaled_bytes(const uint8_t *d, const uint8_t *bytes, int subs, float
 }
 
 /* Q2_K's: scales in the low nibbles, mins in the high ones. */
-INLINE void scaled_nibbles(const uint8_t *d, const uint8_t *both, struct spread *out)
+INLINE void scaled_nibbles(const uint8_t *d, const uint8_t *both, struct spread_scales *out)
 {
     UNROLL
     for (int row = 0; row < PANEL_ROWS; row += LANES) {
@@ -148,86 +162,92 @@ INLINE void scaled_nibbles(const uint8_t *d, const uint8_t *both, struct spread 
     }
 }
 
-/* The values of IQ4_NL's and IQ4_XS's nibbles, and of MXFP4's, doubled. */
-static const int8_t IQ4_VALUES[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-static const int8_t MXFP4_VALUES[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
-
-INLINE ivec byte_table(const int8_t *values, const int bits, const int zero)
+INLINE int64_t planes_bytes(const int type)
 {
-    int8_t table[16];
-    for (int i = 0; i < 16; i++)
-        table[i] = (int8_t)(SPREAD_SIGNED(bits) ? values[i] : values[i] + zero);
-    return repeat16(table);
+    const struct block_form form = BLOCK_FORMS[type];
+    return (form.byte_planes + form.nibble_planes + form.two_bit_planes + form.bit_planes) * STEP_BYTES;
 }
 
-/* Types of 32: `groups` units, one after the other. */
-#define SPREAD_UNITS(bytes_call, scale_call)                                                        \
-    for (int g = 0; g < groups; g++) {                                                              \
-        const uint8_t *unit = from + (int64_t)g * type->unit_bytes;                                 \
-        bytes_call;                                                                                 \
-        scale_call;                                                                                 \
-    }                                                                                               \
-    break
-
-/* Types of 256: planes of all groups, then the scales. */
-#define SPREAD_PLANES(planes, bytes_call)                                                           \
-    for (int g = 0; g < groups; g++) {                                                              \
-        const uint8_t *unit = from + g * (planes) * STEP_BYTES;                                     \
-        bytes_call;                                                                                 \
-    }
-
-/* A chunk of a panel: `groups` groups, all 8 of a type whose units are of 256. */
-OUTLINE void spread_chunk(const struct block_type *type, const uint8_t *from, int groups, struct spread *out)
+/* From a group's planes to the next one's. */
+INLINE int64_t group_stride(const int type)
 {
-    switch (type->type) {
-    case TENON_Q4_0:
-        SPREAD_UNITS(spread_nibbles(unit, out->bytes[g], 0, 8), spread_halves(unit + 512, out->scale[g]));
-    case TENON_Q4_1:
-        SPREAD_UNITS(spread_nibbles(unit, out->bytes[g], 0, 0),
-                     spread_halves(unit + 512, out->scale[g]); spread_halves(unit + 576, out->min[g]));
-    case TENON_Q5_0:
-        SPREAD_UNITS(spread_nibbles(unit, out->bytes[g], 1, 16), spread_halves(unit + 640, out->scale[g]));
-    case TENON_Q5_1:
-        SPREAD_UNITS(spread_nibbles(unit, out->bytes[g], 1, 0),
-                     spread_halves(unit + 640, out->scale[g]); spread_halves(unit + 704, out->min[g]));
-    case TENON_Q8_0:
-        SPREAD_UNITS(spread_bytes(unit, out->bytes[g]), spread_halves(unit + 1024, out->scale[g]));
-    case TENON_IQ4_NL: {
-        const ivec table = byte_table(IQ4_VALUES, 8, 128);
-        SPREAD_UNITS(spread_table(unit, out->bytes[g], table), spread_halves(unit + 512, out->scale[g]));
+    return BLOCK_TYPES[type].unit == GROUP ? BLOCK_TYPES[type].unit_bytes : planes_bytes(type);
+}
+
+/* The scales of a chunk of a panel: `groups` groups, all 8 of a type whose units are of 256. */
+INLINE void spread_scales(const int type, const uint8_t *from, int groups, struct spread_scales *out)
+{
+    const struct block_type t = BLOCK_TYPES[type];
+    if (t.unit == GROUP) {
+        from += planes_bytes(type);
+        for (int g = 0; g < groups; g++, from += t.unit_bytes) {
+            if (type == TENON_MXFP4)
+                spread_exponents(from, out->scale[g]);
+            else
+                spread_halves(from, out->scale[g]);
+            if (t.mins)
+                spread_halves(from + 2 * PANEL_ROWS, out->min[g]);
+        }
+        return;
     }
-    case TENON_MXFP4: {
-        const ivec table = byte_table(MXFP4_VALUES, 5, 12);
-        SPREAD_UNITS(spread_table(unit, out->bytes[g], table), spread_exponents(unit + 512, out->scale[g]));
+    const int subs = LARGE_UNIT / t.sub, is_signed = !t.mins;
+    from += CHUNK_GROUPS * planes_bytes(type);
+    if (type == TENON_Q2_K) {
+        scaled_nibbles(from + 512, from, out);
+        return;
     }
-    case TENON_Q4_K:
-        SPREAD_PLANES(4, spread_nibbles(unit, out->bytes[g], 0, 0));
-        scaled_bytes(from + 4608, from + 4096, 8, out->scale, 0, 1);
-        scaled_bytes(from + 4672, from + 4352, 8, out->min, 0, -1);
-        break;
-    case TENON_Q5_K:
-        SPREAD_PLANES(5, spread_nibbles(unit, out->bytes[g], 1, 0));
-        scaled_bytes(from + 5632, from + 5120, 8, out->scale, 0, 1);
-        scaled_bytes(from + 5696, from + 5376, 8, out->min, 0, -1);
-        break;
-    case TENON_Q6_K:
-        SPREAD_PLANES(6, spread_nibbles(unit, out->bytes[g], 2, 32));
-        scaled_bytes(from + 6656, from + 6144, 16, out->scale, 1, 1);
-        break;
-    case TENON_Q3_K:
-        SPREAD_PLANES(3, spread_pairs(unit, out->bytes[g], 1, 4));
-        scaled_bytes(from + 3584, from + 3072, 16, out->scale, 1, 1);
-        break;
-    case TENON_Q2_K:
-        SPREAD_PLANES(2, spread_pairs(unit, out->bytes[g], 0, 0));
-        scaled_nibbles(from + 2560, from + 2048, out);
-        break;
-    case TENON_IQ4_XS: {
-        const ivec table = byte_table(IQ4_VALUES, 8, 128);
-        SPREAD_PLANES(4, spread_table(unit, out->bytes[g], table));
-        scaled_bytes(from + 4352, from + 4096, 8, out->scale, 1, 1);
-        break;
+    const uint8_t *d = from + (1 + t.mins) * subs * PANEL_ROWS;
+    scaled_bytes(d, from, subs, out->scale, is_signed, 1);
+    if (t.mins)
+        scaled_bytes(d + 2 * PANEL_ROWS, from + subs * PANEL_ROWS, subs, out->min, 0, -1);
+}
+
+/* In place, from the last step to the first. */
+INLINE void widen_steps(uint8_t bytes[][STEP_BYTES])
+{
+    UNROLL
+    for (int step = GROUP_STEPS - 1; step >= 0; step--)
+        UNROLL
+        for (int v = 0; v < PLANE_VECTORS; v++) {
+            const ivec four = load_bytes(bytes[step] + VECTOR_BYTES * v);
+            store_bytes(bytes[2 * step] + VECTOR_BYTES * v, even_bytes(four));
+            store_bytes(bytes[2 * step + 1] + VECTOR_BYTES * v, odd_bytes(four));
+        }
+}
+
+/* A group's integers, in bytes. */
+INLINE void spread_group(const int type, const uint8_t *planes, uint8_t bytes[][STEP_BYTES])
+{
+    const struct block_form form = BLOCK_FORMS[type];
+    const struct block_type t = BLOCK_TYPES[type];
+    if (form.byte_planes)
+        spread_bytes(planes, bytes);
+    else if (type == TENON_IQ4_NL || type == TENON_IQ4_XS)
+        spread_table(planes, bytes, IQ4_VALUES, t.bits, t.zero);
+    else if (type == TENON_MXFP4)
+        spread_table(planes, bytes, MXFP4_VALUES, t.bits, t.zero);
+    else if (form.nibble_planes)
+        spread_nibbles(planes, bytes, form.two_bit_planes + form.bit_planes, t.zero);
+    else
+        spread_pairs(planes, bytes, form.bit_planes, t.zero);
+}
+
+INLINE void spread_chunk_of(const int type, const uint8_t *from, int groups, struct spread *out)
+{
+    for (int g = 0; g < groups; g++) {
+        spread_group(type, from + g * group_stride(type), out->bytes[g]);
+        if (SPREAD_WIDE(BLOCK_TYPES[type].bits))
+            widen_steps(out->bytes[g]);
     }
+    spread_scales(type, from, groups, &out->scales);
+}
+
+OUTLINE void spread_chunk(int32_t type, const uint8_t *from, int groups, struct spread *out)
+{
+    switch (type) {
+#define CASE(name) case TENON_##name: spread_chunk_of(TENON_##name, from, groups, out); break;
+    EACH_QUANTIZED_TYPE(CASE)
+#undef CASE
     }
 }
 

@@ -32,6 +32,8 @@ INLINE ivec subtract_bytes(ivec a, ivec b) { return of_bytes(vsubq_u8(as_bytes(a
 INLINE ivec shift_left(ivec v, int by) { return of_bytes(vshlq_u8(as_bytes(v), vdupq_n_s8((int8_t)by))); }
 INLINE ivec shift_right(ivec v, int by) { return of_bytes(vshlq_u8(as_bytes(v), vdupq_n_s8((int8_t)-by))); }
 INLINE ivec lookup(ivec table, ivec at) { return of_bytes(vqtbl1q_u8(as_bytes(table), as_bytes(at))); }
+INLINE ivec even_bytes(ivec v) { return vreinterpretq_s32_s16(vshrq_n_s16(vshlq_n_s16(vreinterpretq_s16_s32(v), 8), 8)); }
+INLINE ivec odd_bytes(ivec v) { return vreinterpretq_s32_s16(vshrq_n_s16(vreinterpretq_s16_s32(v), 8)); }
 INLINE ivec even_bfloat16(ivec v) { return vshlq_n_s32(v, 16); }
 INLINE ivec odd_bfloat16(ivec v) { return vandq_s32(v, vdupq_n_s32((int32_t)0xffff0000)); }
 

@@ -30,6 +30,8 @@ INLINE ivec exclusive_or(ivec a, ivec b) { return _mm512_xor_si512(a, b); }
 INLINE ivec subtract_bytes(ivec a, ivec b) { return _mm512_sub_epi8(a, b); }
 INLINE ivec shift_left(ivec v, int by) { return _mm512_slli_epi16(v, (unsigned)by); }
 INLINE ivec shift_right(ivec v, int by) { return _mm512_srli_epi16(v, (unsigned)by); }
+INLINE ivec even_bytes(ivec v) { return _mm512_srai_epi16(_mm512_slli_epi16(v, 8), 8); }
+INLINE ivec odd_bytes(ivec v) { return _mm512_srai_epi16(v, 8); }
 INLINE ivec even_bfloat16(ivec v) { return _mm512_slli_epi32(v, 16); }
 INLINE ivec odd_bfloat16(ivec v) { return _mm512_and_si512(v, _mm512_set1_epi32((int32_t)0xffff0000)); }
 

@@ -6,12 +6,14 @@
 
 #include <string.h>
 
+#include "blocks.h"
 #include "job.h"
 
 enum { LANES = 4 };
 
 typedef uint8_t ivec __attribute__((vector_size(16)));
 typedef uint16_t pairs __attribute__((vector_size(16)));
+typedef int16_t shorts __attribute__((vector_size(16)));
 typedef int32_t ints __attribute__((vector_size(16)));
 typedef float fvec __attribute__((vector_size(16)));
 
@@ -45,20 +47,11 @@ INLINE fvec multiply_floats(fvec a, fvec b) { return a * b; }
 INLINE fvec add_floats(fvec a, fvec b) { return a + b; }
 INLINE fvec fused(fvec a, fvec b, fvec c) { return a * b + c; }
 INLINE void store_floats(float *p, fvec v) { memcpy(p, &v, sizeof v); }
+INLINE ivec even_bytes(ivec v) { return (ivec)((shorts)((pairs)v << 8) >> 8); }
+INLINE ivec odd_bytes(ivec v) { return (ivec)((shorts)v >> 8); }
 INLINE ivec even_bfloat16(ivec v) { return (ivec)((ints)v << 16); }
 INLINE ivec odd_bfloat16(ivec v) { return (ivec)((ints)v & (int32_t)0xffff0000); }
 INLINE fvec as_float(ivec v) { return (fvec)v; }
-
-INLINE float half_float(uint16_t half)
-{
-    const uint32_t magnitude = half & 0x7fffu, sign = (uint32_t)(half & 0x8000u) << 16;
-    const uint32_t bits = magnitude >= 0x7c00u ? 0x7f800000u | magnitude << 13 : (magnitude << 13) + 0x38000000u;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    if (magnitude < 0x0400u)
-        value = (float)magnitude * 5.9604644775390625e-8f;  /* a subnormal, of 2^-24 each */
-    return sign ? -value : value;
-}
 
 INLINE fvec load_half(const void *p)
 {
