@@ -43,7 +43,9 @@ from engine.messages import (
     ModelUnloaded,
     Notice,
     PairsFound,
+    Ping,
     PlanMade,
+    Pong,
     PredictModels,
     ReportMachine,
     Shutdown,
@@ -113,7 +115,9 @@ class Engine:
                     self._model.release()
                 self._model = None
                 return
-            if isinstance(command, Unload):
+            if isinstance(command, Ping):
+                self._on_event(Pong(command.number))
+            elif isinstance(command, Unload):
                 self._unload()
             elif isinstance(command, _REQUESTS):
                 self._serve(command)

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from app.bridge.engine_process import EngineProcess
 from app.bridge.engine_thread import EngineThread
 from app.words import tr
-from engine.messages import Cancel, Command, EngineReady, Event, Failed, Finished, MachineReported
+from engine.messages import Cancel, Command, EngineReady, Event, Failed, Finished, MachineReported, Ping, Pong
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +55,9 @@ class EngineClient(QObject):
         self.ran_out_of_memory = False
         self._closed = False
         self._ready = False
+        self._asked = self._pinged = self._answered = (
+            0  # commands so far: all, before the last ping, and its answer
+        )
         self._cancelled = ""
         self._last_words: str | None = None  # what an engine that is killed has to say
         self._cancel_timer = QTimer(self)
@@ -70,6 +73,16 @@ class EngineClient(QObject):
         return self._host is not None
 
     @property
+    def ready(self) -> bool:
+        """Whether the engine has said that it takes commands."""
+        return self._ready
+
+    @property
+    def owes_answer(self) -> bool:
+        """Whether there is something to come: that it is ready, or that it is done with what it was sent."""
+        return self.running and (not self._ready or self._answered < self._asked)
+
+    @property
     def process_id(self) -> int | None:
         """Of the child process, None when there is none."""
         return self._host.process_id if isinstance(self._host, EngineProcess) else None
@@ -80,6 +93,7 @@ class EngineClient(QObject):
             return
         self._start_number += 1
         self._ready = False
+        self._asked = self._pinged = self._answered = 0
         self._last_words = None
         number = self._start_number
 
@@ -106,7 +120,14 @@ class EngineClient(QObject):
     def send(self, command: Command) -> None:
         """Hand over a command; it is dropped when no engine runs."""
         if self._host is not None:
+            self._asked += 1
             self._host.send(command)
+
+    def ping(self) -> None:
+        """Have the engine say when it is done with everything that it was sent."""
+        if self._host is not None and self._pinged < self._asked:
+            self._pinged = self._asked
+            self._host.send(Ping(self._asked))
 
     def cancel(self, request_id: str) -> None:
         """Stop a request. An engine that does not answer in `cancel_timeout_ms` is killed."""
@@ -133,6 +154,9 @@ class EngineClient(QObject):
     @Slot(int, object)
     def _receive(self, number: int, event: Event) -> None:
         if number != self._start_number:
+            return
+        if isinstance(event, Pong):
+            self._answered = event.number
             return
         if isinstance(event, EngineReady):
             self._ready = True

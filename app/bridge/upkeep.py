@@ -1,4 +1,4 @@
-"""Upkeep beside the chats: rest, measuring, sleep, battery, and what is known when something goes wrong."""
+"""Upkeep beside the chats: rest, measuring, the engine's watchdog, battery, and texts for when something goes wrong."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge.diagnostics import Diagnostics
 from app.bridge.engine_client import EngineClient
+from app.bridge.engine_watch import EngineWatch
 from app.bridge.idle_measuring import IdleMeasuring
 from app.bridge.idle_unload import IdleUnload
 from app.bridge.machine import Machine
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.power_watch import PowerWatch
 from app.bridge.replies import Replies
-from app.bridge.sleep_watch import SleepWatch
 from app.diagnostics.log_files import log_folder
 from app.settings.settings import Settings
 
@@ -53,12 +53,11 @@ class Upkeep(QObject):
         replies.message_changed.connect(self._power.reply_changed)
         self.idle = IdleUnload(settings, client, model, replies, self)
         self.measuring = IdleMeasuring(client, model, replies, machine, self)
-        self.sleep = SleepWatch(client, replies, self)
+        self.watch = EngineWatch(client, model, self)
 
     def close(self) -> None:
         """Stop the timers, and a thread."""
         self._power.close()
         self.idle.timer.stop()
         self.measuring.timer.stop()
-        self.sleep.timer.stop()
-        self.sleep.patience.stop()
+        self.watch.timer.stop()

@@ -224,6 +224,13 @@ class Unload:
 
 
 @dataclass(frozen=True)
+class Ping:
+    """A question that `Pong` answers once all commands before it are done: whether the engine's thread still runs."""
+
+    number: int
+
+
+@dataclass(frozen=True)
 class Shutdown:
     """End the engine's thread after the running request has been cancelled."""
 
@@ -238,5 +245,6 @@ Command = (
     | FindPairs
     | Cancel
     | Unload
+    | Ping
     | Shutdown
 )

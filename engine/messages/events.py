@@ -54,6 +54,13 @@ class ModelUnloaded:
 
 
 @dataclass(frozen=True)
+class Pong:
+    """The answer to a `Ping` of this number."""
+
+    number: int
+
+
+@dataclass(frozen=True)
 class DraftChecked:
     """Whether a draft fits a model.
 
@@ -211,6 +218,7 @@ Event = (
     | LoadProgress
     | ModelLoaded
     | ModelUnloaded
+    | Pong
     | DraftChecked
     | MeasuringProgress
     | MachineReported

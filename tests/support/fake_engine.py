@@ -9,6 +9,7 @@ The last line of the last message is the script, ``word`` or ``word number``:
     deaf        tokens for ever, whatever is asked
     die         two tokens, then kill -9 of itself
     hang        two tokens, then nothing, and no answer to anything
+    compute     a processor's time for ever, and nothing said, until cancelled
     read        prefill progress for ever, until cancelled
     echo        the roles and contents it was given
     guess       unconfirmed text where it is wanted, then what came of it and the rule of verification
@@ -64,8 +65,10 @@ from engine.messages import (
     ModelUnloaded,
     Notice,
     PairsFound,
+    Ping,
     Plan,
     PlanMade,
+    Pong,
     Prediction,
     PredictModels,
     PrefillProgress,
@@ -153,6 +156,8 @@ class FakeEngine:
     def answer(self, command: Command) -> None:
         if isinstance(command, Unload):
             self.unload()
+        if isinstance(command, Ping):
+            self.emit(Pong(command.number))
         kinds = (Load, Generate, CheckDrafts, ReportMachine, MakePlan, PredictModels, FindPairs)
         if not isinstance(command, kinds):
             return
@@ -317,6 +322,10 @@ class FakeEngine:
             time.sleep(0.1)
             if word == "die":
                 os.kill(os.getpid(), signal.SIGKILL)
+        elif word == "compute":
+            while not self.is_cancelled(request_id):
+                sum(range(10_000))
+            raise Stopped
         elif word == "deaf":
             for number in range(100_000):
                 yield f"w{number} "

@@ -1,16 +1,17 @@
-"""The model's rest, a computer that sleeps, battery and heat, with the scripted engine."""
+"""The model's rest, an engine that hangs, battery and heat, with the scripted engine."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from app.bridge import power_watch
 from app.bridge.engine_client import EngineClient
+from app.bridge.engine_watch import LEAST_CPU_S, PATIENCE_TICKS
 from app.bridge.idle_unload import IdleUnload
-from app.bridge.sleep_watch import SleepWatch
 from app.bridge.workspace import Workspace
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
@@ -87,45 +88,73 @@ def test_choosing_another_model_while_one_rests_loads_it(desk: Desk, tmp_path: P
     assert not workspace.engine_state().resting
 
 
-def asleep(workspace: Workspace, clock: Clock) -> SleepWatch:
-    watch = SleepWatch(workspace._client, workspace._replies, workspace.upkeep, clock)
-    watch.patience.setInterval(300)
-    return watch
+def lose_patience(workspace: Workspace) -> None:
+    """A minute of silence."""
+    for _ in range(PATIENCE_TICKS + 1):
+        workspace.upkeep.watch.tick()
 
 
-def test_a_reply_goes_on_after_a_sleep(desk: Desk) -> None:
-    workspace, clock = desk.open(), Clock()
-    watch = asleep(workspace, clock)
-    chat = workspace.send(None, "slow 60")
-    desk.wait_for_state(workspace, chat, MessageState.STREAMING)
-    clock.now += 3600
-    watch.tick()
-    assert watch.patience.isActive()
-    desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
-    assert not watch.patience.isActive()
+ENDED = "The engine neither computed nor answered, so it was ended and started again."
 
 
-def test_an_engine_that_does_not_wake_up_is_ended_with_one_sentence(desk: Desk) -> None:
-    workspace, clock = desk.open(), Clock()
-    watch = asleep(workspace, clock)
+def test_an_engine_that_hangs_is_ended_with_one_sentence_and_started_again(desk: Desk) -> None:
+    workspace = desk.open()
     chat = workspace.send(None, "hang")
     desk.wait(lambda: workspace.messages(chat)[-1].content == "one two ")
-    clock.now += 3600
-    watch.tick()
+    before = workspace._client.process_id
+    lose_patience(workspace)
     reply = desk.wait_for_state(workspace, chat, MessageState.INTERRUPTED)
-    assert reply.error.startswith("The engine did not go on after the computer slept")
+    assert reply.error.startswith(ENDED)
+    assert "\n" not in reply.error
     assert (reply.content, reply.trouble and reply.trouble.kind) == ("one two ", "EngineStopped")
+    assert workspace.messages(chat)[0].content == "hang"
+    desk.wait(lambda: workspace._client.process_id not in (None, before), timeout_s=60.0)
     desk.answer(workspace, "say 1", chat)
 
 
-def test_an_ordinary_pause_is_no_sleep(desk: Desk) -> None:
-    workspace, clock = desk.open(), Clock()
-    watch = asleep(workspace, clock)
-    chat = workspace.send(None, "hang")
-    desk.wait_for_state(workspace, chat, MessageState.STREAMING)
-    clock.now += 10
-    watch.tick()
-    assert not watch.patience.isActive()
+@needs_signals
+def test_a_process_that_stands_still_is_ended_and_the_replies_that_wait_are_written(desk: Desk) -> None:
+    workspace = desk.open()
+    first = desk.answer(workspace, "say 1")
+    process = psutil.Process(workspace._client.process_id)
+    process.suspend()
+    chat = workspace.send(first, "Are you there?\nsay 2")
+    other = workspace.send(None, "And then?\nsay 1")
+    desk.wait(lambda: workspace._client.owes_answer)
+    lose_patience(workspace)
+    assert desk.wait_for_state(workspace, chat, MessageState.INTERRUPTED).error.startswith(ENDED)
+    desk.wait_for_state(workspace, other, MessageState.COMPLETE)
+    assert not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+
+
+def test_an_engine_that_computes_without_a_word_goes_on(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = workspace.send(None, "compute")
+    desk.wait(lambda: workspace.engine_state().phase is EnginePhase.READY)
+    engine = psutil.Process(workspace._client.process_id)
+    for _ in range(PATIENCE_TICKS + 2):
+        enough_s = engine.cpu_times().user + LEAST_CPU_S
+        while engine.cpu_times().user < enough_s:
+            desk.qtbot.wait(20)
+        workspace.upkeep.watch.tick()
+    assert workspace._client.process_id == engine.pid
+    workspace.stop(chat)
+    desk.wait_for_state(workspace, chat, MessageState.STOPPED)
+
+
+def test_an_engine_that_has_nothing_to_do_is_left_alone(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = desk.answer(workspace, "say 1")
+    before = workspace._client.process_id
+    workspace.upkeep.watch.tick()
+    desk.wait(lambda: not workspace._client.owes_answer)
+    used = workspace.upkeep.idle.quiet_s
+    lose_patience(workspace)
+    lose_patience(workspace)
+    desk.qtbot.wait(50)
+    assert workspace.upkeep.idle.quiet_s > used  # the question whether it lives is no use of it
+    assert workspace._client.process_id == before
+    desk.answer(workspace, "say 1", chat)
 
 
 @pytest.mark.parametrize(
