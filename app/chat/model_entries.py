@@ -15,9 +15,12 @@ _EASY_SHARE = 0.5
 def model_path(path: Path) -> Path | None:
     """Model to open for a file or a folder that somebody hands over; None where it is none."""
     kind = path.suffix.lower()
-    if kind == ".safetensors" and path.is_file():
-        return path.parent  # its config lies beside it
-    return path if path.is_dir() or (kind == ".gguf" and path.is_file()) else None
+    try:
+        if kind == ".safetensors" and path.is_file():
+            return path.parent  # its config lies beside it
+        return path if path.is_dir() or (kind == ".gguf" and path.is_file()) else None
+    except (OSError, ValueError):  # a name that no file can have
+        return None
 
 
 class Fit(Enum):

@@ -16,6 +16,7 @@ from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import StorageError
 from engine.json_text import read_json
+from engine.outside_file import read_file
 
 Stored = dict[str, Any]
 
@@ -58,7 +59,7 @@ def migrated(stored: Stored) -> Stored:
 def chosen_language(folder: Path) -> str:
     """The language in a folder's settings, which is needed before anything can be said about them."""
     try:
-        language = read_json((folder / "settings.json").read_bytes()).get("language")
+        language = read_json(read_file(folder / "settings.json")).get("language")
     except (OSError, ValueError, AttributeError):
         language = None
     return language if isinstance(language, str) else Settings.language.default
@@ -78,7 +79,7 @@ class SettingsFile:
         """
         settings = Settings()
         try:
-            raw = self.path.read_bytes()
+            raw = read_file(self.path)
         except FileNotFoundError:
             return settings, []
         except OSError as error:

@@ -60,7 +60,7 @@ class Opener(QObject):
         for path in map(Path, paths):
             if model_path(path) is not None:
                 self.open_models([path])
-            elif path.suffix.lower() == _CHATS_FILE and path.is_file():
+            elif path.suffix.lower() == _CHATS_FILE:
                 self._workspace.import_conversations(path)
             else:
                 self.said.emit(

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from engine.errors import ModelNotFound, WeightsMissing
+from engine.outside_file import open_file
 from engine.sentences import say
 
 SUFFIX = ".gguf"
@@ -48,7 +49,7 @@ def find_gguf(path: Path) -> Path | None:
 def _begins_as_gguf(path: Path) -> bool:
     """Whether a file without the usual name is one: Ollama calls its files after their hashes."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             return file.read(len(_MAGIC)) == _MAGIC
     except OSError:
         return False

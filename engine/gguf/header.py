@@ -27,6 +27,7 @@ import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
+from engine.outside_file import open_file
 from engine.sentences import say
 
 _MAGIC = b"GGUF"
@@ -103,7 +104,7 @@ def read_header(path: Path) -> GgufHeader:
         known = _known.get(key)
         if known is not None:
             return known
-        with path.open("rb") as file:
+        with open_file(path) as file:
             if file.read(len(_MAGIC)) != _MAGIC:
                 raise WeightsCorrupt(say("{name} is not a GGUF file; download it again.", name=path.name))
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:

@@ -31,6 +31,7 @@ from engine.hub.download.room import RESERVE_BYTES, check_room
 from engine.hub.installed import model_location
 from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, read_record, write_record
 from engine.hub.selection import is_needed, quantization_of
+from engine.outside_file import check_file
 from engine.sentences import say
 from engine.weights.draft_kind import draft_kind
 
@@ -326,6 +327,7 @@ def _check(source: _Source) -> None:
     for path in source.files:
         if path.suffix == ".safetensors":
             try:
+                check_file(path)
                 with safe_open(path, framework="numpy"):
                     pass
             except (SafetensorError, OSError) as error:

@@ -18,6 +18,7 @@ from engine.errors import ModelNotFound
 from engine.gguf.files import SUFFIX, first_part, gguf_name
 from engine.hub.model_folders import read_folders
 from engine.json_text import read_json
+from engine.outside_file import read_text_file
 from engine.sentences import say
 
 OLLAMA, HUGGING_FACE = "ollama:", "huggingface:"
@@ -167,7 +168,7 @@ def _ollama(folder: OtherFolder) -> Iterator[OtherModel]:
     manifests = folder.path / "manifests"
     for manifest in sorted(manifests.glob("*/*/*/*")):
         try:
-            layers = read_json(manifest.read_text(encoding="utf-8"))["layers"]
+            layers = read_json(read_text_file(manifest))["layers"]
             digest = next(layer["digest"] for layer in layers if layer["mediaType"] == _MODEL_LAYER)
         except (OSError, ValueError, KeyError, TypeError, StopIteration):
             continue
@@ -198,7 +199,7 @@ def _hugging_face(folder: OtherFolder) -> Iterator[OtherModel]:
 def _snapshot(own: Path) -> Path | None:
     """The files of a repository: those of its main branch, else the ones that came last."""
     with suppress(OSError):
-        snapshot = own / "snapshots" / (own / "refs" / "main").read_text(encoding="utf-8").strip()
+        snapshot = own / "snapshots" / read_text_file(own / "refs" / "main").strip()
         if snapshot.is_dir():
             return snapshot
     with suppress(OSError):

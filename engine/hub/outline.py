@@ -20,6 +20,7 @@ from engine.hub.record import write_json
 from engine.hub.selection import DEFAULT_QUANTIZATION
 from engine.json_text import read_json
 from engine.model.families import SUPPORTED
+from engine.outside_file import read_text_file
 from engine.sentences import say
 
 _INDEX = "model.safetensors.index.json"
@@ -54,7 +55,7 @@ def find_or_outline(reference: str, hub: Hub | None = None) -> Path:
 def outlined_bytes(place: Path) -> int | None:
     """How much an outline says that fetching the model brings; None where the place is no outline."""
     try:
-        index = read_json((place / _INDEX).read_text(encoding="utf-8"))
+        index = read_json(read_text_file(place / _INDEX))
         return int(index["metadata"]["total_size"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

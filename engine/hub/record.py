@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from engine.errors import CheckpointError
 from engine.json_text import read_json
+from engine.outside_file import read_text_file
 from engine.sentences import say
 
 RECORD = "tenon-model.json"
@@ -87,7 +88,7 @@ def read_record(folder: Path) -> ModelRecord | None:
     """
     path = folder / RECORD
     try:
-        found = read_json(path.read_text(encoding="utf-8"))
+        found = read_json(read_text_file(path))
         return record_from_json(found)
     except FileNotFoundError:
         return None

@@ -20,6 +20,7 @@ from engine.gguf.header import read_header
 from engine.gguf.model import read_gguf
 from engine.gguf.stored_tensor import PLAIN, StoredTensor, TensorTypes
 from engine.json_text import read_json
+from engine.outside_file import read_text_file
 from engine.sentences import mark, say
 from engine.weights.pieces import Piece, read_pieces
 from engine.weights.safetensors_file import SafetensorsFile
@@ -226,7 +227,7 @@ def read_config_file(folder: Path) -> dict[str, Any]:
             )
         )
     try:
-        config = read_json(path.read_text(encoding="utf-8"))
+        config = read_json(read_text_file(path))
     except (OSError, ValueError) as error:
         raise ConfigInvalid(
             say("{path} cannot be read; download it again.", path=path), details=str(error)
@@ -247,7 +248,7 @@ def read_generation_config(path: Path) -> dict[str, Any]:
         return advised
     folder = path if gguf is None else gguf.parent
     try:
-        value = read_json((folder / "generation_config.json").read_text(encoding="utf-8"))
+        value = read_json(read_text_file(folder / "generation_config.json"))
     except (OSError, ValueError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -289,7 +290,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 def _shards(folder: Path) -> list[Path]:
     try:
-        weight_map = read_json((folder / INDEX).read_text(encoding="utf-8"))["weight_map"]
+        weight_map = read_json(read_text_file(folder / INDEX))["weight_map"]
         names = sorted({str(name) for name in weight_map.values()})
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise WeightsCorrupt(

@@ -8,6 +8,7 @@ from typing import Any
 from engine.errors import ModelNotFound
 from engine.gguf.stored_tensor import TensorTypes
 from engine.json_text import read_json
+from engine.outside_file import read_text_file
 from engine.sentences import say
 from engine.weights.checkpoint import INDEX, architecture_of, read_config_file
 
@@ -57,7 +58,7 @@ class CheckpointOutline:
 
 def _read_index(folder: Path) -> dict[str, Any]:
     try:
-        index = read_json((folder / INDEX).read_text(encoding="utf-8"))
+        index = read_json(read_text_file(folder / INDEX))
     except (OSError, ValueError):
         return {}
     return index if isinstance(index, dict) else {}

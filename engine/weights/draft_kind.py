@@ -8,6 +8,7 @@ from typing import Literal
 from safetensors import SafetensorError, safe_open
 
 from engine.json_text import read_json
+from engine.outside_file import check_file, read_text_file
 from engine.weights.pickle_check import check_pickle
 
 DraftKind = Literal["model", "head"]
@@ -36,7 +37,7 @@ def draft_kind(folder: Path) -> DraftKind:
 
 def _config_says_head(folder: Path) -> bool:
     try:
-        config = read_json((folder / "config.json").read_text(encoding="utf-8"))
+        config = read_json(read_text_file(folder / "config.json"))
     except (OSError, ValueError):
         return False
     return isinstance(config, dict) and bool(config.keys() & {"speculators_model_type", "draft_vocab_size"})
@@ -47,6 +48,7 @@ def _tensor_names(folder: Path) -> set[str]:
     names: set[str] = set()
     for path in folder.glob("*.safetensors"):
         try:
+            check_file(path)
             with safe_open(path, framework="numpy") as file:
                 names.update(file.keys())
         except (OSError, SafetensorError):

@@ -19,6 +19,7 @@ from torch import Tensor
 from engine.errors import UnsupportedModel, WeightsCorrupt
 from engine.gguf.stored_tensor import BF16, F16, F32, F64, PLAIN, StoredTensor
 from engine.json_text import read_json
+from engine.outside_file import open_file
 from engine.plain_data import from_plain
 from engine.sentences import say
 from engine.weights.watched_file import WatchedFile
@@ -83,7 +84,7 @@ class SafetensorsFile:
         )
 
     def _read_header(self) -> tuple[dict[str, object], int]:
-        with self.path.open("rb") as file:
+        with open_file(self.path) as file:
             prefix = file.read(8)
             length = int.from_bytes(prefix, "little")
             if len(prefix) < 8 or length > HEADER_LIMIT_BYTES:

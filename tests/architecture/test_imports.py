@@ -45,6 +45,7 @@ RANKS = {
     "engine.sentences": -4,
     "engine.sizes": -3,
     "engine.file_trouble": -3,
+    "engine.outside_file": -3,
     "engine.child_process": -3,
 }
 # Makes the bundled models with everything below it; nothing imports it.

@@ -1,0 +1,59 @@
+"""A file that a path from outside names: looked at before it is opened, for a pipe or a device would never end."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from stat import S_ISREG
+from typing import BinaryIO
+
+from engine.sentences import say
+
+
+def check_file(path: Path) -> None:
+    """Refuse anything but a file before it is opened: opening a pipe waits for its writer, and a device may act.
+
+    Raises:
+        OSError: It is a folder, a pipe, a device or a socket, or there is nothing; its reason can be shown.
+    """
+    _check(path.stat(), path)
+
+
+def open_file(path: Path) -> BinaryIO:
+    """A file, opened for reading bytes.
+
+    Raises:
+        OSError: It is no file, or cannot be read.
+    """
+    check_file(path)
+    # Without waiting, and looked at once more, should another thing have taken its place since.
+    at_once = getattr(os, "O_NONBLOCK", 0)
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | at_once))  # noqa: SIM115
+    try:
+        _check(os.fstat(file.fileno()), path)
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def read_file(path: Path) -> bytes:
+    """All bytes of a file. Raises OSError as `open_file`."""
+    with open_file(path) as file:
+        return file.read()
+
+
+def read_text_file(path: Path, encoding: str = "utf-8") -> str:
+    """Text of a file.
+
+    Raises:
+        OSError: It is no file, or cannot be read.
+        UnicodeDecodeError: It is not of this encoding.
+    """
+    return read_file(path).decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _check(status: os.stat_result, path: Path) -> None:
+    if not S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, say("it is a folder, a pipe or a device, and no file"), str(path))
