@@ -85,7 +85,7 @@ def fit_prompt(
             raise EmptyPrompt(say("The message is empty: write a question first."))
         check_length(len(prompt), context)
         return prompt
-    if not tokenizer.has_chat_template:
+    if tokenizer.template is None:
         emit(Notice(request.request_id, say(_NO_TEMPLATE)))
     begun = opening(request)
     turns = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import queue
 import threading
@@ -48,11 +49,12 @@ class EngineProcess:
         self._commands: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
         context = get_context("spawn")
         self._connection, theirs = context.Pipe(duplex=True)
-        # daemon: ended with this process, should nobody have closed it.
+        # No daemon of multiprocessing's, for it has processes of its own; ended with this one just the same.
         self._process = context.Process(
-            target=engine_child.run, args=(theirs, serve, log_folder), name="tenon-engine", daemon=True
+            target=engine_child.run, args=(theirs, serve, log_folder), name="tenon-engine"
         )
         self._process.start()
+        atexit.register(self._process.kill)
         theirs.close()  # or the pipe would not end with the child
         self._sender = threading.Thread(target=self._send, name="tenon-engine-send", daemon=True)
         self._reader = threading.Thread(target=self._read, name="tenon-engine-read", daemon=True)
@@ -105,6 +107,7 @@ class EngineProcess:
         if self._process.is_alive():
             self._process.kill()
             self._process.join()
+        atexit.unregister(self._process.kill)
         self._commands.put(None)
         self._sender.join()
         self._connection.close()

@@ -1,81 +1,97 @@
-"""A checkpoint's chat template: a program of jinja2 from the network, run in a sandbox as transformers runs it.
-
-Source: transformers, utils/chat_template_utils.py.
-"""
+"""A checkpoint's chat template, run in a process of its own with limits of time, memory and output."""
 
 from __future__ import annotations
 
+import atexit
 import json
+import time
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Any, NoReturn
+from contextlib import suppress
+from functools import cached_property
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from threading import Lock
+from typing import Any
 
-import jinja2
-from jinja2 import meta, nodes
-from jinja2.exceptions import SecurityError, TemplateError
-from jinja2.ext import Extension, loopcontrols
-from jinja2.parser import Parser
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-from jinja2.utils import Namespace
+import psutil
 
+from engine.errors import UnsupportedModel
 from engine.messages import Thinking, ThinkingControl
+from engine.sentences import mark, say
+from engine.text.template_program import MEMORY_BYTES, serve
 
 #: What templates call the switch of thinking: Qwen3 and its kin, DeepSeek's and Granite's.
 _SWITCHES = ("enable_thinking", "thinking")
 _EFFORT = "reasoning_effort"
 _UNSAID = Thinking()
+#: Of a processor's time for one text, and of the clock's where the process gets no processor.
+TIME_S = 5.0
+_CLOCK_S = 120.0
+_LOOK_S = 0.05
+# A text is as long as the messages in it, and the words around them.
+_MOST_CHARACTERS = 1 << 20
+_LONGER = 4
+_BEYOND = mark(
+    "The model's chat template is a program that takes too much time or memory, so it was ended: use another model, or "
+    "another file of this one."
+)
+
+
+class TemplateRefused(Exception):
+    """Jinja's errors, and those that a template raises itself."""
 
 
 class ChatTemplate:
     """Turns messages into a text.
 
-    Attributes:
-        thinking: What it can be told of thinking: ``switch`` for on or off, ``effort`` for how much; else empty.
-
     Args:
         source: The template.
         special_tokens: Texts of special tokens by the names that templates use, ``bos_token`` and the like.
-
-    Raises:
-        TemplateError: It is no template.
     """
 
     def __init__(self, source: str, special_tokens: Mapping[str, str]) -> None:
-        environment = ImmutableSandboxedEnvironment(
-            trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols]
-        )
-        environment.filters["tojson"] = _to_json
-        environment.globals |= {
-            "raise_exception": _refuse,
-            "strftime_now": lambda form: datetime.now().strftime(form),
-            "dict": _Dictionaries(),
-            "namespace": _Namespace,
-        }
-        self._template: jinja2.Template = environment.from_string(source)
-        asked = meta.find_undeclared_variables(environment.parse(source))
-        self.thinking: ThinkingControl = (
-            "effort" if _EFFORT in asked else "switch" if asked.intersection(_SWITCHES) else ""
-        )
+        self._source = source
         self._special_tokens = dict(special_tokens)
+        self._ended = False  # it takes too much, and would again
+        _PROCESS.start()  # so that it is there when it is wanted
+
+    @cached_property
+    def thinking(self) -> ThinkingControl:
+        """Control that it has of thinking: ``switch`` for on or off, ``effort`` for how much; else empty."""
+        try:
+            asked = frozenset(self._run(None)["asked"])
+        except (TemplateRefused, UnsupportedModel):  # which `render` tells of
+            return ""
+        return "effort" if _EFFORT in asked else "switch" if asked.intersection(_SWITCHES) else ""
 
     def render(self, messages: Sequence[Mapping[str, str]], thinking: Thinking = _UNSAID) -> str:
-        """The text of a conversation, with the opening of the assistant's turn.
+        """Text of a conversation, with the opening of the assistant's turn.
 
         Args:
             messages: Each with a ``role`` and a ``content``.
             thinking: What is wanted of it; what the template does not ask for has no effect.
 
         Raises:
-            Exception: Anything; templates are programs.
+            TemplateRefused: It is no template, or refuses this conversation.
+            UnsupportedModel: It takes too long, or too much memory.
         """
-        return self._template.render(
-            messages=[dict(message) for message in messages],
-            tools=None,
-            documents=None,
-            add_generation_prompt=True,
-            **_variables(thinking),
-            **self._special_tokens,
-        )
+        turns = [dict(message) for message in messages]
+        text: str = self._run({"messages": turns, **_variables(thinking), **self._special_tokens})["text"]
+        return text
+
+    def _run(self, variables: Mapping[str, Any] | None) -> dict[str, Any]:
+        if self._ended:
+            raise UnsupportedModel(say(_BEYOND))
+        question = {"source": self._source, "variables": variables}
+        size = len(json.dumps(variables))
+        answer = _PROCESS.ask({**question, "most": _MOST_CHARACTERS + _LONGER * size})
+        if "error" in answer:
+            raise TemplateRefused(answer["error"])
+        self._ended = "beyond" in answer
+        if self._ended:
+            raise UnsupportedModel(say(_BEYOND))
+        return answer
 
 
 def _variables(thinking: Thinking) -> dict[str, bool | str]:
@@ -88,63 +104,90 @@ def _variables(thinking: Thinking) -> dict[str, bool | str]:
     return found
 
 
-class _Generation(Extension):
-    """``{% generation %}`` marks for training which text the assistant wrote, and means nothing here."""
+class _Process:
+    """The process that templates run in, started with the first one and again after one that had to be ended."""
 
-    tags = {"generation"}  # noqa: RUF012, as jinja2 has it
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._running: tuple[SpawnProcess, Connection] | None = None
+        atexit.register(self.end)
 
-    def parse(self, parser: Parser) -> nodes.Node:
-        line = next(parser.stream).lineno
-        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
-        # A block of its own and not its statements: what they set ends with it, as in transformers.
-        return nodes.CallBlock(self.call_method("_call"), [], [], body).set_lineno(line)
+    def start(self) -> None:
+        """Start it in good time; who asks starts it in any case."""
+        with self._lock, suppress(OSError):
+            self._started()
 
-    def _call(self, caller: Any) -> str:
-        return str(caller())
+    def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer; ``beyond`` in it where the process had to be ended.
+
+        Raises:
+            UnsupportedModel: The system has no room for another process.
+        """
+        with self._lock:
+            try:
+                process, connection = self._started()
+            except OSError as error:
+                raise UnsupportedModel(
+                    say(
+                        "The model's chat template cannot be run ({reason}): close other programs.",
+                        reason=error.strerror or error,
+                    )
+                ) from error
+            try:
+                connection.send_bytes(json.dumps(question).encode())
+                if _has_answer(connection, psutil.Process(process.pid)):
+                    found: dict[str, Any] = json.loads(
+                        connection.recv_bytes(8 * question["most"] + (1 << 16))
+                    )
+                    return found
+            except (
+                EOFError,
+                OSError,
+                ValueError,
+                psutil.Error,
+            ):  # it died, as one that is short of memory does
+                pass
+            self._end()
+            return {"beyond": True}
+
+    def end(self) -> None:
+        """End it, as this process ends."""
+        with self._lock:
+            self._end()
+
+    def _started(self) -> tuple[SpawnProcess, Connection]:
+        if self._running is None or not self._running[0].is_alive():
+            self._end()
+            context = get_context("spawn")
+            ours, theirs = context.Pipe()
+            process = context.Process(target=serve, args=(theirs,), name="tenon-template", daemon=True)
+            process.start()
+            theirs.close()
+            self._running = process, ours
+        return self._running
+
+    def _end(self) -> None:
+        if self._running is not None:
+            process, connection = self._running
+            process.kill()
+            process.join()
+            connection.close()
+            self._running = None
 
 
-class _Dictionaries:
-    """``dict`` without the attributes of the type, which lead out of the sandbox."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> dict[Any, Any]:
-        return dict(*args, **kwargs)
-
-    def fromkeys(self, *args: Any) -> dict[Any, Any]:
-        return dict.fromkeys(*args)
-
-
-class _Namespace(Namespace):
-    """``namespace`` without the names that Python keeps for itself."""
-
-    def __init__(*args: Any, **kwargs: Any) -> None:
-        self, *rest = args
-        values = dict(*rest, **kwargs)
-        for name in values:
-            _check_name(name)
-        Namespace.__init__(self, values)
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        _check_name(name)
-        super().__setitem__(name, value)
+def _has_answer(connection: Connection, process: psutil.Process) -> bool:
+    """Wait for an answer as long as the process stays within its limits."""
+    end, before_s = time.monotonic() + _CLOCK_S, _cpu_s(process)
+    while not connection.poll(_LOOK_S):
+        beyond = _cpu_s(process) - before_s > TIME_S or process.memory_info().rss > MEMORY_BYTES
+        if beyond or time.monotonic() > end:
+            return False
+    return True
 
 
-def _check_name(name: object) -> None:
-    if isinstance(name, str) and name.startswith("_"):
-        raise SecurityError(f"{name!r} is no name for a namespace's attribute")
+def _cpu_s(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
 
 
-def _refuse(message: str) -> NoReturn:
-    raise TemplateError(message)
-
-
-def _to_json(
-    value: Any,
-    ensure_ascii: bool = False,
-    indent: int | None = None,
-    separators: tuple[str, str] | None = None,
-    sort_keys: bool = False,
-) -> str:
-    """As JSON. Jinja's own filter escapes HTML, which no model expects."""
-    return json.dumps(
-        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
-    )
+_PROCESS = _Process()

@@ -13,8 +13,9 @@ from engine.gguf.header import read_header
 from engine.gguf.tokenizer import read_tokenizer
 from engine.json_text import read_json
 from engine.messages import ChatMessage, Thinking
+from engine.outside_file import read_text_file
 from engine.sentences import say
-from engine.text.chat_template import ChatTemplate
+from engine.text.chat_template import ChatTemplate, TemplateRefused
 from engine.text.thoughts import OPEN, begins_with_thought
 from engine.text.tokenizer_folder import read_folder, read_folder_template, template_beside
 
@@ -25,8 +26,7 @@ class Tokenizer:
     """Text to token ids and back.
 
     Attributes:
-        has_chat_template: Whether the checkpoint brings one; else `render` falls back to plain "User:" lines.
-        template: It; None where there is none, or one that cannot be read, of which `render` tells.
+        template: Chat template; None where there is none, and `render` falls back to plain "User:" lines.
         end_ids: Tokens that end a reply, from the tokenizer and generation_config.json.
     """
 
@@ -51,14 +51,7 @@ class Tokenizer:
             end_ids = (*end_ids, *read_gguf_end_ids(metadata))
         self._backend.no_truncation()
         self._backend.no_padding()
-        self.has_chat_template = template is not None
-        self.template: ChatTemplate | None = None
-        self._template_problem: Exception | None = None
-        if template is not None:
-            try:
-                self.template = ChatTemplate(template, special)
-            except Exception as error:  # jinja's: one that is none must not keep the model from loading
-                self._template_problem = error
+        self.template = None if template is None else ChatTemplate(template, special)
         own_end = self._backend.token_to_id(special["eos_token"]) if "eos_token" in special else None
         self.end_ids = frozenset(end_ids) | (frozenset() if own_end is None else frozenset({own_end}))
         self.vocabulary_size = self._backend.get_vocab_size()
@@ -87,16 +80,14 @@ class Tokenizer:
             thinking: What is wanted of a template that knows of thinking.
 
         Raises:
-            UnsupportedModel: the checkpoint's chat template refuses this conversation.
+            UnsupportedModel: the checkpoint's chat template refuses this conversation, or takes too long.
         """
-        if not self.has_chat_template:
+        if self.template is None:
             return self.encode(plain_transcript(messages) + (f" {opening}" if opening else ""))
         turns = [{"role": message.role, "content": message.content} for message in messages]
         try:
-            if self.template is None:
-                raise self._template_problem or ValueError("there is no template")
             text = self.template.render(turns, thinking)
-        except Exception as error:  # templates are programs; jinja's errors and their own raise_exception
+        except TemplateRefused as error:
             if turns and turns[0]["role"] == "system":
                 return self.render(_system_into_first_turn(messages), opening, thinking)
             raise UnsupportedModel(
@@ -104,7 +95,7 @@ class Tokenizer:
                     "The model's chat template refuses this conversation: start a new chat, or use "
                     "another model."
                 ),
-                details=f"{type(error).__name__}: {error}",
+                details=str(error),
             ) from error
         if not text:
             raise UnsupportedModel(
@@ -149,7 +140,7 @@ def read_end_ids(folder: Path) -> tuple[int, ...]:
     """End-of-text ids of a folder: generation_config.json's where it names some, else config.json's."""
     for name in ("generation_config.json", "config.json"):
         try:
-            value = read_json((folder / name).read_text(encoding="utf-8")).get("eos_token_id")
+            value = read_json(read_text_file(folder / name)).get("eos_token_id")
         except (OSError, ValueError, AttributeError):
             continue
         found = [item for item in (value if isinstance(value, list) else [value]) if type(item) is int]

@@ -17,6 +17,7 @@ from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.gguf.pre_tokenizers import SPLITTINGS
 from engine.gguf.tokenizer import byte_level
 from engine.json_text import read_json
+from engine.outside_file import read_file, read_text_file
 from engine.sentences import say
 from engine.text.sentence_piece import read_sentence_piece
 
@@ -94,7 +95,7 @@ def _tokenizer(folder: Path, kind: str) -> Tokenizer:
     if (folder / "tokenizer.json").is_file():
         return Tokenizer.from_file(str(folder / "tokenizer.json"))
     if (folder / "tokenizer.model").is_file():
-        return read_sentence_piece((folder / "tokenizer.model").read_bytes())
+        return read_sentence_piece(read_file(folder / "tokenizer.model"))
     if not (folder / "merges.txt").is_file() or kind not in _CLASS_SPLITTINGS:
         raise UnsupportedModel(
             say(
@@ -103,7 +104,7 @@ def _tokenizer(folder: Path, kind: str) -> Tokenizer:
                 folder=folder,
             )
         )
-    lines = (folder / "merges.txt").read_text(encoding="utf-8").split("\n")
+    lines = read_text_file(folder / "merges.txt").split("\n")
     merges = [line for line in lines if line and not line.startswith("#version")]
     tokenizer = byte_level(_json(folder / "vocab.json"), merges, SPLITTINGS[_CLASS_SPLITTINGS[kind]])
     if kind == "Qwen2Tokenizer":
@@ -162,7 +163,7 @@ def read_folder_template(folder: Path) -> str | None:
 def template_beside(gguf: Path) -> str | None:
     """The chat template in a file of its own beside a GGUF file, which comes before the file's; None without one."""
     try:
-        return (gguf.parent / TEMPLATE_FILE).read_text(encoding="utf-8") or None
+        return read_text_file(gguf.parent / TEMPLATE_FILE) or None
     except (OSError, ValueError):
         return None
 

@@ -64,7 +64,7 @@ class Child(ABC):
     def __init__(self, serve_child: Callable[..., None], *arguments: Any) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, far = context.Pipe()
-        self._process = context.Process(target=serve_child, args=(far, *arguments), daemon=True)
+        self._process = context.Process(target=serve_child, args=(far, *arguments))
         self._process.start()
         far.close()
 

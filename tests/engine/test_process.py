@@ -11,7 +11,7 @@ from engine.process import serve
 def test_an_engine_in_a_process_of_its_own(llama_folder: Path) -> None:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=serve, args=(theirs,), daemon=True)
+    process = context.Process(target=serve, args=(theirs,))
     process.start()
     theirs.close()
     events: list[Event] = []

@@ -125,7 +125,7 @@ def _asking(rng: random.Random) -> Sampler:
 
 def _frame(tokenizer: Tokenizer) -> _Frame | None:
     """What a template puts around a request; None where it cannot be told apart from what is said."""
-    if not tokenizer.has_chat_template:
+    if tokenizer.template is None:
         return None
     one, other = (tokenizer.render([ChatMessage("user", text)]) for text in ("Hello", "7 x"))
     opening, closing = _shared(one, other), _shared(one[::-1], other[::-1])[::-1]

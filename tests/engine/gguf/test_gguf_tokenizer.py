@@ -71,7 +71,7 @@ def test_a_chat_is_rendered_as_before(byte_level: tuple[Any, Tokenizer]) -> None
     turns = [{"role": "user", "content": "Hi <think>"}, {"role": "assistant", "content": "Hello <｜User｜>"}]
     text = original.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
     messages = [ChatMessage(turn["role"], turn["content"]) for turn in turns]  # type: ignore[arg-type]
-    assert read.has_chat_template
+    assert read.template is not None
     assert read.render(messages) == original(text)["input_ids"]
     assert read.end_ids == {
         original.convert_tokens_to_ids(token) for token in ("<|im_end|>", "<|endoftext|>")

@@ -51,7 +51,7 @@ def test_a_template_without_system_role_gets_its_text_in_the_first_turn(tmp_path
 
 def test_without_a_template_turns_are_labelled_paragraphs(tmp_path: Path) -> None:
     tokenizer = Tokenizer(saved(tmp_path, None))
-    assert not tokenizer.has_chat_template
+    assert tokenizer.template is None
     text = tokenizer.decode(tokenizer.render(CONVERSATION))
     assert text == "Be brief.\n\nUser: Hello\n\nAssistant: Hi\n\nUser: And now?\n\nAssistant:"
 

@@ -48,7 +48,7 @@ def compare(folder: Path) -> Tokenizer:
         assert ours.decode(ids) == theirs.decode(ids, skip_special_tokens=True), text
         assert ours.decode(ids, special=True) == theirs.decode(ids), text
     assert ours.end_ids == ({theirs.eos_token_id} if theirs.eos_token_id is not None else set())
-    assert ours.has_chat_template == bool(theirs.chat_template)
+    assert (ours.template is not None) == bool(theirs.chat_template)
     return ours
 
 
@@ -129,7 +129,7 @@ def test_the_default_one_of_several_templates_is_taken(tmp_path: Path) -> None:
     assert compare(folder).decode(Tokenizer(folder).render(MESSAGES), special=True) == "<|im_end|>!"
     (folder / "chat_template.jinja").write_text("{{ messages[0].content }}, from a file", encoding="utf-8")
     assert compare(folder).decode(Tokenizer(folder).render(MESSAGES)) == "Hi, from a file"
-    assert not Tokenizer(write(tmp_path / "none", backend(), chat_template=named[:1])).has_chat_template
+    assert Tokenizer(write(tmp_path / "none", backend(), chat_template=named[:1])).template is None
 
 
 @pytest.mark.parametrize("kind", ["Qwen2Tokenizer", "GPT2Tokenizer"])
