@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
+from engine.drafting.kinds import read_draft
 from engine.errors import TenonError
 from engine.hub.installed import find_model
-from engine.loaded_draft import plan_draft
 from engine.messages import LoadOptions
 from engine.model.config import read_config
+from engine.planning.planner import check_mode
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 
@@ -25,10 +27,10 @@ class DraftCheck:
         Raises:
             TenonError: the model itself cannot be used.
         """
-        folder = find_model(options.model)
+        self._folder = find_model(options.model)
         self._options = options
-        self._config = read_config(Checkpoint(folder))
-        self._tokenizer = Tokenizer(folder)
+        self._config = read_config(Checkpoint(self._folder))
+        self._read = cache(Tokenizer)
 
     def problem(self, draft: str) -> str:
         """One sentence that says why a draft does not fit the model; empty where it does.
@@ -36,9 +38,10 @@ class DraftCheck:
         Args:
             draft: A folder or a name.
         """
-        options = replace(self._options, draft=draft)  # what runs with it, and not with the draft of before
         try:
-            plan_draft(draft, self._tokenizer, self._config, options, gpu=None, vram_budget_bytes=0)
+            place = find_model(draft)
+            read_draft(draft, place, self._config).check(place, self._folder, self._config, self._read)
+            check_mode(replace(self._options, draft=draft))  # what runs with it, not with the draft of before
         except TenonError as error:
             return error.message
         return ""

@@ -16,12 +16,13 @@ import torch
 
 from engine.advice import read_advice
 from engine.draft_check import DraftCheck
+from engine.drafting.dynamic_tree import tree_shape
+from engine.drafting.paced_tree import pacing
 from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, TenonError, WeightsUnreadable
 from engine.file_trouble import file_trouble
 from engine.hub.installed import cache_folder, find_model
 from engine.hub.model_folders import models_folder
-from engine.loaded_draft import pacing, tree_shape
-from engine.loaded_model import LoadedModel
+from engine.loaded_model import LoadedModel, load_model
 from engine.messages import (
     Cancel,
     CheckDrafts,
@@ -55,7 +56,7 @@ from engine.planning.forecast import forecast
 from engine.planning.hardware import find_gpu, held_bytes, memory_shortage
 from engine.planning.hardware_report import measure_report, read_report
 from engine.planning.outlook import Outlook, look_ahead
-from engine.planning.planner import check_mode, mode_that_runs, settle
+from engine.planning.planner import Settled, check_mode, mode_that_runs, settle
 from engine.planning.prediction import found_pairs, predictions
 from engine.planning.report_messages import machine_report
 from engine.reply import ReplyRun
@@ -142,7 +143,7 @@ class Engine:
             elif isinstance(command, FindPairs):
                 self._on_event(PairsFound(command.request_id, found_pairs(self._check)))
             elif isinstance(command, Load):
-                model, _ = self._load(command.request_id, mode_that_runs(command.options)[0])
+                model, *_ = self._load(command.request_id, mode_that_runs(command.options)[0])
                 self._on_event(ModelLoaded(command.request_id, model.report))
             else:
                 check_request(command)
@@ -151,10 +152,10 @@ class Engine:
                     command = replace(command, options=options)
                     if why:
                         self._on_event(Notice(command.request_id, why))
-                model, load_ms = self._load(command.request_id, command.options)
+                model, settled, load_ms = self._load(command.request_id, command.options)
                 if load_ms is not None:
                     self._on_event(ModelLoaded(command.request_id, model.report))
-                ReplyRun(model, command, self._outlook, load_ms, self._on_event, self._check).run()
+                ReplyRun(model, command, settled, self._outlook, load_ms, self._on_event, self._check).run()
         except TenonError as error:
             if isinstance(error, OutOfMemory):
                 self._fail_short(command, error)
@@ -210,16 +211,19 @@ class Engine:
             report = measure_report(models_folder(), cache_folder(), progress, self._check, again=True)
         self._on_event(MachineReported(command.request_id, machine_report(report)))
 
-    def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, float | None]:
-        """The model that serves these options, and the time it took where it had to be loaded."""
+    def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, Settled, float | None]:
+        """The model that serves these options, what runs with it, and the time it took where it had to be loaded."""
         check_mode(options)
         tree_shape(options)
         pacing(options)
-        if self._model is not None and self._model.serves(settle(options, self._outlook)):
-            return self._model, None
+        if self._model is not None and self._outlook is not None:
+            settled = settle(options, self._outlook)
+            if self._model.serves(settled.options):
+                return self._model, settled, None
         # Two models may not fit at once, so the old one goes before the new one comes.
         self._unload()
-        self._outlook = _outlook(options)
+        self._outlook = look_ahead(options)
+        settled = settle(options, self._outlook)
         self._bare_bytes = held_bytes()
         last = 0.0
 
@@ -230,10 +234,10 @@ class Engine:
                 last = now
                 self._on_event(LoadProgress(request_id, done, total))
 
-        self._model = LoadedModel(settle(options, self._outlook), progress, self._check)
+        self._model = load_model(settled.options, progress, self._check, self._outlook)
         for note in self._model.notes:
             self._on_event(Notice(request_id, note))
-        return self._model, self._model.report.load_ms
+        return self._model, settled, self._model.report.load_ms
 
     def _unload(self) -> None:
         if self._model is not None:
@@ -263,14 +267,6 @@ class Engine:
 
     def _fail(self, request_id: str, kind: str, message: str, details: str) -> None:
         self._on_event(Failed(request_id, ErrorReport(kind, message, details)))
-
-
-def _outlook(options: LoadOptions) -> Outlook | None:
-    """Prediction for a model; None where it cannot be told, as loading it will say better."""
-    try:
-        return look_ahead(options)
-    except TenonError:
-        return None
 
 
 def _traceback(error: Exception) -> str:

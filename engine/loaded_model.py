@@ -1,8 +1,9 @@
-"""A model in memory, ready to reply: tokenizer, target and what was chosen for them."""
+"""A model in memory, ready to reply: tokenizer, target and draft, loaded as planned."""
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -14,39 +15,33 @@ import torch
 from engine.advice import model_advice
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.target import Target
+from engine.drafting.kind import DraftKind, LoadedDraft
 from engine.drafting.match_chances import MatchChances
-from engine.errors import InvalidOption, OutOfMemory, UnsupportedModel
+from engine.errors import InvalidOption, OutOfMemory
 from engine.hub.installed import cache_folder, find_model, model_name
+from engine.hub.other_programs import is_others
 from engine.kernels import library
-from engine.loaded_draft import LoadedDraft, plan_draft
-from engine.loaded_target import place_target
 from engine.messages import LoadOptions, ModelReport
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
-from engine.model.footprint import layer_bytes
+from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat
 from engine.modes import MODES
+from engine.placement import ResidentPlan
 from engine.placement.link import Link
-from engine.planning.device_fit import DevicePlan, plan_device
-from engine.planning.fit import fit_model
-from engine.planning.format_choice import AUTO, FULL
-from engine.planning.hardware import (
-    available_memory_bytes,
-    find_gpu,
-    free_device_bytes,
-    shares_memory,
-    usable_cores,
-)
+from engine.placement.source import TargetSource
+from engine.planning.format_choice import FULL
+from engine.planning.hardware import available_memory_bytes, usable_cores
 from engine.planning.kernel_table import prefer_fastest
+from engine.planning.load_plan import LoadPlan
 from engine.planning.memory_places import Gpu, MachineMemory, memory_places
-from engine.planning.placement_plan import PlacementPlan
-from engine.planning.planner import choose_draft
-from engine.planning.thresholds import GPU_RESERVE_BYTES
+from engine.planning.outlook import Outlook, look_ahead
+from engine.planning.plan_wording import summary
+from engine.planning.planner import choose_draft, settle
 from engine.sentences import figure, mark, say
 from engine.text.token_texts import TokenTexts
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.weights.checkpoint import Checkpoint
-from engine.weights.draft_kind import draft_kind
 
 # Up to this size the choice of kernels matters less than measuring it takes.
 _LARGE_BYTES = 128 << 20
@@ -55,13 +50,9 @@ _LARGE_BYTES = 128 << 20
 _TINY_BYTES = 32 << 20
 _TRIALS = 7
 _CPU = torch.device("cpu")
-_GPU_UNUSED = mark(
-    "The part of the model that does not fit on the GPU does not fit in memory either, so the CPU computes all of it."
+_LESS_THAN_PLANNED = mark(
+    "The GPU has less memory than was planned with, so the model was loaded otherwise: {summary}."
 )
-_SHORT_OF_MEMORY = mark(
-    "Keys and values take 8 bits, which is lossy, so that {context} tokens of context fit into memory."
-)
-
 # By whether the GPU's memory was full.
 _NO_WAY_HOME = {
     True: mark(
@@ -97,7 +88,7 @@ class LoadedModel:
         draft: The draft that was loaded with it, None for none.
         link: The way to the GPU, or to the CPU's own memory where none is used.
         placement: Where the target's weights are.
-        placement_plan: Where its layers live.
+        plan: How it was loaded, and where its layers live now.
         target_devices: Where the target computes, in words.
         generation_config: How the checkpoint wants to be sampled; empty where it does not say.
         tell: Takes a sentence for the person about something that happens in mid-reply; set for each reply.
@@ -107,12 +98,19 @@ class LoadedModel:
     """
 
     def __init__(
-        self, options: LoadOptions, progress: Callable[[int, int], None], check: Callable[[], None]
+        self,
+        options: LoadOptions,
+        plan: LoadPlan,
+        draft: DraftKind | None,
+        progress: Callable[[int, int], None],
+        check: Callable[[], None],
     ) -> None:
-        """Load a model.
+        """Load a model as planned.
 
         Args:
-            options: Which and how.
+            options: Which and how, settled.
+            plan: What goes where.
+            draft: The draft that the plan has; None for none.
             progress: Called with bytes of weights read, and in all.
             check: Called often, by this load and by the replies that follow; raises `Cancelled` when the request that
                 runs is to stop.
@@ -124,68 +122,50 @@ class LoadedModel:
         _set_threads(options.threads)
         memory = MachineMemory.now()
         folder = find_model(options.model)
-        if draft_kind(folder) == "head":
-            raise UnsupportedModel(
-                say(
-                    "The folder {folder} holds a draft head and not a whole model: choose the model that "
-                    "it was made for, and name this folder as its draft.",
-                    folder=folder,
-                )
-            )
         checkpoint = Checkpoint(folder)
         config = read_config(checkpoint)
         check()
         self.tokenizer = Tokenizer(folder, read_end_ids(folder))
         self.token_texts = TokenTexts(self.tokenizer)
-        gpu = None if options.vram_budget_bytes == 0 else find_gpu()
-        reference = choose_draft(options)
-        draft = None
-        if reference is not None:
-            draft = plan_draft(reference, self.tokenizer, config, options, gpu, _vram_budget(options, gpu))
-        draft_there = draft is not None and draft.device == gpu
-        left = None if gpu is None else _vram_budget(options, gpu)
-        if left is not None and draft is not None and draft_there:
-            left -= draft.size_bytes
-
-        def on_gpu(weights: WeightFormat, context: int) -> DevicePlan:
-            return plan_device(config, weights, context, options, left, draft_there)
-
-        def off_host(weights: WeightFormat, context: int) -> PlacementPlan:
-            together = gpu is None or shares_memory(gpu)
-            return PlacementPlan() if together else on_gpu(weights, context).placement
-
-        fit = fit_model(config, options, 0 if draft is None else draft.host_bytes, off_host)
-        if fit.weight_bytes >= _LARGE_BYTES:
-            prefer_fastest(fit.weights, cache_folder(), check)
+        if plan.draft is not None and draft is not None:
+            own = self.tokenizer
+            draft_folder = find_model(draft.name)
+            draft.check(
+                draft_folder, folder, config, lambda place: own if place == folder else Tokenizer(place)
+            )
+        size_bytes = weight_bytes(config, plan.weights)
+        if size_bytes >= _LARGE_BYTES:
+            prefer_fastest(plan.weights, cache_folder(), check)
         check()
-        device_plan = on_gpu(fit.weights, fit.context)
-        if fit.plan.kind == "stream":
-            unused = device_plan.size_bytes > 0 and _gpu_part(options) is not None
-            device_plan = DevicePlan(fit.plan, notes=(say(_GPU_UNUSED),) if unused else device_plan.notes)
-        self.link = Link(gpu if gpu is not None and (draft_there or device_plan.size_bytes) else _CPU)
-        self.placement_plan = device_plan.placement
-        placed = place_target(
-            checkpoint, config, fit.weights, self.placement_plan, self.link, progress, check
+        self.plan = plan
+        self.link = Link(torch.device(plan.device or "cpu"))
+        source = TargetSource(
+            checkpoint,
+            config,
+            plan.weights,
+            self.link,
+            cache_folder(),
+            not is_others(checkpoint.folder),
+            progress,
+            check,
         )
+        placed = plan.placement.load(source)
         self.placement = placed.placement
         self._at_home = placed.at_home
         # False where the layers left the GPU and did not reach the host.
         self._whole = True
-        self._weights = fit.weights
         early: list[str] = []
         self.tell: Callable[[str], None] = early.append
         decoder = Decoder(config, self.placement)
-        self.target = Target(decoder, fit.context, None if placed.at_home is None else self._leave_gpu)
+        self.target = Target(decoder, plan.context, None if placed.at_home is None else self._leave_gpu)
         self.target_devices = placed.devices
-        if options.threads is None and fit.weight_bytes < _TINY_BYTES and fit.plan.kind != "stream":
+        if options.threads is None and size_bytes < _TINY_BYTES and not plan.placement.streams:
             torch.set_num_threads(_faster_thread_count(self.target))
-        self.notes = (*device_plan.notes, *placed.notes, *early, *_slow_kernels(fit.weights))
-        if fit.weights.cache == torch.int8 and options.kv_cache == AUTO:
-            self.notes += (say(_SHORT_OF_MEMORY, context=figure(fit.context, ",")),)
+        self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights))
         self.draft: LoadedDraft | None = None
-        if draft is not None:
-            link = self.link if draft_there else Link(_CPU)
-            self.draft = LoadedDraft(draft, decoder, checkpoint, fit.context, link, check)
+        if plan.draft is not None and draft is not None:
+            link = self.link if plan.draft.on_gpu else Link(_CPU)
+            self.draft = draft.load(draft_folder, plan.draft, decoder, checkpoint, plan.context, link, check)
             self.notes += self.draft.notes
         streamed = self.placement.streamed_bytes > 0
         self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(flat=streamed))
@@ -199,21 +179,12 @@ class LoadedModel:
             folder=str(folder),
             architecture=config.architecture,
             parameters=placed.parameters,
-            weights=fit.weights.name,
-            context=fit.context,
-            weight_bytes=fit.weight_bytes,
+            weights=plan.weights.name,
+            context=plan.context,
+            weight_bytes=size_bytes,
             load_ms=(time.perf_counter() - started) * 1e3,
-            places=memory_places(
-                config,
-                self.placement_plan,
-                fit.weights,
-                fit.context,
-                memory,
-                draft_bytes=0 if draft is None else draft.size_bytes,
-                gpu=Gpu.of(self.link.device),
-                draft_on_gpu=draft is not None and draft.device.type != "cpu",
-            ),
-            kv_cache="q8_0" if fit.weights.cache == torch.int8 else FULL,
+            places=memory_places(plan, config, memory, Gpu.of(self.link.device)),
+            kv_cache="q8_0" if plan.weights.cache == torch.int8 else FULL,
             advice=model_advice(self.generation_config, self.tokenizer.template),
         )
 
@@ -253,9 +224,9 @@ class LoadedModel:
         reason = str(error).strip().partition("\n")[0][:120]
         self.release()
         self._whole = False
-        config, plan = self.target.config, self.placement_plan
-        moving = config.layers if plan.kind == "layer-offload" else plan.device_layers
-        needed = moving * layer_bytes(config, self._weights, self.target.context)
+        sizes = self.plan.sizes(self.target.config)
+        home = ResidentPlan.of(len(self.plan.placement.layers))
+        needed = home.host(sizes).total - self.plan.placement.host(sizes).total
         free = available_memory_bytes()
         if needed > free:
             raise OutOfMemory(
@@ -266,8 +237,9 @@ class LoadedModel:
                     free=figure(free / 1e9, ".3g"),
                 )
             )
-        self.tell(say(_MOVED_HOME[full], reason=reason, name=self._weights.name))
-        self.placement, self.placement_plan = at_home(), PlacementPlan()
+        self.tell(say(_MOVED_HOME[full], reason=reason, name=self.plan.weights.name))
+        self.placement = at_home()
+        self.plan = replace(self.plan, placement=home)
         self._whole = True
         self.target_devices = "cpu"
         return Decoder(self.target.config, self.placement)
@@ -278,10 +250,47 @@ class LoadedModel:
             self.placement.release()
 
 
+def load_model(
+    options: LoadOptions,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    check: Callable[[], None] = lambda: None,
+    outlook: Outlook | None = None,
+) -> LoadedModel:
+    """Plan a model and load it as planned.
+
+    A GPU that has less memory than was planned with leads to a new plan, made as the first one was, and a sentence.
+
+    Args:
+        options: Which and how, settled where there is an outlook.
+        progress: Called with bytes of weights read, and in all.
+        check: Called often; raises to cancel.
+        outlook: What is predicted for the model; None to look now.
+
+    Raises:
+        TenonError: anything that is wrong with the folder, the options or the memory.
+    """
+    if outlook is None:
+        outlook = look_ahead(options)
+        options = settle(options, outlook).options
+    plan = outlook.load_plan(options)
+    try:
+        return LoadedModel(options, plan, outlook.draft, progress, check)
+    except torch.OutOfMemoryError:
+        if not plan.device:
+            raise
+    gc.collect()
+    again = look_ahead(options).load_plan(options)
+    if again.on_device.total >= plan.on_device.total:
+        # What is said to be free is not: without the GPU then.
+        again = look_ahead(replace(options, vram_budget_bytes=0)).load_plan(options)
+    again = replace(again, notes=(say(_LESS_THAN_PLANNED, summary=summary(again)), *again.notes))
+    return LoadedModel(options, again, outlook.draft, progress, check)
+
+
 def _gpu_part(options: LoadOptions) -> str | None:
-    """The part of a GPU that the mode is about; None where any will do, as streaming goes by memory alone."""
+    """The part of a GPU that the mode is about; None where any will do."""
     mode = MODES.get(options.mode)
-    return None if mode is None or mode.placement == "stream" else mode.placement
+    return mode.placements[0] if mode is not None and mode.needs_gpu else None
 
 
 def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:
@@ -299,14 +308,6 @@ def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:
             name=weights.name,
         ),
     )
-
-
-def _vram_budget(options: LoadOptions, gpu: torch.device | None) -> int:
-    """Bytes of the GPU's memory that may be taken: what was asked for, and never more than is free."""
-    if gpu is None:
-        return 0
-    free = free_device_bytes(gpu) - GPU_RESERVE_BYTES
-    return free if options.vram_budget_bytes is None else min(free, options.vram_budget_bytes)
 
 
 def _faster_thread_count(target: Target) -> int:

@@ -32,10 +32,9 @@ from engine.messages import (
     Timings,
     TokensAdded,
 )
-from engine.modes import MODES
 from engine.planning.hardware import device_peak_bytes, own_memory
 from engine.planning.outlook import Outlook
-from engine.planning.planner import choose_plan
+from engine.planning.planner import Settled
 from engine.planning.probes.other_work import OtherWork
 from engine.request import begun_thought, fit_prompt, opening
 from engine.sentences import mark, say
@@ -56,7 +55,8 @@ class ReplyRun:
     Args:
         model: The loaded model; its cache keeps what this reply adds.
         request: The conversation or raw prompt, and how to sample.
-        outlook: What is predicted for the model, and learns from the reply; None where nothing is.
+        settled: What runs.
+        outlook: Learns from the reply; None for none.
         load_ms: Time the load took, None when the model was in memory already.
         emit: Takes events.
         check: Raises `Cancelled` when the request is to stop.
@@ -66,6 +66,7 @@ class ReplyRun:
         self,
         model: LoadedModel,
         request: Generate,
+        settled: Settled,
         outlook: Outlook | None,
         load_ms: float | None,
         emit: Callable[[Event], None],
@@ -79,8 +80,8 @@ class ReplyRun:
         self._outlook = outlook
         if request.round_texts:
             self._clock.keep_all_rounds()
-        self._plan = choose_plan(request.options, outlook, model.placement.streamed_bytes > 0)
-        self._draft = model.draft if MODES[self._plan.mode].needs_draft else None
+        self._plan, self._mode = settled.plan, settled.mode
+        self._draft = model.draft if self._mode.needs_draft else None
         self._crossed_before = model.link.to_device_bytes
         self._read_before = model.placement.disk_read_bytes
         self._sampler = settled_sampler(
@@ -121,7 +122,7 @@ class ReplyRun:
             self._emit(Notice(self._request.request_id, say(_LOSSY)))
         self._model.tell = self._notice
         options = self._request.options
-        mode = MODES[self._plan.mode]
+        mode = self._mode
         cost = self._recalled_cost(mode.name)
         self._clock.recalled_plain_s = _known_plain_s(cost)
         recipe = mode.recipe(
@@ -151,10 +152,10 @@ class ReplyRun:
             self._outlook.learn(
                 rounds,
                 model.report.weights,
-                model.placement_plan,
+                model.plan.placement,
                 self._plan.mode,
                 self._request.prompt_kind,
-                model.match_chances if self._plan.mode == "lookup" else None,
+                model.match_chances if self._mode.looks_up else None,
             )
 
     def _recalled_cost(self, mode: str) -> RoundCost:
@@ -163,7 +164,7 @@ class ReplyRun:
         cost = model.round_costs[mode]
         if self._outlook is not None and not cost.measured:
             profile = self._outlook.profile(model.report.weights)
-            cost.expect(profile.forward_seconds(model.placement_plan))
+            cost.expect(profile.forward_seconds(model.plan.placement))
             if not model.match_chances.known:
                 model.match_chances = profile.chances()
         return cost
@@ -178,7 +179,7 @@ class ReplyRun:
         if drafts != "likeliest" and self._sampler.temperature > 0.0:
             sampling = DraftSampling(self._sampler, drafts == "with replacement")
         return self._draft.drafter(
-            MODES[self._plan.mode], self._request.options, sampling, self._notice, self._unconfirmed
+            self._mode.paced, self._request.options, sampling, self._notice, self._unconfirmed
         )
 
     def _notice(self, sentence: str) -> None:

@@ -30,11 +30,13 @@ from engine.messages import (
     Thinking,
     TokensAdded,
 )
+from engine.modes import MODES
+from engine.sentences import either
 
 _WIDTH = "guesses that are followed at each level of the draft's tree; 1 is a chain (default: %(default)s)"
 _DEPTH = "the longest run of guesses (default: %(default)s)"
 _NODES = "guesses that the model checks in one pass, beside the token before them (default: 15; llmcad: 63)"
-_MODE = "auto, plain, lookup, dovetail, offload, layer-offload or llmcad (default: %(default)s)"
+_MODE = f"{either(['auto', *MODES])} (default: %(default)s)"
 _FALLBACK = (
     "llmcad: check the guesses once none of their branches is likelier than this, above 0 and at most 1, to begin with "
     "(default: %(default)s)"

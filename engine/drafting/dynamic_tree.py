@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import InvalidOption
+from engine.messages import LoadOptions
 from engine.model.token_tree import ROOT, Draft
 from engine.sentences import mark, say
 
@@ -49,6 +50,12 @@ class TreeShape:
             value = getattr(self, name)
             if not 1 <= value <= most:
                 raise InvalidOption(say(_REFUSALS[name], most=most, value=value))
+
+
+def tree_shape(options: LoadOptions) -> TreeShape:
+    """How large dynamic trees may get. InvalidOption where that is out of range."""
+    nodes = TreeShape.nodes if options.draft_nodes is None else options.draft_nodes
+    return TreeShape(options.draft_width, options.draft_depth, nodes)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from engine.drafting.branch_tree import BranchTree
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.fallback import FallbackThreshold
 from engine.drafting.step_worth import StepWorth
+from engine.messages import LoadOptions
 from engine.model.token_tree import Draft
 
 #: Any token more likely than this opens a branch (section 3.2).
@@ -59,6 +60,18 @@ class Pacing:
     def __post_init__(self) -> None:
         """Check the range."""
         FallbackThreshold(self.fallback_threshold)
+
+
+def pacing(options: LoadOptions) -> Pacing:
+    """How branches are paced. InvalidOption where that is out of range."""
+    return Pacing(
+        options.fallback_threshold,
+        options.branching,
+        options.adaptive_fallback,
+        options.draft_ahead,
+        options.draft_beyond,
+        options.draft_depth,
+    )
 
 
 class PacedTree:

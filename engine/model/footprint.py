@@ -8,6 +8,7 @@ from functools import lru_cache
 from engine.model.config import ModelConfig
 from engine.model.tensors import Slot, head_slot, layer_slots, outer_slots
 from engine.model.weight_format import WeightFormat
+from engine.model.weight_format import weight_format as format_of
 from engine.weights.direct_reader import ALIGNMENT_BYTES
 
 
@@ -31,6 +32,15 @@ def weight_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
 def head_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
     """Bytes of the map from hidden states to logits, which a dense format may share with the embedding."""
     return weight_format.slot_bytes(head_slot(config))
+
+
+@lru_cache(maxsize=1024)
+def layer_sizes(config: ModelConfig, weight_format: WeightFormat) -> tuple[int, ...]:
+    """Bytes of each layer's weights in memory."""
+    return tuple(
+        sum(_slot_bytes(slot, weight_format) for slot in layer_slots(config, layer))
+        for layer in range(config.layers)
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -62,6 +72,13 @@ def layer_bytes(config: ModelConfig, weight_format: WeightFormat, tokens: int) -
     """Bytes of a layer's weights, the mean of all, and of its keys and values of this many tokens."""
     layers = weight_bytes(config, weight_format) - weight_bytes(replace(config, layers=0), weight_format)
     return -(-layers // config.layers) + cache_bytes(replace(config, layers=1), tokens, weight_format)
+
+
+def layer_elements(config: ModelConfig) -> int:
+    """Weights of a layer: each is multiplied once for each token."""
+    exact = format_of("fp32")
+    one, two = (weight_bytes(replace(config, layers=layers), exact) for layers in (1, 2))
+    return (two - one) // exact.dense.itemsize
 
 
 def cache_bytes(config: ModelConfig, tokens: int, weight_format: WeightFormat) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Protocol
 
 import torch
@@ -34,7 +34,7 @@ def load_weights(
     device: torch.device,
     progress: Callable[[int, int], None] = lambda done_bytes, total_bytes: None,
     check: Callable[[], None] = lambda: None,
-    first_layer: int = 0,
+    wanted: Sequence[int] | None = None,
 ) -> ModelWeights:
     """Read a whole model. Beside the weights themselves no more than one slice is held.
 
@@ -45,7 +45,7 @@ def load_weights(
         device: Where they go.
         progress: Called with bytes read and bytes to read, after each slice.
         check: Called before each slice; raises to cancel.
-        first_layer: Layers before this one are left out: they are loaded elsewhere.
+        wanted: The layers to read, in order; None for all. Others are loaded elsewhere.
 
     Raises:
         TensorMismatch: The checkpoint's tensors are not those of its config.
@@ -64,11 +64,10 @@ def load_weights(
 
     progress(0, total)
     outer = read_slots(checkpoint, outer_slots(config), dtype, device, advance, check)
-    wanted = range(first_layer, config.layers)
-    layers = load_layers(checkpoint, config, wanted, dtype, device, advance, check)
+    wanted = range(config.layers) if wanted is None else wanted
     return ModelWeights(
         embedding=Table(outer["embedding"]),
-        layers=layers,
+        layers=load_layers(checkpoint, config, wanted, dtype, device, advance, check),
         final_norm=Norm(outer["final_norm"], config.norm_epsilon, config.family.norm_offset),
         head=Linear(outer["embedding"] if config.tied else outer["head"]),
         tied=config.tied,
@@ -81,7 +80,7 @@ def load_weights(
 def load_layers(
     checkpoint: Checkpoint,
     config: ModelConfig,
-    wanted: range,
+    wanted: Sequence[int],
     dtype: torch.dtype,
     device: torch.device,
     advance: Callable[[int], None] = lambda size_bytes: None,

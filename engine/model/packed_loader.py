@@ -54,7 +54,7 @@ def load_packed(
     weight_format: WeightFormat,
     progress: Progress = lambda done_bytes, total_bytes: None,
     check: Check = lambda: None,
-    first_layer: int = 0,
+    wanted: Sequence[int] | None = None,
     source: TensorSource | None = None,
     refused: Mapping[str, str] | None = None,
     keep: Keep | None = None,
@@ -67,7 +67,7 @@ def load_packed(
         weight_format: Packed.
         progress: Called with bytes read, and in all.
         check: Called often; raises to cancel.
-        first_layer: Layers before this one are left out: they are loaded elsewhere.
+        wanted: The layers to read, in order; None for all. Others are loaded elsewhere.
         source: Where the tensors are read from; None for the checkpoint.
         refused: Matrices that the format could not hold when the source was made, and why.
         keep: Takes what is arranged, for a file of it.
@@ -79,8 +79,9 @@ def load_packed(
     """
     check_tensors(checkpoint, config)
     source = source or checkpoint
+    wanted = range(config.layers) if wanted is None else wanted
     (final_norm,) = (slot for slot in outer_slots(config) if slot.field == "final_norm")
-    layers = {index: layer_slots(config, index) for index in range(first_layer, config.layers)}
+    layers = {index: layer_slots(config, index) for index in wanted}
     slots = [final_norm, head_slot(config), *(slot for layer in layers.values() for slot in layer)]
     reader = PackedReader(source, weight_format, keep=keep)
     parts = reader.read(slots, progress, check)

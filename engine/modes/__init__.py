@@ -1,15 +1,11 @@
 """Modes: each a recipe of parts for the one loop, one file per mode. ``MODES`` is the table of them."""
 
-from engine.modes.dovetail import DOVETAIL
-from engine.modes.layer_offload import LAYER_OFFLOAD
-from engine.modes.llmcad import LLMCAD
-from engine.modes.lookup import LOOKUP
+from engine.modes import dovetail, layer_offload, llmcad, lookup, offload, plain
 from engine.modes.mode import Mode
-from engine.modes.offload import OFFLOAD
-from engine.modes.plain import PLAIN
 
+# Of equal predictions the earlier one is taken.
 MODES: dict[str, Mode] = {
-    mode.name: mode for mode in (PLAIN, LOOKUP, DOVETAIL, OFFLOAD, LAYER_OFFLOAD, LLMCAD)
+    one.MODE.name: one.MODE for one in (plain, lookup, llmcad, dovetail, offload, layer_offload)
 }
 
 __all__ = ["MODES", "Mode"]

@@ -3,13 +3,32 @@
 Plain decoding, as in partial offload. It pays where many tokens share a forward, as those of a long prompt do.
 """
 
-from engine.decoding.schedule import FixedLength
-from engine.drafting.drafter import NoDrafter
-from engine.modes.mode import Mode
+from __future__ import annotations
 
-LAYER_OFFLOAD = Mode(
-    "layer-offload",
-    drafter=lambda chances: NoDrafter(),
-    schedule=lambda nodes, cost: FixedLength(0),
-    placement="layer-offload",
+from typing import TYPE_CHECKING
+
+from engine.modes.mode import Mode, no_drafter, no_drafts
+from engine.sentences import mark, say
+
+if TYPE_CHECKING:
+    from engine.placement.plan import PlacementPlan
+
+_NOTHING_TO_COPY = mark("Every layer fits on the GPU, so that none would have to be copied there.")
+
+
+def _pointless(placement: PlacementPlan, gpu_layers: int | None) -> str:
+    return say(_NOTHING_TO_COPY) if placement.device_layers == len(placement.layers) else ""
+
+
+MODE = Mode(
+    name=mark("layer-offload"),
+    reason=mark(
+        "Layer offload was chosen: layers that do not fit on the GPU are copied there for each token."
+    ),
+    predict=lambda rounds: rounds.plain(),
+    drafter=no_drafter,
+    schedule=no_drafts,
+    placements=("layer-offload", "resident"),
+    needs_gpu=True,
+    pointless=_pointless,
 )

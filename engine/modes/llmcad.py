@@ -5,9 +5,48 @@ the disk takes as long for 64 tokens as for one, and the kernels compute 64 colu
 the root.
 """
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.modes.mode import Mode
+from __future__ import annotations
 
-LLMCAD = Mode(
-    "llmcad", drafter=None, schedule=AdaptiveBudget, placement="stream", drafting="branches", nodes=63
+from typing import TYPE_CHECKING
+
+from engine.modes.mode import Mode, adaptive
+from engine.sentences import mark, say
+
+if TYPE_CHECKING:
+    from engine.placement.plan import PlacementPlan
+
+_FITS = mark("It is for models larger than memory, and this one fits.")
+
+
+def _pointless(placement: PlacementPlan, gpu_layers: int | None) -> str:
+    return "" if placement.streams else say(_FITS)
+
+
+MODE = Mode(
+    name=mark("llmcad"),
+    reason=mark(
+        "LLMCad was chosen: layers that memory has no room for are read from the disk, and meanwhile a draft guesses "
+        "ahead."
+    ),
+    predict=lambda rounds: rounds.drafted_ahead(),
+    schedule=adaptive,
+    drafts=("model",),
+    paced=True,
+    nodes=63,
+    pointless=_pointless,
+    reason_in_memory=mark(
+        "LLMCad was chosen, but this model fits in memory: nothing is read from the disk, so there is no wait in "
+        "which the draft could guess; it guesses before each pass only."
+    ),
+    wrong_draft=mark(
+        "It needs a small model as its draft: a head cannot go on while the model is on its way."
+    ),
+    without_kind=mark(
+        "The mode {mode} needs a small model as its draft, and this model's is a head, so the mode was chosen "
+        "automatically."
+    ),
+    draft_refused=mark(
+        "The draft {reference} is a head that needs the model's hidden states, so it cannot guess while the model is "
+        "read: choose a small model of the same vocabulary as the draft for {name}, or the mode dovetail."
+    ),
 )

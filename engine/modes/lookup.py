@@ -1,7 +1,38 @@
 """Prompt lookup: drafts what followed the same words earlier in the text, as much of it as pays."""
 
-from engine.decoding.worthwhile_nodes import WorthwhileNodes
-from engine.drafting.prompt_lookup import PromptLookup
-from engine.modes.mode import Mode
+from __future__ import annotations
 
-LOOKUP = Mode("lookup", drafter=PromptLookup, schedule=lambda nodes, cost: WorthwhileNodes(cost=cost))
+from typing import TYPE_CHECKING
+
+from engine.modes.mode import Mode
+from engine.sentences import mark
+
+if TYPE_CHECKING:
+    from engine.decoding.round_cost import RoundCost
+    from engine.decoding.schedule import Schedule
+    from engine.drafting.drafter import Drafter
+    from engine.drafting.match_chances import MatchChances
+
+
+def _drafter(chances: MatchChances) -> Drafter:
+    from engine.drafting.prompt_lookup import PromptLookup
+
+    return PromptLookup(chances)
+
+
+def _schedule(nodes: int, cost: RoundCost) -> Schedule:
+    from engine.decoding.worthwhile_nodes import WorthwhileNodes
+
+    return WorthwhileNodes(cost=cost)
+
+
+MODE = Mode(
+    name=mark("lookup"),
+    reason=mark("Prompt lookup was chosen."),
+    predict=lambda rounds: rounds.looked_up(),
+    drafter=_drafter,
+    schedule=_schedule,
+    looks_up=True,
+    # It needs no second model, and its schedule drafts nothing where drafts do not pay for themselves.
+    usual=mark("Auto: lookup needs no second model, and drafts only while that is faster than plain."),
+)

@@ -3,13 +3,18 @@
 Plain decoding: what the mode is about is where the layers are, which is settled when the model is loaded.
 """
 
-from engine.decoding.schedule import FixedLength
-from engine.drafting.drafter import NoDrafter
-from engine.modes.mode import Mode
+from engine.modes.mode import Mode, no_drafter, no_drafts
+from engine.sentences import mark, say
 
-OFFLOAD = Mode(
-    "offload",
-    drafter=lambda chances: NoDrafter(),
-    schedule=lambda nodes, cost: FixedLength(0),
-    placement="offload",
+_NO_LAYERS_WANTED = mark("It needs layers on the GPU, and the setting for GPU layers is 0.")
+
+MODE = Mode(
+    name=mark("offload"),
+    reason=mark("Partial offload was chosen: the first layers on the GPU, the others on the CPU."),
+    predict=lambda rounds: rounds.plain(),
+    drafter=no_drafter,
+    schedule=no_drafts,
+    placements=("offload", "resident"),
+    needs_gpu=True,
+    pointless=lambda placement, gpu_layers: say(_NO_LAYERS_WANTED) if gpu_layers == 0 else "",
 )

@@ -1,7 +1,12 @@
 """Plain decoding: the loop with an empty draft, one token for each forward."""
 
-from engine.decoding.schedule import FixedLength
-from engine.drafting.drafter import NoDrafter
-from engine.modes.mode import Mode
+from engine.modes.mode import Mode, no_drafter, no_drafts
+from engine.sentences import mark
 
-PLAIN = Mode("plain", drafter=lambda chances: NoDrafter(), schedule=lambda nodes, cost: FixedLength(0))
+MODE = Mode(
+    name="plain",
+    reason=mark("Plain decoding was chosen: one token for each pass."),
+    predict=lambda rounds: rounds.plain(),
+    drafter=no_drafter,
+    schedule=no_drafts,
+)

@@ -1,1 +1,13 @@
-"""Where each weight lives and how it reaches a compute unit: one file per kind of placement."""
+"""Where weights live: one file for each kind of placement. ``PLACEMENTS`` is the table of them, by name."""
+
+from engine.placement.layer_offload import LayerOffloadPlan
+from engine.placement.plan import PlacementPlan
+from engine.placement.resident import ResidentPlan
+from engine.placement.split import SplitPlan
+from engine.placement.streamed import StreamedPlan
+
+PLACEMENTS: dict[str, type[PlacementPlan]] = {
+    plan.name: plan for plan in (ResidentPlan, SplitPlan, LayerOffloadPlan, StreamedPlan)
+}
+
+__all__ = ["PLACEMENTS", "LayerOffloadPlan", "PlacementPlan", "ResidentPlan", "SplitPlan", "StreamedPlan"]

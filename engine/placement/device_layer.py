@@ -60,3 +60,10 @@ def device_layer(layer: LayerWeights, tensors: Iterator[Tensor]) -> LayerWeights
     parts: dict[str, Any] = {field.name: getattr(layer, field.name) for field in fields(layer)}
     # In the order of `LayerWeights.parts`, which is that of the fields.
     return LayerWeights(**{name: moved(part) for name, part in parts.items()})
+
+
+def half_type(device: torch.device) -> torch.dtype:
+    """The 16-bit type that a GPU computes fast in."""
+    if device.type == "cuda" and not torch.cuda.is_bf16_supported(including_emulation=False):
+        return torch.float16
+    return torch.float16 if device.type == "mps" else torch.bfloat16

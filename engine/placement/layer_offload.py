@@ -7,19 +7,88 @@ first. The layers that stay are spread evenly among the others, so that each of 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from engine.model.layer import LayerWeights
-from engine.placement.copies import Copies, Mark
+from engine.placement.copies import Copies, Mark, copies_to
 from engine.placement.device_layer import device_layer, layer_tensors
+from engine.placement.footprint import Footprint, Sizes
 from engine.placement.link import Link
+from engine.placement.plan import COPIED, DEVICE, PlacementPlan, Room
+from engine.placement.source import Placed, TargetSource
+from engine.placement.split import split
+from engine.sentences import say
 
 # Where a tensor may begin in a buffer: what device memory is allocated by, so that no kernel sees a smaller alignment.
 _ALIGNMENT_BYTES = 256
+# One layer computes while the next one comes.
+_BUFFERS = 2
+
+
+@dataclass(frozen=True)
+class LayerOffloadPlan(PlacementPlan):
+    """All layers computed on the GPU; those that do not fit there are copied from the host's memory each time."""
+
+    name = "layer-offload"
+    on_device = True
+
+    @classmethod
+    def fit(cls, sizes: Sizes, room: Room, most: int) -> LayerOffloadPlan | None:
+        """As many layers as possible stay, beside the ring that the others pass through."""
+        layers = sizes.config.layers
+        # Were more to stay than the ring leaves of the layers, all of them could.
+        ring = min(_BUFFERS, layers)
+        largest = (room.device_bytes - cls.least_device_bytes(sizes)) // min(sizes.device_layers)
+        for staying in (layers, *range(min(layers - ring, most, largest), -1, -1)):
+            plan = cls.of(layers, staying)
+            if staying <= most and plan.fits(sizes, room):
+                return plan
+        return None
+
+    @classmethod
+    def of(cls, layers: int, staying: int) -> LayerOffloadPlan:
+        """So many layers stay, spread evenly behind those that pass, so that each gives the copies time."""
+        passing = layers - staying
+        on_the_way = {at * layers // passing for at in range(passing)}
+        places = tuple(COPIED if index in on_the_way else DEVICE for index in range(layers))
+        return cls(places, min(_BUFFERS, layers) if passing else 0)
+
+    @classmethod
+    def least_device_bytes(cls, sizes: Sizes) -> int:
+        """The ring, all keys and values, and what computes."""
+        return cls.of(sizes.config.layers, 0).device(sizes).total
+
+    def device(self, sizes: Sizes, draft_bytes: int = 0) -> Footprint:
+        """What a GPU's memory holds, the ring with it."""
+        return replace(super().device(sizes, draft_bytes), buffers=self.buffers * max(sizes.device_layers))
+
+    def load(self, source: TargetSource) -> Placed:
+        """Read one layer after the other on its way to the GPU, or to the host's memory that is pinned for it."""
+        host, device = source.host(()), source.link.device
+        copied = [index for index, place in enumerate(self.layers) if place.copied]
+        held = LayerOffload(
+            source.layer,
+            len(self.layers),
+            copied,
+            self.buffers,
+            source.device_type,
+            source.link,
+            copies_to(device),
+        )
+        devices = f"{device} ({self.device_layers} of {len(self.layers)} layers stay there), cpu"
+        return split(source, host, held, devices)
+
+    def summary(self) -> str:
+        """Where things live."""
+        return say(
+            "{count} of {layers} layers on the GPU, the others copied there as needed",
+            count=self.device_layers,
+            layers=len(self.layers),
+        )
 
 
 @dataclass
@@ -44,10 +113,13 @@ class _Slot:
 class LayerOffload:
     """Layers that all compute on a device and live there, or in the host's memory.
 
+    Attributes:
+        indexes: All of the model's layers.
+
     Args:
         host_layer: Reads a layer into the host's memory, by its index; nothing of it is kept.
         count: Layers of the model.
-        staying: How many of them stay on the device.
+        passing: Those that are copied for each forward, in order; the others stay on the device.
         buffers: Layers that the ring holds: at least 2, unless all stay.
         dtype: Of the device's activations.
         link: The way there; it counts what is copied.
@@ -58,7 +130,7 @@ class LayerOffload:
         self,
         host_layer: Callable[[int], LayerWeights],
         count: int,
-        staying: int,
+        passing: Collection[int],
         buffers: int,
         dtype: torch.dtype,
         link: Link,
@@ -66,10 +138,8 @@ class LayerOffload:
     ) -> None:
         self._link = link
         self._copies = copies
-        self._count = count
-        passing = count - staying
-        # The i-th of the layers that pass is at i * count / passing, which spreads them evenly from the first one on.
-        self._passing = tuple(at * count // passing for at in range(passing))
+        self.indexes = frozenset(range(count))
+        self._passing = tuple(passing)
         self._held: dict[int, LayerWeights] = {}
         self._images: dict[int, Tensor] = {}
         imaged: dict[int, LayerWeights] = {}
@@ -89,7 +159,7 @@ class LayerOffload:
         largest = max((image.nbytes for image in self._images.values()), default=0)
         self._slots = [
             _Slot(number, copies.device_buffer(largest), copies.computed())
-            for number in range(buffers if passing else 0)
+            for number in range(buffers if self._passing else 0)
         ]
         self._views = {
             (index, slot.number): device_layer(layer, _in_buffer(slot.buffer, layer_tensors(layer, dtype)))
@@ -101,9 +171,6 @@ class LayerOffload:
         self._computing: _Slot | None = None
         self._next = 0
         self._fetch()
-
-    def __len__(self) -> int:
-        return self._count
 
     def layer(self, index: int) -> LayerWeights:
         """A layer, ready to compute with until the next one is asked for."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
@@ -9,7 +11,38 @@ from engine.model.embedding import Embedding
 from engine.model.layer import LayerWeights, Meanwhile, ModelWeights, Side, nothing_meanwhile
 from engine.model.linear import LinearMap
 from engine.model.norm import Norm
+from engine.placement.footprint import Sizes
 from engine.placement.placement import InMemory
+from engine.placement.plan import HOST, PlacementPlan, Room
+from engine.placement.source import Placed, TargetSource
+from engine.sentences import say
+
+
+@dataclass(frozen=True)
+class ResidentPlan(PlacementPlan):
+    """All layers in the host's memory."""
+
+    name = "resident"
+
+    @classmethod
+    def of(cls, layers: int) -> ResidentPlan:
+        """Of a model of so many layers."""
+        return cls((HOST,) * layers)
+
+    @classmethod
+    def fit(cls, sizes: Sizes, room: Room, most: int) -> ResidentPlan | None:
+        """All of it or nothing."""
+        plan = cls.of(sizes.config.layers)
+        return plan if plan.fits(sizes, room) else None
+
+    def load(self, source: TargetSource) -> Placed:
+        """Read every layer."""
+        host = source.host()
+        return Placed(Resident(host), host.parameters, "cpu", host.notes)
+
+    def summary(self) -> str:
+        """Where things live."""
+        return say("all in memory")
 
 
 class Resident(InMemory):

@@ -1,4 +1,4 @@
-"""The first layers computed on a device, or all of them; everything else on the host.
+"""Some layers computed on a device, or all of them; everything else on the host.
 
 Embedding and head are always the host's. An embedding is looked up in by a few rows, and logits are wanted on the host,
 where tokens are chosen. A head on the device would take the place of as many bytes of layers, which the host would
@@ -7,7 +7,8 @@ then have to read for each forward just the same: to compute with them, or to co
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import torch
@@ -17,16 +18,89 @@ from engine.model.embedding import Embedding
 from engine.model.layer import LayerWeights, Meanwhile, ModelWeights, Side, nothing_meanwhile
 from engine.model.linear import LinearMap
 from engine.model.norm import Norm
+from engine.placement.device_layer import device_layer, layer_tensors
+from engine.placement.footprint import Sizes
 from engine.placement.link import Link
-from engine.placement.placement import InMemory
+from engine.placement.placement import InMemory, Placement
+from engine.placement.plan import DEVICE, HOST, PlacementPlan, Room
 from engine.placement.resident import Resident
+from engine.placement.source import Placed, TargetSource
+from engine.sentences import say
+
+
+@dataclass(frozen=True)
+class SplitPlan(PlacementPlan):
+    """As many of the first layers on the GPU as fit there, at least one, and the others in the host's memory."""
+
+    name = "offload"
+    on_device = True
+
+    @classmethod
+    def fit(cls, sizes: Sizes, room: Room, most: int) -> SplitPlan | None:
+        """The first layers, for these need no way back before the last of them."""
+        left = room.device_bytes - sizes.device_computing
+        count = 0
+        for size in sizes.device_layers[:most]:
+            left -= size + sizes.device_cache(1)
+            if left < 0:
+                break
+            count += 1
+        plan = cls.of(sizes.config.layers, count)
+        return plan if count and plan.fits(sizes, room) else None
+
+    @classmethod
+    def of(cls, layers: int, count: int) -> SplitPlan:
+        """So many of the first layers on the GPU."""
+        return cls((DEVICE,) * count + (HOST,) * (layers - count))
+
+    @classmethod
+    def least_device_bytes(cls, sizes: Sizes) -> int:
+        """One layer, and what computes it."""
+        return cls.of(sizes.config.layers, 1).device(sizes).total
+
+    def load(self, source: TargetSource) -> Placed:
+        """Read the host's layers, then those of the GPU one by one."""
+        there = [index for index, place in enumerate(self.layers) if place.device]
+        host = source.host(set(range(len(self.layers))) - set(there))
+        held = HeldLayers({index: self._layer(source, index) for index in there})
+        devices = f"{source.link.device} ({len(there)} of {len(self.layers)} layers), cpu"
+        return split(source, host, held, devices)
+
+    def summary(self) -> str:
+        """Where things live."""
+        count, layers = self.device_layers, len(self.layers)
+        if count == layers:
+            return say("all {layers} layers on the GPU", layers=layers)
+        return say("{count} of {layers} layers on the GPU, the others in memory", count=count, layers=layers)
+
+    def _layer(self, source: TargetSource, index: int) -> LayerWeights:
+        if not source.weights.packed:
+            return source.device_layer(index)
+        layer = source.layer(index)
+        return device_layer(layer, map(source.link.to_device, layer_tensors(layer, source.device_type)))
+
+
+def split(source: TargetSource, host: ModelWeights, held: DeviceLayers, devices: str) -> Placed:
+    """A model whose layers are on a device and on the host, with the way back for those on the device."""
+    side = Side(str(source.link.device), source.link.device, source.device_type, source.device_type)
+    there = held.indexes
+
+    def at_home() -> Placement:
+        kept = iter(host.layers)
+        layers = tuple(
+            source.layer(index) if index in there else next(kept) for index in range(source.config.layers)
+        )
+        return Resident(replace(host, layers=layers))
+
+    return Placed(Split(host, held, side, source.link), host.parameters, devices, host.notes, at_home)
 
 
 class DeviceLayers(Protocol):
     """Layers that compute on a device."""
 
-    def __len__(self) -> int:
-        """How many: the first ones of the model."""
+    @property
+    def indexes(self) -> frozenset[int]:
+        """Which of the model's layers."""
         ...
 
     def layer(self, index: int) -> LayerWeights:
@@ -52,16 +126,18 @@ class HeldLayers:
     """Layers that live on the device.
 
     Args:
-        layers: The first ones of the model.
+        layers: By their indexes in the model.
     """
 
     host_bytes = 0
 
-    def __init__(self, layers: tuple[LayerWeights, ...]) -> None:
+    def __init__(self, layers: Mapping[int, LayerWeights]) -> None:
         self._layers = layers
 
-    def __len__(self) -> int:
-        return len(self._layers)
+    @property
+    def indexes(self) -> frozenset[int]:
+        """Which of the model's layers."""
+        return frozenset(self._layers)
 
     def layer(self, index: int) -> LayerWeights:
         """The layer."""
@@ -70,15 +146,15 @@ class HeldLayers:
     @property
     def size_bytes(self) -> int:
         """Bytes on the device."""
-        return sum(layer.size_bytes for layer in self._layers)
+        return sum(layer.size_bytes for layer in self._layers.values())
 
     def release(self) -> None:
         """Free the layers."""
-        self._layers = ()
+        self._layers = {}
 
 
 class Split(InMemory):
-    """Hidden rows go to the device for the first layers and come back for the others.
+    """Hidden rows go to the device for its layers and come back for the others.
 
     Each layer's keys and values stay where it computes; nothing else than the rows of a forward, their positions and
     the tree's mask crosses.
@@ -87,16 +163,19 @@ class Split(InMemory):
     there too.
 
     Args:
-        host: The model without its first layers.
-        leading: Those layers.
+        host: The model without the layers on the device.
+        held: Those layers.
         side: The device and the types there.
         link: The way there.
     """
 
-    def __init__(self, host: ModelWeights, leading: DeviceLayers, side: Side, link: Link) -> None:
-        self._count = len(leading)
+    def __init__(self, host: ModelWeights, held: DeviceLayers, side: Side, link: Link) -> None:
+        self._there = held.indexes
+        count = len(host.layers) + len(self._there)
+        on_host = (index for index in range(count) if index not in self._there)
+        self._on_host = {index: place for place, index in enumerate(on_host)}
         self._host = Resident(host)
-        self._leading = leading
+        self._held = held
         self._side = side
         self._link = link
 
@@ -136,8 +215,8 @@ class Split(InMemory):
         return replace(self._host.home, name="host")
 
     def side(self, index: int) -> Side:
-        """The device for the first layers, the host for the others."""
-        return self._side if index < self._count else self.home
+        """The device for its layers, the host for the others."""
+        return self._side if index in self._there else self.home
 
     def carry(self, tensor: Tensor, side: Side) -> Tensor:
         """Through the link."""
@@ -145,19 +224,17 @@ class Split(InMemory):
 
     def layer(self, index: int, meanwhile: Meanwhile = nothing_meanwhile) -> LayerWeights:
         """The weights of a layer, where it computes."""
-        if index < self._count:
-            return self._leading.layer(index)
-        return self._host.layer(index - self._count)
+        if index in self._there:
+            return self._held.layer(index)
+        return self._host.layer(self._on_host[index])
 
     @property
     def bytes_by_device(self) -> dict[str, int]:
         """Bytes of weights held, by device."""
-        host = {
-            device: size + self._leading.host_bytes for device, size in self._host.bytes_by_device.items()
-        }
-        return host | {self._side.name: self._leading.size_bytes}
+        host = {device: size + self._held.host_bytes for device, size in self._host.bytes_by_device.items()}
+        return host | {self._side.name: self._held.size_bytes}
 
     def release(self) -> None:
         """Free the weights."""
         self._host.release()
-        self._leading.release()
+        self._held.release()

@@ -7,8 +7,10 @@ its time. Here the disk reads ahead while layers compute and while tokens are sa
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -16,7 +18,7 @@ from torch import Tensor
 from engine.errors import WeightsUnreadable
 from engine.kernels.packing import Packed
 from engine.model.config import ModelConfig
-from engine.model.converted import Converted
+from engine.model.converted import Converted, streams_as_it_is
 from engine.model.embedding import Embedding, Table
 from engine.model.layer import LayerWeights, Meanwhile, Side, nothing_meanwhile
 from engine.model.linear import ALL, Linear, LinearMap, PackedLinear
@@ -24,16 +26,21 @@ from engine.model.loader import load_layers, read_slots
 from engine.model.norm import Norm
 from engine.model.packed_loader import (
     PackedReader,
+    count_parameters,
     embedding_rows,
     final_norm_of,
     format_notes,
     load_packed_layer,
 )
-from engine.model.tensors import Slot, head_slot, layer_slots, outer_slots
+from engine.model.tensors import Slot, check_tensors, head_slot, layer_slots, outer_slots
 from engine.model.weight_format import WeightFormat
+from engine.placement.disk import DiskKind, disk_kind
+from engine.placement.footprint import Footprint, Sizes
 from engine.placement.layer_ring import LayerRing
 from engine.placement.layer_room import LayerRoom, matrices_of
-from engine.sentences import mark, say
+from engine.placement.plan import DISK, HOST, PlacementPlan, Room, spread
+from engine.placement.source import Placed, TargetSource
+from engine.sentences import figure, mark, say
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.direct_reader import DirectReader, PageMemory
 from engine.weights.packed_file import PackedFile, PackedFileUnusable, check_section, spoil_packed_file
@@ -50,16 +57,119 @@ _DAMAGED = mark(
 _CHANGED = mark("The file {name} was changed while it was in use: ask again.")
 
 
-def pinned_layers(layers: int, count: int) -> frozenset[int]:
-    """Which layers stay in memory: spread evenly, the last one among them.
+_SLOW_DISKS: dict[DiskKind | None, str] = {
+    "network": mark("Its file lies on a network drive: a solid-state drive in this machine would be faster."),
+    "spinning": mark(
+        "Its file lies on a spinning disk: a solid-state drive in this machine would be faster."
+    ),
+}
+# Virtual disks say that they turn; no single disk that does reads as fast as this, nor does a usual network.
+_SLOW_BYTES_S = 400e6
+# One layer computes where it was made, and the next is read meanwhile; with a second buffer the disk does not wait
+# while a layer is made. A third would hide what is left of the time between two forwards, but a layer that stays in its
+# place saves the whole of its reading in every forward.
+_BUFFERS = 2
 
-    The disk is idle while every buffer is full. With the pinned layers in one run it would be, for as long as they
-    take to compute beyond what the ring holds; spread out, each follows a streamed one or two, and the ring is never
-    full for long. The last is pinned so that the ring is whole while tokens are sampled and drafted.
+
+@dataclass(frozen=True)
+class StreamedPlan(PlacementPlan):
+    """As many layers in memory as fit, the others read from the disk.
+
+    Those that stay are spread evenly, the last one among them. The disk is idle while every buffer is full. With the
+    pinned layers in one run it would be, for as long as they take to compute beyond what the ring holds; spread out,
+    each follows a streamed one or two, and the ring is never full for long. The last is pinned so that the ring is
+    whole while tokens are sampled and drafted.
     """
-    return frozenset(
-        index for index in range(layers) if (index + 1) * count // layers > index * count // layers
-    )
+
+    name = "stream"
+
+    @classmethod
+    def fit(cls, sizes: Sizes, room: Room, most: int) -> StreamedPlan | None:
+        """The ring and what is always in memory, then layers."""
+        layers, each = sizes.config.layers, sizes.read_layer
+        spare = room.host_bytes - cls.of(layers, 0, 1).host(sizes).total
+        if spare < 0:
+            return None
+        buffers = min(1 + spare // each, _BUFFERS, layers)
+        spare -= (buffers - 1) * each
+        # With as many buffers as streamed layers these would be in memory as well, and be read again all the same.
+        return cls.of(layers, min(spare // each, max(0, layers - buffers - 1)), buffers)
+
+    @classmethod
+    def of(cls, layers: int, pinned: int, buffers: int = _BUFFERS) -> StreamedPlan:
+        """So many layers stay."""
+        kept = spread(layers, pinned)
+        return cls(tuple(HOST if index in kept else DISK for index in range(layers)), buffers)
+
+    @classmethod
+    def least_bytes(cls, sizes: Sizes) -> int:
+        """The least of the host's memory with which a model runs at all, beside the process's baseline."""
+        return cls.of(sizes.config.layers, 0, 1).host(sizes).total
+
+    def host(self, sizes: Sizes, draft_bytes: int = 0, baseline_bytes: int = 0) -> Footprint:
+        """What the host's memory holds: of the embedding no more than rows, and the ring."""
+        each = sizes.read_layer
+        return replace(
+            super().host(sizes, draft_bytes, baseline_bytes),
+            weights=sizes.head + self.pinned_layers * each,
+            # The layer that computes lies beside what the disk brings.
+            buffers=(self.buffers + 1) * each,
+        )
+
+    def load(self, source: TargetSource) -> Placed:
+        """Keep some layers in memory, and say what reading the others costs."""
+        check_tensors(source.checkpoint, source.config)
+        try:
+            placement, path = self._placed(source)
+        except WeightsUnreadable:
+            if streams_as_it_is(source.config, source.weights):
+                raise
+            placement, path = self._placed(source)  # the file was damaged, and is made anew
+        speed = placement.measure_disk(_checked(source.check))
+        note = say(
+            "The model is larger than the memory it may take, so {layers} of its {all} layers ({size} GB) are read "
+            "from the disk for each token or draft, which takes about {seconds} s.",
+            layers=len(self.layers) - self.pinned_layers,
+            all=len(self.layers),
+            size=figure(placement.streamed_bytes / 1e9, ".2g"),
+            seconds=figure(placement.streamed_bytes / speed, ".2g"),
+        )
+        kind = disk_kind(path)
+        if kind in _SLOW_DISKS and speed < _SLOW_BYTES_S:
+            note += f" {say(_SLOW_DISKS[kind])}"
+        return Placed(placement, count_parameters(source.config), "cpu, disk", (note, *placement.notes))
+
+    def summary(self) -> str:
+        """Where things live."""
+        return say(
+            "{count} of {layers} layers in memory, the others read from the disk",
+            count=self.pinned_layers,
+            layers=len(self.layers),
+        )
+
+    def _placed(self, source: TargetSource) -> tuple[Streamed, Path]:
+        converted = source.convert()
+        kept = [index for index, place in enumerate(self.layers) if place.host]
+        placement = Streamed(
+            source.checkpoint,
+            source.config,
+            source.weights,
+            converted,
+            kept,
+            self.buffers,
+            _checked(source.check),
+        )
+        return placement, source.checkpoint.folder if converted is None else converted.packed.path
+
+
+def _checked(check: Callable[[], None]) -> Meanwhile:
+    """What cancels while the disk is waited for."""
+
+    def meanwhile() -> bool:
+        check()
+        return False
+
+    return meanwhile
 
 
 class Streamed:
@@ -73,7 +183,7 @@ class Streamed:
         config: Of this checkpoint.
         weight_format: What its layers become.
         converted: Where its matrices are in the types of the format; None where the checkpoint's own bytes will do.
-        pinned: How many layers stay in memory.
+        pinned: The layers that stay in memory.
         buffers: Of the ring, each for one layer.
         meanwhile: Called while the weights are read that stay; raises to cancel.
 
@@ -87,7 +197,7 @@ class Streamed:
         config: ModelConfig,
         weight_format: WeightFormat,
         converted: Converted | None,
-        pinned: int,
+        pinned: Collection[int],
         buffers: int,
         meanwhile: Meanwhile = nothing_meanwhile,
     ) -> None:
@@ -104,11 +214,10 @@ class Streamed:
         self._verify([head_slot(config)], check)
         self.notes = self._load_outer(refused, check)
         self._resident_bytes = self._head.size_bytes
-        kept = pinned_layers(config.layers, pinned)
-        self._resident = {index: self._pinned(index, check) for index in sorted(kept)}
+        self._resident = {index: self._pinned(index, check) for index in sorted(pinned)}
         self._resident_bytes += sum(layer.size_bytes for layer in self._resident.values())
         self._room = LayerRoom(self._source, config, weight_format, self._read_vectors(check), refused)
-        streamed = [index for index in range(config.layers) if index not in kept]
+        streamed = [index for index in range(config.layers) if index not in self._resident]
         self._places = {index: place for place, index in enumerate(streamed)}
         self._checked: set[int] = set()
         layers = [self._room.places[index].extents for index in streamed]

@@ -13,12 +13,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from engine.drafting.kind import DraftKind
 from engine.model.footprint import head_bytes, layer_bytes
 from engine.model.weight_format import WeightFormat
+from engine.placement import PlacementPlan
 from engine.planning.expected_tokens import Expectation
 from engine.planning.machine_speeds import MachineSpeeds
-from engine.planning.model_facts import DraftFacts, TargetFacts
-from engine.planning.placement_plan import PlacementPlan
+from engine.planning.model_facts import TargetFacts
 from engine.planning.probes.host_speed import FormatSpeed
 
 # Time beside the products, in operators on hardly any data (`HostSpeed.operator_s`): of a layer and of a forward
@@ -82,11 +83,10 @@ class TargetCost:
         config = target.config
         self._speeds = speeds
         self._plan = plan
-        self._layers = config.layers
         self._layer_bytes = layer_bytes(config, weights, 0)
         self._layer_elements = target.layer_elements
         self._head_bytes = head_bytes(config, weights)
-        whole_bytes = self._layers * self._layer_bytes + self._head_bytes
+        whole_bytes = config.layers * self._layer_bytes + self._head_bytes
         self._format = speeds.host.format_speed(weights.measured_as, whole_bytes)
         self._head_elements = target.head_elements
         self._cache_bytes = 2 * config.kv_heads * weights.cache_row_bytes(config.head_dim) * position
@@ -119,27 +119,14 @@ class TargetCost:
         # What was measured are narrow forwards, which say little of wide ones.
         return whole * self.predicted_s(chunk) + (self.predicted_s(rest) if rest else 0.0)
 
-    @property
-    def crossing_bytes(self) -> int:
-        """What each forward reads from the disk, or copies to the GPU."""
-        if self._plan.kind == "stream":
-            return (self._layers - self._plan.pinned_layers) * self._layer_bytes
-        if self._plan.kind == "layer-offload":
-            return (self._layers - self._plan.device_layers) * self._layer_bytes
-        return 0
-
     def _computing_s(self, width: int) -> float:
-        host_layers = 0 if self._plan.kind == "layer-offload" else self._layers - self._plan.device_layers
-        seconds = host_layers * self._host_layer_s(width) + self._head_s(width)
-        on_gpu = self._layers - host_layers
-        return seconds + (on_gpu * self._gpu_layer_s(width) if on_gpu else 0.0)
+        there = self._gpu_layer_s(width) if self._plan.computed_there else 0.0
+        return self._plan.computing_s(self._host_layer_s(width), there) + self._head_s(width)
 
     def _crossing_s(self) -> float:
-        if self._plan.kind == "stream":
-            return self.crossing_bytes / self._speeds.disk_bytes_per_s
-        if self._plan.kind == "layer-offload" and self._speeds.gpu is not None:
-            return self.crossing_bytes / self._speeds.gpu.from_host_bytes_per_s
-        return 0.0
+        gpu, disk = self._speeds.gpu, self._speeds.disk_bytes_per_s
+        bus = math.inf if gpu is None else gpu.from_host_bytes_per_s
+        return self._plan.crossing_s(self._layer_bytes, disk, bus)
 
     def _host_layer_s(self, width: int) -> float:
         host = self._speeds.host
@@ -169,7 +156,7 @@ class DraftCost:
 
     def __init__(
         self,
-        draft: DraftFacts,
+        draft: DraftKind,
         weights: WeightFormat,
         speeds: MachineSpeeds,
         on_gpu: bool,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from engine.messages import PromptKind
 
@@ -19,11 +18,6 @@ KINDS: tuple[PromptKind, ...] = ("chat", "code", "arithmetic", "instruction")
 # and 1 + gain * (1 - exp(-nodes / 10)) goes through both.
 _NODES = 10.0
 _PUBLISHED_NODES = 15
-# Table I: "Ours" for a head, TinyLlama-1.1B for a whole model.
-_PUBLISHED: dict[str, dict[PromptKind, float]] = {
-    "head": {"chat": 4.73, "code": 5.90, "arithmetic": 4.71, "instruction": 4.62},
-    "model": {"chat": 4.89, "code": 5.70, "arithmetic": 4.38, "instruction": 4.57},
-}
 # Prompt lookup has no such table. This is an assumption on the careful side: it finds something in a tenth of the
 # rounds, in code more often, and a long draft then brings two tokens.
 _LOOKUP_FINDS: dict[PromptKind, float] = {"chat": 0.05, "code": 0.2, "arithmetic": 0.1, "instruction": 0.1}
@@ -61,11 +55,14 @@ class Expectation:
     measured: bool = False
 
 
-def published_expectation(drafter: Literal["lookup", "model", "head"]) -> Expectation:
-    """What stands in for measurements."""
-    if drafter == "lookup":
-        return Expectation({kind: TokenYield(_LOOKUP_GAIN, _LOOKUP_FINDS[kind]) for kind in KINDS})
-    return Expectation({kind: fit_yield(tau, _PUBLISHED_NODES) for kind, tau in _PUBLISHED[drafter].items()})
+def lookup_expectation() -> Expectation:
+    """What stands in for measurements of prompt lookup."""
+    return Expectation({kind: TokenYield(_LOOKUP_GAIN, _LOOKUP_FINDS[kind]) for kind in KINDS})
+
+
+def published_expectation(published: Mapping[PromptKind, float]) -> Expectation:
+    """What stands in for measurements of a draft: tau by kind of prompt, with drafts of 15 nodes."""
+    return Expectation({kind: fit_yield(tau, _PUBLISHED_NODES) for kind, tau in published.items()})
 
 
 def fit_yield(tokens: float, nodes: float, finds: float = 1.0) -> TokenYield:

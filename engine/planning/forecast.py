@@ -15,7 +15,7 @@ from engine.planning.hardware import held_device_bytes
 from engine.planning.hardware_report import HardwareReport, read_report
 from engine.planning.outlook import look_ahead
 from engine.planning.plan_wording import UNTRIED_DRAFT
-from engine.planning.planner import AUTO, choose_plan
+from engine.planning.planner import AUTO, settle
 from engine.planning.probes.graphics import Gpu
 from engine.planning.report_messages import plan_report
 from engine.sentences import paragraph, say
@@ -38,7 +38,7 @@ def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
     report = _without_model(read_report(models_folder(), cache_folder()), held_bytes)
     auto = replace(options, mode=AUTO)
     outlook = look_ahead(auto, report, this_machine=True)
-    taken = choose_plan(auto, outlook)
+    taken = settle(auto, outlook).plan
     plan = outlook.plan
     draft = options.draft or paired_draft(options.model)
     untried = draft is not None and plan.draft is None
@@ -56,9 +56,10 @@ def _without_model(report: HardwareReport, held_bytes: int) -> HardwareReport:
     """The machine with what the loaded model holds counted as free."""
     memory = report.memory
     free = min(memory.available_bytes + max(held_bytes, 0), memory.total_bytes)
+    own = max(0, memory.process_bytes - held_bytes)
     return replace(
         report,
-        memory=replace(memory, available_bytes=free),
+        memory=replace(memory, available_bytes=free, process_bytes=own),
         gpus=tuple(_freed(gpu, held_bytes) for gpu in report.gpus),
     )
 

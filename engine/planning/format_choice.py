@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -14,17 +14,14 @@ from engine.model.footprint import weight_bytes
 from engine.model.fused_layer import can_fuse
 from engine.model.tensors import expected_tensors
 from engine.model.weight_format import FORMAT_NAMES, WeightFormat, stored_format, weight_format
-from engine.planning.thresholds import EXACT_FILE_BYTES, SMALL_DRAFT_BYTES, SMALL_MODEL_BYTES
+from engine.planning.thresholds import EXACT_FILE_BYTES, SMALL_MODEL_BYTES
 from engine.sentences import either, say
 
 AUTO, FULL = "auto", "full"
 CACHE_NAMES = (AUTO, FULL, "q8_0")
 """What ``--kv-cache`` takes."""
-# 8 bits must be faster than the numbers of the file by more than measurements differ.
-_WORTH = 0.9
-
-Seconds = Mapping[str, float]
-"""What products take, by the names of formats."""
+FEWER_BITS = 0.9
+"""8 bits must be faster than the numbers of the file by more than measurements differ."""
 
 
 def choose_format(
@@ -66,7 +63,7 @@ def choose_format(
     if not fits(stored):
         return eight if fits(eight) else weight_format("q4_k_m")
     large = weight_bytes(config, stored) > SMALL_MODEL_BYTES
-    return eight if large and seconds(eight) < _WORTH * seconds(stored) else stored
+    return eight if large and seconds(eight) < FEWER_BITS * seconds(stored) else stored
 
 
 def cache_formats(config: ModelConfig, weights: WeightFormat, wanted: str) -> tuple[WeightFormat, ...]:
@@ -95,34 +92,6 @@ def cache_formats(config: ModelConfig, weights: WeightFormat, wanted: str) -> tu
         return (weights,)
     small = replace(weights, cache=torch.int8)
     return (weights, small) if wanted == AUTO else (small,)
-
-
-def draft_format(
-    exact_bytes: int, seconds: Callable[[], Seconds], kernels: bool, quantized: WeightFormat | None = None
-) -> WeightFormat:
-    """The format of a draft that runs on the CPU.
-
-    A draft need not be exact, so a small one takes 16 bits where the kernel library runs them: a third of float32's
-    time, for what costs there is the number of operators. One that is larger than the processor's caches takes what
-    multiplies fastest; 4 bits would cost too many of its guesses.
-
-    Args:
-        exact_bytes: Of its weights in float32.
-        seconds: Measured here, or assumed.
-        kernels: Whether the kernel library is there.
-        quantized: What its file is in, where that is quantized.
-    """
-    if quantized is not None:
-        return quantized
-    if exact_bytes <= SMALL_DRAFT_BYTES:
-        return weight_format("bf16" if kernels else "fp32")
-    measured = seconds()
-    return weight_format(min(("fp32", "bf16", "q8_0"), key=measured.__getitem__))
-
-
-def quantized_format(config: ModelConfig) -> WeightFormat | None:
-    """What a quantized file is in; None where it holds plain numbers."""
-    return None if config.quantization is None else stored_format(config)
 
 
 def _is_small_and_exact(config: ModelConfig) -> bool:

@@ -9,7 +9,7 @@ import torch
 
 from engine.messages import Memory, MemoryShortage
 from engine.planning.probes.graphics import read_gpus
-from engine.planning.probes.host_memory import read_host_memory
+from engine.planning.probes.host_memory import process_bytes, read_host_memory
 from engine.planning.probes.processor import usable_cores
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "device_peak_bytes",
     "find_gpu",
     "free_device_bytes",
-    "half_type",
     "held_bytes",
     "held_device_bytes",
     "memory_shortage",
@@ -31,11 +30,6 @@ __all__ = [
 def available_memory_bytes() -> int:
     """Memory that can be taken without swapping, capped by the control groups that this process is in."""
     return read_host_memory().available_bytes
-
-
-def process_bytes() -> int:
-    """Memory that this process has now: its code, its libraries, and what it has loaded."""
-    return int(psutil.Process().memory_info().rss)
 
 
 def held_bytes() -> int:
@@ -77,13 +71,6 @@ def find_gpu() -> torch.device | None:
     if torch.backends.mps.is_available():
         return torch.device("mps", 0)
     return None
-
-
-def half_type(device: torch.device) -> torch.dtype:
-    """The 16-bit type that a GPU computes fast in."""
-    if device.type == "cuda" and not torch.cuda.is_bf16_supported(including_emulation=False):
-        return torch.float16
-    return torch.float16 if device.type == "mps" else torch.bfloat16
 
 
 def free_device_bytes(device: torch.device) -> int:

@@ -17,9 +17,9 @@ import torch
 
 from engine.json_text import read_json
 from engine.kernels import library
+from engine.placement.device_layer import half_type
 from engine.plain_data import from_plain
 from engine.planning import kernel_table
-from engine.planning.hardware import half_type
 from engine.planning.probes.disk_speed import read_bytes_per_s
 from engine.planning.probes.disks import Disk, read_disk
 from engine.planning.probes.graphics import Gpu, read_gpus

@@ -2,30 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
+from functools import cache
 from math import inf
 
-from engine.model.weight_format import WeightFormat
-from engine.planning.context_range import check_context
-from engine.planning.device_fit import check_layers
-from engine.planning.format_choice import choose_format
-from engine.planning.format_planner import FormatPlanner
+from engine.drafting.kind import DraftKind
+from engine.model.converted import streams_as_it_is
+from engine.model.footprint import weight_bytes
+from engine.model.weight_format import WeightFormat, stored_format
+from engine.modes import MODES, Mode
+from engine.planning.cost_model import (
+    DraftCost,
+    Round,
+    TargetCost,
+    drafted_round,
+    plain_round,
+    streamed_round,
+)
+from engine.planning.expected_tokens import Expectation, lookup_expectation, published_expectation
+from engine.planning.format_choice import AUTO, FEWER_BITS, choose_format
 from engine.planning.hardware_report import HardwareReport
-from engine.planning.mode_plan import ORDER, MachinePlan, Wishes
-from engine.planning.model_facts import DraftFacts, TargetFacts
-from engine.planning.placing import DraftRoom, Places, read_room
-from engine.planning.profile import Profile
+from engine.planning.load_plan import LoadPlan, LoadPlanner, Wishes
+from engine.planning.machine_speeds import machine_speeds
+from engine.planning.mode_plan import MachinePlan, ModePlan
+from engine.planning.model_facts import TargetFacts
+from engine.planning.plan_wording import (
+    NO_DRAFT,
+    NO_GPU,
+    NO_ROOM_IN_POOL,
+    no_disk,
+    no_room,
+    no_room_beside_gpu,
+    not_one_layer,
+    reason,
+    summary,
+)
+from engine.planning.profile import Profile, drafter_key
+from engine.sentences import say
+
+_PROMPT_CHUNK = 512
+_DISK_RESERVE_BYTES = 1 << 30
+# Another mode than the one before in `MODES` must be predicted to be faster by more than predictions are off.
+_WORTH = 1.02
+
+Profiles = Callable[[str], Profile]
 
 
-def plan_machine(
-    report: HardwareReport,
-    target: TargetFacts,
-    draft: DraftFacts | None = None,
-    wishes: Wishes | None = None,
-    profiles: Callable[[str], Profile] = lambda weights: Profile(),
-    runnable: Collection[str] = ORDER,
-) -> MachinePlan:
-    """Every mode for a model on a machine.
+class MachinePlanner:
+    """Plans the modes for one model on one machine.
 
     Args:
         report: The machine; it need not be this one.
@@ -33,31 +57,253 @@ def plan_machine(
         draft: What may guess for it.
         wishes: What is settled.
         profiles: What was measured with these models on this machine, by the name of a weight format.
-        runnable: The modes that ``auto`` may take.
+        seconds: What products take by format, where that is known better than by the report.
 
     Raises:
-        InvalidOption: there is no such weight format, the model has no such context, or the number of layers is
-            negative.
+        InvalidOption: the model has no such context, or the number of layers is negative.
     """
-    wishes = wishes or Wishes()
-    config = target.config
-    check_context(config, wishes.context)
-    check_layers(wishes.gpu_layers)
-    room = read_room(report, wishes.ram_budget_bytes, wishes.vram_budget_bytes)
 
-    def fits(weights: WeightFormat) -> bool:
-        places, alone = Places(config, weights, room, wishes), DraftRoom()
-        if places.resident(alone) is not None:
-            return True
-        return room.gpu is not None and bool(places.offloaded(alone) or places.copied(alone))
+    def __init__(
+        self,
+        report: HardwareReport,
+        target: TargetFacts,
+        draft: DraftKind | None = None,
+        wishes: Wishes | None = None,
+        profiles: Profiles = lambda weights: Profile(),
+        seconds: Callable[[], Mapping[str, float]] | None = None,
+    ) -> None:
+        self._report = report
+        self._target = target
+        self._draft = draft
+        self._wishes = wishes or Wishes()
+        self._profiles = cache(profiles)
+        self._seconds = seconds
+        self._loads = LoadPlanner(report, target.config, self._wishes, seconds)
+        gpus = {gpu.device: gpu for gpu in report.gpus}
+        self._stored = stored_format(target.config).name
+        self._speeds = machine_speeds(report, gpus.get(self._loads.room.device))
 
-    def plan(weights: WeightFormat) -> MachinePlan:
-        planner = FormatPlanner(report, target, draft, wishes, profiles(weights.name), room, weights)
-        return planner.plan(runnable)
+    def plan(self) -> MachinePlan:
+        """All modes.
 
-    def seconds(weights: WeightFormat) -> float:
-        planned = plan(weights)
-        best = None if planned.chosen is None else planned.mode(planned.chosen).tokens_per_second
-        return 1.0 / best if best else inf
+        Raises:
+            InvalidOption: there is no such weight format.
+        """
+        plans = [self._mode(mode) for mode in MODES.values()]
+        chosen: ModePlan | None = None
+        for plan in plans:
+            if plan.tokens_per_second is not None and (
+                chosen is None or self._worth(plan) > _WORTH * self._worth(chosen)
+            ):
+                chosen = plan
+        weights = self._loaded_as(chosen or plans[0])
+        profile = self._profiles(weights)
+        return MachinePlan(
+            model=self._target.name,
+            draft=None if self._draft is None else self._draft.name,
+            prompt_tokens=self._wishes.prompt_tokens,
+            modes=tuple(sorted(plans, key=lambda plan: -(plan.tokens_per_second or 0.0))),
+            chosen=None if chosen is None else chosen.mode,
+            reason=reason(chosen, plans[0]),
+            measured=self._speeds.measured,
+            profiled=profile.known,
+            draft_profiled=self._draft is not None and profile.knows_draft(self._draft.digest),
+            weights=weights,
+        )
 
-    return plan(choose_format(config, wishes.weights, fits, seconds))
+    def _worth(self, plan: ModePlan) -> float:
+        """Its speed; fewer bits than the file's must gain more than others, as within a mode."""
+        converted = plan.load is not None and plan.load.weights.name != self._stored
+        speed = plan.tokens_per_second or 0.0
+        return speed * FEWER_BITS if converted and self._wishes.weights == AUTO else speed
+
+    def load(self, mode: Mode, with_draft: bool) -> LoadPlan:
+        """How the model is loaded for a mode that the person chose.
+
+        Args:
+            mode: The mode.
+            with_draft: Whether the draft is loaded along, for the mode or for others that may follow.
+
+        Raises:
+            InvalidOption: there is no such weight format.
+            OutOfMemory: not even streaming fits, with the least that would do.
+        """
+        draft = self._draft if with_draft else None
+        weights = self._format(mode, draft)
+        plan = self._loads.plan(mode, weights, draft)
+        if plan is None:
+            raise self._loads.shortage(weights, draft)
+        return plan
+
+    def _format(self, mode: Mode, draft: DraftKind | None) -> WeightFormat:
+        def seconds(weights: WeightFormat) -> float:
+            if self._seconds is not None:
+                return self._seconds()[weights.measured_as]
+            load = self._loads.plan(mode, weights, draft)
+            suits = draft is not None or not mode.needs_draft
+            return 1.0 / self._round(mode, load, draft)[1].tokens_per_second if load and suits else inf
+
+        return choose_format(
+            self._target.config,
+            self._wishes.weights,
+            lambda weights: self._loads.fits(mode, weights, draft),
+            seconds,
+        )
+
+    def _mode(self, mode: Mode) -> ModePlan:
+        takes = mode.needs_draft and self._draft is not None and self._draft.kind in mode.drafts
+        draft = self._draft if takes else None
+        weights = self._format(mode, draft)
+        load = self._loads.plan(mode, weights, draft)
+        refusal = self._refusal(mode, load, weights)
+        if refusal or load is None:
+            return ModePlan(mode.name, load, refusal)
+        cost, best, drafting = self._round(mode, load, draft)
+        prompt = min(self._wishes.prompt_tokens, load.context)
+        first = cost.prefill_s(prompt, _PROMPT_CHUNK)
+        return ModePlan(
+            mode=mode.name,
+            load=load,
+            summary=summary(load),
+            tokens_per_second=best.tokens_per_second,
+            first_token_s=first + (0.0 if drafting is None else drafting.forward_s(prompt)),
+            tokens_per_round=best.tokens,
+            draft_nodes=best.nodes,
+            disk_bytes_per_round=load.placement.disk_bytes(load.sizes(self._target.config)),
+        )
+
+    def _refusal(self, mode: Mode, load: LoadPlan | None, weights: WeightFormat) -> str | None:
+        """Why a mode cannot run, or gains nothing; None where it may."""
+        wishes, room = self._wishes, self._loads.room
+        no_files = self._disk_refusal()
+        if no_files is not None:
+            return no_files
+        if mode.needs_gpu and not room.device:
+            return say(NO_GPU)
+        pointless = "" if load is None else mode.pointless(load.placement, wishes.gpu_layers)
+        if pointless:
+            return pointless
+        if mode.needs_draft and self._draft is None:
+            return say(NO_DRAFT)
+        if mode.needs_draft and self._draft is not None and self._draft.kind not in mode.drafts:
+            return say(mode.wrong_draft)
+        if mode.needs_gpu and (load is None or load.placement.name != mode.placements[0]):
+            return self._no_gpu_room(weights)
+        if load is None:
+            return no_room(self._loads.least_bytes(weights), room.host_bytes, mode.needs_draft)
+        if load.placement.streams and not streams_as_it_is(self._target.config, weights):
+            return self._disk_refusal(weight_bytes(self._target.config, weights))
+        return None
+
+    def _round(
+        self, mode: Mode, load: LoadPlan, draft: DraftKind | None
+    ) -> tuple[TargetCost, Round, DraftCost | None]:
+        profile = self._profiles(load.weights.name)
+        target = self._cost(load, profile)
+        drafting = None if draft is None else self._draft_cost(mode, load, draft, profile)
+        rounds = _Rounds(mode, target, drafting, draft, profile)
+        best = mode.predict(rounds)
+        assert isinstance(best, Round)
+        return target, best, drafting
+
+    def _cost(self, load: LoadPlan, profile: Profile) -> TargetCost:
+        position = min(self._wishes.prompt_tokens, load.context)
+        cost = TargetCost(self._target, load.weights, load.placement, self._speeds, position)
+        measured = profile.forward_seconds(load.placement)
+        factors = {width: seconds / cost.forward_s(width) for width, seconds in measured.items()}
+        return TargetCost(self._target, load.weights, load.placement, self._speeds, position, factors)
+
+    def _draft_cost(self, mode: Mode, load: LoadPlan, draft: DraftKind, profile: Profile) -> DraftCost:
+        on_gpu = load.draft is not None and load.draft.on_gpu
+        weights = self._loads.draft_format(draft)
+        cost = DraftCost(draft, weights, self._speeds, on_gpu)
+        measured = profile.draft_seconds(drafter_key(mode.name, draft.digest))
+        if not measured:
+            return cost
+        # One factor: what was measured is whole trees, whose time hardly depends on their nodes.
+        factor = sum(seconds / cost.tree_s(nodes) for nodes, seconds in measured.items()) / len(measured)
+        return DraftCost(draft, weights, self._speeds, on_gpu, factor)
+
+    def _loaded_as(self, plan: ModePlan) -> str:
+        return plan.load.weights.name if plan.load is not None else self._format(MODES[plan.mode], None).name
+
+    def _disk_refusal(self, converted_bytes: int = 0) -> str | None:
+        """Why the model's files, and one of what they are converted to, have no room; None where they have."""
+        disk = self._report.disk("models")
+        if disk is None:
+            return None
+        needed = self._target.missing_bytes + converted_bytes
+        if needed == 0 or needed + _DISK_RESERVE_BYTES <= disk.free_bytes:
+            return None
+        return no_disk(needed, disk.free_bytes)
+
+    def _no_gpu_room(self, weights: WeightFormat) -> str:
+        room, config = self._loads.room, self._target.config
+        if room.unified:
+            return say(NO_ROOM_IN_POOL)
+        each = weight_bytes(config, weights) // max(config.layers, 1)
+        return (
+            not_one_layer(room.device_bytes)
+            if each > room.device_bytes
+            else no_room_beside_gpu(room.host_bytes)
+        )
+
+
+class _Rounds:
+    """What a mode's prediction is made of."""
+
+    def __init__(
+        self,
+        mode: Mode,
+        target: TargetCost,
+        drafting: DraftCost | None,
+        draft: DraftKind | None,
+        profile: Profile,
+    ) -> None:
+        self._mode = mode
+        self._target = target
+        self._drafting = drafting
+        self._draft = draft
+        self._profile = profile
+
+    def plain(self) -> Round:
+        """One token for each forward."""
+        return plain_round(self._target)
+
+    def looked_up(self) -> Round:
+        """Drafts that take no time, verified in turn."""
+        key = drafter_key(self._mode.name)
+        return drafted_round(self._target, None, self._profile.expectation(key, lookup_expectation()))
+
+    def drafted(self) -> Round:
+        """Drafts of the loaded draft, verified in turn."""
+        return drafted_round(self._target, self._drafting, self._expected())
+
+    def drafted_ahead(self) -> Round:
+        """The same with drafts made while the target waits for its weights."""
+        assert self._drafting is not None, "a mode that needs a draft is predicted with one"
+        return streamed_round(self._target, self._drafting, self._expected())
+
+    def _expected(self) -> Expectation:
+        assert self._draft is not None, "a mode that needs a draft is predicted with one"
+        key = drafter_key(self._mode.name, self._draft.digest)
+        return self._profile.expectation(key, published_expectation(self._draft.published))
+
+
+def plan_machine(
+    report: HardwareReport,
+    target: TargetFacts,
+    draft: DraftKind | None = None,
+    wishes: Wishes | None = None,
+    profiles: Profiles = lambda weights: Profile(),
+) -> MachinePlan:
+    """Every mode for a model on a machine; arguments and errors are those of `MachinePlanner`.
+
+    Args:
+        report: The machine.
+        target: The model.
+        draft: What may guess for it.
+        wishes: What is settled.
+        profiles: What was measured.
+    """
+    return MachinePlanner(report, target, draft, wishes, profiles).plan()

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import psutil
 import torch
 
 from engine.messages import MemoryPlace, MemoryShare
 from engine.model.config import ModelConfig
-from engine.model.footprint import layer_bytes
-from engine.model.weight_format import WeightFormat
-from engine.planning.footprint import Footprint, device_footprint, host_footprint
+from engine.placement.footprint import Footprint
 from engine.planning.hardware import available_memory_bytes, free_device_bytes, process_bytes
-from engine.planning.placement_plan import PlacementPlan
+from engine.planning.load_plan import LoadPlan
 
 
 @dataclass(frozen=True)
@@ -60,41 +58,28 @@ class Gpu:
 
 
 def memory_places(
-    config: ModelConfig,
-    plan: PlacementPlan,
-    weights: WeightFormat,
-    context: int,
-    memory: MachineMemory,
-    draft_bytes: int = 0,
-    gpu: Gpu | None = None,
-    draft_on_gpu: bool = False,
+    plan: LoadPlan, config: ModelConfig, memory: MachineMemory, gpu: Gpu | None = None
 ) -> tuple[MemoryPlace, ...]:
     """What a model takes of the GPU, the host and the disk.
 
     Args:
+        plan: As it was loaded.
         config: Of the target.
-        plan: Where its layers live.
-        weights: Its format on the host.
-        context: Tokens.
         memory: Of the host.
-        draft_bytes: Of the draft, weights and cache.
         gpu: The GPU that is in use, None for none.
-        draft_on_gpu: Whether the draft is there.
     """
     places = []
-    layers = config.layers - plan.device_layers
+    layers = plan.placement.layers
     if gpu is not None:
-        there = device_footprint(config, plan, weights, context, draft_bytes if draft_on_gpu else 0)
-        places.append(MemoryPlace(gpu.name, gpu.total_bytes, _shares(there, plan.device_layers)))
-    here = host_footprint(
-        config, plan, weights, context, 0 if draft_on_gpu else draft_bytes, baseline_bytes=memory.engine
-    )
-    kept = plan.pinned_layers if plan.kind == "stream" else layers
+        there = sum(place.device > 0 for place in layers)
+        places.append(MemoryPlace(gpu.name, gpu.total_bytes, _shares(plan.on_device, there)))
+    here = replace(plan.host, baseline=memory.engine)
+    kept = sum(place.host + place.copied > 0 for place in layers)
     others = MemoryShare("others", memory.others)
     places.append(MemoryPlace("ram", memory.total, (*_shares(here, kept), others)))
-    if plan.kind == "stream":
-        read = layers - plan.pinned_layers
-        streamed = MemoryShare("weights", read * layer_bytes(config, weights, 0), read)
+    if plan.placement.streams:
+        read = sum(place.disk > 0 for place in layers)
+        streamed = MemoryShare("weights", plan.placement.disk_bytes(plan.sizes(config)), read)
         places.append(MemoryPlace("disk", 0, (streamed,)))
     return tuple(places)
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from engine.drafting.kind import DraftKind
+from engine.drafting.kinds import read_draft
 from engine.drafting.match_chances import MatchChances
 from engine.hub.bundled import paired_draft
 from engine.hub.installed import cache_folder, find_model
 from engine.hub.model_folders import models_folder
 from engine.messages import LoadOptions, PromptKind, RoundRecord
 from engine.modes import MODES
+from engine.placement import PlacementPlan
 from engine.planning.hardware_report import HardwareReport, hardware_hash, read_report
-from engine.planning.machine_planner import plan_machine
-from engine.planning.mode_plan import MachinePlan, Wishes
-from engine.planning.model_facts import DraftFacts, TargetFacts, draft_facts, target_facts
-from engine.planning.placement_plan import PlacementPlan
+from engine.planning.kernel_table import format_seconds
+from engine.planning.load_plan import LoadPlan, Wishes
+from engine.planning.machine_planner import MachinePlanner
+from engine.planning.mode_plan import MachinePlan
+from engine.planning.model_facts import TargetFacts, target_facts
 from engine.planning.profile import Profile, drafter_key, keep_profile, profile_path, read_profile
 
 Find = Callable[[str], Path]
@@ -27,26 +31,25 @@ class Outlook:
     Args:
         report: The machine.
         target: The model.
-        draft: Its draft's reference and facts, None for none.
+        draft: Its draft, None for none.
         options: What is settled.
         profiled: Whether what replies measured here is used and kept: not for another machine's report.
 
     Attributes:
         plan: All modes.
-        draft_reference: What the person, or Tenon, calls the draft; None for none.
+        draft: Its draft, None for none.
     """
 
     def __init__(
         self,
         report: HardwareReport,
         target: TargetFacts,
-        draft: tuple[str, DraftFacts] | None,
+        draft: DraftKind | None,
         options: LoadOptions,
         profiled: bool = True,
     ) -> None:
         self._target = target
-        self._draft = None if draft is None else draft[1]
-        self.draft_reference = None if draft is None else draft[0]
+        self.draft = draft
         self._hardware = hardware_hash(report) if profiled and target.digest else ""
         wishes = Wishes(
             weights=options.weights,
@@ -56,9 +59,25 @@ class Outlook:
             vram_budget_bytes=options.vram_budget_bytes,
             gpu_layers=options.gpu_layers,
         )
-        self.plan: MachinePlan = plan_machine(
-            report, target, self._draft, wishes, self.profile, runnable=tuple(MODES)
-        )
+        # What products take is measured by whoever needs it first, where the machine as a whole was not yet.
+        measure = profiled and report.speeds is None
+        seconds = (lambda: format_seconds(cache_folder())) if measure else None
+        self._planner = MachinePlanner(report, target, draft, wishes, self.profile, seconds)
+        self.plan: MachinePlan = self._planner.plan()
+
+    @property
+    def draft_reference(self) -> str | None:
+        """What the person, or Tenon, calls the draft; None for none."""
+        return None if self.draft is None else self.draft.name
+
+    def load_plan(self, options: LoadOptions) -> LoadPlan:
+        """How the model is loaded for options that are settled.
+
+        Raises:
+            OutOfMemory: it cannot be, with the least that would do.
+        """
+        mode = MODES[options.mode]
+        return self._planner.load(mode, options.draft is not None or mode.needs_draft)
 
     @property
     def context_limit(self) -> int:
@@ -88,10 +107,10 @@ class Outlook:
             return
         drafter = None
         if MODES[mode].needs_draft:
-            if self._draft is None:
+            if self.draft is None:
                 return
-            drafter = drafter_key(mode, self._draft.digest)
-        elif mode == "lookup":
+            drafter = drafter_key(mode, self.draft.digest)
+        elif MODES[mode].looks_up:
             drafter = drafter_key(mode)
         # Another process may have written since: what it measured is kept too.
         path = self._path(weights)
@@ -133,8 +152,8 @@ def look_ahead(
     reference = options.draft or paired_draft(options.model)
     if reference is None:
         return Outlook(machine, target, None, options, own)
-    draft = draft_facts(reference, find(reference), target.config)
-    outlook = Outlook(machine, target, (reference, draft), options, own)
+    draft = read_draft(reference, find(reference), target.config)
+    outlook = Outlook(machine, target, draft, options, own)
     mode = MODES.get(options.mode)
     if options.draft is not None or (mode is not None and mode.needs_draft) or outlook.plan.draft_profiled:
         return outlook

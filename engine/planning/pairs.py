@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.drafting.head_layout import read_layout
-from engine.drafting.head_loader import check_target
+from engine.drafting.kind import ReadTokenizer
+from engine.drafting.kinds import read_draft
 from engine.errors import DraftMismatch, TenonError
 from engine.hub.bundled import bundled_drafts, bundled_models, bundled_targets
 from engine.hub.installed import cache_folder
@@ -17,11 +18,9 @@ from engine.hub.inventory import InstalledModel, belongs_to, installed_models
 from engine.hub.record import ModelKind, write_json
 from engine.json_text import read_json
 from engine.model.config import read_config
-from engine.text.pairing import check_pair
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
-from engine.weights.head_checkpoint import HeadCheckpoint
 
 _VERSION = 1
 # What decides whether two models fit: their tokenizers, and the config that a head was made for.
@@ -84,7 +83,7 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[Pair, ...]:
     targets = [candidate for candidate in candidates if candidate.kind == "target"]
     path = cache_folder() / "pairs.json"
     known = _read(path)
-    tokens: dict[str, Tokenizer] = {}
+    read_tokenizer = cache(Tokenizer)
     identities = {candidate.name: candidate.identity() for candidate in candidates}
     found: list[Pair] = []
     news = False
@@ -100,7 +99,7 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[Pair, ...]:
                     problem = known[key]
                 else:
                     cancelled()
-                    problem, lasting = _problem(target, draft, tokens)
+                    problem, lasting = _problem(target, draft, read_tokenizer)
                     if lasting:
                         known[key], news = problem, True
                 kind: ModelKind = "head" if draft.kind == "head" else "draft"
@@ -135,18 +134,13 @@ def _candidates() -> list[_Candidate]:
     return found
 
 
-def _problem(target: _Candidate, draft: _Candidate, tokens: dict[str, Tokenizer]) -> tuple[str | None, bool]:
+def _problem(target: _Candidate, draft: _Candidate, read_tokenizer: ReadTokenizer) -> tuple[str | None, bool]:
     """Why they do not work together, and whether that is worth keeping: what could not be read may be mended."""
     try:
-        if draft.kind == "head":
-            check_target(
-                read_layout(HeadCheckpoint(draft.location)), read_config(Checkpoint(target.location))
-            )
-        else:
-            for candidate in (target, draft):
-                if candidate.name not in tokens:
-                    tokens[candidate.name] = Tokenizer(candidate.location)
-            check_pair(tokens[target.name], tokens[draft.name])
+        config = read_config(Checkpoint(target.location))
+        read_draft(draft.name, draft.location, config).check(
+            draft.location, target.location, config, read_tokenizer
+        )
     except DraftMismatch as error:
         return error.message, True
     except TenonError as error:

@@ -4,33 +4,20 @@ from __future__ import annotations
 
 import torch
 
+from engine.planning.load_plan import LoadPlan
 from engine.planning.mode_plan import ModePlan
-from engine.planning.placing import Placing
 from engine.sentences import figure, mark, say
 from engine.sizes import readable
 
 NO_GPU = mark("There is no GPU that Tenon can use here.")
-NO_LAYERS_WANTED = mark("It needs layers on the GPU, and the setting for GPU layers is 0.")
 NO_DRAFT = mark(
     "It needs a draft: name a small model of the same vocabulary, or a head that was made for this model."
 )
-HEAD_CANNOT = mark("It needs a small model as its draft: a head cannot go on while the model is on its way.")
-FITS = mark("It is for models larger than memory, and this one fits.")
-NOTHING_TO_COPY = mark("Every layer fits on the GPU, so that none would have to be copied there.")
 UNTRIED_DRAFT = mark(
     "A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure "
     "every mode, or choose one with a draft for a chat."
 )
 NO_ROOM_IN_POOL = mark("The GPU shares the host's memory, which has no room for what both would need.")
-# What `reason` calls the modes beside plain decoding: in English as ``--mode`` takes them, since the command line
-# speaks English, and in other languages as the window's titles.
-NAMES = {
-    "lookup": mark("lookup"),
-    "dovetail": mark("dovetail"),
-    "offload": mark("offload"),
-    "layer-offload": mark("layer-offload"),
-    "llmcad": mark("llmcad"),
-}
 
 
 def no_room(least_bytes: int, free_bytes: int, beside_draft: bool = False) -> str:
@@ -82,36 +69,14 @@ def no_disk(needed_bytes: int, free_bytes: int) -> str:
     )
 
 
-def summary(name: str, placing: Placing, layers: int, draft_on_gpu: bool) -> str:
+def summary(load: LoadPlan) -> str:
     """Where things live, in a few words."""
-    plan = placing.plan
-    if plan.kind == "stream":
-        where = say(
-            "{count} of {layers} layers in memory, the others read from the disk",
-            count=plan.pinned_layers,
-            layers=layers,
-        )
-    elif plan.kind == "layer-offload":
-        where = say(
-            "{count} of {layers} layers on the GPU, the others copied there as needed",
-            count=plan.device_layers,
-            layers=layers,
-        )
-    elif plan.device_layers == layers:
-        where = say("all {layers} layers on the GPU", layers=layers)
-    elif plan.device_layers:
-        where = say(
-            "{count} of {layers} layers on the GPU, the others in memory",
-            count=plan.device_layers,
-            layers=layers,
-        )
-    else:
-        where = say("all in memory")
-    if placing.weights.cache == torch.int8:
+    where = load.placement.summary()
+    if load.weights.cache == torch.int8:
         where = say("{where}, 8-bit cache (lossy)", where=where)
-    if name not in ("dovetail", "llmcad"):
+    if load.draft is None:
         return where
-    if draft_on_gpu:
+    if load.draft.on_gpu:
         return say("draft on the GPU, {where}", where=where)
     return say("draft on the CPU, {where}", where=where)
 
@@ -129,7 +94,7 @@ def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
     if plain.tokens_per_second is None:
         return say(
             "Auto: {mode}, predicted at {speed} ({summary}).",
-            mode=say(NAMES[chosen.mode]),
+            mode=say(chosen.mode),
             speed=speed,
             summary=chosen.summary,
         )
@@ -137,7 +102,7 @@ def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
     as_fast = times == figure(1.0, ".1f")
     return say(
         "Auto: {mode}, predicted at {speed}, {times} ({summary}).",
-        mode=say(NAMES[chosen.mode]),
+        mode=say(chosen.mode),
         speed=speed,
         times=say("as fast as plain") if as_fast else say("{times} times plain", times=times),
         summary=chosen.summary,

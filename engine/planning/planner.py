@@ -1,54 +1,42 @@
-"""Which mode to run, and why."""
+"""Which mode a request runs in, settled once, and why."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from engine.drafting.kinds import kind_of
 from engine.errors import InvalidOption
 from engine.hub.bundled import paired_draft
 from engine.hub.installed import find_model
 from engine.messages import LoadOptions, Plan
-from engine.model.weight_format import FORMAT_NAMES
-from engine.modes import MODES
+from engine.modes import MODES, Mode
 from engine.planning.mode_plan import MachinePlan, ModePlan
 from engine.planning.outlook import Outlook
 from engine.sentences import either, mark, say
-from engine.weights.draft_kind import draft_kind
 
 AUTO = "auto"
-
-_REASONS = {
-    "plain": mark("Plain decoding was chosen: one token for each pass."),
-    "lookup": mark("Prompt lookup was chosen."),
-    "dovetail": mark(
-        "Dovetail was chosen: a draft guesses trees of tokens, and the model checks each tree in one pass."
-    ),
-    "offload": mark("Partial offload was chosen: the first layers on the GPU, the others on the CPU."),
-    "layer-offload": mark(
-        "Layer offload was chosen: layers that do not fit on the GPU are copied there for each token."
-    ),
-    "llmcad": mark(
-        "LLMCad was chosen: layers that memory has no room for are read from the disk, and meanwhile a draft guesses "
-        "ahead."
-    ),
-}
-_LLMCAD_IN_MEMORY = mark(
-    "LLMCad was chosen, but this model fits in memory: nothing is read from the disk, so there is no wait in "
-    "which the draft could guess; it guesses before each pass only."
-)
-_UNMEASURED = {
-    "dovetail": mark("Auto: a draft is given, so dovetail guesses with it."),
-    # Lookup needs no second model, and its schedule drafts nothing where drafts do not pay for themselves.
-    "lookup": mark("Auto: lookup needs no second model, and drafts only while that is faster than plain."),
-}
 
 _WITHOUT_DRAFT = mark(
     "The mode {mode} needs a draft, and none is chosen for this model, so the mode was chosen automatically."
 )
-_WITH_HEAD = mark(
-    "The mode {mode} needs a small model as its draft, and this model's is a head, so the mode was chosen "
-    "automatically."
-)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What a request runs with.
+
+    Attributes:
+        options: ``auto`` replaced by the mode that is chosen, with its draft or without any.
+        plan: The mode, as the person is told of it.
+    """
+
+    options: LoadOptions
+    plan: Plan
+
+    @property
+    def mode(self) -> Mode:
+        """The mode."""
+        return MODES[self.plan.mode]
 
 
 def choose_draft(options: LoadOptions) -> str | None:
@@ -64,6 +52,7 @@ def check_mode(options: LoadOptions) -> None:
 
     Raises:
         InvalidOption: one of these.
+        CheckpointError: there is no such draft.
     """
     if options.mode == AUTO:
         return
@@ -84,6 +73,9 @@ def check_mode(options: LoadOptions) -> None:
                 mode=options.mode,
             )
         )
+    if _has_wrong_kind(options):
+        mode = MODES[options.mode]
+        raise InvalidOption(say(mode.draft_refused, reference=choose_draft(options), name=mode.name))
 
 
 def mode_that_runs(options: LoadOptions) -> tuple[LoadOptions, str]:
@@ -102,71 +94,52 @@ def mode_that_runs(options: LoadOptions) -> tuple[LoadOptions, str]:
         return options, ""
     if _lacks_draft(options):
         return replace(options, mode=AUTO), say(_WITHOUT_DRAFT, mode=options.mode)
-    draft = choose_draft(options)
-    if MODES[options.mode].drafting == "branches" and draft is not None and _is_head(draft):
-        return replace(options, mode=AUTO), say(_WITH_HEAD, mode=options.mode)
+    if _has_wrong_kind(options):
+        return replace(options, mode=AUTO), say(MODES[options.mode].without_kind, mode=options.mode)
     return options, ""
+
+
+def settle(options: LoadOptions, outlook: Outlook) -> Settled:
+    """Settle what a request runs with.
+
+    Args:
+        options: As they were asked for.
+        outlook: What is predicted for this model here.
+
+    Raises:
+        InvalidOption: there is no such mode, or it needs a draft and there is none.
+        CheckpointError: there is no such draft.
+    """
+    check_mode(options)
+    plan = outlook.plan
+    if options.mode != AUTO:
+        mode = MODES[options.mode]
+        load = plan.mode(mode.name).load
+        in_memory = load is not None and not load.placement.streams
+        reason = say((mode.reason_in_memory if in_memory else "") or mode.reason)
+        return Settled(options, Plan(mode.name, reason, _predicted(plan, mode.name)))
+    usual = next(mode for mode in MODES.values() if mode.usual and mode.needs_draft == bool(options.draft))
+    guessed = _is_guess(plan, usual.name)
+    if plan.chosen is None or guessed:
+        chosen = Plan(usual.name, say(usual.usual))
+    else:
+        chosen = Plan(plan.chosen, plan.reason, _predicted(plan, plan.chosen))
+    draft = options.draft
+    if MODES[chosen.mode].needs_draft:
+        draft = options.draft or outlook.draft_reference
+    elif not guessed:
+        draft = None  # one that is not used takes memory for nothing
+    return Settled(replace(options, mode=chosen.mode, draft=draft), chosen)
 
 
 def _lacks_draft(options: LoadOptions) -> bool:
     return MODES[options.mode].needs_draft and choose_draft(options) is None
 
 
-def _is_head(draft: str) -> bool:
-    return draft_kind(find_model(draft)) == "head"
-
-
-def choose_plan(options: LoadOptions, outlook: Outlook | None = None, streams: bool | None = None) -> Plan:
-    """The mode to run.
-
-    Args:
-        options: Its mode is a name from `MODES`, or ``auto``.
-        outlook: What is predicted for this model here; None where nothing is.
-        streams: Whether layers are read from the disk for each pass; None while that is not known.
-
-    Raises:
-        InvalidOption: there is no such mode, or it needs a draft and there is none.
-    """
-    check_mode(options)
-    plan = None if outlook is None else outlook.plan
-    if options.mode != AUTO:
-        idle_disk = options.mode == "llmcad" and streams is False
-        reason = _LLMCAD_IN_MEMORY if idle_disk else _REASONS[options.mode]
-        return Plan(options.mode, say(reason), _predicted(plan, options.mode))
-    usual = "lookup" if options.draft is None else "dovetail"
-    if plan is None or plan.chosen is None or _is_guess(plan, usual):
-        return Plan(usual, say(_UNMEASURED[usual]))
-    return Plan(plan.chosen, plan.reason, _predicted(plan, plan.chosen))
-
-
-def settle(options: LoadOptions, outlook: Outlook | None) -> LoadOptions:
-    """What to load: ``auto`` replaced by the mode that is chosen, with its draft or without any.
-
-    Args:
-        options: As they were asked for.
-        outlook: What is predicted.
-
-    Raises:
-        InvalidOption: there is no such mode, or it needs a draft and there is none.
-    """
-    chosen = choose_plan(options, outlook).mode
-    if options.mode != AUTO:
-        return options
-    settled = replace(options, mode=chosen)
-    if outlook is None:
-        return settled
-    if MODES[chosen].needs_draft:
-        settled = replace(settled, draft=options.draft or outlook.draft_reference)
-    elif not _is_guess(outlook.plan, chosen):
-        # A draft that is not used takes memory for nothing.
-        settled = replace(settled, draft=None)
-    placement = _mode(outlook.plan, chosen)
-    on_gpu = placement is not None and placement.placement is not None and placement.placement.device_layers
-    if on_gpu and outlook.plan.weights in FORMAT_NAMES:
-        # What is loaded onto a GPU was planned in this format; for the host alone, and what stays as its file has it,
-        # loading chooses by the same rule.
-        settled = replace(settled, weights=outlook.plan.weights)
-    return settled
+def _has_wrong_kind(options: LoadOptions) -> bool:
+    """Whether the mode does not take the kind of draft that there is."""
+    draft, kinds = choose_draft(options), MODES[options.mode].drafts
+    return bool(kinds) and draft is not None and kind_of(find_model(draft)).kind not in kinds
 
 
 def _is_guess(plan: MachinePlan, usual: str) -> bool:
@@ -174,14 +147,14 @@ def _is_guess(plan: MachinePlan, usual: str) -> bool:
     if plan.measured:
         return False
     own = _mode(plan, usual)
-    return own is not None and own.placement is not None and own.placement.kind == "resident"
+    return own is not None and own.load is not None and not own.load.device and not own.load.placement.streams
 
 
 def _mode(plan: MachinePlan, name: str) -> ModePlan | None:
     return next((mode for mode in plan.modes if mode.mode == name and mode.refusal is None), None)
 
 
-def _predicted(plan: MachinePlan | None, name: str) -> float | None:
+def _predicted(plan: MachinePlan, name: str) -> float | None:
     """Tokens per second; None where they would be no more than a guess."""
-    mode = None if plan is None or not plan.measured else _mode(plan, name)
+    mode = _mode(plan, name) if plan.measured else None
     return None if mode is None else mode.tokens_per_second

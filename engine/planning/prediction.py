@@ -6,17 +6,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from engine.drafting.kind import DraftKind
+from engine.drafting.kinds import read_draft
 from engine.errors import CheckpointError, TenonError
 from engine.hub.installed import cache_folder
 from engine.hub.model_folders import models_folder
 from engine.messages import Basis, DraftPair, ModelOutline, ModelPredicted, Prediction, PredictModels
 from engine.modes import MODES
 from engine.planning.hardware_report import HardwareReport, hardware_hash, read_report
+from engine.planning.load_plan import Wishes
 from engine.planning.machine_planner import plan_machine
-from engine.planning.mode_plan import Wishes
-from engine.planning.model_facts import DraftFacts, TargetFacts, draft_facts, target_facts
+from engine.planning.model_facts import TargetFacts, target_facts
 from engine.planning.pairs import pairs
-from engine.planning.placing import read_room
+from engine.planning.probes.host_memory import HostMemory
+from engine.planning.room import read_room
 
 # What the system and a few open programs usually leave of the memory.
 _USUAL_SHARE = 0.7
@@ -51,7 +54,7 @@ def predict(model: ModelOutline, wanted: PredictModels, report: HardwareReport) 
             ram_budget_bytes=wanted.ram_budget_bytes,
             vram_budget_bytes=wanted.vram_budget_bytes,
         )
-        plan = plan_machine(report, target, _draft(model, target), wishes, runnable=tuple(MODES))
+        plan = plan_machine(report, target, _draft(model, target), wishes)
     except TenonError as error:
         return replace(about, problem=error.message)
     if plan.chosen is None:
@@ -84,16 +87,14 @@ def _usual(report: HardwareReport) -> HardwareReport:
         replace(gpu, free_bytes=int((_USUAL_SHARE if gpu.unified else _USUAL_GPU_SHARE) * gpu.total_bytes))
         for gpu in report.gpus
     )
-    return replace(
-        report, memory=replace(report.memory, available_bytes=int(_USUAL_SHARE * total)), gpus=gpus
-    )
+    return replace(report, memory=HostMemory(total, int(_USUAL_SHARE * total)), gpus=gpus)
 
 
-def _draft(model: ModelOutline, target: TargetFacts) -> DraftFacts | None:
+def _draft(model: ModelOutline, target: TargetFacts) -> DraftKind | None:
     """The draft's facts; None for one that cannot be used, which is no reason not to take the model."""
     if model.draft_place is None:
         return None
     try:
-        return draft_facts(model.reference, Path(model.draft_place), target.config)
+        return read_draft(model.reference, Path(model.draft_place), target.config)
     except CheckpointError:
         return None

@@ -18,9 +18,9 @@ from typing import Any
 from engine.drafting.match_chances import CLASSES, MatchChances, Matched
 from engine.json_text import read_json
 from engine.messages import PromptKind, RoundRecord
+from engine.placement import PlacementPlan
 from engine.plain_data import from_plain
 from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
-from engine.planning.placement_plan import PlacementPlan
 
 _FOLDER = "profiles"
 # Of an earlier figure, after each reply.
@@ -77,7 +77,7 @@ class Profile:
 
     def forward_seconds(self, plan: PlacementPlan) -> dict[int, float]:
         """Seconds of a forward by its width, in one placement."""
-        return {int(width): seconds for width, seconds in self.forwards.get(_placement(plan), {}).items()}
+        return {int(width): seconds for width, seconds in self.forwards.get(plan.key, {}).items()}
 
     def draft_seconds(self, drafter: str) -> dict[int, float]:
         """Seconds of a draft by its nodes."""
@@ -118,7 +118,7 @@ class Profile:
         """
         warm = list(rounds)[_WARMING:]
         forwards = _times((len(one.tokens) + 1, one.verify_ms) for one in warm)
-        placement = _placement(plan)
+        placement = plan.key
         merged = {**self.forwards, placement: _faded(self.forwards.get(placement, {}), forwards)}
         if drafter is None:
             return replace(self, forwards=merged)
@@ -180,10 +180,6 @@ def keep_profile(path: Path, profile: Profile) -> None:
 
 def _plain(profile: Profile) -> dict[str, Any]:
     return asdict(profile)
-
-
-def _placement(plan: PlacementPlan) -> str:
-    return f"{plan.kind} {plan.device_layers} {plan.pinned_layers}"
 
 
 def _times(measured: Iterable[tuple[int, float]]) -> dict[str, float]:

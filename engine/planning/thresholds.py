@@ -14,5 +14,3 @@ EXACT_FILE_BYTES = 64 << 20
 """Up to this size a file in float32 stays in it; a larger one is computed with in 16 bits."""
 SMALL_MODEL_BYTES = 1 << 30
 """Up to this size the numbers of the file cost little time and memory, and are not made fewer bits for speed."""
-SMALL_DRAFT_BYTES = 64 << 20
-"""Up to this size in float32 the time of a draft is that of its operators, beyond it that of its bytes."""

@@ -22,8 +22,6 @@ RANKS = {
     "engine.request": 7,
     "engine.draft_check": 7,
     "engine.advice": 6,
-    "engine.loaded_draft": 6,
-    "engine.loaded_target": 6,
     "engine.gpu_addon": 6,
     "engine.planning": 5,
     "engine.modes": 4,
@@ -155,6 +153,31 @@ def test_the_app_starts_without_torch() -> None:
     program = (
         "import app.bootstrap, sys; sys.exit(bool({'torch', 'transformers', 'numpy'} & set(sys.modules)))"
     )
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
+
+
+def test_nobody_asks_for_the_kind_of_a_placement() -> None:
+    """What differs between placements is in their classes: no other file compares their names or types."""
+    names = {"resident", "offload", "layer-offload", "stream"}
+    classes = {"ResidentPlan", "SplitPlan", "LayerOffloadPlan", "StreamedPlan"}
+    offenders = []
+    for path in [*(ROOT / "engine").rglob("*.py"), *(ROOT / "app").rglob("*.py")]:
+        if path.is_relative_to(ROOT / "engine" / "placement"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+            if not isinstance(node, ast.Compare) and called not in ("isinstance", "issubclass", "type"):
+                continue
+            for part in ast.walk(node):
+                named = part.value in names if isinstance(part, ast.Constant) else False
+                typed = part.id in classes if isinstance(part, ast.Name) else False
+                if named or typed:
+                    offenders.append((str(path.relative_to(ROOT)), node.lineno))
+    assert offenders == []
+
+
+def test_modes_are_read_without_torch() -> None:
+    program = "import engine.modes, sys; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
 
 

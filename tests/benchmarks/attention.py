@@ -23,7 +23,7 @@ import torch
 
 from engine.decoding.target import Target
 from engine.kernels import library
-from engine.loaded_model import LoadedModel
+from engine.loaded_model import load_model
 from engine.messages import LoadOptions
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import KVCache
@@ -110,7 +110,7 @@ def main() -> None:
     path = write_gguf(options.work, options.kind, options.layers)
     context = max(1024, *options.prompts, *options.behind) + 128
     load_options = LoadOptions(model=str(path), weights="auto", threads=options.threads, context=context)
-    model = LoadedModel(load_options, lambda done, total: None, lambda: None)
+    model = load_model(load_options)
     peer = None if options.alone else Peer(path, options.threads, context)
     eight_bits = Target(EightBits(model.target.config, model.placement), context)
     rows: dict[str, Row] = {}

@@ -40,7 +40,7 @@ import torch
 
 from engine.decoding.target import Target
 from engine.kernels import library
-from engine.loaded_model import LoadedModel
+from engine.loaded_model import load_model
 from engine.messages import LoadOptions
 from tests.benchmarks.large_model import KINDS, write_gguf
 from tests.benchmarks.llama_cpp_peer import LlamaCpp
@@ -166,7 +166,7 @@ def compare(path: Path, options: argparse.Namespace) -> dict[str, Any]:
     load_options = LoadOptions(
         model=str(path), weights=options.weights, threads=options.threads, context=context
     )
-    model = LoadedModel(load_options, lambda done, total: None, lambda: None)
+    model = load_model(load_options)
     peer = None if options.alone else Peer(path, options.threads, context)
     rows = measure(model.target, peer, options)
     if peer is not None:

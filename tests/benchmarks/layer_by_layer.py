@@ -42,7 +42,7 @@ class LayerByLayer(Resident):
     def __init__(self, checkpoint: Checkpoint) -> None:
         self._checkpoint = checkpoint
         self._config = read_config(checkpoint)
-        outer = load_weights(checkpoint, self._config, torch.bfloat16, _CPU, first_layer=self._config.layers)
+        outer = load_weights(checkpoint, self._config, torch.bfloat16, _CPU, wanted=())
         super().__init__(outer)
 
     def layer(self, index: int, meanwhile: Meanwhile = nothing_meanwhile) -> LayerWeights:

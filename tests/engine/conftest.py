@@ -13,6 +13,7 @@ from engine.planning import kernel_table
 from engine.planning.probes import disk_speed, host_speed
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
+from tests.support.stand_in import use_no_gpu
 
 torch.set_num_threads(1)  # tiny models gain nothing from a second thread, and lose to whatever else runs
 
@@ -80,4 +81,4 @@ def client() -> Iterator[EngineClient]:
 @pytest.fixture
 def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without a GPU, whatever this one has."""
-    monkeypatch.setattr("engine.loaded_model.find_gpu", lambda: None)
+    use_no_gpu(monkeypatch)

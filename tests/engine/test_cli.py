@@ -14,10 +14,10 @@ from engine.cli import main
 from engine.cli.parser import size
 from engine.kernels import library
 from engine.model.config import read_config
-from engine.model.footprint import stored_layer_bytes
 from engine.model.weight_format import weight_format
+from engine.placement.footprint import Sizes
+from engine.placement.streamed import StreamedPlan
 from engine.planning.hardware_report import report_from_json
-from engine.planning.streaming import least_bytes
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 
@@ -187,7 +187,7 @@ _DRAFT_BYTES = 24_000_000
 _SLOW_DISK = """
 import sys, time
 from engine.cli import main
-from engine.planning import fit
+from engine.planning.probes import host_memory
 from engine.weights.direct_reader import DirectReader
 
 read = DirectReader._read_block
@@ -197,7 +197,7 @@ def slow(reader, *arguments):
     read(reader, *arguments)
 
 DirectReader._read_block = slow
-fit.process_bytes = lambda: 0
+host_memory.process_bytes = lambda: 0
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -208,7 +208,8 @@ def test_ctrl_c_while_the_disk_is_read_keeps_what_there_is(tmp_path: Path) -> No
     folder = write_checkpoint(tmp_path / "model", num_hidden_layers=32, intermediate_size=2048)
     config, weights = read_config(Checkpoint(folder)), weight_format("fp32")
     draft = write_checkpoint(tmp_path / "draft", num_hidden_layers=1)
-    budget = least_bytes(config, weights, 128, _DRAFT_BYTES) + 2 * stored_layer_bytes(config, weights)
+    sizes = Sizes(config, weights, 128)
+    budget = StreamedPlan.least_bytes(sizes) + _DRAFT_BYTES + 2 * sizes.read_layer
     arguments = ["ask", "--model", str(folder), "--draft", str(draft), "--mode", "llmcad", "--raw", "Hello"]
     arguments += ["--context", "128", "--weights", "fp32", "--ram-budget", str(budget), "--vram-budget", "0"]
     child = subprocess.Popen(

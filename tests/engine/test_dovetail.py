@@ -16,10 +16,11 @@ from engine.drafting.draft_model import DraftModel
 from engine.drafting.small_model import SmallModel
 from engine.kernels import library
 from engine.messages import Cancel, Finished, LoadOptions, Notice, PlanChosen
-from engine.planning.planner import choose_plan
+from engine.planning.planner import choose_draft
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
+from tests.support.stand_in import use_gpu
 from tests.support.toy import ship
 
 pytestmark = pytest.mark.usefixtures("no_gpu")
@@ -198,8 +199,8 @@ def test_the_mode_takes_that_draft_unasked_and_auto_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ship(tmp_path, monkeypatch)
-    assert choose_plan(LoadOptions(model="toy", mode="dovetail")).mode == "dovetail"
-    assert choose_plan(LoadOptions(model="toy")).mode == "lookup"
+    assert choose_draft(LoadOptions(model="toy", mode="dovetail")) is not None
+    assert choose_draft(LoadOptions(model="toy")) is None
 
 
 def test_a_cancel_while_the_draft_runs_is_seen_and_leaves_both_caches_right(
@@ -237,8 +238,7 @@ def test_a_cancel_while_the_draft_runs_is_seen_and_leaves_both_caches_right(
 @pytest.fixture
 def second_device(monkeypatch: pytest.MonkeyPatch) -> str:
     """A stand-in for a GPU: the CPU under another name, so that placing and counting run."""
-    monkeypatch.setattr("engine.loaded_model.find_gpu", lambda: torch.device("cpu", 0))
-    monkeypatch.setattr("engine.loaded_model.free_device_bytes", lambda device: 1 << 30)
+    use_gpu(monkeypatch)
     return "cpu:0"
 
 

@@ -23,6 +23,7 @@ from tests.support.decoders import greedy, load_decoder
 from tests.support.engine_client import EngineClient, engine_client
 from tests.support.heads import make_head
 from tests.support.replies import run_reply
+from tests.support.stand_in import use_gpu
 
 PROMPT = "one two three four one two three four one two " * 3
 LAYERS = 4
@@ -38,8 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stand-in: the host's memory under another name."""
-    monkeypatch.setattr("engine.loaded_model.find_gpu", lambda: torch.device("cpu", 0))
-    monkeypatch.setattr("engine.loaded_model.free_device_bytes", lambda device: 2 << 30)
+    use_gpu(monkeypatch)
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_a_checkpoint_that_is_gone_by_then_ends_the_reply_and_the_next_one_loads
         raise WeightsMissing("The model's files are gone.")
 
     with monkeypatch.context() as patched:
-        patched.setattr("engine.loaded_target.load_layers", gone)
+        patched.setattr("engine.placement.source.load_layers", gone)
         failed = client.failure(PROMPT, folder, **options)
     assert failed.error.message == "The model's files are gone."
     failing.at = 0

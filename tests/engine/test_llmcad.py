@@ -13,6 +13,7 @@ from engine.placement.resident import Resident
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient
 from tests.support.heads import make_head
+from tests.support.stand_in import use_no_gpu
 from tests.support.waiting import Waiting
 
 PROMPT = "one two three four one two three four one two " * 3
@@ -26,8 +27,8 @@ def slow_layers(monkeypatch: pytest.MonkeyPatch) -> None:
     def waiting(weights: ModelWeights) -> Resident:
         return Waiting(Resident(weights), lambda: 2)
 
-    monkeypatch.setattr("engine.loaded_target.Resident", waiting)
-    monkeypatch.setattr("engine.loaded_model.find_gpu", lambda: None)
+    monkeypatch.setattr("engine.placement.resident.Resident", waiting)
+    use_no_gpu(monkeypatch)
 
 
 @pytest.mark.parametrize("sampling", [{"temperature": 0.0}, {"temperature": 0.9, "top_p": 0.9, "seed": 4}])

@@ -6,24 +6,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 
-from engine.messages import LoadOptions, Notice, Reply
+from engine.messages import Notice, Reply
 from engine.model.config import read_config
 from engine.model.weight_format import weight_format
-from engine.planning.device_fit import plan_device
-from engine.planning.fit import fit_model
-from engine.planning.footprint import host_footprint
-from engine.planning.placement_plan import PlacementPlan
+from engine.placement import LayerOffloadPlan, SplitPlan
+from engine.placement.footprint import Sizes
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
 from tests.support.packed_models import PACKED
+from tests.support.stand_in import use_gpu, use_no_baseline, use_no_gpu
 
 PROMPT = "one two three four one two three four one two " * 3
 LAYERS = 5
-# Another name for the host's memory, which is not equal to it: what computes there is carried there and back.
-STAND_IN = torch.device("cpu", 0)
+KINDS = {"offload": SplitPlan, "layer-offload": LayerOffloadPlan}
 MODES = ("offload", "layer-offload")
 
 
@@ -34,8 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.loaded_model.find_gpu", lambda: STAND_IN)
-    monkeypatch.setattr("engine.loaded_model.free_device_bytes", lambda device: 2 << 30)
+    use_gpu(monkeypatch)
 
 
 @pytest.fixture
@@ -47,9 +43,7 @@ def client() -> Iterator[EngineClient]:
 def room_for(folder: Path, mode: str, layers: int, weights: str = "fp32") -> int:
     """The smallest budget that takes so many layers."""
     config = read_config(Checkpoint(folder))
-    options = LoadOptions(model=str(folder), mode=mode, weights=weights, context=512, gpu_layers=layers)
-    settled = fit_model(config, options)
-    return plan_device(config, settled.weights, settled.context, options, 1 << 40, False).size_bytes
+    return KINDS[mode].of(config.layers, layers).device(Sizes(config, weight_format(weights), 512)).total
 
 
 def ask(client: EngineClient, folder: Path, mode: str, **options: object) -> Reply:
@@ -114,7 +108,7 @@ def test_what_could_not_be_done_is_said(client: EngineClient, folder: Path) -> N
 def test_without_a_gpu_both_modes_answer_and_say_so(
     client: EngineClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.loaded_model.find_gpu", lambda: None)
+    use_no_gpu(monkeypatch)
     plain = ask(client, folder, "plain")
     for mode in MODES:
         reply = ask(client, folder, mode)
@@ -138,11 +132,11 @@ def test_layers_on_the_gpu_need_no_memory_on_the_host(
     client: EngineClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = read_config(Checkpoint(folder))
-    monkeypatch.setattr("engine.planning.fit.process_bytes", lambda: 0)
+    use_no_baseline(monkeypatch)
     plain = ask(client, folder, "plain").token_ids
-    for mode, layers, ring in (("layer-offload", 2, 2), ("offload", 3, 0), ("offload", 1, 0)):
-        placed = PlacementPlan("layer-offload" if ring else "offload", layers, buffers=ring)
-        least = host_footprint(config, placed, weight_format("fp32"), 512, baseline_bytes=0).total
+    for mode, layers in (("layer-offload", 2), ("offload", 3), ("offload", 1)):
+        placed = KINDS[mode].of(LAYERS, layers)
+        least = placed.host(Sizes(config, weight_format("fp32"), 512)).total
         room = {"vram_budget_bytes": room_for(folder, mode, layers), "ram_budget_bytes": least}
         reply = ask(client, folder, mode, **room)
         assert f"({layers} of {LAYERS} layers" in str(reply.devices["target"])
@@ -152,16 +146,5 @@ def test_layers_on_the_gpu_need_no_memory_on_the_host(
     assert (streamed.devices["target"], streamed.token_ids) == ("cpu, disk", plain)
     assert "so the CPU computes all of it" in client.seen(Notice)[before].text
     # Memory that is both the host's and the GPU's holds all of it either way.
-    monkeypatch.setattr("engine.loaded_model.shares_memory", lambda device: True)
+    use_gpu(monkeypatch, unified=True)
     assert ask(client, folder, "offload", **room, threads=2).devices["target"] == "cpu, disk"
-
-
-def test_no_plan_takes_more_than_its_budget(folder: Path) -> None:
-    config = read_config(Checkpoint(folder))
-    for mode in MODES:
-        options = LoadOptions(model=str(folder), mode=mode, weights="fp32", context=512)
-        settled = fit_model(config, options)
-        for budget in range(0, 4_000_000, 100_000):
-            plan = plan_device(config, settled.weights, settled.context, options, budget, False)
-            assert plan.size_bytes <= budget
-            assert (plan.size_bytes == 0) == (plan.placement.kind == "resident")

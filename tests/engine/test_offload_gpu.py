@@ -81,12 +81,12 @@ def test_layers_that_pass_are_whole_however_long_copies_and_products_take(folder
     checkpoint = Checkpoint(folder)
     config = read_config(checkpoint)
     cpu = torch.device("cpu")
-    host = load_weights(checkpoint, config, torch.float32, cpu, first_layer=LAYERS)
+    host = load_weights(checkpoint, config, torch.float32, cpu, wanted=())
     link, copies = Link(GPU), copies_to(GPU)
     layers = LayerOffload(
         lambda index: load_layers(checkpoint, config, range(index, index + 1), torch.float32, cpu)[0],
         LAYERS,
-        1,
+        range(LAYERS - 1),
         2,
         torch.float32,
         link,

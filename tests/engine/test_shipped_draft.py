@@ -18,10 +18,9 @@ from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
-from engine.model.weight_format import stored_format
+from engine.model.weight_format import stored_format, weight_format
 from engine.placement.link import Link
 from engine.placement.resident import Resident
-from engine.planning.fit import head_weights
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -71,7 +70,7 @@ def test_replies_with_it_are_plain_ones_token_for_token_and_take_fewer_forwards(
 ) -> None:
     tokenizer = Tokenizer(model)
     network = load_feature_network(
-        HeadCheckpoint(DRAFT), decoder.config, share(decoder.source), head_weights()
+        HeadCheckpoint(DRAFT), decoder.config, share(decoder.source), weight_format("q8_0")
     )
     lengths = []
     for request in REQUESTS:

@@ -14,14 +14,14 @@ from engine.messages import Cancel, Finished, ModelUnloaded, Notice, PrefillProg
 from engine.model.config import read_config
 from engine.model.footprint import layer_bytes, stored_layer_bytes
 from engine.model.weight_format import weight_format
-from engine.placement.streamed import Streamed
-from engine.planning import fit
-from engine.planning.streaming import least_bytes
+from engine.placement.footprint import Sizes
+from engine.placement.streamed import Streamed, StreamedPlan
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.direct_reader import DirectReader
 from engine.weights.packed_file import PackedFile
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
+from tests.support.stand_in import use_no_baseline
 from tests.support.streams import delay_reads, poison_what_is_let_go
 
 PROMPT = "The model that guesses and the model"
@@ -53,14 +53,16 @@ def folder(original: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fit, "process_bytes", lambda: 0)
+    use_no_baseline(monkeypatch)
     poison_what_is_let_go(monkeypatch)
 
 
 def options(folder: Path, weights: str = "fp32", **more: Any) -> dict[str, Any]:
     """With a budget that a few layers fit into."""
     config, format_ = read_config(Checkpoint(folder)), weight_format(weights)
-    budget = least_bytes(config, format_, 128) + (PINNED + 1) * stored_layer_bytes(config, format_)
+    budget = StreamedPlan.least_bytes(Sizes(config, format_, 128)) + (PINNED + 1) * stored_layer_bytes(
+        config, format_
+    )
     return {
         "weights": weights,
         "kv_cache": "full",
@@ -85,7 +87,7 @@ def test_a_reply_from_the_disk_is_the_one_from_memory(
 ) -> None:
     draft = {"draft": str(folder)} if mode == "dovetail" else {}
     if draft:
-        monkeypatch.setattr("engine.loaded_draft.DraftPlan.host_bytes", 0)
+        monkeypatch.setattr("engine.placement.plan.Room.beside", lambda room, host, device: room)
     asked = options(folder, weights, mode=mode, **draft)
     streamed = client.answer(PROMPT, folder, **asked)
     (note,) = [one.text for one in client.seen(Notice) if "larger than the memory" in one.text]
@@ -104,7 +106,7 @@ def test_a_reply_from_the_disk_is_the_one_from_memory(
 def test_a_slow_kind_of_disk_is_said(
     kind: str, words: str, folder: Path, client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.loaded_target.disk_kind", lambda path: kind)
+    monkeypatch.setattr("engine.placement.streamed.disk_kind", lambda path: kind)
     for speed in (100e6, 2e9):
         monkeypatch.setattr(Streamed, "measure_disk", lambda placement, meanwhile, speed=speed: speed)
         client.answer(PROMPT, folder, **options(folder, max_tokens=1, context=100 + int(speed // 1e9)))

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from engine.model.config import read_config
+from engine.drafting.head_draft import HeadDraft
+from engine.drafting.head_layout import HeadLayout
+from engine.drafting.model_draft import ModelDraft
+from engine.gguf.stored_tensor import TensorTypes
+from engine.model.config import ModelConfig, read_config
+from engine.model.tensors import Slot, expected_tensors, layer_slots
 from engine.planning.hardware_report import HardwareReport, report_from_json
-from engine.planning.model_facts import DraftFacts, TargetFacts, model_draft_facts
+from engine.planning.model_facts import TargetFacts
 from engine.weights.checkpoint_outline import CheckpointOutline
 
 _FOLDER = Path(__file__).resolve().parents[1] / "engine" / "planning" / "machines"
@@ -82,25 +88,30 @@ def target(name: str) -> TargetFacts:
         return TargetFacts(name, read_config(outline), digest=f"digest of {name}")
 
 
-def small_draft() -> DraftFacts:
+def small_draft() -> ModelDraft:
     """The 1.1 B Llama as a draft."""
-    return model_draft_facts(target("llama-1b"))
+    facts = target("llama-1b")
+    return ModelDraft(facts.name, facts.digest, facts.config)
 
 
-def dovetail_head() -> DraftFacts:
+def dovetail_head() -> HeadDraft:
     """A gated-fusion head with five blocks for the 7 B Llama, as Dovetail's best."""
     config = target("llama-7b").config
     hidden = config.hidden_size
-    inner = 4 * hidden * hidden + 5 * target("llama-7b").layer_elements
-    table = config.vocabulary_size * hidden
-    return DraftFacts(
-        name="dovetail head",
-        kind="head",
-        layers=5,
-        read_elements=inner + table,
-        kept_elements=inner,
-        shared_elements=2 * table,
-        cache_elements=2 * 5 * config.kv_size,
-        context_length=config.context_length,
-        digest="digest of the head",
+    layout = HeadLayout(
+        kind="gated",
+        blocks=replace(config, layers=5),
+        target_hidden_size=hidden,
+        hidden_layers=None,
+        draft_vocabulary_size=config.vocabulary_size,
+        norm_before_residual=False,
+        outer=tuple(Slot(f"W_{one}", (hidden, hidden), f"gate_{one}") for one in range(4)),
+        layers=tuple(tuple(layer_slots(config, block)) for block in range(5)),
     )
+    return HeadDraft("dovetail head", "digest of the head", layout, config)
+
+
+def stored_in(config: ModelConfig, kind: int, quantization: str | None = None) -> ModelConfig:
+    """The same model with every matrix in a type."""
+    types = TensorTypes(dict.fromkeys(expected_tensors(config), kind))
+    return replace(config, types=types, quantization=quantization)

@@ -14,15 +14,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 import engine.engine  # noqa: F401  what the engine's process has imported before it loads
-from engine.loaded_model import LoadedModel
+from engine.loaded_model import load_model
 from engine.messages import LoadOptions
 from engine.model.config import read_config
 from engine.model.token_tree import Draft
 from engine.model.weight_format import weight_format
-from engine.planning.fit import fit_model
-from engine.planning.footprint import host_footprint
+from engine.placement.footprint import Sizes
+from engine.placement.streamed import StreamedPlan
 from engine.planning.hardware import process_bytes
-from engine.planning.streaming import least_bytes
 from engine.weights.checkpoint import Checkpoint
 
 NODES = 64
@@ -38,11 +37,11 @@ def probe(folder: str, context: int, name: str, spare: str) -> dict[str, object]
     """Load and run one case."""
     baseline = process_bytes()
     config, weights = read_config(Checkpoint(Path(folder))), weight_format(name)
-    budget = None if spare == "resident" else baseline + least_bytes(config, weights, context) + int(spare)
+    least = StreamedPlan.least_bytes(Sizes(config, weights, context))
+    budget = None if spare == "resident" else baseline + least + int(spare)
     options = LoadOptions(model=folder, weights=name, context=context, ram_budget_bytes=budget, threads=1)
-    settled = fit_model(config, options)
-    predicted = host_footprint(config, settled.plan, weights, context, baseline_bytes=baseline)
-    model = LoadedModel(options, lambda done, total: None, lambda: None)
+    model = load_model(options)
+    predicted = model.plan.host
     text = [5 + index % 300 for index in range(context - NODES - 2)]
     model.target.prefill(text, lambda: None, lambda done, total: None)
     chain = Draft((5,) * NODES, tuple(range(-1, NODES - 1)))
@@ -50,7 +49,7 @@ def probe(folder: str, context: int, name: str, spare: str) -> dict[str, object]
     logits.softmax(-1).cumsum(-1)
     model.release()
     return {
-        "plan": asdict(settled.plan),
+        "plan": model.plan.placement.as_json(),
         "predicted": asdict(predicted),
         "predicted_bytes": predicted.total,
         "peak_bytes": peak_bytes(),

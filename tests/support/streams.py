@@ -18,6 +18,7 @@ from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import WeightFormat
 from engine.placement.layer_ring import LayerRing
+from engine.placement.plan import spread
 from engine.placement.resident import Resident
 from engine.placement.streamed import Streamed
 from engine.weights.checkpoint import Checkpoint
@@ -42,7 +43,9 @@ def streamed_decoder(folder: Path, weight_format: WeightFormat, pinned: int, buf
     converted = None
     if not streams_as_it_is(config, weight_format):
         converted = open_converted(checkpoint, config, weight_format, folder.parent / "cache")
-    return Decoder(config, Streamed(checkpoint, config, weight_format, converted, pinned, buffers))
+    return Decoder(
+        config, Streamed(checkpoint, config, weight_format, converted, spread(config.layers, pinned), buffers)
+    )
 
 
 def poison_what_is_let_go(patch: pytest.MonkeyPatch) -> None:

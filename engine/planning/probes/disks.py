@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from engine.planning.disk import DiskKind, disk_kind
+from engine.placement.disk import DiskKind, disk_kind
 
 
 @dataclass(frozen=True)

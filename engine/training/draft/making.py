@@ -20,8 +20,8 @@ from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.placement.resident import Resident
-from engine.planning.fit import fit_model
 from engine.planning.hardware import usable_cores
+from engine.planning.outlook import look_ahead
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.training.draft.data import examples_of, prompts_of, read_records
 from engine.training.draft.features import Example, batch_of
@@ -173,7 +173,8 @@ def _check(request: TrainRequest) -> None:
 
 def _load(checkpoint: Checkpoint, config: ModelConfig, model: str) -> Decoder:
     """The target in its own format, as it will be when the draft is used."""
-    weights = fit_model(config, LoadOptions(model=model)).weights
+    options = LoadOptions(model=model, mode="plain")
+    weights = look_ahead(options).load_plan(options).weights
     if weights.packed:
         return Decoder(config, Resident(load_packed(checkpoint, config, weights)))
     cpu = torch.device("cpu")

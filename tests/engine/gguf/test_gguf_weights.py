@@ -18,7 +18,7 @@ from gguf import GGMLQuantizationType as Kind
 
 from engine.cli import main
 from engine.kernels import blocks
-from engine.loaded_model import LoadedModel
+from engine.loaded_model import load_model
 from engine.messages import ChatMessage, LoadOptions
 from engine.model.config import read_config
 from engine.model.footprint import weight_bytes
@@ -43,9 +43,7 @@ def guide() -> tuple[Any, Any]:
 
 def loss(path: Path, weights: str) -> float:
     """Mean negative log-probability of the tokens of some chats that the guide was not trained on."""
-    model = LoadedModel(
-        LoadOptions(model=str(path), weights=weights, threads=1), lambda done, total: None, lambda: None
-    )
+    model = load_model(LoadOptions(model=str(path), weights=weights, threads=1))
     rng = random.Random(20_261_121)
     losses = []
     for _ in range(12):
@@ -150,9 +148,7 @@ def test_other_formats_are_made_in_memory(tmp_path: Path, guide: tuple[Any, Any]
     path = tmp_path / "guide.gguf"
     write_gguf(guide[0], path, Kind.Q8_0, guide[1], pre="smollm")
     for weights in ("bf16", "q8_0", "q4_k_m"):
-        model = LoadedModel(
-            LoadOptions(model=str(path), weights=weights), lambda done, total: None, lambda: None
-        )
+        model = load_model(LoadOptions(model=str(path), weights=weights))
         assert model.report.weights == weights
         model.release()
     assert list(tmp_path.iterdir()) == [path]
@@ -163,7 +159,7 @@ def test_a_file_that_is_replaced_gives_its_own_text(tmp_path: Path, guide: tuple
     folder = Path(shutil.copytree(TOY, tmp_path / "guide"))
     before = Checkpoint(folder).digest()
     options = LoadOptions(model=str(folder), weights="q8_0", mode="plain")
-    model = LoadedModel(options, lambda done, total: None, lambda: None)
+    model = load_model(options)
     assert model.serves(options)
     weights = folder / "model.safetensors"
     stat = weights.stat()
@@ -184,7 +180,7 @@ def test_a_quantized_draft_and_a_renamed_file_work(tmp_path: Path, guide: tuple[
     options = LoadOptions(
         model=str(tmp_path / "small.gguf"), draft=str(tmp_path / "other.gguf"), mode="dovetail"
     )
-    model = LoadedModel(options, lambda done, total: None, lambda: None)
+    model = load_model(options)
     assert model.report.name == "small"
     assert model.draft is not None
 

@@ -130,7 +130,7 @@ def test_nothing_is_written_where_they_lie(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Replies from each, in formats that are converted and kept: the folders stay as they were, byte for byte."""
-    monkeypatch.setattr("engine.loaded_target._WORTH_KEEPING_BYTES", 1)
+    monkeypatch.setattr("engine.placement.source._WORTH_KEEPING_BYTES", 1)
     ollama(home)
     hugging_face(home, write_checkpoint(tmp_path / "llama", "llama", num_hidden_layers=2))
     before = state_of(home)

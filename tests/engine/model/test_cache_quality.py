@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels import library
-from engine.loaded_model import LoadedModel
+from engine.loaded_model import LoadedModel, load_model
 from engine.messages import LoadOptions
 from engine.model.decoder import Decoder
 from tests.support.real_model import ABSENT, real_model
@@ -29,7 +29,7 @@ def load(weights: str, kv_cache: str = "full") -> LoadedModel:
     options = LoadOptions(
         model=str(real_model()), weights=weights, kv_cache=kv_cache, threads=2, context=TOKENS
     )
-    return LoadedModel(options, lambda done, total: None, lambda: None)
+    return load_model(options)
 
 
 def text(model: LoadedModel) -> Tensor:

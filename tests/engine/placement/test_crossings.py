@@ -34,9 +34,11 @@ def split_decoder(
 ) -> Decoder:
     checkpoint = Checkpoint(folder)
     config = read_config(checkpoint)
-    host = load_weights(checkpoint, config, torch.float32, CPU, first_layer=leading)
+    host = load_weights(checkpoint, config, torch.float32, CPU, wanted=range(leading, config.layers))
     layers = load_layers(checkpoint, config, range(leading), dtype, CPU)
-    return Decoder(config, Split(host, HeldLayers(layers), Side("device", CPU, dtype, dtype), link))
+    return Decoder(
+        config, Split(host, HeldLayers(dict(enumerate(layers))), Side("device", CPU, dtype, dtype), link)
+    )
 
 
 def test_mixing_sides_is_noticed() -> None:
@@ -144,7 +146,7 @@ def test_first_layers_on_the_device_change_nothing_and_rows_alone_cross(
     source = split.source
     assert isinstance(source, Split)
     sides.mark(weights_of(source._host), HOST)
-    sides.mark(weights_of([source._leading.layer(index) for index in range(leading)]), DEVICE)
+    sides.mark(weights_of([source._held.layer(index) for index in range(leading)]), DEVICE)
     link.to_device_bytes = link.to_host_bytes = 0
     link.crossings.clear()
     other = [*PROMPT[:5], *range(60, 80)]

@@ -68,7 +68,12 @@ def test_packed_layers_on_the_device_compute_what_they_stand_for(
     assert any(isinstance(part, DequantizedLinear) for part in layers[0].parts())
     split = Decoder(
         config,
-        Split(weights, HeldLayers(tuple(layers)), Side("device", CPU, torch.float32, torch.float32), link),
+        Split(
+            weights,
+            HeldLayers(dict(enumerate(layers))),
+            Side("device", CPU, torch.float32, torch.float32),
+            link,
+        ),
     )
     split.forward(TOKENS, torch.arange(len(TOKENS)), split.new_cache(64))  # tables of rotations grow once
     with sides:

@@ -16,7 +16,7 @@ from engine.model.decoder import Decoder
 from engine.model.layer import Side
 from engine.model.loader import load_layers, load_weights
 from engine.placement.copies import Copies, PlainCopies, copies_to
-from engine.placement.layer_offload import LayerOffload
+from engine.placement.layer_offload import LayerOffload, LayerOffloadPlan
 from engine.placement.link import Link
 from engine.placement.split import Split
 from engine.weights.checkpoint import Checkpoint
@@ -36,17 +36,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_checkpoint(tmp_path_factory.mktemp("deep") / "llama", "llama", num_hidden_layers=LAYERS)
 
 
+def passing(layers: int, staying: int) -> list[int]:
+    """The layers that are copied."""
+    places = LayerOffloadPlan.of(layers, staying).layers
+    return [index for index, place in enumerate(places) if place.copied]
+
+
 def offloaded(
     folder: Path, staying: int, buffers: int, copies: Copies, link: Link | None = None
 ) -> tuple[Decoder, LayerOffload]:
     checkpoint = Checkpoint(folder)
     config = read_config(checkpoint)
-    host = load_weights(checkpoint, config, torch.float32, CPU, first_layer=config.layers)
+    host = load_weights(checkpoint, config, torch.float32, CPU, wanted=())
     link = Link(CPU) if link is None else link
     layers = LayerOffload(
         lambda index: load_layers(checkpoint, config, range(index, index + 1), torch.float32, CPU)[0],
         config.layers,
-        staying,
+        passing(config.layers, staying),
         buffers,
         torch.float32,
         link,
@@ -61,15 +67,15 @@ def offloaded(
 @pytest.mark.parametrize("buffers", [2, 3])
 def test_the_text_is_the_resident_model_s(folder: Path, staying: int, buffers: int) -> None:
     """Pitfall 14 of the fifteen: no layer is read before its copy landed, none is overwritten while it computes."""
-    passing = LAYERS - staying
+    copied = LAYERS - staying
     copies, link = LateCopies(), Link(CPU)
     decoder, layers = offloaded(folder, staying, buffers, copies, link)
     assert greedy(decoder, PROMPT, 12) == greedy(load_decoder(folder), PROMPT, 12)
-    assert copies.landed == 12 * passing
-    if passing:
+    assert copies.landed == 12 * copied
+    if copied:
         # What was begun beyond that is for the next forward.
         assert 0 < copies.started - copies.landed <= buffers
-        each = layers.host_bytes // passing
+        each = layers.host_bytes // copied
         assert link.to_device_bytes == copies.started * each
 
 
@@ -155,7 +161,13 @@ def test_packed_layers_pass_packed(name: str, checkpoint_of: Callable[[str], Pat
     found = []
     for staying, copies in ((0, LateCopies()), (config.layers, PlainCopies(CPU))):
         layers = LayerOffload(
-            weights.layers.__getitem__, config.layers, staying, 2, torch.float32, Link(CPU), copies
+            weights.layers.__getitem__,
+            config.layers,
+            passing(config.layers, staying),
+            2,
+            torch.float32,
+            Link(CPU),
+            copies,
         )
         side = Side("device", CPU, torch.float32, torch.float32)
         decoder = Decoder(config, Split(weights, layers, side, Link(CPU)))
@@ -171,7 +183,7 @@ def test_memory_is_counted_and_given_back(folder: Path) -> None:
     decoder, layers = offloaded(folder, 3, 2, copies_to(CPU))
     assert isinstance(decoder.source, Split)
     each = layers.host_bytes // 4
-    assert len(layers) == LAYERS
+    assert len(layers.indexes) == LAYERS
     assert decoder.source.bytes_by_device["device"] == layers.size_bytes
     assert layers.size_bytes < 5 * each + 1
     decoder.source.release()

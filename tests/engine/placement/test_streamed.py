@@ -24,7 +24,8 @@ from engine.model.weight_format import (
     stored_format,
     weight_format,
 )
-from engine.placement.streamed import Streamed, pinned_layers
+from engine.placement.plan import spread
+from engine.placement.streamed import Streamed
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.packed_file import PackedFile
 from tests.support.checkpoints import reference_model, write_checkpoint
@@ -156,13 +157,13 @@ def test_a_layer_that_stays_is_read_once_and_the_others_once_a_forward(folder: P
 
 
 def test_layers_that_stay_are_spread_and_the_last_is_one_of_them() -> None:
-    assert pinned_layers(6, 0) == set()
-    assert pinned_layers(6, 6) == set(range(6))
-    assert pinned_layers(6, 3) == {1, 3, 5}
-    assert pinned_layers(24, 1) == {23}
+    assert spread(6, 0) == set()
+    assert spread(6, 6) == set(range(6))
+    assert spread(6, 3) == {1, 3, 5}
+    assert spread(24, 1) == {23}
     for layers in (5, 24, 80):
         for count in range(1, layers):
-            kept = sorted(pinned_layers(layers, count))
+            kept = sorted(spread(layers, count))
             assert len(kept) == count
             assert kept[-1] == layers - 1
             gaps = [after - before for before, after in zip([-1, *kept[:-1]], kept, strict=True)]

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from engine.drafting.model_draft import ModelDraft
 from engine.model.footprint import layer_bytes, stored_layer_bytes
 from engine.model.weight_format import weight_format
+from engine.placement import LayerOffloadPlan, PlacementPlan, ResidentPlan, SplitPlan, StreamedPlan
 from engine.planning.cost_model import DraftCost, TargetCost, drafted_round, plain_round, streamed_round
 from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
 from engine.planning.machine_speeds import MachineSpeeds
-from engine.planning.model_facts import DraftFacts
-from engine.planning.placement_plan import PlacementPlan
 from engine.planning.probes.graphics_speed import GpuSpeed
 from engine.planning.probes.host_speed import FormatSpeed, HostSpeed
 from tests.support.machines import target
@@ -21,7 +21,12 @@ MODEL = target("llama-1b")
 # Operators take no time, so that what is left can be computed by hand.
 HOST = HostSpeed(20e9, 0.0, {name: FormatSpeed(10e9, 100e9, 0.0) for name in ("fp32", "bf16", "q8_0")})
 SPEEDS = MachineSpeeds(HOST, GpuSpeed(200e9, 5e12, 0.0, 8e9), disk_bytes_per_s=1e9, measured=True)
-DRAFT = DraftFacts("draft", "model", 4, 50_000_000, 60_000_000, 0, 4096, 2048)
+RESIDENT = ResidentPlan.of(22)
+DRAFT = ModelDraft(
+    "draft",
+    "",
+    replace(MODEL.config, layers=12, hidden_size=512, intermediate_size=1536, heads=8, kv_heads=8),
+)
 
 
 def cost(
@@ -39,43 +44,42 @@ def test_equation_3_and_4_for_each_layer_and_the_head() -> None:
     weights = config.layers * stored_layer_bytes(config, Q8_0)
     weights += Q8_0.matrix_bytes(config.vocabulary_size, config.hidden_size)
     products = config.layers * MODEL.layer_elements + MODEL.head_elements
-    assert cost(PlacementPlan()).forward_s(1) == pytest.approx(weights / 10e9)
+    assert cost(RESIDENT).forward_s(1) == pytest.approx(weights / 10e9)
     # Enough tokens that multiplying takes longer than reading.
-    assert cost(PlacementPlan()).forward_s(64) == pytest.approx(64 * products / 100e9)
+    assert cost(RESIDENT).forward_s(64) == pytest.approx(64 * products / 100e9)
 
 
 def test_attention_reads_what_was_said_before() -> None:
-    later = TargetCost(MODEL, Q8_0, PlacementPlan(), SPEEDS, position=1000)
+    later = TargetCost(MODEL, Q8_0, RESIDENT, SPEEDS, position=1000)
     cached = 2 * MODEL.config.layers * MODEL.config.kv_size * 2 * 1000
-    extra = later.forward_s(1) - cost(PlacementPlan()).forward_s(1)
+    extra = later.forward_s(1) - cost(RESIDENT).forward_s(1)
     assert extra == pytest.approx(cached / HOST.memory_bytes_per_s)
 
 
 def test_streaming_takes_as_long_as_the_disk_or_the_processor() -> None:
-    plan = PlacementPlan("stream", pinned_layers=10, buffers=2)
+    plan = StreamedPlan.of(22, 10)
     streamed = cost(plan)
-    assert streamed.crossing_bytes == 12 * stored_layer_bytes(MODEL.config, Q8_0)
-    assert streamed.forward_s(1) == pytest.approx(streamed.crossing_bytes / 1e9)
-    assert streamed.waiting_s(1) == pytest.approx(streamed.forward_s(1) - cost(PlacementPlan()).forward_s(1))
+    assert streamed.forward_s(1) == pytest.approx(12 * stored_layer_bytes(MODEL.config, Q8_0) / 1e9)
+    assert streamed.waiting_s(1) == pytest.approx(streamed.forward_s(1) - cost(RESIDENT).forward_s(1))
     fast = cost(plan, replace(SPEEDS, disk_bytes_per_s=1e12))
-    assert fast.forward_s(1) == cost(PlacementPlan()).forward_s(1)
+    assert fast.forward_s(1) == cost(RESIDENT).forward_s(1)
     assert fast.waiting_s(1) == 0.0
 
 
 def test_layers_on_a_gpu_are_read_there_and_packed_ones_are_dequantized() -> None:
     head = Q8_0.matrix_bytes(MODEL.config.vocabulary_size, MODEL.config.hidden_size) / 10e9
-    dense = TargetCost(MODEL, BF16, PlacementPlan("offload", device_layers=22), SPEEDS, position=0)
+    dense = TargetCost(MODEL, BF16, SplitPlan.of(22, 22), SPEEDS, position=0)
     layers = 22 * stored_layer_bytes(MODEL.config, BF16) / 200e9
     wide = BF16.matrix_bytes(MODEL.config.vocabulary_size, MODEL.config.hidden_size) / 10e9
     assert dense.forward_s(1) == pytest.approx(layers + wide, rel=0.02)
-    packed = cost(PlacementPlan("offload", device_layers=22))
+    packed = cost(SplitPlan.of(22, 22))
     assert packed.forward_s(1) - head == pytest.approx(22 * MODEL.layer_elements * 21 / 200e9, rel=0.01)
-    half = TargetCost(MODEL, BF16, PlacementPlan("offload", device_layers=11), SPEEDS, position=0)
+    half = TargetCost(MODEL, BF16, SplitPlan.of(22, 11), SPEEDS, position=0)
     assert dense.forward_s(1) < half.forward_s(1)
 
 
 def test_layers_that_are_copied_take_as_long_as_the_bus() -> None:
-    copied = TargetCost(MODEL, BF16, PlacementPlan("layer-offload", device_layers=2, buffers=2), SPEEDS, 0)
+    copied = TargetCost(MODEL, BF16, LayerOffloadPlan.of(22, 2), SPEEDS, 0)
     assert copied.forward_s(1) == pytest.approx(20 * layer_bytes(MODEL.config, BF16, 0) / 8e9)
 
 
@@ -84,42 +88,44 @@ def test_a_trees_draft_costs_its_depth_and_not_its_nodes() -> None:
     assert draft.tree_s(15) == pytest.approx(7 * draft.forward_s(2))
     assert draft.tree_s(3) == pytest.approx(3 * draft.forward_s(1))
     assert draft.tree_s(63, paced=True) > draft.tree_s(63)
-    assert DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=True).forward_s(1) == pytest.approx(100e6 / 200e9)
+    assert DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=True).forward_s(1) == pytest.approx(
+        2 * DRAFT.read_elements / 200e9
+    )
     assert DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=False, factor=2.0).tree_s(3) == 2 * draft.tree_s(3)
 
 
 def test_equation_1_and_the_best_size_of_draft() -> None:
-    plain = plain_round(cost(PlacementPlan()))
-    assert plain.tokens_per_second == pytest.approx(1 / cost(PlacementPlan()).forward_s(1))
-    good = drafted_round(cost(PlacementPlan()), DraftCost(DRAFT, Q8_0, SPEEDS, False), everywhere(5.0))
+    plain = plain_round(cost(RESIDENT))
+    assert plain.tokens_per_second == pytest.approx(1 / cost(RESIDENT).forward_s(1))
+    good = drafted_round(cost(RESIDENT), DraftCost(DRAFT, Q8_0, SPEEDS, False), everywhere(5.0))
     draft = DraftCost(DRAFT, Q8_0, SPEEDS, False)
-    seconds = draft.tree_s(good.nodes) + cost(PlacementPlan()).forward_s(good.nodes + 1)
+    seconds = draft.tree_s(good.nodes) + cost(RESIDENT).forward_s(good.nodes + 1)
     assert good.tokens_per_second == pytest.approx(good.tokens / seconds)
     assert good.tokens_per_second > plain.tokens_per_second
     others = [
-        TokenYield(5.0).tokens(nodes) / (draft.tree_s(nodes) + cost(PlacementPlan()).forward_s(nodes + 1))
+        TokenYield(5.0).tokens(nodes) / (draft.tree_s(nodes) + cost(RESIDENT).forward_s(nodes + 1))
         for nodes in (1, 3, 7, 15)
     ]
     assert good.tokens_per_second == pytest.approx(max(others))
 
 
 def test_a_useless_draft_costs_little() -> None:
-    plain = plain_round(cost(PlacementPlan())).tokens_per_second
-    useless = drafted_round(cost(PlacementPlan()), DraftCost(DRAFT, Q8_0, SPEEDS, False), everywhere(0.0))
+    plain = plain_round(cost(RESIDENT)).tokens_per_second
+    useless = drafted_round(cost(RESIDENT), DraftCost(DRAFT, Q8_0, SPEEDS, False), everywhere(0.0))
     assert 0.9 * plain < useless.tokens_per_second < plain
     assert (useless.tokens, useless.nodes) == (1.0, 0)
 
 
 def test_rounds_without_a_draft_are_plain_ones() -> None:
-    half = drafted_round(cost(PlacementPlan()), None, everywhere(8.0, finds=0.5))
-    target_cost = cost(PlacementPlan())
+    half = drafted_round(cost(RESIDENT), None, everywhere(8.0, finds=0.5))
+    target_cost = cost(RESIDENT)
     tokens = 0.5 + 0.5 * TokenYield(8.0).tokens(half.nodes)
     seconds = 0.5 * target_cost.forward_s(1) + 0.5 * target_cost.forward_s(half.nodes + 1)
     assert half.tokens_per_second == pytest.approx(tokens / seconds)
 
 
 def test_drafting_ahead_hides_some_of_the_drafting_while_the_target_waits() -> None:
-    streamed = cost(PlacementPlan("stream", buffers=2))
+    streamed = cost(StreamedPlan.of(22, 0))
     slow = DraftCost(DRAFT, Q8_0, SPEEDS, False, factor=10.0)
     ahead, behind = (
         streamed_round(streamed, slow, everywhere(5.0)),
@@ -129,8 +135,8 @@ def test_drafting_ahead_hides_some_of_the_drafting_while_the_target_waits() -> N
 
 
 def test_what_was_measured_stands_for_the_widths_around_it() -> None:
-    predicted = cost(PlacementPlan())
-    measured = cost(PlacementPlan(), factor={1: 2.0, 4: 1.0})
+    predicted = cost(RESIDENT)
+    measured = cost(RESIDENT, factor={1: 2.0, 4: 1.0})
     factors = [measured.forward_s(width) / predicted.forward_s(width) for width in (1, 2, 4, 64)]
     assert factors == pytest.approx([2.0, 2.0 - 1 / 3, 1.0, 1.0])
     assert measured.predicted_s(1) == predicted.predicted_s(1)
@@ -164,5 +170,7 @@ def test_a_forward_takes_as_long_as_was_measured(model: str, weights: str, measu
     """From the speeds of the same machine: small models are not all operators, and large ones not all bandwidth."""
     formats = {"q8_0": FormatSpeed(25e9, 500e9, 0.75), "q4_k_m": FormatSpeed(25e9, 530e9, 1.0)}
     speeds = MachineSpeeds(HostSpeed(25e9, 1.6e-6, formats), None, 1e9, measured=True)
-    found = TargetCost(target(model), weight_format(weights), PlacementPlan(), speeds, position=64)
+    facts = target(model)
+    resident = ResidentPlan.of(facts.config.layers)
+    found = TargetCost(facts, weight_format(weights), resident, speeds, position=64)
     assert 1e3 * found.forward_s(1) == pytest.approx(measured_ms, rel=0.2)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.planning.hardware import find_gpu, free_device_bytes, half_type, held_device_bytes, own_memory
+from engine.placement.device_layer import half_type
+from engine.planning.hardware import find_gpu, free_device_bytes, held_device_bytes, own_memory
 
 
 def _with(monkeypatch: pytest.MonkeyPatch, *present: str) -> None:

@@ -56,9 +56,12 @@ def test_the_peak_is_as_predicted_and_within_the_budget(tmp_path: Path) -> None:
 # What is free is far more than the budget, as on a machine whose memory nobody limits.
 _BY_BUDGET_ALONE = """
 import runpy
-from engine.planning import fit
+from dataclasses import replace
 
-fit.available_memory_bytes = lambda: 1 << 40
+from engine.planning import hardware_report
+
+read = hardware_report.read_host_memory
+hardware_report.read_host_memory = lambda: replace(read(), available_bytes=1 << 40)
 runpy.run_module("tests.support.memory_probe", run_name="__main__")
 """
 

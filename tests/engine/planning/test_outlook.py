@@ -11,11 +11,11 @@ import pytest
 
 from engine.errors import InvalidOption
 from engine.messages import LoadOptions, RoundRecord
+from engine.placement import ResidentPlan
 from engine.planning import outlook as outlook_module
 from engine.planning.hardware_report import HardwareReport
 from engine.planning.outlook import Outlook, look_ahead
-from engine.planning.placement_plan import PlacementPlan
-from engine.planning.planner import choose_draft, choose_plan, settle
+from engine.planning.planner import check_mode, choose_draft, settle
 from tests.support.checkpoints import write_checkpoint
 from tests.support.machines import CONFIGS, machine, write_outline
 from tests.support.toy import ship
@@ -44,12 +44,12 @@ def test_auto_takes_what_is_predicted_to_be_fastest_and_says_why(here: Here, fol
     here(machine("laptop-16gb-4gb"))
     options = LoadOptions(model=folders("llama-7b"), draft=folders("llama-1b"), weights="q8_0")
     outlook = look_ahead(options)
-    plan = choose_plan(options, outlook)
+    plan = settle(options, outlook).plan
     # Of the modes that this build has.
     assert plan.mode == "dovetail"
     assert plan.reason.startswith("Auto: dovetail, predicted at ")
     assert plan.predicted_per_second == outlook.plan.mode("dovetail").tokens_per_second
-    settled = settle(options, outlook)
+    settled = settle(options, outlook).options
     assert (settled.mode, settled.draft, settled.weights) == ("dovetail", options.draft, "q8_0")
 
 
@@ -57,24 +57,26 @@ def test_a_draft_that_does_not_pay_is_not_loaded(here: Here, folders: Folders) -
     here(machine("laptop-8gb-slow-disk"))
     options = LoadOptions(model=folders("llama-7b"), draft=folders("llama-1b"))
     outlook = look_ahead(options)
-    assert choose_plan(options, outlook).mode == "lookup"
-    assert settle(options, outlook).draft is None
+    assert settle(options, outlook).plan.mode == "lookup"
+    assert settle(options, outlook).options.draft is None
 
 
 def test_what_the_person_chose_stays_and_is_predicted_too(here: Here, folders: Folders) -> None:
     here(machine("laptop-16gb-4gb"))
     options = LoadOptions(model=folders("llama-7b"), mode="plain")
     outlook = look_ahead(options)
-    plan = choose_plan(options, outlook)
+    plan = settle(options, outlook).plan
     assert plan.mode == "plain"
     assert plan.predicted_per_second == outlook.plan.mode("plain").tokens_per_second
-    assert settle(options, outlook) == options
+    assert settle(options, outlook).options == options
 
 
-def test_llmcad_on_a_model_that_fits_says_what_really_happens() -> None:
-    options = LoadOptions("model", mode="llmcad", draft="draft")
-    assert "read from the disk, and meanwhile" in choose_plan(options, None, streams=True).reason
-    assert "nothing is read from the disk" in choose_plan(options, None, streams=False).reason
+def test_llmcad_on_a_model_that_fits_says_what_really_happens(here: Here, folders: Folders) -> None:
+    here(machine("laptop-8gb"))
+    options = LoadOptions(folders("llama-13b"), mode="llmcad", draft=folders("llama-1b"), weights="q4_k_m")
+    assert "read from the disk, and meanwhile" in settle(options, look_ahead(options)).plan.reason
+    fits = replace(options, model=folders("qwen-0.5b"))
+    assert "nothing is read from the disk" in settle(fits, look_ahead(fits)).plan.reason
 
 
 def test_a_machine_that_was_not_measured_gets_no_figures(here: Here, folders: Folders) -> None:
@@ -82,23 +84,24 @@ def test_a_machine_that_was_not_measured_gets_no_figures(here: Here, folders: Fo
     alone = LoadOptions(model=folders("llama-1b"))
     paired = replace(alone, draft=folders("qwen-0.5b"))
     for options, usual in ((alone, "lookup"), (paired, "dovetail")):
-        plan = choose_plan(options, look_ahead(options))
-        assert (plan.mode, plan.predicted_per_second) == (usual, None)
-        assert settle(options, look_ahead(options)) == replace(options, mode=usual)
-        assert choose_plan(options).mode == usual
+        settled = settle(options, look_ahead(options))
+        assert (settled.plan.mode, settled.plan.predicted_per_second) == (usual, None)
+        assert settled.options == replace(options, mode=usual)
 
 
 def test_layers_for_a_gpu_are_loaded_in_the_planned_format(here: Here, folders: Folders) -> None:
     here(machine("desktop-24gb-card"))
     options = LoadOptions(model=folders("llama-7b"), draft=folders("llama-1b"))
-    assert settle(options, look_ahead(options)).weights == "bf16"
+    outlook = look_ahead(options)
+    plan = outlook.load_plan(settle(options, outlook).options)
+    assert (plan.mode, plan.weights.name, plan.device) == ("dovetail", "bf16", "cuda:0")
 
 
 def test_modes_that_cannot_be_are_refused(folders: Folders) -> None:
     with pytest.raises(InvalidOption, match="no mode 'magic'"):
-        choose_plan(LoadOptions(mode="magic"))
+        check_mode(LoadOptions(mode="magic"))
     with pytest.raises(InvalidOption, match="needs a draft"):
-        choose_plan(LoadOptions(model=folders("llama-1b"), mode="dovetail"))
+        check_mode(LoadOptions(model=folders("llama-1b"), mode="dovetail"))
 
 
 def test_a_mode_takes_the_draft_that_ships_and_auto_does_not(
@@ -132,19 +135,19 @@ def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
     assert first.plan.mode("dovetail").refusal is not None
     explicit = look_ahead(replace(options, mode="dovetail"))
     assert explicit.draft_reference == small
-    explicit.learn(drafted(7), "fp32", PlacementPlan(), "dovetail", "chat")
-    explicit.learn(drafted(0), "fp32", PlacementPlan(), "plain", None)
+    explicit.learn(drafted(7), "fp32", ResidentPlan.of(12), "dovetail", "chat")
+    explicit.learn(drafted(0), "fp32", ResidentPlan.of(12), "plain", None)
     later = look_ahead(options)
     assert later.draft_reference == small
     assert later.plan.profiled
-    settled = settle(options, later)
+    settled = settle(options, later).options
     assert (settled.mode, settled.draft) == ("dovetail", small)
 
 
 def test_a_plan_for_another_machine_learns_nothing(tmp_path: Path, llama_folder: Path) -> None:
     options = LoadOptions(model=str(llama_folder))
     elsewhere = look_ahead(options, machine("laptop-8gb"))
-    elsewhere.learn(drafted(0), "fp32", PlacementPlan(), "plain", None)
+    elsewhere.learn(drafted(0), "fp32", ResidentPlan.of(12), "plain", None)
     assert not look_ahead(options, machine("laptop-8gb")).plan.profiled
     assert not list(tmp_path.rglob("profiles/*"))
 

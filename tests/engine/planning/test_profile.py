@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.drafting.match_chances import MatchChances
+from engine.drafting.model_draft import ModelDraft
 from engine.messages import RoundRecord
-from engine.planning.expected_tokens import published_expectation
-from engine.planning.placement_plan import PlacementPlan
+from engine.placement import ResidentPlan, SplitPlan
+from engine.planning.expected_tokens import lookup_expectation, published_expectation
 from engine.planning.profile import (
     Profile,
     Yielded,
@@ -18,8 +18,8 @@ from engine.planning.profile import (
     read_profile,
 )
 
-RESIDENT = PlacementPlan()
-PUBLISHED = published_expectation("model")
+RESIDENT = ResidentPlan.of(4)
+PUBLISHED = published_expectation(ModelDraft.published)
 
 
 def round_of(nodes: int, accepted: int, verify_ms: float = 10.0, draft_ms: float = 2.0) -> RoundRecord:
@@ -39,7 +39,7 @@ def test_a_reply_teaches_forwards_drafts_and_yields() -> None:
     assert profile.known
     assert profile.knows_draft("abc")
     assert not profile.knows_draft("abcd")
-    assert profile.forward_seconds(replace(RESIDENT, device_layers=3)) == {}
+    assert profile.forward_seconds(SplitPlan.of(4, 3)) == {}
 
 
 def test_older_replies_fade() -> None:
@@ -71,7 +71,7 @@ def test_a_reply_of_no_known_kind_speaks_for_all_that_are_not_known() -> None:
 
 
 def test_a_drafter_that_finds_nothing_is_expected_to_find_less() -> None:
-    lookup = published_expectation("lookup")
+    lookup = lookup_expectation()
     profile = Profile().with_reply([round_of(0, 0)] * 100, RESIDENT, drafter_key("lookup"), "code")
     assert profile.expectation("lookup", lookup).kinds["code"].finds < 0.2 * lookup.kinds["code"].finds
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.planning import disk
-from engine.planning.disk import disk_kind
+from engine.placement import disk
+from engine.placement.disk import disk_kind
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "makedev"), reason="block devices have no numbers here")
 

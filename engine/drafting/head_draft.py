@@ -1,0 +1,138 @@
+"""A head on the target's hidden states as its draft: EAGLE's, EAGLE-3's and Dovetail's layouts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from engine.drafting.drafter import Drafter
+from engine.drafting.dynamic_tree import TreeShape, tree_shape
+from engine.drafting.feature_draft import FeatureDraft
+from engine.drafting.guarded import Guarded
+from engine.drafting.head_layout import HeadLayout, head_bytes, read_layout
+from engine.drafting.head_loader import check_target, load_feature_network, read_shared, share
+from engine.drafting.kind import DraftKind, DraftPlan, LoadedDraft, ReadTokenizer, Seconds
+from engine.drafting.sampled_tree import DraftSampling
+from engine.messages import LoadOptions, PromptKind
+from engine.model.config import ModelConfig
+from engine.model.decoder import Decoder
+from engine.model.footprint import cache_bytes
+from engine.model.weight_format import WeightFormat, weight_format
+from engine.placement.device_layer import half_type
+from engine.placement.link import Link
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.draft_kind import draft_kind
+from engine.weights.head_checkpoint import HeadCheckpoint
+
+
+@dataclass(frozen=True)
+class HeadDraft(DraftKind):
+    """A head, which brings no tokenizer and shares embedding and head with the target.
+
+    Attributes:
+        layout: What its checkpoint holds.
+        target: The target's config.
+    """
+
+    layout: HeadLayout
+    target: ModelConfig
+
+    kind = "head"
+    # Dovetail's table I (Zhang et al. 2024), "Ours": tau of LLaMA2-Chat-7B.
+    published: ClassVar[Mapping[PromptKind, float]] = {
+        "chat": 4.73,
+        "code": 5.90,
+        "arithmetic": 4.71,
+        "instruction": 4.62,
+    }
+
+    @classmethod
+    def accepts(cls, folder: Path) -> bool:
+        """A folder whose tensors join a token with a hidden state."""
+        return draft_kind(folder) == "head"
+
+    @classmethod
+    def read(cls, name: str, folder: Path, target: ModelConfig) -> HeadDraft:
+        """The head in a folder, all of which must be here."""
+        checkpoint = HeadCheckpoint(folder)
+        # Heads of one layout differ in nothing else.
+        facts = (checkpoint.config, sorted(checkpoint.shapes.items()), str(folder.resolve()))
+        digest = hashlib.sha256(repr(facts).encode()).hexdigest()
+        return cls(name, digest, read_layout(checkpoint), target)
+
+    @property
+    def layers(self) -> int:
+        """Its blocks."""
+        return self.layout.blocks.layers
+
+    @property
+    def read_elements(self) -> int:
+        """Its matrices and the head, which may be the target's."""
+        layout = self.layout
+        slots = (*layout.outer, *(slot for slots in layout.layers for slot in slots))
+        matrices = [slot for slot in slots if len(slot.shape) == 2 and slot.field != "embedding"]
+        own = sum(slot.shape[0] * slot.shape[1] for slot in matrices)
+        if any(slot.field == "head" for slot in matrices):
+            return own
+        return own + self.target.vocabulary_size * self.target.hidden_size
+
+    @property
+    def context_length(self) -> int:
+        """The target's."""
+        return self.target.context_length
+
+    def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
+        """8 bits: all of it is read at each level of a tree, so bytes are what costs."""
+        return weight_format("q8_0" if kernels else "fp32")
+
+    def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
+        """Its own weights and cache; on another device with copies of what it shares."""
+        own = head_bytes(self.layout, weights) + cache_bytes(self.layout.blocks, context, weights)
+        table = self.target.vocabulary_size * self.target.hidden_size * weights.dense.itemsize
+        return own + (table * (1 if self.target.tied else 2) if elsewhere else 0)
+
+    def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
+        """Hidden size, vocabulary and layers must be the target's."""
+        check_target(self.layout, config)
+
+    def load(
+        self,
+        folder: Path,
+        plan: DraftPlan,
+        target: Decoder,
+        checkpoint: Checkpoint,
+        context: int,
+        link: Link,
+        check: Callable[[], None],
+    ) -> LoadedDraft:
+        """Read the weights, and copies of what is shared where it is elsewhere."""
+        shared, weights = share(target.source), plan.weights
+        if plan.on_gpu:
+            half = half_type(link.device)
+            weights = WeightFormat("16 bits", half, half, half)
+            shared = read_shared(checkpoint, target.config, half, link.device, check)
+        network = load_feature_network(HeadCheckpoint(folder), target.config, shared, weights, check)
+        return _LoadedHead(self.name, link, FeatureDraft(network, TreeShape(), context, link, check))
+
+
+class _LoadedHead(LoadedDraft):
+    def __init__(self, reference: str, link: Link, draft: FeatureDraft) -> None:
+        self.reference, self.device = reference, link.device
+        self._link = link
+        self._draft = draft
+
+    def drafter(
+        self,
+        paced: bool,
+        options: LoadOptions,
+        sampling: DraftSampling | None,
+        failed: Callable[[str], None],
+        drafted: Callable[[Sequence[int]], None],
+    ) -> Drafter:
+        """Levels of a dynamic tree; modes that pace branches do not take heads."""
+        self._draft.shape = tree_shape(options)
+        self._draft.sampling = sampling
+        return Guarded(self._draft, self._link, failed)

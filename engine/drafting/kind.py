@@ -1,0 +1,184 @@
+"""What a kind of draft is: what it takes, how it is loaded, and the drafters that it makes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import torch
+
+from engine.drafting.drafter import Drafter
+from engine.drafting.sampled_tree import DraftSampling
+from engine.messages import LoadOptions, PromptKind
+from engine.model.config import ModelConfig
+from engine.model.decoder import Decoder
+from engine.model.weight_format import WeightFormat
+from engine.placement.link import Link
+from engine.text.tokenizer import Tokenizer
+from engine.weights.checkpoint import Checkpoint
+
+ReadTokenizer = Callable[[Path], Tokenizer]
+Seconds = Callable[[], Mapping[str, float]]
+"""What products take here, by the names of weight formats."""
+
+
+@dataclass(frozen=True)
+class DraftPlan:
+    """What will be loaded as the draft.
+
+    Attributes:
+        weights: Format on the CPU; on a GPU it runs in its 16-bit type.
+        device: Where it runs, as torch calls it.
+        context: Tokens of context that it has.
+        size_bytes: Weights and cache there.
+        note: A sentence for the person about what could not be done as asked.
+    """
+
+    weights: WeightFormat
+    device: str
+    context: int
+    size_bytes: int
+    note: str = ""
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether it runs on a GPU."""
+        return self.device != "cpu"
+
+
+class LoadedDraft(ABC):
+    """A draft in memory. Its cache lives on between replies, as the target's does.
+
+    Attributes:
+        reference: What the person called it.
+        device: Where it runs.
+        notes: Sentences for the person about what could not be done as asked.
+    """
+
+    reference: str
+    device: torch.device
+    notes: tuple[str, ...] = ()
+
+    @abstractmethod
+    def drafter(
+        self,
+        paced: bool,
+        options: LoadOptions,
+        sampling: DraftSampling | None,
+        failed: Callable[[str], None],
+        drafted: Callable[[Sequence[int]], None],
+    ) -> Drafter:
+        """The drafter of one reply.
+
+        Args:
+            paced: Whether it drafts branch by branch, and ahead while the target waits for its weights.
+            options: How large its trees may get, and how branches are paced.
+            sampling: How its drafts are drawn, where they can be; None for the likeliest tokens.
+            failed: Called once with a sentence if the draft fails; the reply goes on without it.
+            drafted: Called with the tokens of the best guess as it grows, where it drafts for long.
+        """
+
+
+@dataclass(frozen=True)
+class DraftKind(ABC):
+    """A draft for a target, from its config alone. Each kind is a class of its own.
+
+    Attributes:
+        name: What to call it.
+        digest: Names its weights in what was measured.
+    """
+
+    name: str
+    digest: str
+
+    kind: ClassVar[str]
+    published: ClassVar[Mapping[PromptKind, float]]
+    """Tokens of a round (tau) with drafts of 15 nodes by kind of prompt, until it is measured here."""
+
+    @classmethod
+    @abstractmethod
+    def accepts(cls, folder: Path) -> bool:
+        """Whether a folder holds a draft of this kind."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, name: str, folder: Path, target: ModelConfig) -> DraftKind:
+        """The draft in a folder.
+
+        Raises:
+            CheckpointError: the folder is not usable.
+        """
+
+    @property
+    @abstractmethod
+    def layers(self) -> int:
+        """Its layers or blocks."""
+
+    @property
+    @abstractmethod
+    def read_elements(self) -> int:
+        """Weights that a forward reads: its layers, what joins its inputs, and the head."""
+
+    @property
+    @abstractmethod
+    def context_length(self) -> int:
+        """Its longest text."""
+
+    @abstractmethod
+    def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
+        """The format that it runs in on the CPU.
+
+        Args:
+            seconds: Measured here, or assumed.
+            kernels: Whether the kernel library is there.
+        """
+
+    @abstractmethod
+    def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
+        """Weights and cache.
+
+        Args:
+            weights: The format.
+            context: Tokens.
+            elsewhere: Whether it is on another device than the target's embedding and head.
+        """
+
+    @abstractmethod
+    def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
+        """Refuse a target that it was not made for.
+
+        Args:
+            folder: Of the draft.
+            target: The target's folder or file.
+            config: And its config.
+            read: Reads a tokenizer.
+
+        Raises:
+            DraftMismatch: its vocabulary, or what it reads of the target's hidden states, is not the target's.
+        """
+
+    @abstractmethod
+    def load(
+        self,
+        folder: Path,
+        plan: DraftPlan,
+        target: Decoder,
+        checkpoint: Checkpoint,
+        context: int,
+        link: Link,
+        check: Callable[[], None],
+    ) -> LoadedDraft:
+        """Bring it into memory.
+
+        Args:
+            folder: Of the draft.
+            plan: Where, and in which format.
+            target: What it drafts for.
+            checkpoint: Of this.
+            context: Tokens of context of the target.
+            link: The way to the plan's device.
+            check: Called often, now and while it drafts; raises to stop.
+        """

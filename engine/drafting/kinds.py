@@ -1,0 +1,31 @@
+"""The table of the kinds of draft."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.drafting.head_draft import HeadDraft
+from engine.drafting.kind import DraftKind
+from engine.drafting.model_draft import ModelDraft
+from engine.model.config import ModelConfig
+
+DRAFT_KINDS: tuple[type[DraftKind], ...] = (HeadDraft, ModelDraft)
+
+
+def kind_of(folder: Path) -> type[DraftKind]:
+    """The kind of the draft in a folder; one that cannot be read counts as a model."""
+    return next((kind for kind in DRAFT_KINDS if kind.accepts(folder)), ModelDraft)
+
+
+def read_draft(name: str, folder: Path, target: ModelConfig) -> DraftKind:
+    """A draft by its folder.
+
+    Args:
+        name: What to call it.
+        folder: Its checkpoint.
+        target: The config of what it drafts for.
+
+    Raises:
+        CheckpointError: the folder is not usable.
+    """
+    return kind_of(folder).read(name, folder, target)

@@ -1,0 +1,154 @@
+"""A whole model of the target's vocabulary as its draft."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import torch
+
+from engine.drafting.draft_model import DraftModel
+from engine.drafting.drafter import Drafter
+from engine.drafting.dynamic_tree import tree_shape
+from engine.drafting.guarded import Guarded
+from engine.drafting.kind import DraftKind, DraftPlan, LoadedDraft, ReadTokenizer, Seconds
+from engine.drafting.paced_tree import PacedTree, pacing
+from engine.drafting.sampled_tree import DraftSampling
+from engine.drafting.small_model import SmallModel
+from engine.errors import WeightsMissing
+from engine.messages import LoadOptions, PromptKind
+from engine.model.config import ModelConfig, read_config
+from engine.model.decoder import Decoder
+from engine.model.footprint import cache_bytes, layer_elements, weight_bytes
+from engine.model.layer import ModelWeights
+from engine.model.loader import load_weights
+from engine.model.packed_loader import load_packed
+from engine.model.weight_format import WeightFormat, stored_format, weight_format
+from engine.placement.device_layer import half_type
+from engine.placement.link import Link
+from engine.placement.resident import Resident
+from engine.text.pairing import check_pair
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.checkpoint_outline import CheckpointOutline
+from engine.weights.draft_kind import draft_kind
+
+# Up to this size in float32 the time of a draft is that of its operators, beyond it that of its bytes.
+SMALL_DRAFT_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class ModelDraft(DraftKind):
+    """A whole model.
+
+    Attributes:
+        config: Of its checkpoint.
+    """
+
+    config: ModelConfig
+
+    kind = "model"
+    # Dovetail's table I (Zhang et al. 2024): tau of LLaMA2-Chat-7B with TinyLlama-1.1B.
+    published: ClassVar[Mapping[PromptKind, float]] = {
+        "chat": 4.89,
+        "code": 5.70,
+        "arithmetic": 4.38,
+        "instruction": 4.57,
+    }
+
+    @classmethod
+    def accepts(cls, folder: Path) -> bool:
+        """Whatever is no head is a model, whose reader says what is wrong with it."""
+        return draft_kind(folder) == "model"
+
+    @classmethod
+    def read(cls, name: str, folder: Path, target: ModelConfig) -> ModelDraft:
+        """The model in a folder or file; of one that is not here yet its config.json is enough."""
+        try:
+            checkpoint = Checkpoint(folder)
+        except WeightsMissing:
+            return cls(name, "", read_config(CheckpointOutline(folder)))
+        return cls(name, checkpoint.digest(), read_config(checkpoint))
+
+    @property
+    def layers(self) -> int:
+        """Its layers."""
+        return self.config.layers
+
+    @property
+    def read_elements(self) -> int:
+        """All layers and the head."""
+        config = self.config
+        return config.layers * layer_elements(config) + config.vocabulary_size * config.hidden_size
+
+    @property
+    def context_length(self) -> int:
+        """What it was made for."""
+        return self.config.context_length
+
+    def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
+        """What its file is in, where that is quantized, else what is fastest.
+
+        A draft need not be exact, so a small one takes 16 bits where the kernel library runs them: a third of float32's
+        time, for what costs there is the number of operators. One that is larger than the processor's caches takes
+        what multiplies fastest; 4 bits would cost too many of its guesses.
+        """
+        if self.config.quantization is not None:
+            return stored_format(self.config)
+        if weight_bytes(self.config, weight_format("fp32")) <= SMALL_DRAFT_BYTES:
+            return weight_format("bf16" if kernels else "fp32")
+        measured = seconds()
+        return weight_format(min(("fp32", "bf16", "q8_0"), key=measured.__getitem__))
+
+    def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
+        """Weights and cache; nothing is shared with the target."""
+        return weight_bytes(self.config, weights) + cache_bytes(self.config, context, weights)
+
+    def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
+        """Its tokens must be the target's."""
+        check_pair(read(target), read(folder))
+
+    def load(
+        self,
+        folder: Path,
+        plan: DraftPlan,
+        target: Decoder,
+        checkpoint: Checkpoint,
+        context: int,
+        link: Link,
+        check: Callable[[], None],
+    ) -> LoadedDraft:
+        """Read the weights."""
+        weights = self._weights(Checkpoint(folder), plan, check)
+        decoder = Decoder(self.config, Resident(weights))
+        model = DraftModel(decoder, target.config.vocabulary_size, context, link, check)
+        return _LoadedModel(self.name, link, model, weights.notes)
+
+    def _weights(self, checkpoint: Checkpoint, plan: DraftPlan, check: Callable[[], None]) -> ModelWeights:
+        device = torch.device(plan.device)
+        if plan.on_gpu:
+            return load_weights(checkpoint, self.config, half_type(device), device, check=check)
+        if plan.weights.packed:
+            return load_packed(checkpoint, self.config, plan.weights, check=check)
+        return load_weights(checkpoint, self.config, plan.weights.dense, device, check=check)
+
+
+class _LoadedModel(LoadedDraft):
+    def __init__(self, reference: str, link: Link, model: DraftModel, notes: tuple[str, ...]) -> None:
+        self.reference, self.device, self.notes = reference, link.device, notes
+        self._link = link
+        self._model = model
+
+    def drafter(
+        self,
+        paced: bool,
+        options: LoadOptions,
+        sampling: DraftSampling | None,
+        failed: Callable[[str], None],
+        drafted: Callable[[Sequence[int]], None],
+    ) -> Drafter:
+        """Levels of a dynamic tree, or branches that are paced."""
+        if paced:
+            return Guarded(PacedTree(self._model, pacing(options), drafted), self._link, failed)
+        return Guarded(SmallModel(self._model, tree_shape(options), sampling), self._link, failed)

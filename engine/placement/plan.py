@@ -1,0 +1,198 @@
+"""Where each layer of a model lives: what planning decides and loading carries out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from engine.placement.footprint import Footprint, Sizes
+from engine.placement.source import Placed, TargetSource
+
+
+@dataclass(frozen=True)
+class LayerPlace:
+    """The shares of a layer's weights by where they are; together they are 1.
+
+    Attributes:
+        host: In the host's memory, computed with there.
+        device: In the GPU's memory, computed with there.
+        copied: In the host's memory, copied to the GPU for each forward and computed with there.
+        disk: Read from the disk for each forward, computed with on the host.
+    """
+
+    host: float = 0.0
+    device: float = 0.0
+    copied: float = 0.0
+    disk: float = 0.0
+
+    @property
+    def computes_on_device(self) -> bool:
+        """Whether its attention, and so its keys and values, are on the GPU."""
+        return self.device + self.copied > self.host + self.disk
+
+
+HOST, DEVICE = LayerPlace(host=1.0), LayerPlace(device=1.0)
+COPIED, DISK = LayerPlace(copied=1.0), LayerPlace(disk=1.0)
+
+
+@dataclass(frozen=True)
+class Room:
+    """Memory that may be taken.
+
+    Attributes:
+        host_bytes: Of the host's, for everything but the process without a model.
+        device: The GPU that may be used, as torch calls it; empty for none.
+        device_bytes: Of its memory.
+        unified: Both are one pool.
+    """
+
+    host_bytes: int
+    device: str = ""
+    device_bytes: int = 0
+    unified: bool = False
+
+    def holds(self, host_bytes: int, device_bytes: int) -> bool:
+        """Whether both fit."""
+        pool = host_bytes + (device_bytes if self.unified else 0)
+        return pool <= self.host_bytes and device_bytes <= self.device_bytes
+
+    def beside(self, host_bytes: int, device_bytes: int) -> Room:
+        """What a draft leaves."""
+        taken = host_bytes + (device_bytes if self.unified else 0)
+        return Room(self.host_bytes - taken, self.device, self.device_bytes - device_bytes, self.unified)
+
+
+@dataclass(frozen=True)
+class PlacementPlan(ABC):
+    """A placement before anything is loaded. Each kind is a class of its own, and what differs between them is in it.
+
+    Attributes:
+        layers: Where each layer is.
+        buffers: Layers that a ring of buffers holds.
+    """
+
+    layers: tuple[LayerPlace, ...]
+    buffers: int = 0
+
+    name: ClassVar[str]
+    on_device: ClassVar[bool] = False
+    """Whether it is about a GPU."""
+
+    @classmethod
+    @abstractmethod
+    def fit(cls, sizes: Sizes, room: Room, most: int) -> PlacementPlan | None:
+        """The placement with as much in fast memory as fits; None where not even the least of it does.
+
+        Args:
+            sizes: Of the model.
+            room: What there is.
+            most: Layers that may stay on a GPU.
+        """
+
+    @classmethod
+    def least_device_bytes(cls, sizes: Sizes) -> int:
+        """What it takes of a GPU at least."""
+        return 0
+
+    @abstractmethod
+    def load(self, source: TargetSource) -> Placed:
+        """Bring the weights to where they belong.
+
+        Raises:
+            TenonError: what is wrong with the checkpoint, or that it cannot be read or packed.
+        """
+
+    @abstractmethod
+    def summary(self) -> str:
+        """Where things live, in a few words."""
+
+    @property
+    def device_layers(self) -> int:
+        """Layers that stay on the GPU."""
+        return sum(place.device > 0 for place in self.layers)
+
+    @property
+    def pinned_layers(self) -> int:
+        """Of a model that is streamed, layers that stay in memory."""
+        return sum(place.host > 0 for place in self.layers) if self.streams else 0
+
+    @property
+    def computed_there(self) -> int:
+        """Layers that compute on the GPU."""
+        return sum(place.computes_on_device for place in self.layers)
+
+    @property
+    def streams(self) -> bool:
+        """Whether each forward reads from the disk."""
+        return any(place.disk for place in self.layers)
+
+    @property
+    def key(self) -> str:
+        """What measured forwards are kept by."""
+        return f"{self.name} {self.device_layers} {self.pinned_layers}"
+
+    def host(self, sizes: Sizes, draft_bytes: int = 0, baseline_bytes: int = 0) -> Footprint:
+        """What the host's memory holds."""
+        return Footprint(
+            baseline=baseline_bytes,
+            weights=sizes.outer + _sum(sizes.layers, [place.host + place.copied for place in self.layers]),
+            cache=sizes.cache(len(self.layers) - self.computed_there),
+            activations=sizes.computing,
+            draft=draft_bytes,
+        )
+
+    def device(self, sizes: Sizes, draft_bytes: int = 0) -> Footprint:
+        """What a GPU's memory holds."""
+        if not self.computed_there:
+            return Footprint(draft=draft_bytes)
+        return Footprint(
+            weights=_sum(sizes.device_layers, [place.device for place in self.layers]),
+            cache=sizes.device_cache(self.computed_there),
+            activations=sizes.device_computing,
+            draft=draft_bytes,
+        )
+
+    def disk_bytes(self, sizes: Sizes) -> int:
+        """What each forward reads from the disk."""
+        return _sum(sizes.layers, [place.disk for place in self.layers])
+
+    def fits(self, sizes: Sizes, room: Room) -> bool:
+        """Whether there is room for it."""
+        return room.holds(self.host(sizes).total, self.device(sizes).total)
+
+    def computing_s(self, host_s: float, device_s: float) -> float:
+        """Seconds that a forward's layers compute.
+
+        Args:
+            host_s: A layer's on the host.
+            device_s: A layer's on the GPU.
+        """
+        there = self.computed_there
+        return (len(self.layers) - there) * host_s + (there * device_s if there else 0.0)
+
+    def crossing_s(self, layer_bytes: int, disk_bytes_per_s: float, bus_bytes_per_s: float) -> float:
+        """Seconds that a forward's weights are on their way."""
+        read, copied = sum(place.disk for place in self.layers), sum(place.copied for place in self.layers)
+        seconds = read * layer_bytes / disk_bytes_per_s
+        return seconds + (copied * layer_bytes / bus_bytes_per_s if copied else 0.0)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain types, as ``tenon plan --json`` prints them."""
+        return {
+            "kind": self.name,
+            "device_layers": self.device_layers,
+            "pinned_layers": self.pinned_layers,
+            "buffers": self.buffers,
+        }
+
+
+def spread(layers: int, count: int) -> frozenset[int]:
+    """So many of the layers, evenly among the others, the last one among them."""
+    return frozenset(
+        index for index in range(layers) if (index + 1) * count // layers > index * count // layers
+    )
+
+
+def _sum(sizes: tuple[int, ...], shares: list[float]) -> int:
+    return int(sum(size * share for size, share in zip(sizes, shares, strict=True)))

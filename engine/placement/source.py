@@ -1,0 +1,162 @@
+"""What a placement brings a target's weights from: the checkpoint, or the file of what it was converted to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from engine.model.config import ModelConfig
+from engine.model.converted import (
+    ConversionKeeper,
+    Converted,
+    find_converted,
+    open_converted,
+    streams_as_it_is,
+)
+from engine.model.footprint import weight_bytes
+from engine.model.layer import LayerWeights, ModelWeights
+from engine.model.loader import load_layers, load_weights
+from engine.model.packed_loader import load_packed, load_packed_layer
+from engine.model.weight_format import WeightFormat
+from engine.placement.device_layer import half_type
+from engine.placement.link import Link
+from engine.placement.placement import Placement
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.packed_file import PackedFileUnusable, spoil_packed_file
+
+_CPU = torch.device("cpu")
+# Converting less than this takes a few seconds.
+_WORTH_KEEPING_BYTES = 128 << 20
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A target's weights where they are to compute.
+
+    Attributes:
+        placement: The weights.
+        parameters: Number of weights, shared ones counted once.
+        devices: Where the layers compute, in words.
+        notes: Sentences for the person about what could not be done as asked.
+        at_home: Brings layers that compute on a GPU back to the host, should the GPU fail; None where there are none.
+            Embedding and head are the same ones. Raises what reading the checkpoint raises.
+    """
+
+    placement: Placement
+    parameters: int
+    devices: str
+    notes: tuple[str, ...]
+    at_home: Callable[[], Placement] | None = None
+
+
+class TargetSource:
+    """Reads a target's weights for a placement.
+
+    Args:
+        checkpoint: The model.
+        config: Of this checkpoint.
+        weights: The format on the host.
+        link: The way to the GPU, or to the host itself where there is none.
+        cache_folder: Where a converted file goes when it cannot lie beside the model.
+        beside: Whether Tenon may write beside the model.
+        progress: Called with bytes of weights read, and in all.
+        check: Called often; raises to cancel.
+    """
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        config: ModelConfig,
+        weights: WeightFormat,
+        link: Link,
+        cache_folder: Path,
+        beside: bool,
+        progress: Callable[[int, int], None],
+        check: Callable[[], None],
+    ) -> None:
+        self.checkpoint = checkpoint
+        self.config = config
+        self.weights = weights
+        self.link = link
+        self.progress = progress
+        self.check = check
+        self._folder = cache_folder / "packed"
+        self._beside = beside
+        self._kept: Converted | None = None
+
+    @property
+    def device_type(self) -> torch.dtype:
+        """Of the activations on the GPU."""
+        return half_type(self.link.device) if self.weights.packed else self.weights.dense
+
+    def host(self, layers: Collection[int] | None = None) -> ModelWeights:
+        """The model on the host, with these layers alone; None for all of them."""
+        checkpoint, config, weights, check = self.checkpoint, self.config, self.weights, self.check
+        wanted = range(config.layers) if layers is None else sorted(layers)
+        if not weights.packed:
+            return load_weights(checkpoint, config, weights.dense, _CPU, self.progress, check, wanted)
+        worth_keeping = self._worth_keeping()
+        self._kept = self._find_kept() if worth_keeping else None
+        if self._kept is not None or not worth_keeping:
+            refused = None if self._kept is None else self._kept.refused
+            return load_packed(checkpoint, config, weights, self.progress, check, wanted, self._kept, refused)
+        with ConversionKeeper(checkpoint, config, weights, self._folder, self._beside) as keeper:
+            host = load_packed(checkpoint, config, weights, self.progress, check, wanted, keep=keeper.take)
+            if len(wanted) < config.layers:
+                keeper.abandon()  # it has not seen all layers
+        return host
+
+    def layer(self, index: int) -> LayerWeights:
+        """One layer on the host."""
+        self.check()
+        if self.weights.packed:
+            return load_packed_layer(
+                self._kept or self.checkpoint, self.config, self.weights, index, self.check
+            )
+        return self._dense_layer(index, self.weights.dense, _CPU)
+
+    def device_layer(self, index: int) -> LayerWeights:
+        """One dense layer, read into the GPU's memory slice by slice."""
+        return self._dense_layer(index, self.device_type, self.link.device)
+
+    def convert(self) -> Converted | None:
+        """The file of the model in its format; None where a layer is made of the checkpoint's own bytes as fast."""
+        if streams_as_it_is(self.config, self.weights):
+            return None
+        return open_converted(
+            self.checkpoint,
+            self.config,
+            self.weights,
+            self._folder,
+            self.progress,
+            self.check,
+            self._beside,
+        )
+
+    def _dense_layer(self, index: int, dtype: torch.dtype, device: torch.device) -> LayerWeights:
+        one = range(index, index + 1)
+        return load_layers(self.checkpoint, self.config, one, dtype, device, check=self.check)[0]
+
+    def _worth_keeping(self) -> bool:
+        """Whether converting the checkpoint anew for each load would take long."""
+        weights = self.weights
+        few_bits = weights.measured_as != "bf16" and weights.stored is None
+        whole_bytes = weight_bytes(self.config, weights)
+        return few_bits and not self.checkpoint.from_gguf and whole_bytes >= _WORTH_KEEPING_BYTES
+
+    def _find_kept(self) -> Converted | None:
+        """The file of what an earlier load converted, where it is whole."""
+        found = find_converted(self.checkpoint, self.weights, self._folder, self._beside)
+        if found is None:
+            return None
+        try:
+            found.packed.check(lambda done_bytes, total_bytes: None, self.check)
+        except PackedFileUnusable:
+            with suppress(OSError):
+                spoil_packed_file(found.packed.path)
+            return None
+        return found

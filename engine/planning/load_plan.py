@@ -1,0 +1,373 @@
+"""How a model is loaded: format, context, placement and draft, decided once. Loading carries it out.
+
+Keys and values take 8 bits first, where they may; then a context that was not asked for shrinks; then layers are
+streamed from the disk. A mode that is about a GPU runs without one too, and says so: the reply matters more than where
+it is computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import torch
+
+from engine.drafting.kind import DraftKind, DraftPlan
+from engine.errors import Allowed, InvalidOption, OutOfMemory
+from engine.model.config import ModelConfig
+from engine.model.weight_format import DENSE_BF16, WeightFormat
+from engine.modes import Mode
+from engine.placement import PLACEMENTS, PlacementPlan, ResidentPlan, SplitPlan, StreamedPlan
+from engine.placement.footprint import Footprint, Sizes
+from engine.placement.plan import Room
+from engine.planning.context_range import check_context, default_context
+from engine.planning.format_choice import AUTO, cache_formats
+from engine.planning.hardware_report import HardwareReport
+from engine.planning.machine_speeds import format_seconds, machine_speeds
+from engine.planning.room import budget_is_free, read_room
+from engine.planning.thresholds import DEFAULT_CONTEXT, SMALLEST_CONTEXT
+from engine.sentences import figure, mark, say
+from engine.sizes import readable
+
+# Of the budget, for a context that was not asked for where layers are streamed: beyond it a layer that stays is worth
+# more.
+_CACHE_SHARE = 8
+# Budgets are set in steps of this.
+_BUDGET_STEP_BYTES = 100_000_000
+# What the process may take more when it is asked again.
+_GROWTH_BYTES = 16 << 20
+_BOUNDLESS = 1 << 62
+
+_NO_GPU = mark("There is no GPU that Tenon may use here, so the model runs on the CPU alone.")
+_NO_GPU_FOR_DRAFT = mark(
+    "There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model."
+)
+_GPU_UNUSED = mark(
+    "The part of the model that does not fit on the GPU does not fit in memory either, so the CPU computes all of it."
+)
+_NO_ROOM_IN_POOL = mark(
+    "The GPU shares the host's memory, which has no room for what both would need, so the model runs on the CPU alone."
+)
+_SHORT_OF_MEMORY = mark(
+    "Keys and values take 8 bits, which is lossy, so that {context} tokens of context fit into memory."
+)
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the person has settled.
+
+    Attributes:
+        weights: A format's name, or ``auto``.
+        kv_cache: What keys and values are in: ``full``, ``q8_0`` or ``auto``.
+        context: Tokens; None for the usual.
+        ram_budget_bytes: For the engine's whole process; None for what is free.
+        vram_budget_bytes: Of the GPU; 0 leaves it alone.
+        gpu_layers: Most layers of the model in the GPU's memory; None for as many as fit.
+        prompt_tokens: The prompt to predict the first token for.
+    """
+
+    weights: str = "auto"
+    kv_cache: str = "auto"
+    context: int | None = None
+    ram_budget_bytes: int | None = None
+    vram_budget_bytes: int | None = None
+    gpu_layers: int | None = None
+    prompt_tokens: int = 512
+
+
+@dataclass(frozen=True)
+class LoadPlan:
+    """One way to load a model, as plain data.
+
+    Attributes:
+        mode: Its ``--mode`` name.
+        weights: The format, that of keys and values included.
+        context: Tokens.
+        placement: Where the layers live.
+        device: The GPU that is used, as torch calls it; empty for none.
+        host: Bytes there.
+        on_device: Bytes on the GPU.
+        draft: Of the draft that is loaded beside it; None for none.
+        notes: Sentences for the person about what could not be done as asked.
+    """
+
+    mode: str
+    weights: WeightFormat
+    context: int
+    placement: PlacementPlan
+    device: str
+    host: Footprint
+    on_device: Footprint
+    draft: DraftPlan | None = None
+    notes: tuple[str, ...] = ()
+
+    def sizes(self, config: ModelConfig) -> Sizes:
+        """The bytes of the model's parts."""
+        return Sizes(config, self.weights, self.context)
+
+
+class LoadPlanner:
+    """Plans loads of one model on one machine.
+
+    Args:
+        report: The machine, and what the process takes of its memory.
+        config: Of the model.
+        wishes: What is settled.
+        seconds: What products take by format, where that is known better than by the report.
+
+    Raises:
+        InvalidOption: the model has no such context, or the number of layers is negative.
+    """
+
+    def __init__(
+        self,
+        report: HardwareReport,
+        config: ModelConfig,
+        wishes: Wishes,
+        seconds: Callable[[], Mapping[str, float]] | None = None,
+    ) -> None:
+        check_context(config, wishes.context)
+        _check_layers(wishes.gpu_layers)
+        self.room = read_room(report, wishes.ram_budget_bytes, wishes.vram_budget_bytes)
+        self._report = report
+        self._config = config
+        self._wishes = wishes
+        self._seconds = seconds
+        layers = wishes.gpu_layers
+        self._most_layers = config.layers if layers is None else min(layers, config.layers)
+        self._wanted = wishes.context or default_context(config)
+        self._smallest = wishes.context or min(SMALLEST_CONTEXT, self._wanted)
+
+    def plan(self, mode: Mode, weights: WeightFormat, draft: DraftKind | None) -> LoadPlan | None:
+        """The load of a mode in one format; None where not even streaming fits.
+
+        Args:
+            mode: The mode.
+            weights: The format of the weights.
+            draft: What is loaded beside the model.
+        """
+        places = list(self._drafts(draft))
+        in_memory = (self._in_memory(mode, self._sizes(weights), beside) for beside in places)
+        # A draft on a GPU that shares the host's memory gains nothing while the target is read from the disk.
+        streamed = (self._streamed(mode, weights, beside) for beside in reversed(places))
+        return next((plan for plan in chain(in_memory, streamed) if plan is not None), None)
+
+    def fits(self, mode: Mode, weights: WeightFormat, draft: DraftKind | None) -> bool:
+        """Whether it needs no streaming with the smallest context that would do."""
+        smallest = [Sizes(self._config, one, self._smallest) for one in self._formats(weights)]
+        return any(self._in_memory(mode, smallest, beside) is not None for beside in self._drafts(draft))
+
+    def draft_format(self, draft: DraftKind) -> WeightFormat:
+        """What a draft is in on the CPU."""
+        return draft.host_format(self._format_seconds, self._report.kernels is not None)
+
+    def shortage(self, weights: WeightFormat, draft: DraftKind | None) -> OutOfMemory:
+        """What to say where nothing fits, with the least that would do."""
+        weights, context = self._formats(weights)[-1], self._smallest
+        sizes, room = Sizes(self._config, weights, context), self.room
+        *_, beside = self._drafts(draft)
+        taken = 0 if beside is None or beside.on_gpu else beside.size_bytes
+        resident = taken + ResidentPlan.of(self._config.layers).host(sizes).total
+        least = min(resident, taken + StreamedPlan.least_bytes(sizes))
+        needs = _needs(weights, context, resident, least)
+        budget, memory = self._wishes.ram_budget_bytes, self._report.memory
+        if budget is not None and budget_is_free(self._report, budget) and least <= memory.available_bytes:
+            return _budget_refused(budget, memory.process_bytes, needs, least)
+        return OutOfMemory(
+            say(
+                "The model needs {needs}, but free are {budget}: close other programs, or choose a "
+                "smaller model, smaller weights or a smaller context.",
+                needs=needs,
+                budget=readable(room.host_bytes),
+            ),
+            short_bytes=max(0, least - room.host_bytes),
+        )
+
+    def least_bytes(self, weights: WeightFormat) -> int:
+        """The least of the host's memory with which the model runs at all."""
+        context = min(self._wishes.context or self._config.context_length, SMALLEST_CONTEXT)
+        return StreamedPlan.least_bytes(Sizes(self._config, weights, context))
+
+    def _formats(self, weights: WeightFormat) -> tuple[WeightFormat, ...]:
+        return cache_formats(self._config, weights, self._wishes.kv_cache)
+
+    def _sizes(self, weights: WeightFormat) -> Iterator[Sizes]:
+        """The formats with all of the context, then the last one with less and less."""
+        *_, last = formats = self._formats(weights)
+        context = self._wanted
+        for one in formats:
+            yield Sizes(self._config, one, context)
+        while context > self._smallest:
+            context = max(context // 2, self._smallest)
+            yield Sizes(self._config, last, context)
+
+    def _drafts(self, draft: DraftKind | None) -> Iterator[DraftPlan | None]:
+        """Where the draft may be: on the GPU, where it belongs, if it fits there; else on the host."""
+        if draft is None:
+            yield None
+            return
+        context = min(self._wishes.context or DEFAULT_CONTEXT, draft.context_length)
+        room = self.room
+        there = draft.size_bytes(DENSE_BF16, context, elsewhere=True)
+        if room.device and there <= room.device_bytes:
+            yield DraftPlan(DENSE_BF16, room.device, context, there)
+            if not room.unified:
+                return
+        note = say(_NO_GPU_FOR_DRAFT)
+        if room.device:
+            note = say(
+                "The draft needs {needed} GB of the GPU's memory and may take {budget} GB, so it runs on the CPU.",
+                needed=figure(there / 1e9, ".3g"),
+                budget=figure(room.device_bytes / 1e9, ".3g"),
+            )
+        weights = self.draft_format(draft)
+        yield DraftPlan(weights, "cpu", context, draft.size_bytes(weights, context), note)
+
+    def _in_memory(
+        self, mode: Mode, candidates: Iterator[Sizes] | list[Sizes], draft: DraftPlan | None
+    ) -> LoadPlan | None:
+        """With the largest context that fits."""
+        kinds = [PLACEMENTS[name] for name in mode.placements]
+        if draft is not None and draft.on_gpu and not mode.needs_gpu:
+            kinds.insert(0, SplitPlan)  # what the draft leaves of the GPU
+        room = self._left_by(draft)
+        for sizes in candidates:
+            for kind in kinds:
+                placement = kind.fit(sizes, room, self._most_layers)
+                if placement is not None:
+                    return self._made(mode, placement, sizes, draft)
+        return None
+
+    def _streamed(self, mode: Mode, weights: WeightFormat, draft: DraftPlan | None) -> LoadPlan | None:
+        room = self._left_by(draft)
+        sizes = Sizes(self._config, self._formats(weights)[-1], self._wanted)
+        while sizes.context > self._smallest and (
+            sizes.cache(self._config.layers) > room.host_bytes // _CACHE_SHARE
+        ):
+            sizes = replace(sizes, context=max(sizes.context // 2, self._smallest))
+        for one in (sizes, replace(sizes, context=self._smallest)):
+            placement = StreamedPlan.fit(one, room, self._most_layers)
+            if placement is not None:
+                return self._made(mode, placement, one, draft)
+        return None
+
+    def _left_by(self, draft: DraftPlan | None) -> Room:
+        if draft is None:
+            return self.room
+        return (
+            self.room.beside(0, draft.size_bytes) if draft.on_gpu else self.room.beside(draft.size_bytes, 0)
+        )
+
+    def _made(self, mode: Mode, placement: PlacementPlan, sizes: Sizes, draft: DraftPlan | None) -> LoadPlan:
+        on_host, on_gpu = 0, 0
+        if draft is not None:
+            on_host, on_gpu = (0, draft.size_bytes) if draft.on_gpu else (draft.size_bytes, 0)
+        device = placement.device(sizes, on_gpu)
+        return LoadPlan(
+            mode=mode.name,
+            weights=sizes.weights,
+            context=sizes.context,
+            placement=placement,
+            device=self.room.device if device.total else "",
+            host=placement.host(sizes, on_host, self._report.memory.process_bytes),
+            on_device=device,
+            draft=draft,
+            notes=tuple(self._notes(mode, placement, sizes, draft)),
+        )
+
+    def _notes(
+        self, mode: Mode, placement: PlacementPlan, sizes: Sizes, draft: DraftPlan | None
+    ) -> Iterator[str]:
+        if mode.needs_gpu:
+            yield from self._gpu_notes(PLACEMENTS[mode.placements[0]], placement, sizes)
+        if sizes.weights.cache == torch.int8 and self._wishes.kv_cache == AUTO:
+            yield say(_SHORT_OF_MEMORY, context=figure(sizes.context, ","))
+        if draft is not None and draft.note:
+            yield draft.note
+
+    def _gpu_notes(self, about: type[PlacementPlan], placement: PlacementPlan, sizes: Sizes) -> Iterator[str]:
+        """What could not be done of a placement that a mode is about."""
+        room, most = self.room, self._most_layers
+        asked = about.fit(sizes, Room(_BOUNDLESS, room.device, _BOUNDLESS), most)
+        if not room.device:
+            yield say(_NO_GPU)
+        elif asked is None:
+            return  # no layer was to be there
+        elif isinstance(placement, about):
+            if self._wishes.gpu_layers is not None and placement.device_layers < asked.device_layers:
+                yield say(
+                    "The GPU's memory takes {taken} of the {wanted} layers that were to be there.",
+                    taken=placement.device_layers,
+                    wanted=asked.device_layers,
+                )
+        elif about.fit(sizes, Room(_BOUNDLESS, room.device, room.device_bytes), most) is not None:
+            yield say(_GPU_UNUSED if placement.streams else _NO_ROOM_IN_POOL)
+        else:
+            yield say(
+                "The least part of the model would need {least} GB of the GPU's memory and may take {budget} GB, so "
+                "the model runs on the CPU alone.",
+                least=figure(about.least_device_bytes(sizes) / 1e9, ".3g"),
+                budget=figure(room.device_bytes / 1e9, ".3g"),
+            )
+
+    def _format_seconds(self) -> Mapping[str, float]:
+        return self._seconds() if self._seconds else format_seconds(machine_speeds(self._report, None).host)
+
+
+def _check_layers(wanted: int | None) -> None:
+    """Refuse a number of layers that cannot be on a GPU.
+
+    Raises:
+        InvalidOption: it is negative.
+    """
+    if wanted is not None and wanted < 0:
+        raise InvalidOption(
+            say("The number of layers on the GPU is {wanted}, but it must be at least 0.", wanted=wanted)
+        )
+
+
+def _needs(weights: WeightFormat, context: int, resident: int, least: int) -> str:
+    """What the model would take, resident and at the least."""
+    if least < resident:
+        return say(
+            "{resident} for {name} weights and {context} tokens of context, or {least} when its layers are read from "
+            "the disk for each token",
+            resident=readable(resident),
+            name=weights.name,
+            context=figure(context, ","),
+            least=readable(least),
+        )
+    return say(
+        "{resident} for {name} weights and {context} tokens of context",
+        resident=readable(resident),
+        name=weights.name,
+        context=figure(context, ","),
+    )
+
+
+def _budget_refused(budget_bytes: int, own_bytes: int, needs: str, least_bytes: int) -> OutOfMemory:
+    """A budget that is smaller than the process and the least of the model, with the budget that would do."""
+    steps = math.ceil((own_bytes + least_bytes + _GROWTH_BYTES) / _BUDGET_STEP_BYTES)
+    enough = steps * _BUDGET_STEP_BYTES
+    return OutOfMemory(
+        say(
+            "The memory budget of {budget_bytes} is too small: Tenon itself takes {own_bytes}, "
+            "and the model {needs}. Set the budget to {enough} or more, or choose a smaller "
+            "model.",
+            budget_bytes=_gigabytes(budget_bytes),
+            own_bytes=readable(own_bytes),
+            needs=needs,
+            enough=_gigabytes(enough),
+        ),
+        allowed=Allowed("ram_budget_bytes", enough),
+    )
+
+
+def _gigabytes(size_bytes: int) -> str:
+    """In the unit of the setting, where that is no tiny part of it."""
+    return (
+        f"{figure(size_bytes / 1e9, '.3g')} GB" if size_bytes >= _BUDGET_STEP_BYTES else readable(size_bytes)
+    )
