@@ -19,9 +19,10 @@ instruction set. With both sides capped at AVX2 (the last line must not print AV
     export PYTHONPATH=/tmp/llama-avx2/site TENON_CPU_CAP=avx2 ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2
     python -c "import llama_cpp; print(llama_cpp.llama_print_system_info())"
 
-The two variables after the cap hold torch's own operators to the same. With AMX, gcc 12 drops stores before llama.cpp's
-`_tile_loadconfig` and it dies of an illegal instruction; an empty `__asm__ volatile` that takes the structure's address
-and clobbers memory, right before that call in ggml-cpu/amx/mmq.cpp, keeps them.
+With -DGGML_AVX_VNNI=ON as well, and TENON_CPU_CAP=avxvnni, both are capped at AVX-VNNI. The two variables after the cap
+hold torch's own operators to the same. With AMX, gcc 12 drops stores before llama.cpp's `_tile_loadconfig` and it dies
+of an illegal instruction; an empty `__asm__ volatile` that takes the structure's address and clobbers memory, right
+before that call in ggml-cpu/amx/mmq.cpp, keeps them.
 """
 
 from __future__ import annotations
