@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -114,6 +115,8 @@ class Desk:
 
 def left_behind() -> list[str]:
     """Threads and processes of the app that still live."""
+    if (templates := sys.modules.get("engine.text.chat_template")) is not None:
+        templates._PROCESS.end()  # that of an engine which ran in this process, and which ends with this one
     threads = [thread.name for thread in threading.enumerate() if thread.name.startswith("tenon")]
     children = [
         " ".join(child.cmdline())
