@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import InvalidOption
+from engine.kernels.sampling import likeliest
 from engine.messages import LoadOptions
 from engine.model.token_tree import ROOT, Draft
 from engine.sentences import mark, say
@@ -77,7 +78,7 @@ class Level:
     sees: Tensor
 
 
-#: Runs the draft over a level, whose nodes also see the text and the root: (n, V) log-probabilities of what follows.
+#: Runs the draft over a level, whose nodes also see the text and the root: (n, V) logits of what follows.
 Expand = Callable[[Level], Tensor]
 
 
@@ -91,7 +92,7 @@ def grow_tree(shape: TreeShape, budget: int, first: Tensor, expand: Expand) -> D
     Args:
         shape: The limits.
         budget: Most nodes of the draft; the shape's own limit holds too.
-        first: (V,) log-probabilities of what follows the root.
+        first: (V,) logits of what follows the root.
         expand: Called at most ``depth`` - 1 times, with one level after the other.
 
     Returns:
@@ -133,11 +134,9 @@ class _Candidates:
         return len(self.tokens)
 
     def add_children(self, following: Tensor, parents: Sequence[int], width: int) -> list[int]:
-        """Take in the ``width`` likeliest children of each parent, (n, V) log-probabilities; returns the new nodes."""
+        """Take in the ``width`` likeliest children of each parent, (n, V) logits; returns the new nodes."""
         start = len(self)
-        values, tokens = following.topk(min(width, following.shape[-1]))
-        rows = zip(parents, values.tolist(), tokens.tolist(), strict=True)
-        for parent, row_values, row_tokens in rows:
+        for parent, row_tokens, row_values in zip(parents, *likeliest(following, width), strict=True):
             above = 0.0 if parent == ROOT else self.scores[parent]
             for value, token in zip(row_values, row_tokens, strict=True):
                 if value > -torch.inf:  # false for NaN too

@@ -125,13 +125,13 @@ class FeatureDraft:
                 check=self._check,
             )
             outputs = torch.cat((outputs, made))
-            return network.log_probabilities(made)
+            return network.logits(made)
 
-        first = network.log_probabilities(root)
+        first = network.logits(root)
         if self.sampling is not None:
 
-            def drawn_from(log_probabilities: Tensor) -> Tensor:
-                return link.to_host(network.by_target_ids(log_probabilities))
+            def drawn_from(logits: Tensor) -> Tensor:
+                return link.to_host(network.by_target_ids(logits))
 
             return sampled_draft(
                 self.shape,

@@ -153,23 +153,22 @@ class FeatureNetwork:
         return hidden
 
     @torch.inference_mode()
-    def log_probabilities(self, features: Tensor) -> Tensor:
-        """What follows each of (n, h) features: (n, Vd) float32 log-probabilities by the draft's own ids."""
+    def logits(self, features: Tensor) -> Tensor:
+        """What follows each of (n, h) features: (n, Vd) float32 logits by the draft's own ids."""
         weights = self.weights
         if weights.final_norm is not None:
             features = weights.final_norm(features)
         logits = weights.head(features.to(weights.head_dtype)).float()
-        if weights.logit_soft_cap is not None:
-            logits = torch.tanh(logits / weights.logit_soft_cap) * weights.logit_soft_cap
-        return logits.log_softmax(-1)
+        cap = weights.logit_soft_cap
+        return logits if cap is None else torch.tanh(logits / cap) * cap
 
-    def by_target_ids(self, log_probabilities: Tensor) -> Tensor:
+    def by_target_ids(self, logits: Tensor) -> Tensor:
         """(n, V) over the target's vocabulary: minus infinity for tokens that the draft cannot say."""
         ids = self.weights.target_ids
         if ids is None:
-            return log_probabilities
-        whole = log_probabilities.new_full((len(log_probabilities), self.config.vocabulary_size), -torch.inf)
-        whole[:, ids] = log_probabilities
+            return logits
+        whole = logits.new_full((len(logits), self.config.vocabulary_size), -torch.inf)
+        whole[:, ids] = logits
         return whole
 
     def target_tokens(self, tokens: Tensor) -> Tensor:

@@ -162,7 +162,7 @@ def sampled_draft(
     Args:
         shape: The limits.
         budget: Most nodes of the draft.
-        first: (V,) the draft's log-probabilities after the root, over the target's vocabulary, on the host.
+        first: (V,) the draft's logits after the root, over the target's vocabulary, on the host.
         expand: The drafter; what it returns likewise.
         sampling: How to draw.
         text: Token ids up to and including the root.

@@ -39,6 +39,7 @@ _COMMON: dict[str, str] = {
     "dispatch": "",
     "forward": "",
     "layer": "",
+    "likeliest": "",
     "matmul": "",
     "pool": "",
     "portable": "",

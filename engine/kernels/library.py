@@ -92,6 +92,8 @@ def _declare(functions: ctypes.CDLL) -> None:
         *(pointer, size, real, size, real, real, real, pointer, size, real, pointer),
     ]
     functions.tenon_sample.restype = size
+    functions.tenon_likeliest.argtypes = [pointer, size, size, size, ctypes.c_float, pointer, pointer]
+    functions.tenon_likeliest.restype = None
 
 
 @cache

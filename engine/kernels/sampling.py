@@ -1,7 +1,8 @@
-"""The next token from a row of logits, in one call of the kernel library."""
+"""The next token from a row of logits, or the likeliest ones, in one call of the kernel library."""
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from array import array
 
@@ -66,6 +67,36 @@ def sample(
         *(noise, _kept.address),
     )
     return None if token < 0 else int(token)
+
+
+#: Tokens that `likeliest` finds at most.
+MOST = 64
+
+
+def likeliest(
+    logits: Tensor, count: int, temperature: float = 1.0
+) -> tuple[list[list[int]], list[list[float]]]:
+    """The likeliest tokens of each row, largest first and of equal ones the first in the library.
+
+    Args:
+        logits: (n, V) on any device.
+        count: Of each row, at most `MOST`; no more come back than there are tokens.
+        temperature: Above 0.
+
+    Returns:
+        n lists of tokens, and the logarithms of their shares. Those of a row with a NaN are minus infinity or NaN.
+    """
+    rows, size = logits.shape
+    count = min(count, size)
+    functions = library.loaded()
+    if functions is None or logits.dtype != torch.float32 or not logits.is_cpu or count > MOST:
+        values, tokens = (logits.float() / temperature).log_softmax(-1).topk(count)
+        return tokens.tolist(), values.tolist()
+    logits = logits.contiguous()
+    found, shares = (ctypes.c_int32 * (rows * count))(), (ctypes.c_float * (rows * count))()
+    functions.tenon_likeliest(logits.data_ptr(), rows, size, count, temperature, found, shares)
+    starts = range(0, rows * count, count)
+    return [found[at : at + count] for at in starts], [shares[at : at + count] for at in starts]
 
 
 def _place(logits: Tensor) -> tuple[int, int] | None:

@@ -184,6 +184,12 @@ TENON_API int32_t tenon_forward(const struct tenon_model *model, const struct te
 TENON_API void tenon_move_rows(void *const *caches, int64_t layers, int64_t heads, int64_t head_stride,
                                int64_t row_bytes, int64_t length, const int64_t *rows, int64_t count);
 
+/* Of each row of logits (rows, n) the `count` largest, at most n and 64: their tokens, largest first and of equal ones
+ * the first, and the logarithms of their shares at a temperature above 0. Where there is a NaN, or no finite largest
+ * logit, all are minus infinity. */
+TENON_API void tenon_likeliest(const float *logits, int64_t rows, int64_t n, int64_t count, float temperature,
+                               int32_t *tokens, float *values);
+
 /* Bytes of scratch memory, aligned to 8, for a vocabulary of n tokens. */
 TENON_API int64_t tenon_sample_scratch_bytes(int64_t n);
 

@@ -87,7 +87,7 @@ def test_each_node_scores_what_its_path_scores_as_a_chain(network: FeatureNetwor
         score = 0.0
         for step, at in enumerate(path):
             token = tree.tokens[at]
-            score += float(network.log_probabilities(outputs[-1:])[0, token])
+            score += float(network.logits(outputs[-1:]).log_softmax(-1)[0, token])
             outputs = network.run(
                 torch.tensor([token]), torch.tensor([20 + step]), cache, features=outputs[-1:]
             )
