@@ -83,6 +83,10 @@ def rotate(states: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
     return states * cosine + torch.cat((-second, first), dim=-1) * sine
 
 
+#: Keys and values, (batch, heads, length, head_dim) each, of one pass after the other over the same rows.
+Passes = list[tuple[Tensor, Tensor]]
+
+
 class Attention(nn.Module):
     """Causal self-attention with grouped key-value heads."""
 
@@ -95,20 +99,42 @@ class Attention(nn.Module):
         self.v_proj = nn.Linear(shape.hidden_size, key_value_size, bias=False)
         self.o_proj = nn.Linear(shape.hidden_size, shape.hidden_size, bias=False)
 
-    def forward(self, hidden: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-        """Mix ``hidden`` (batch, length, hidden_size) over earlier positions."""
+    def forward(self, hidden: Tensor, cosine: Tensor, sine: Tensor, earlier: Passes | None = None) -> Tensor:
+        """Mix ``hidden`` (batch, length, hidden_size) over earlier positions.
+
+        Args:
+            hidden: Rows.
+            cosine: Of their rotation.
+            sine: Of their rotation.
+            earlier: Keys and values of earlier passes over the same rows, to which this one's are added. In pass k,
+                row i sees the first pass's rows up to i - k, then row i - k + m of each pass m up to this one: what a
+                draft sees that has guessed k features in a row.
+        """
         batch, length, width = hidden.shape
         head_dim = self.shape.head_dim
         query = self.q_proj(hidden).view(batch, length, -1, head_dim).transpose(1, 2)
         key = self.k_proj(hidden).view(batch, length, -1, head_dim).transpose(1, 2)
         value = self.v_proj(hidden).view(batch, length, -1, head_dim).transpose(1, 2)
-        query, key = rotate(query, cosine, sine), rotate(key, cosine, sine)
+        query, key = rotate(query, cosine, sine) * head_dim**-0.5, rotate(key, cosine, sine)
         repeats = self.shape.num_attention_heads // self.shape.num_key_value_heads
         key, value = key.repeat_interleave(repeats, 1), value.repeat_interleave(repeats, 1)
+        passes = [] if earlier is None else earlier
+        passes.append((key, value))
+        depth = len(passes) - 1
         # Written out: torch's fused attention takes twice as long on CPUs at these sizes, backward above all.
-        future = torch.full((length, length), float("-inf"), dtype=query.dtype).triu(1)
-        scores = torch.matmul(query * head_dim**-0.5, key.transpose(-1, -2)) + future
-        mixed = torch.matmul(torch.softmax(scores, dim=-1), value)
+        unseen = torch.full((length, length), float("-inf"), dtype=query.dtype).triu(1 - depth)
+        scores = torch.matmul(query, passes[0][0].transpose(-1, -2)) + unseen
+        later = [
+            (key.roll(depth - at, 2), value.roll(depth - at, 2))
+            for at, (key, value) in enumerate(passes)
+            if at
+        ]
+        if later:
+            scores = torch.cat((scores, *((query * key).sum(-1, keepdim=True) for key, _ in later)), -1)
+        shares = torch.softmax(scores, dim=-1)
+        mixed = torch.matmul(shares[..., :length], passes[0][1])
+        for at, (_, value) in enumerate(later):
+            mixed = mixed + shares[..., length + at, None] * value
         out: Tensor = self.o_proj(mixed.transpose(1, 2).reshape(batch, length, width))
         return out
 
@@ -138,9 +164,9 @@ class Layer(nn.Module):
         self.input_layernorm = Norm(shape.hidden_size, shape.rms_norm_eps)
         self.post_attention_layernorm = Norm(shape.hidden_size, shape.rms_norm_eps)
 
-    def forward(self, hidden: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+    def forward(self, hidden: Tensor, cosine: Tensor, sine: Tensor, earlier: Passes | None = None) -> Tensor:
         """Add attention, then the feed-forward block, to the residual stream."""
-        hidden = hidden + self.self_attn(self.input_layernorm(hidden), cosine, sine)
+        hidden = hidden + self.self_attn(self.input_layernorm(hidden), cosine, sine, earlier)
         out: Tensor = hidden + self.mlp(self.post_attention_layernorm(hidden))
         return out
 

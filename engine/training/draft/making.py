@@ -141,7 +141,7 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     what = "stopped; the best so far" if outcome.interrupted else "the draft"
     print(
         f"{what} is in {request.out} ({outcome.network.parameter_count:,} parameters, "
-        f"agrees with the model on {outcome.agreement:.1%})",
+        f"{outcome.chain_length:.2f} tokens for each forward of the model)",
         file=out,
         flush=True,
     )

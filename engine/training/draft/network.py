@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from engine.errors import InvalidOption
 from engine.model.config import ModelConfig
-from engine.training.network import Attention, FeedForward, Layer, Norm, Shape, rotary_table
+from engine.training.network import Attention, FeedForward, Layer, Norm, Passes, Shape, rotary_table
 
 FusionName = Literal["gated", "concat"]
 MOST_BLOCKS = 6
@@ -74,9 +74,9 @@ class FirstLayer(nn.Module):
         self.mlp = FeedForward(shape)
         self.post_attention_layernorm = Norm(shape.hidden_size, shape.rms_norm_eps)
 
-    def forward(self, hidden: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+    def forward(self, hidden: Tensor, cosine: Tensor, sine: Tensor, earlier: Passes | None = None) -> Tensor:
         """Add attention, then the feed-forward network, to the residual stream."""
-        hidden = hidden + self.self_attn(hidden, cosine, sine)
+        hidden = hidden + self.self_attn(hidden, cosine, sine, earlier)
         out: Tensor = hidden + self.mlp(self.post_attention_layernorm(hidden))
         return out
 
@@ -118,12 +118,30 @@ class DraftNetwork(nn.Module):
             else:
                 nn.init.xavier_uniform_(weight)
 
-    def forward(self, embedding: Tensor, features: Tensor) -> Tensor:
-        """The next position's feature, as the draft guesses it.
+    def unroll(self, embedding: Tensor, features: Tensor, steps: int) -> list[Tensor]:
+        """The next position's feature, guessed from the target's, then from guesses of guesses, as in a chain.
 
         Args:
             embedding: (batch, length, h) of the tokens behind the features.
             features: (batch, length, h) of the target.
+            steps: How many.
+
+        Returns:
+            (batch, length, h) for each step; the first k rows of step k say nothing.
+        """
+        passes: list[Passes] = [[] for _ in self.layers]
+        found = [self(embedding, features, passes)]
+        while len(found) < steps:
+            found.append(self(embedding, found[-1].roll(1, 1), passes))
+        return found
+
+    def forward(self, embedding: Tensor, features: Tensor, passes: Sequence[Passes] | None = None) -> Tensor:
+        """The next position's feature, as the draft guesses it.
+
+        Args:
+            embedding: (batch, length, h) of the tokens behind the features.
+            features: (batch, length, h) of the target, or guesses of them.
+            passes: What earlier steps left in each block's attention.
 
         Returns:
             (batch, length, h).
@@ -137,8 +155,8 @@ class DraftNetwork(nn.Module):
             hidden = self.fc(torch.cat((embedding, features), -1))
         cosine, sine = rotary_table(self.shape.blocks, embedding.shape[1])
         cosine, sine = cosine.to(hidden.dtype), sine.to(hidden.dtype)
-        for layer in self.layers:
-            hidden = layer(hidden, cosine, sine)
+        for at, layer in enumerate(self.layers):
+            hidden = layer(hidden, cosine, sine, None if passes is None else passes[at])
         return hidden
 
     @torch.no_grad()

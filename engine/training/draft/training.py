@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from engine.training.draft.features import FeatureBatch
-from engine.training.draft.loss import TargetEnds, agreement, feature_loss
+from engine.training.draft.loss import TargetEnds, chain_length, feature_loss
 from engine.training.draft.network import DraftNetwork, DraftShape
 from engine.training.draft.supply import KIND
 from engine.training.trainer import Schedule, Supply, Trainer
@@ -30,13 +30,13 @@ class Outcome:
     """What a training came to.
 
     Attributes:
-        network: The best state, by agreement on the texts that were kept aside.
-        agreement: How often draft and target found the same token likeliest there.
+        network: The best state, by the texts that were kept aside.
+        chain_length: Tokens for each forward there, with chains as long as the training's.
         interrupted: It was stopped before its time was up.
     """
 
     network: DraftNetwork
-    agreement: float
+    chain_length: float
     interrupted: bool
 
 
@@ -67,20 +67,21 @@ def train(
     schedule = Schedule(minutes, steps, *rates, log_s=10.0, evaluate_s=evaluate_s)
 
     def loss(found: DraftNetwork, batch: FeatureBatch) -> Tensor:
-        return feature_loss(found, ends, batch)
+        return feature_loss(found, half, batch)
 
     trainer = Trainer(network, schedule, loss, {KIND: 1 / threads}, None, threads, out)
     torch.set_num_threads(
         threads
     )  # the target's own forwards and the optimizer are outside the trainer's threads
     best: tuple[float, dict[str, Tensor]] = (-1.0, {})
+    half = ends.in_half()
 
     def evaluate(found: DraftNetwork) -> str:
         nonlocal best
-        score = sum(agreement(found, ends, batch) for batch in kept_aside) / len(kept_aside)
+        score = chain_length(found, half, kept_aside)
         if score > best[0]:
             best = (score, {name: value.clone() for name, value in found.state_dict().items()})
-        return f"agrees with the target on {score:.1%} of the tokens kept aside"
+        return f"{score:.2f} tokens for each forward on the texts kept aside"
 
     interrupted = False
     try:

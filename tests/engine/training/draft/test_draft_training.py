@@ -33,7 +33,7 @@ from engine.text.tokenizer import Tokenizer
 from engine.training.draft import making, training
 from engine.training.draft.features import Example, batch_of, features_of
 from engine.training.draft.generation import Turn, Writer
-from engine.training.draft.loss import TargetEnds, agreement
+from engine.training.draft.loss import STEPS, TargetEnds, chain_length, guesses
 from engine.training.draft.making import TrainRequest
 from engine.training.draft.network import DraftNetwork, FusionName, shape_for
 from engine.training.draft.requests import requests
@@ -96,9 +96,37 @@ def test_what_is_trained_is_what_the_engine_runs(
         theirs = network(target.source.embedding(tokens)[None], features[None])[0]
     torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
     logits = TargetEnds.of(target, drafted).logits(theirs)
-    torch.testing.assert_close(loaded.log_probabilities(ours), logits.log_softmax(-1), atol=1e-3, rtol=1e-3)
+    torch.testing.assert_close(loaded.logits(ours), logits, atol=1e-3, rtol=1e-3)
     if drafted is not None:
         assert torch.equal(loaded.target_tokens(torch.arange(90)), drafted)
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_guesses_of_guesses_are_those_of_a_drafted_chain(
+    target: Decoder, tmp_path: Path, blocks: int
+) -> None:
+    """Training sees what the engine's draft computes behind any place of a text, step after step."""
+    torch.manual_seed(1)
+    network = DraftNetwork(shape_for(target.config, blocks, "concat"))
+    with torch.no_grad():
+        for weight in network.parameters():
+            weight += 0.05 * torch.randn_like(weight)
+            weight.copy_(weight.bfloat16())
+    write_draft(network, tmp_path / "draft")
+    loaded = load(target, tmp_path / "draft")
+    batch = batch_of(target, KIND, [Example(tuple(random_text(20, 1)), (True,) * 20)])
+    with torch.no_grad():
+        steps, _, _ = guesses(network, TargetEnds.of(target), batch)
+    tokens, features = batch.tokens[0, 1:], batch.features[0]
+    for root in (3, 9):
+        cache = loaded.new_cache(32)
+        rows = torch.arange(root + 1)
+        found = loaded.run(tokens[rows], rows, cache, target_features=features[rows])[-1:]
+        for step in range(STEPS):
+            torch.testing.assert_close(found[0], steps[step][0, root + step], atol=1e-4, rtol=1e-4)
+            cache.commit(rows.tolist() if step == 0 else [0])
+            place = torch.tensor([root + step + 1])
+            found = loaded.run(tokens[place], place, cache, features=found)
 
 
 def test_texts_side_by_side_have_the_features_that_they_have_alone(
@@ -180,11 +208,11 @@ def test_the_draft_learns_the_targets_words(target: Decoder, tmp_path: Path) -> 
     torch.manual_seed(1)
     network = DraftNetwork(shape)
     batch = batch_of(target, KIND, examples)
-    untrained = agreement(network, ends, batch)
+    untrained = chain_length(network, ends, [batch])
     write_draft(network, tmp_path / "untrained")
     supply = ExampleSupply(target, examples, 240, seed=1)
     outcome = train(network, ends, supply, [batch], 1.0, io.StringIO(), steps=60)
-    assert outcome.agreement > untrained + 0.3
+    assert outcome.chain_length > untrained + 0.5
     assert not outcome.interrupted
     write_draft(outcome.network, tmp_path / "trained")
     lengths = []
@@ -215,14 +243,14 @@ def test_an_interrupt_keeps_the_best_so_far(target: Decoder, monkeypatch: pytest
         return next(scores)
 
     monkeypatch.setattr(Trainer, "step", stepping)
-    monkeypatch.setattr(training, "agreement", scoring)
+    monkeypatch.setattr(training, "chain_length", scoring)
     real = training.Schedule
     monkeypatch.setattr(training, "Schedule", lambda *args, **kw: real(*args, **{**kw, "evaluate_s": 0.0}))
     supply = ExampleSupply(target, examples, 60, seed=1)
     network = DraftNetwork(shape_for(target.config, 1, "gated"))
     outcome = train(network, TargetEnds.of(target), supply, [batch], 1.0, io.StringIO())
     assert outcome.interrupted
-    assert outcome.agreement == 0.9
+    assert outcome.chain_length == 0.9
     assert torch.equal(outcome.network.W_1, states[1])
 
 
