@@ -8,7 +8,6 @@ import psutil
 import torch
 
 from engine.messages import Memory, MemoryShortage
-from engine.planning.probes.graphics import read_gpus
 from engine.planning.probes.host_memory import process_bytes, read_host_memory
 from engine.planning.probes.processor import usable_cores
 
@@ -22,7 +21,6 @@ __all__ = [
     "memory_shortage",
     "own_memory",
     "process_bytes",
-    "shares_memory",
     "usable_cores",
 ]
 
@@ -89,11 +87,6 @@ def held_device_bytes(device: torch.device) -> int:
     if device.type == "xpu":
         return int(torch.xpu.memory_reserved(device))
     return int(torch.mps.driver_allocated_memory())
-
-
-def shares_memory(device: torch.device) -> bool:
-    """Whether a GPU's memory is the host's, so that what moves there leaves no more of it free."""
-    return any(gpu.unified for gpu in read_gpus() if gpu.device == str(device))
 
 
 def device_peak_bytes(device: torch.device) -> int:
