@@ -111,7 +111,7 @@ class _Translation:
         self._head_dim = int(self._value("attention.key_length", self._hidden // self._heads))
         self._context = int(self._value("context_length"))
         # A damaged number must not become a list of that many entries.
-        if not 0 <= self._layers <= len(shapes) or not 0 < self._head_dim <= _LARGEST_HEAD:
+        if not 0 < self._layers <= len(shapes) or not 0 < self._head_dim <= _LARGEST_HEAD:
             raise ValueError(f"{self._layers} layers, heads of {self._head_dim}")
 
     def _value(self, key: str, default: Any = None) -> Any:

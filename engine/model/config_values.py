@@ -119,7 +119,7 @@ BAD_VALUE = (
 )
 #: Far around every model that there is: a damaged number must not become a list of that many entries, or a NaN.
 _RANGES = {
-    "num_hidden_layers": (0, 10_000),
+    "num_hidden_layers": (1, 10_000),
     "num_attention_heads": (1, 1 << 16),
     "num_key_value_heads": (1, 1 << 16),
     "head_dim": (1, 1 << 16),

@@ -92,7 +92,7 @@ def small(path: Path, architecture: str = "llama", **values: Any) -> Path:
     """A file with nothing but some metadata and an embedding."""
     writer = GGUFWriter(str(path), architecture)
     known: dict[str, Any] = {
-        "block_count": 0,
+        "block_count": 1,
         "context_length": 64,
         "embedding_length": 32,
         "feed_forward_length": 32,
@@ -133,6 +133,7 @@ def small(path: Path, architecture: str = "llama", **values: Any) -> Path:
         ("llama", {"rope.scaling.attn_factor": 1.5}, UnsupportedModel, r"rope\.scaling\.attn_factor"),
         ("llama", {"rope.scale_linear": 4.0}, UnsupportedModel, r"no rope\.scale_linear \(4\.0\)"),
         ("llama", {"rope.dimension_count": 8}, UnsupportedModel, r"no partial_rotary_factor \(0\.5\)"),
+        ("llama", {"block_count": 0}, ConfigInvalid, "missing or of the wrong kind"),
         ("llama", {"block_count": 4_000_000_000}, ConfigInvalid, "missing or of the wrong kind"),
         ("llama", {"attention.key_length": 4_000_000_000}, ConfigInvalid, "missing or of the wrong kind"),
     ],
@@ -147,7 +148,7 @@ def test_what_cannot_be_run_is_said_in_a_sentence(
 def test_tensors_that_are_missing_are_named(tmp_path: Path) -> None:
     checkpoint = Checkpoint(small(tmp_path / "model.gguf"))
     with pytest.raises(
-        CheckpointError, match=r"do not match the GGUF file's metadata, tensors are 1 missing \(model"
+        CheckpointError, match=r"do not match the GGUF file's metadata, tensors are 10 missing \(model"
     ):
         check_tensors(checkpoint, read_config(checkpoint))
 

@@ -210,6 +210,7 @@ def test_an_unknown_kind_of_layer_is_refused(folder: Path) -> None:
         {"num_key_value_heads": 3},
         {"num_hidden_layers": None},
         {"num_hidden_layers": 1 << 40},
+        {"num_hidden_layers": 0},
         {"num_hidden_layers": -1},
         {"hidden_size": 0},
         {"max_position_embeddings": 1 << 64},
