@@ -16,7 +16,7 @@ from typing import Any
 
 from engine.hub.model_folders import data_folder
 from engine.hub.record import write_json
-from engine.weights.watched_file import stamp
+from engine.weights.watched_file import identity
 
 _VERSION = 1
 _BYTECODE = ".pyc"
@@ -38,7 +38,7 @@ def write_manifest(folder: Path, hashes: Mapping[str, str] | None = None) -> Non
     known = hashes or {}
     files = {}
     for path, entry in _files(folder):
-        files[path] = [known.get(path) or _hash(folder / path), *stamp(entry.stat(follow_symlinks=False))]
+        files[path] = [known.get(path) or _hash(folder / path), *identity(entry.stat(follow_symlinks=False))]
     write_json(manifest_path(), {"version": _VERSION, "files": files})
 
 
@@ -67,10 +67,10 @@ def altered_file(folder: Path, own: frozenset[str]) -> str | None:
                 if not path.endswith(_BYTECODE):
                     return path
                 (folder / path).unlink()
-            elif known[1:] != list(stamp(status)):
+            elif known[1:] != list(identity(status)):
                 if not entry.is_file(follow_symlinks=False) or _hash(folder / path) != known[0]:
                     return path
-                expected[path] = [known[0], *stamp(status)]
+                expected[path] = [known[0], *identity(status)]
                 hashed = True
             missing.discard(path)
     except OSError as error:

@@ -192,7 +192,7 @@ class Checkpoint:
         for file in self._files:
             watched = self.files[file.path]
             probe = bytearray(_PROBE_BYTES)
-            digest.update(f"{file.path.name} {watched.stamp} ".encode())
+            digest.update(f"{file.path.name} {watched.identity} ".encode())
             digest.update(file.identity().encode())
             last = max(0, file.size_bytes - _PROBE_BYTES)
             for place in range(_PROBES if last else 0):

@@ -12,16 +12,21 @@ from pathlib import Path
 from engine.errors import WeightsCorrupt, WeightsUnreadable
 from engine.sentences import say
 
-Stamp = tuple[int, int, int, int]
+Stamp = tuple[int, int, int]
 
 
 def stamp(status: os.stat_result) -> Stamp:
-    """Identity of a file, which tells it from others and from itself before a change, as far as the system knows.
+    """Identity of a file in use, which may lose its name meanwhile, as far as the system knows."""
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def identity(status: os.stat_result) -> tuple[int, ...]:
+    """Identity of a file from one use to the next.
 
     The time of the last change is the system's own: whoever writes into a file can set the others back.
     """
     changed = status.st_ctime_ns if os.name == "posix" else 0  # elsewhere it says when the file was made
-    return status.st_size, status.st_mtime_ns, status.st_ino, changed
+    return *stamp(status), changed
 
 
 class WatchedFile:
@@ -32,11 +37,13 @@ class WatchedFile:
 
     Attributes:
         stamp: Of the file when this object was made.
+        identity: The same for what is kept of it.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.stamp = stamp(path.stat())
+        status = path.stat()
+        self.stamp, self.identity = stamp(status), identity(status)
         self._lock = threading.Lock()
         self._file: FileIO | None = None
 

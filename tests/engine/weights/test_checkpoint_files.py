@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import threading
 from pathlib import Path
@@ -221,3 +222,22 @@ def test_a_size_that_is_none_is_refused(folder: Path, entry: dict[str, object]) 
 def test_deeply_nested_files_are_refused(folder: Path, name: str) -> None:
     (folder / name).write_text("[" * 100_000 + "]" * 100_000)
     assert "download it again" in refusal(folder, CheckpointError)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the system tells no time of the last change")
+@pytest.mark.parametrize("way", ["in place", "by a rename"])
+def test_one_other_number_under_the_same_header_size_and_time_is_another_model(
+    way: str, llama_folder: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(llama_folder, folder)
+    path = folder / "model.safetensors"
+    before, digest = path.stat(), Checkpoint(folder).digest()
+    content = bytearray(path.read_bytes())
+    content[len(content) // 3] ^= 1  # between the places that are looked at
+    target = path if way == "in place" else folder / "other"
+    target.write_bytes(content)
+    os.utime(target, ns=(before.st_atime_ns, before.st_mtime_ns))
+    os.replace(target, path)
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    assert Checkpoint(folder).digest() != digest
