@@ -27,6 +27,10 @@ class Shown:
             self.replies.setdefault(value[0], []).append((at, value[1]))
         self.in_flight = kind == "doing" or (self.in_flight and kind == "reply")
 
+    def history(self, name: str) -> list[tuple[float, Any]]:
+        """The values of one thing; the first is None, and what was there at the start is at 0 seconds."""
+        return self.values.get(name, [(0.0, None)])
+
 
 @dataclass
 class Tally:
@@ -60,21 +64,15 @@ class Tally:
         if not shown.values:  # nothing was shown before
             return
         ages: dict[str, float] = {}
-        sent = {value[0] for name, value in found.items() if name.startswith("prompt")}
-        typed = {
-            value
-            for name, value in found.items()
-            if name.startswith("typed") and shown.values.get(name, [(0.0, None)])[0][1] != value
-        }
         for name in sorted(set(shown.values) | set(found)):
             kind = name.split()[0]
-            history = shown.values.get(name, [(0.0, None)])
+            history = shown.history(name)
             there = _kept(name, found.get(name))
             if kind == "answer":
                 age = self._answer(name, shown, history, there, killed_at)
             elif kind == "prompt" and there is None and history[-1][1] is not None:
-                age = 0.0 if history[-1][1][0] in typed else float("inf")
-            elif kind == "typed" and there is None and history[-1][1] in sent:
+                age = 0.0 if _still_typed(name, shown, found) else float("inf")
+            elif kind == "typed" and there is None and _sent(name, shown, found):
                 age = 0.0
             else:
                 age = _age(history, there, killed_at)
@@ -90,12 +88,7 @@ class Tally:
                 self.lost.append(
                     f"{name}: {1000 * age:.0f} ms old: {history[-1][1]!r:.200} is {there!r:.200}"
                 )
-        new = {
-            history[-1][1][0]
-            for name, history in shown.values.items()
-            if name.startswith("prompt") and len(history) > 1 and history[-1][1] is not None
-        }
-        self.twice += len(sent & new & typed)
+        self.twice += sum(_still_typed(name, shown, found) for name in found if name.startswith("prompt"))
         if not disturbed:
             for kind, age in ages.items():
                 self.oldest_s[kind] = max(self.oldest_s.get(kind, 0.0), age)
@@ -123,6 +116,33 @@ class Tally:
             if length > len(there[0]) and said[len(there[0]) :].strip():
                 return killed_at - at
         return 0.0
+
+
+def _still_typed(prompt: str, shown: Shown, found: dict[str, Any]) -> bool:
+    """Whether the text that a prompt was sent from, in this life of the window, is still in a composer."""
+    at, content = _first(shown.history(prompt)) or (float("inf"), found.get(prompt))
+    for name, text in found.items():
+        if name.startswith("typed") and content and text == content[0]:
+            typed_at = max((when for when, value in shown.history(name) if value == text), default=0.0)
+            if 0.0 < typed_at < at:
+                return True
+    return False
+
+
+def _sent(typed: str, shown: Shown, found: dict[str, Any]) -> bool:
+    """Whether the last text of a composer is a prompt that was sent after it had been typed."""
+    typed_at, text = shown.history(typed)[-1]
+    return any(
+        name.startswith("prompt")
+        and value[0] == text
+        and (_first(shown.history(name)) or (float("inf"),))[0] > typed_at
+        for name, value in found.items()
+    )
+
+
+def _first(history: list[tuple[float, Any]]) -> tuple[float, Any] | None:
+    """The first value that is one."""
+    return next(((at, value) for at, value in history if value is not None), None)
 
 
 def _kept(name: str, value: Any) -> Any:
