@@ -17,6 +17,7 @@ from app.words import tr
 from engine.errors import StorageError
 from engine.json_text import read_json
 from engine.outside_file import read_file
+from engine.unfinished_file import unfinished_file
 
 Stored = dict[str, Any]
 
@@ -109,7 +110,7 @@ class SettingsFile:
         Raises:
             StorageError: The folder cannot be written.
         """
-        partial = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
+        partial = unfinished_file(self.path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with partial.open("w", encoding="utf-8") as file:

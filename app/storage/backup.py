@@ -21,6 +21,7 @@ from app.storage.failures import mark_damaged, storage_errors
 from app.storage.schema import SEALED_SINCE, VERSION, migrate, version_of
 from app.words import tr
 from engine.errors import StorageError
+from engine.unfinished_file import unfinished_file
 
 FOLDER = "backups"
 HEADER = b"SQLite format 3\0"  # https://www.sqlite.org/fileformat2.html#database_header
@@ -68,7 +69,7 @@ def back_up(connection: sqlite3.Connection, folder: Path, today: date) -> Path |
         path = folder / FOLDER / f"tenon-{number:06}-{day}.sqlite3"
         path.parent.mkdir(exist_ok=True)
         _check_room(connection, folder)
-        partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+        partial = unfinished_file(path.with_name("tenon-backup"))
         try:
             with closing(sqlite3.connect(partial, isolation_level=None)) as copy:
                 copy.execute("PRAGMA synchronous = OFF")  # it is synced once, when it is whole

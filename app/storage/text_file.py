@@ -9,6 +9,7 @@ from pathlib import Path
 from app.words import tr
 from engine.errors import ImportInvalid, OutOfDisk
 from engine.outside_file import check_file, read_text_file
+from engine.unfinished_file import unfinished_file
 
 # ChatGPT's exports of many years reach some hundred MB; all of it is in memory while it is read.
 _MAX_IMPORT_BYTES = 1 << 30
@@ -39,7 +40,7 @@ def write_export(path: Path, content: str) -> None:
     Raises:
         OutOfDisk: There is no room, or it may not be written.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    partial = unfinished_file(path.with_name(f".{path.name}"))
     try:
         with partial.open("w", encoding="utf-8", newline="\n") as file:
             file.write(content)

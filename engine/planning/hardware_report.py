@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 from collections.abc import Callable
 from contextlib import suppress
@@ -29,6 +28,7 @@ from engine.planning.probes.host_speed import HostSpeed, measure_host
 from engine.planning.probes.other_work import OtherWork
 from engine.planning.probes.power import Power, read_power
 from engine.planning.probes.processor import Processor, read_processor
+from engine.unfinished_file import unfinished_file
 
 _FILE_NAME = "hardware-speeds.json"
 
@@ -209,7 +209,7 @@ def _kept_speeds(report: HardwareReport, cache_folder: Path) -> Speeds | None:
 def _keep(key: str, speeds: Speeds, cache_folder: Path) -> None:
     cache_folder.mkdir(parents=True, exist_ok=True)
     path = cache_folder / _FILE_NAME
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+    unfinished = unfinished_file(path)
     unfinished.write_text(json.dumps({key: asdict(speeds)}), encoding="utf-8")
     unfinished.replace(path)
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 import time
 from collections.abc import Callable, Iterable
@@ -33,6 +32,7 @@ from engine.model.packed_loader import pack
 from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
 from engine.planning.hardware import usable_cores
 from engine.planning.probes.other_work import OtherWork
+from engine.unfinished_file import unfinished_file
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 # A format is judged by plain decoding and by a width that verification uses.
@@ -201,7 +201,7 @@ def _best(fresh: Row, before: Row | None) -> Row:
 def _keep(cache_folder: Path, rows: dict[str, Row], busy: Iterable[str]) -> None:
     cache_folder.mkdir(parents=True, exist_ok=True)
     path = cache_folder / _FILE_NAME
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+    unfinished = unfinished_file(path)
     unfinished.write_text(json.dumps({hardware_key(): rows, _BUSY: sorted(busy)}), encoding="utf-8")
     unfinished.replace(path)
 

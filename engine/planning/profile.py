@@ -7,7 +7,6 @@ profile follows the machine; predictions are refined by it (`machine_planner`).
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -21,6 +20,7 @@ from engine.messages import PromptKind, RoundRecord
 from engine.placement import PlacementPlan
 from engine.plain_data import from_plain
 from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
+from engine.unfinished_file import unfinished_file
 
 _FOLDER = "profiles"
 # Of an earlier figure, after each reply.
@@ -173,7 +173,7 @@ def keep_profile(path: Path, profile: Profile) -> None:
     """Write a profile, whole or not at all. One that cannot be kept is measured again."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+        unfinished = unfinished_file(path)
         unfinished.write_text(json.dumps(_plain(profile)), encoding="utf-8")
         unfinished.replace(path)
 

@@ -33,6 +33,7 @@ from torch import Tensor
 
 from engine.json_text import read_json
 from engine.plain_data import from_plain
+from engine.unfinished_file import unfinished_file
 from engine.weights.direct_reader import ALIGNMENT_BYTES
 
 VERSION = 3
@@ -183,7 +184,7 @@ def write_packed_file(
         OSError: no room, or the folder cannot be written to; nothing is left behind.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+    unfinished = unfinished_file(path)
     try:
         with unfinished.open("wb") as handle:
             dropped = 0

@@ -1,0 +1,25 @@
+"""Names for files that are written beside their place and then take it: a crash leaves the old one or the new one."""
+
+from __future__ import annotations
+
+import glob
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+_END = ".part"
+
+
+def unfinished_file(path: Path) -> Path:
+    """Name beside a file, of this process alone, under which it is written until it is whole.
+
+    What killed processes have left under such names is deleted.
+    """
+    with suppress(OSError):
+        for left in path.parent.glob(f"{glob.escape(path.name)}.*{_END}*"):
+            number = left.name[len(path.name) + 1 :].partition(_END)[0]
+            if number.isdecimal() and not psutil.pid_exists(int(number)):
+                left.unlink()
+    return path.with_name(f"{path.name}.{os.getpid()}{_END}")

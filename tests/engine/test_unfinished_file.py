@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.settings.settings_file import SettingsFile
+from app.storage.small_file import write_small_file
+from app.storage.text_file import write_export
+from engine.planning.profile import Profile, keep_profile
+from engine.weights.packed_file import write_packed_file
+
+WRITERS: dict[str, Callable[[Path], Any]] = {
+    "settings.json": lambda path: SettingsFile(path.parent).write("{}"),
+    "tenon.changes": lambda path: write_small_file(path, "1 2"),
+    ".chats.md": lambda path: write_export(path.with_name(path.name[1:]), "# Chats"),
+    "profile.json": lambda path: keep_profile(path, Profile()),
+    "a[1]-tenon-q8_0.packed": lambda path: write_packed_file(path, "0" * 64, "q8_0", iter(())),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_a_killed_process_has_left_of_a_file_goes_with_the_next_write(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    for end in ("part", "part-journal"):
+        tmp_path.joinpath(f"{name}.{killed.pid}.{end}").write_text("half a")
+    living = tmp_path / f"{name}.{os.getppid()}.part"
+    living.write_text("of a process that is writing now")
+    WRITERS[name](path)
+    assert set(tmp_path.iterdir()) == {path.with_name(name.removeprefix(".")), living}
