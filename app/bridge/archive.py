@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from app.storage.backup import is_database
 from app.storage.conversation_store import ConversationStore
 from app.storage.text_file import read_import, write_export
 from app.words import tr
+from engine.errors import StorageError
 
 # Not at once: the first message after a start must not wait for a copy of everything.
 _FIRST_BACKUP_MS = 5_000
@@ -93,7 +95,8 @@ class Archive(QObject):
                 added.extend(self._store.add_missing(path))
             else:
                 added.extend(self._store.add(read_conversations(read_import(path))))
-            self._store.checkpoint()
+            with suppress(StorageError):  # they are on the disk, in the log
+                self._store.checkpoint()
 
         def done(sentence: str) -> None:
             if sentence:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.words import tr
 from engine.errors import StorageError, TenonError
+from engine.file_trouble import file_trouble
 
 _log = logging.getLogger(__name__)
 
@@ -95,6 +96,9 @@ def _error_of(work: Work) -> StorageError | None:
         work()
     except StorageError as error:
         return error
+    except OSError as error:
+        said = file_trouble(error)
+        return StorageError(said.message, said.details)
     except Exception as error:  # a mistake in one piece of work must not end the thread that saves the others
         _log.exception("The background writer failed")
         return StorageError(tr("Something could not be saved: restart Tenon, please."), details=repr(error))

@@ -68,9 +68,8 @@ class Conversations(QObject):
         self._turns.conversations_changed.connect(self.conversations_changed)
         self._turns.conversation_replaced.connect(self.conversation_replaced)
         self._turns.message_added.connect(self.message_added)
-        presets = self._database.reader.presets()
-        self._shelf = Shelf(self._library, self._journal, self._replies, presets, self)
-        for conversation, deleted_at in self._database.reader.trash():
+        self._shelf = Shelf(self._library, self._journal, self._replies, self._database.presets, self)
+        for conversation, deleted_at in self._database.trash:
             self._library.add_stored(conversation)
             self._library.hide(conversation.id, deleted_at)
         self._shelf.changed.connect(self.conversations_changed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -22,7 +23,8 @@ _CHECKPOINT_MS = 30_000
 class Journal(QObject):
     """Writes what the library holds, in the background, in the order of the calls.
 
-    What a full disk refuses is written with the conversation's next save, or after `_RETRY_MS`.
+    What a full disk refuses is written with the next of its kind, or after `_RETRY_MS`: a conversation with its next
+    save; everything else in the order of the calls, behind all saves.
 
     Args:
         store: Used by the writer's thread alone from here on.
@@ -45,6 +47,10 @@ class Journal(QObject):
         self._library = library
         self._writer = writer
         self._unsaved: dict[int, set[int]] = {}  # message ids by conversation id
+        # The writer thread's own: conversations and messages that were refused, why, and what waits for them.
+        self._behind: set[int] = set()
+        self._reason = StorageError("")
+        self._refused: deque[Work] = deque()
         self._last_problem = ""
         self._retry = QTimer(self)
         self._retry.setSingleShot(True)
@@ -70,8 +76,14 @@ class Journal(QObject):
         messages = [message for message in found if message is not None]
 
         def work() -> None:
-            if conversation is not None:
-                self._store.save(conversation, messages)
+            try:
+                if conversation is not None:
+                    self._store.save(conversation, messages)
+            except StorageError as error:
+                self._behind |= {conversation_id, *ids}
+                self._reason = error
+                raise
+            self._behind -= {conversation_id, *ids}
 
         def done(error: StorageError | None) -> None:
             if error is not None:
@@ -100,16 +112,16 @@ class Journal(QObject):
     def delete_messages(self, conversation_id: int, message_ids: tuple[int, ...]) -> None:
         """Mark messages as deleted, and write which path is shown now."""
         self.save(conversation_id)
-        self._write(lambda: self._store.delete_messages(message_ids))
+        self._change(lambda: self._store.delete_messages(message_ids))
 
     def undelete_messages(self, conversation_id: int, message_ids: tuple[int, ...]) -> None:
         """Take that mark away, and write which path is shown now."""
-        self._write(lambda: self._store.undelete_messages(message_ids))
+        self._change(lambda: self._store.undelete_messages(message_ids))
         self.save(conversation_id)
 
     def erase_messages(self, message_ids: tuple[int, ...]) -> None:
         """Erase messages that the library has dropped."""
-        self._write(lambda: self._store.erase_messages(message_ids))
+        self._change(lambda: self._store.erase_messages(message_ids))
         self._prepare_search()
 
     def save_unsent(
@@ -121,27 +133,32 @@ class Journal(QObject):
             self._settle(error)
             then(error)
 
-        self._write(lambda: self._store.save_unsent(conversation_id, text, attachments), done)
+        def work() -> None:
+            if conversation_id in self._behind:  # nothing is kept for a chat that is not there
+                raise self._reason
+            self._store.save_unsent(conversation_id, text, attachments)
+
+        self._write(work, done)
 
     def save_preset(self, preset: Preset) -> None:
         """Write a preset."""
-        self._write(lambda: self._store.save_preset(preset))
+        self._change(lambda: self._store.save_preset(preset))
 
     def delete_preset(self, name: str) -> None:
         """Erase a preset."""
-        self._write(lambda: self._store.delete_preset(name))
+        self._change(lambda: self._store.delete_preset(name))
 
     def hide(self, conversation_id: int) -> None:
         """Mark a conversation as deleted."""
-        self._write(lambda: self._store.hide(conversation_id))
+        self._change(lambda: self._store.hide(conversation_id))
 
     def unhide(self, conversation_id: int) -> None:
         """Take that mark away."""
-        self._write(lambda: self._store.unhide(conversation_id))
+        self._change(lambda: self._store.unhide(conversation_id))
 
     def erase(self, conversation_id: int) -> None:
         """Erase a hidden conversation."""
-        self._write(lambda: self._store.erase(conversation_id))
+        self._change(lambda: self._store.erase(conversation_id))
         self._prepare_search()
 
     def close(self) -> None:
@@ -152,8 +169,25 @@ class Journal(QObject):
         self._writer.submit(self._store.close)
         self._writer.close()
 
-    def _write(self, work: Work, then: Then | None = None) -> None:
-        self._writer.submit(work, then or self._settle)
+    def _change(self, work: Work | None = None) -> None:
+        """Write what may be written again, behind what was refused before; None for that alone."""
+
+        def in_turn() -> None:
+            if work is not None:
+                self._refused.append(work)
+            while self._refused and not self._behind:
+                self._refused[0]()
+                self._refused.popleft()
+
+        def done(error: StorageError | None) -> None:
+            if error is not None:
+                self._retry.start()
+            self._settle(error)
+
+        self._write(in_turn, done)
+
+    def _write(self, work: Work, then: Then) -> None:
+        self._writer.submit(work, then)
         if not self._checkpoint.isActive():
             self._checkpoint.start()
 
@@ -168,11 +202,14 @@ class Journal(QObject):
     def _save_unsaved(self) -> None:
         for conversation_id in list(self._unsaved):
             self.save(conversation_id)
+        self._change()
 
     def _settle(self, error: StorageError | None) -> None:
         sentence = error.message if error is not None else ""
         if error is not None and sentence != self._last_problem:
             self.trouble.emit(report_of(error))
         if error is None and self._last_problem:
+            if self._unsaved or self._refused:
+                return
             self.trouble_over.emit(self._last_problem)
         self._last_problem = sentence

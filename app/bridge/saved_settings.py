@@ -12,6 +12,8 @@ from engine.errors import StorageError
 
 # One change often comes with others. It also is about what a kill of the window may cost, so none puts it off.
 _DELAY_MS = 50
+# After the disk has refused.
+_RETRY_MS = 5000
 
 
 class SavedSettings(QObject):
@@ -36,11 +38,11 @@ class SavedSettings(QObject):
         self.settings.on_change = self._changed
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(_DELAY_MS)
         self._timer.timeout.connect(self._save)
         self._writing = False
         self._unsaved = False
         self._closed = False
+        self._last_problem = ""
 
     def close(self) -> None:
         """Save what has changed; what changes from now on is lost."""
@@ -51,11 +53,11 @@ class SavedSettings(QObject):
     def _changed(self) -> None:
         if not self._closed:
             self._unsaved = True
-            self._save_soon()
+            self._save_soon(_DELAY_MS)
 
-    def _save_soon(self) -> None:
-        if self._unsaved and not self._writing and not self._timer.isActive():
-            self._timer.start()
+    def _save_soon(self, delay_ms: int) -> None:
+        if self._unsaved and not self._writing and (not self._timer.isActive() or self._last_problem):
+            self._timer.start(delay_ms)
 
     @Slot()
     def _save(self) -> None:
@@ -66,6 +68,9 @@ class SavedSettings(QObject):
 
     def _saved(self, error: StorageError | None) -> None:
         self._writing = False
-        if error:
-            self.problem.emit(error.message)
-        self._save_soon()
+        sentence = error.message if error else ""
+        if sentence and sentence != self._last_problem:
+            self.problem.emit(sentence)
+        self._last_problem = sentence
+        self._unsaved |= error is not None
+        self._save_soon(_RETRY_MS if error else _DELAY_MS)

@@ -103,7 +103,7 @@ class Workspace(Conversations):
         self._network = Network(self.settings)
         self._data_folder = data_folder or usual_data_folder()
         self._database = self._opened(self._data_folder)
-        self._library = Library(self._database.reader.conversations(), self._read_messages)
+        self._library = Library(self._database.conversations, self._read_messages)
         self._journal = Journal(self._database.writer, self._library, self._writer, self)
         self._journal.trouble.connect(self.trouble)
         self._journal.trouble_over.connect(self.trouble_over)

@@ -80,12 +80,12 @@ def back_up(connection: sqlite3.Connection, folder: Path, today: date) -> Path |
                 raise StorageError(
                     tr("Today's backup of the chats is not sound: restart Tenon, which checks them.")
                 )
-            with partial.open("rb+") as file:
-                os.fsync(file.fileno())
+            _sync(partial)
             os.replace(partial, path)
         finally:
-            with suppress(OSError):
-                partial.unlink()
+            for left in (partial, partial.with_name(f"{partial.name}-journal")):
+                with suppress(OSError):
+                    left.unlink()
         for old in backups(folder)[KEPT:]:
             old.path.unlink()
     return path
@@ -98,24 +98,38 @@ def backups(folder: Path) -> list[Backup]:
     return sorted(found, key=_age, reverse=True)
 
 
-def restore(folder: Path, database: Path) -> Backup | None:
-    """Put a copy of the newest sound backup where the database was; None when there is none.
+def replace_damaged(folder: Path, database: Path) -> tuple[Path, Backup | None]:
+    """Keep the database aside, and put a copy of the newest sound backup in its place.
+
+    Returns:
+        Where the database is kept, and the backup; None when no backup is sound.
 
     Raises:
-        OSError: There is no room for it.
+        OSError: There is no room for it, or the disk fails; the database is where it was.
     """
-    for backup in backups(folder):
-        if not _is_sound(backup.path):
-            continue
-        partial = database.with_name(f"{database.name}.part")
-        try:
-            shutil.copyfile(backup.path, partial)
+    kept, partial = aside(database), database.with_name(f"{database.name}.part")
+    found = next((backup for backup in backups(folder) if _is_sound(backup.path)), None)
+    moved: list[tuple[Path, Path]] = []
+    try:
+        if found is not None:
+            shutil.copyfile(found.path, partial)
+            _sync(partial)
+        for suffix in ("-wal", "-shm", ""):  # what stands beside it belongs to it
+            source, target = Path(f"{database}{suffix}"), Path(f"{kept}{suffix}")
+            with suppress(FileNotFoundError):
+                os.replace(source, target)
+                moved.append((source, target))
+        if found is not None:
             os.replace(partial, database)
-        finally:
+    except OSError:
+        for source, target in reversed(moved):
             with suppress(OSError):
-                partial.unlink()
-        return backup
-    return None
+                os.replace(target, source)
+        raise
+    finally:
+        with suppress(OSError):
+            partial.unlink()
+    return kept, found
 
 
 @contextmanager
@@ -179,6 +193,11 @@ def _check_room(connection: sqlite3.Connection, folder: Path) -> None:
                 folder=folder,
             )
         )
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
 
 
 def _is_sound(path: Path) -> bool:

@@ -34,6 +34,7 @@ from app.storage.rows import (
     upsert,
 )
 from app.storage.seals import intact
+from app.storage.transaction import transaction
 from app.words import mark, tr
 from engine.errors import ImportInvalid, StorageError
 from engine.messages import Attachment
@@ -436,20 +437,15 @@ class ConversationStore:
             synced = at_once or not 0.0 <= now - self._synced_at < _SYNC_EVERY_S
             # https://www.sqlite.org/pragma.html#pragma_synchronous: in WAL mode NORMAL commits without a sync.
             self._connection.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
+            with transaction(self._connection):
                 yield
                 if synced:
                     self._connection.execute("UPDATE ledger SET changes = changes + 1")
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:  # a full disk has rolled it back already
-                    self._connection.execute("ROLLBACK")
-                raise
             if synced:
                 self._synced_at = now
                 if self._file:
-                    ledger.write(self._folder, ledger.in_database(self._connection))
+                    with suppress(sqlite3.Error):  # it is committed: what fails now undoes nothing
+                        ledger.write(self._folder, ledger.in_database(self._connection))
 
 
 def _joined(content: str, parts: Iterable[tuple[int, str]]) -> str:

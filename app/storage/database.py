@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from app.chat.conversation import Conversation
+from app.chat.conversation_options import Preset
 from app.storage import ledger, seals, search_index
-from app.storage.backup import HEADER, aside, backups, opened, restore
+from app.storage.backup import HEADER, backups, opened, replace_damaged
 from app.storage.conversation_store import ConversationStore
 from app.storage.failures import DAMAGE_MARK, is_corruption, storage_errors
 from app.storage.ledger import Ledger
@@ -26,6 +27,7 @@ FILE_NAME = "tenon.sqlite3"
 # Up to this size the whole file is checked at each start: 14 ms per MiB from memory, and a slow card's 20 MiB/s
 # still leave the window on the screen within a second. A larger one is checked when damage was met in it.
 _CHECKED_BYTES = 8 << 20
+_READ_BYTES = 1 << 20
 _USER_VERSION_AT = 60  # in its header
 
 
@@ -37,6 +39,9 @@ class Database:
         writer: For the thread that writes.
         reader: For the thread that shows; it never waits for the writer, and sees what is committed.
         first_free_id: The first of `ID_BLOCK` ids that this process may give away.
+        conversations: Those that are not deleted, as they were found.
+        trash: Those that are, and when they were, in seconds since 1970.
+        presets: All of them.
         notices: Sentences for the person.
         presence: Says to other processes that this one is here; None for a database in memory.
     """
@@ -44,6 +49,9 @@ class Database:
     writer: ConversationStore
     reader: ConversationStore
     first_free_id: int
+    conversations: tuple[Conversation, ...]
+    trash: tuple[tuple[Conversation, float], ...]
+    presets: tuple[Preset, ...]
     notices: tuple[str, ...] = ()
     presence: Presence | None = None
 
@@ -75,46 +83,58 @@ def open_in_memory(folder: Path) -> Database:
     For when the folder cannot be written: old conversations can be read, new ones are had but not kept.
     """
     # Two copies, because the threads that write and show must not share a connection.
-    writer, reader = (ConversationStore(_copied(folder / FILE_NAME), folder) for _ in range(2))
-    writer.clear_up()
-    reader.clear_up()
-    return Database(writer, reader, writer.reserve_ids())
+    writer, reader = (_copied(folder) for _ in range(2))
+    return _looked_into(writer, reader)
 
 
 def _enter(folder: Path, presence: Presence) -> Database:
-    path, notices = folder / FILE_NAME, list[str]()
-    before = ledger.beside(folder)
+    path, before = folder / FILE_NAME, ledger.beside(folder)
     with presence.entering() as alone:
-        try:
-            connection, notice = _connect(path)
-            notices += [sentence for sentence in (notice, _missing(connection, folder, before)) if sentence]
-            writer, first_free_id = _opened(connection, folder, alone)
-        except (sqlite3.Error, StorageError) as error:
-            cause = error.__cause__ if isinstance(error, StorageError) else error
-            if not isinstance(cause, sqlite3.Error) or not is_corruption(cause):
-                raise
-            notices = [_replace_damaged(folder, path)]
-            writer, first_free_id = _opened(_connect(path)[0], folder, alone)
-    reader = sqlite3.connect(path, timeout=5.0, isolation_level=None)
-    reader.execute("PRAGMA query_only = ON")
-    seals.install(reader)
-    return Database(writer, ConversationStore(reader, folder), first_free_id, tuple(notices), presence)
+        for _ in range(2):
+            try:
+                return _opened(folder, alone, presence, before)
+            except (sqlite3.Error, StorageError) as error:
+                cause = error.__cause__ if isinstance(error, StorageError) else error
+                if not isinstance(cause, sqlite3.Error) or not is_corruption(cause):
+                    raise
+            # What the disk does not give, SQLite may take for damage: nothing is given up unless it can be read.
+            for part in (path, Path(f"{path}-wal")):
+                _read_through(part)
+        notice = _replace_damaged(folder, path)
+        return replace(_opened(folder, alone, presence, Ledger()), notices=(notice,))
 
 
-def _opened(connection: sqlite3.Connection, folder: Path, alone: bool) -> tuple[ConversationStore, int]:
-    """The store of a database that is sound as far as was looked, and the first of this process's ids."""
-    try:
+def _opened(folder: Path, alone: bool, presence: Presence, before: Ledger) -> Database:
+    """A database that is sound as far as was looked."""
+    path = folder / FILE_NAME
+    with ExitStack() as undo:
+        connection, notice = _connect(path)
+        undo.callback(connection.close)
+        notices = [sentence for sentence in (notice, _missing(connection, folder, before)) if sentence]
         seals.follow_changes(connection)
         search_index.follow_changes(connection)
-        store = ConversationStore(connection, folder)
+        writer = ConversationStore(connection, folder)
         if alone:
-            store.clear_up()
-        store.conversations()  # what the window reads first: here damage can still be mended
-        store.presets()
-        return store, store.reserve_ids()
-    except BaseException:
-        connection.close()
-        raise
+            writer.clear_up()
+        reading = sqlite3.connect(path, timeout=5.0, isolation_level=None)
+        undo.callback(reading.close)
+        reading.execute("PRAGMA query_only = ON")
+        seals.install(reading)
+        database = _looked_into(writer, ConversationStore(reading, folder))
+        undo.pop_all()
+        return replace(database, notices=tuple(notices), presence=presence)
+
+
+def _looked_into(writer: ConversationStore, reader: ConversationStore) -> Database:
+    """With what the window reads first: here damage can still be mended."""
+    shown = tuple(reader.conversations()), tuple(reader.trash()), tuple(reader.presets())
+    return Database(writer, reader, writer.reserve_ids(), *shown)
+
+
+def _read_through(path: Path) -> None:
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        while file.read(_READ_BYTES):
+            pass
 
 
 def _connect(path: Path) -> tuple[sqlite3.Connection, str]:
@@ -210,12 +230,7 @@ def _newer(path: Path) -> NewerDatabase:
 
 def _replace_damaged(folder: Path, path: Path) -> str:
     """Move a damaged database aside and the last backup in; returns the notice."""
-    kept = aside(path)
-    os.replace(path, kept)
-    for suffix in ("-wal", "-shm"):  # they belong to it
-        with suppress(FileNotFoundError):
-            os.replace(f"{path}{suffix}", f"{kept}{suffix}")
-    restored = restore(folder, path)
+    kept, restored = replace_damaged(folder, path)
     if restored is None:
         return tr(
             "The chats could not be read: the damaged file is kept as {path}, and a new one is begun.",
@@ -228,25 +243,27 @@ def _replace_damaged(folder: Path, path: Path) -> str:
     )
 
 
-def _copied(path: Path) -> sqlite3.Connection:
-    """A database in memory, with what can be read of a file that cannot be written."""
+def _copied(folder: Path) -> ConversationStore:
+    """Chats in memory, with what can be read of a file that cannot be written."""
     copy = _in_memory()
     try:
-        # immutable: opens without a lock and without side files, which is all that a read-only folder allows.
-        source = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
-        try:
+        with opened(folder / FILE_NAME) as source:  # without side files: all that a read-only folder allows
             if version_of(source) <= VERSION:
                 source.backup(copy)
-        finally:
-            source.close()
-        migrate(copy)
-        seals.follow_changes(copy)
-    except sqlite3.Error:
+        return _in_use(copy, folder)
+    except (sqlite3.Error, StorageError):
         copy.close()
-        copy = _in_memory()
-        migrate(copy)
-        seals.follow_changes(copy)
-    return copy
+        return _in_use(_in_memory(), folder)
+
+
+def _in_use(connection: sqlite3.Connection, folder: Path) -> ConversationStore:
+    migrate(connection)
+    seals.follow_changes(connection)
+    store = ConversationStore(connection, folder)
+    store.clear_up()
+    for look in (store.conversations, store.trash, store.presets):
+        look()
+    return store
 
 
 def _in_memory() -> sqlite3.Connection:

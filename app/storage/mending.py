@@ -14,6 +14,7 @@ from app.chat.title import title_of
 from app.storage import seals, search_index
 from app.storage.backup import aside, backups, opened
 from app.storage.rows import CONVERSATION_COLUMNS, MESSAGE_COLUMNS, conversation_row, message_row
+from app.storage.transaction import transaction
 from app.words import mark, tr
 
 _DAMAGED = mark("This message was damaged on the disk: restart Tenon, which looks for it in the backups.")
@@ -77,14 +78,9 @@ def mend(connection: sqlite3.Connection, path: Path) -> str:
 def _unchecked(connection: sqlite3.Connection) -> Iterator[None]:
     """One transaction, in which rows may refer to others that are still to come."""
     connection.execute("PRAGMA foreign_keys = OFF")
-    connection.execute("BEGIN IMMEDIATE")
     try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+        with transaction(connection):
+            yield
     finally:
         connection.execute("PRAGMA foreign_keys = ON")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from app.storage import seals
+from app.storage.transaction import transaction
 
 # One entry for each version: the statements that lead to it from the one before. Entries are only ever
 # appended; what has been released is never edited. The number of entries is the database's user_version.
@@ -136,8 +137,7 @@ def migrate(connection: sqlite3.Connection) -> None:
     """
     seals.install(connection)
     while version_of(connection) < VERSION:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(connection):
             version = version_of(connection)
             if version < VERSION:
                 for statement in MIGRATIONS[version]:
@@ -145,7 +145,3 @@ def migrate(connection: sqlite3.Connection) -> None:
                 if version + 1 == SEALED_SINCE:
                     seals.seal_everything(connection)
                 connection.execute(f"PRAGMA user_version = {version + 1}")
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise

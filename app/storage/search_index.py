@@ -14,6 +14,7 @@ from typing import Any
 from app.chat.excerpt import MATCH_END, MATCH_START, excerpt
 from app.chat.search import SearchHit, SearchTerm
 from app.storage.seals import intact
+from app.storage.transaction import transaction
 
 # The states of `search_index`: nothing or something wrong is in the index; it is as it should be; the same, but
 # words of erased messages are still in its file pages.
@@ -81,8 +82,7 @@ def prepare(connection: sqlite3.Connection) -> None:
     if _state(connection) == _READY or not can_index(connection):
         follow_changes(connection)
         return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(connection):
         state = _state(connection)  # another process may have been faster
         if state == _STALE:
             _drop(connection)
@@ -93,11 +93,6 @@ def prepare(connection: sqlite3.Connection) -> None:
             connection.execute(f"INSERT INTO {TABLE} ({TABLE}) VALUES ('optimize')")
         connection.execute("UPDATE search_index SET state = ?", (_READY,))
         follow_changes(connection)
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:  # a full disk has rolled it back already
-            connection.execute("ROLLBACK")
-        raise
 
 
 def give_up(connection: sqlite3.Connection) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,7 +39,7 @@ class BundledModel:
     @property
     def is_there(self) -> bool:
         """Whether it came with this copy of Tenon."""
-        return self.location.is_file() if self.file else (self.location / "config.json").is_file()
+        return os.path.isfile(self.location if self.file else self.location / "config.json")
 
 
 _BUNDLED = (

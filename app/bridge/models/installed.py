@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -216,8 +218,9 @@ def model_to_begin_with(chosen: str, recent: Sequence[str]) -> str:
     """
     if Path(chosen).is_absolute() or any(model.name == chosen for model in bundled_models()):
         return chosen
-    others = [ref for ref in recent if Path(ref).exists()]
-    others += [entry.ref for entry in _listed() if entry.kind == "target" and not entry.problem]
+    others = [ref for ref in recent if os.path.exists(ref)]
+    with suppress(OSError):
+        others += [entry.ref for entry in _listed() if entry.kind == "target" and not entry.problem]
     return next(iter(others), chosen)
 
 
@@ -225,7 +228,10 @@ def _bundled() -> tuple[InstalledEntry, ...]:
     found = bundled_model(DEFAULT_MODEL)
     if found is None or not found.is_there:
         return ()
-    size_bytes = found.location.stat().st_size
+    try:
+        size_bytes = found.location.stat().st_size
+    except OSError:
+        return ()
     return (
         InstalledEntry(
             found.name, found.name, format="Q4_1", size_bytes=size_bytes, licence="apache-2.0", bundled=True

@@ -12,7 +12,7 @@ import pytest
 from app.chat.conversation import Conversation, Message
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.storage import backup as backup_module
-from app.storage.backup import FOLDER, KEPT, back_up, backups, restore
+from app.storage.backup import FOLDER, KEPT, back_up, backups, replace_damaged
 from app.storage.database import FILE_NAME, Database, open_database
 from app.storage.schema import VERSION
 from engine.errors import StorageError
@@ -112,9 +112,10 @@ def test_a_backup_of_a_later_version_or_of_nothing_is_passed_over(tmp_path: Path
     connection.execute(f"PRAGMA user_version = {VERSION + 1}")
     connection.close()
     (tmp_path / FOLDER / "tenon-2026-11-20.sqlite3").write_bytes(b"")
-    assert restore(tmp_path, tmp_path / "elsewhere") is None
-    assert not (tmp_path / "elsewhere").exists()
     close(database)
+    kept, restored = replace_damaged(tmp_path, tmp_path / FILE_NAME)
+    assert restored is None
+    assert (kept.exists(), (tmp_path / FILE_NAME).exists()) == (True, False)
 
 
 def test_a_disk_without_room_is_said_and_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
