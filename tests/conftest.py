@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -47,4 +48,27 @@ def smollm2() -> Path:
     found = real_model()
     if found is None:
         pytest.skip(ABSENT)
+    return found
+
+
+@pytest.fixture
+def unsynced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names that files got before what they hold was on the disk: after a power cut they would be empty or cut."""
+    synced: dict[int, tuple[int, int]] = {}
+    found: list[str] = []
+    fsync, rename = os.fsync, os.replace
+
+    def note(file: int) -> None:
+        fsync(file)
+        state = os.fstat(file)
+        synced[state.st_ino] = (state.st_mtime_ns, state.st_size)
+
+    def check(source: os.PathLike[str] | str, target: os.PathLike[str] | str) -> None:
+        state = os.stat(source)
+        if stat.S_ISREG(state.st_mode) and synced.get(state.st_ino) != (state.st_mtime_ns, state.st_size):
+            found.append(Path(target).name)
+        rename(source, target)
+
+    monkeypatch.setattr(os, "fsync", note)
+    monkeypatch.setattr(os, "replace", check)
     return found

@@ -151,3 +151,16 @@ def test_erasing_everything_leaves_nothing_in_any_file(tmp_path: Path) -> None:
     database.writer.save(CHAT, [PROMPT])
     assert [hit.message_id for hit in database.reader.search("hello", 5).hits] == [2]
     close(database)
+
+
+def test_backups_and_what_comes_back_from_them_are_on_the_disk_before_they_have_their_name(
+    tmp_path: Path, unsynced: list[str]
+) -> None:
+    database = filled(tmp_path)
+    unsynced.clear()  # the ledger can be missing
+    database.writer.back_up(TODAY)
+    close(database)
+    (tmp_path / FILE_NAME).write_bytes(bytes(8192))
+    close(open_database(tmp_path))
+    kept = [name for name in unsynced if name != "tenon.ledger" and not name.startswith("tenon-corrupt")]
+    assert kept == []

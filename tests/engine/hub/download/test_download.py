@@ -479,3 +479,38 @@ def test_a_transfer_that_hardly_moves_counts_as_stalled(
         download.run(hub, StopSignal(), lambda progress: None, impatient, reserve_bytes=0)
     place = download.run(hub, StopSignal(), lambda progress: None, IMPATIENT, reserve_bytes=0)
     assert (place / "tiny-Q4_K_M.gguf").read_bytes() == WEIGHTS
+
+
+def test_what_came_into_a_part_between_two_attempts_is_cut_off(
+    hub: Hub, server: HubServer, repo: Repo, models: Path
+) -> None:
+    """What is hashed and what lies on the disk are the same bytes."""
+    server.once(large(faults.cut(0.5)))
+    part = models / INCOMING / "tiny" / "model" / "tiny-Q4_K_M.gguf.part"
+
+    def spoil(step: Progress) -> None:
+        if step.step == "waiting":
+            with part.open("ab") as file:
+                file.write(b"of somebody else's")
+
+    Download(models, plan_of(hub)).run(hub, StopSignal(), spoil, IMPATIENT, reserve_bytes=0)
+    assert_whole(models)
+
+
+def test_another_part_of_the_file_than_was_asked_for_is_refused(
+    hub: Hub, server: HubServer, repo: Repo, models: Path
+) -> None:
+    server.once(large(faults.cut(0.5)))
+    server.once(large(faults.other_start))
+    with pytest.raises(DownloadFailed, match="another length than the hub says"):
+        fetch(hub, models)
+    assert_nothing_there(models)
+    assert fetch(hub, models) == models / "tiny"
+    assert_whole(models)
+
+
+def test_each_file_is_on_the_disk_before_it_has_its_name(
+    hub: Hub, repo: Repo, models: Path, unsynced: list[str]
+) -> None:
+    fetch(hub, models)
+    assert unsynced == []
