@@ -9,7 +9,7 @@ from engine.sentences import mark, say
 
 _WHOLE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 _REMEDIES = {
-    **dict.fromkeys(_WHOLE, mark("{path} cannot be written, for the disk is full: free some room.")),
+    **dict.fromkeys(_WHOLE, mark("{path} cannot be written, because the disk is full: free some room.")),
     **dict.fromkeys(
         (errno.EROFS, errno.EACCES, errno.EPERM),
         mark(

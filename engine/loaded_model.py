@@ -51,7 +51,7 @@ _TINY_BYTES = 32 << 20
 _TRIALS = 7
 _CPU = torch.device("cpu")
 _LESS_THAN_PLANNED = mark(
-    "The GPU has less memory than was planned with, so the model was loaded otherwise: {summary}."
+    "The GPU has less memory than planned, so the model was loaded differently: {summary}."
 )
 # By whether the GPU's memory was full.
 _NO_WAY_HOME = {

@@ -56,4 +56,4 @@ def read_text_file(path: Path, encoding: str = "utf-8") -> str:
 
 def _check(status: os.stat_result, path: Path) -> None:
     if not S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, say("it is a folder, a pipe or a device, and no file"), str(path))
+        raise OSError(errno.EINVAL, say("it is not a file, but a folder, a pipe or a device"), str(path))

@@ -124,6 +124,11 @@
    <translation>Ein Entwurf rät Tokens, die das Modell dann zu mehreren auf einmal prüft: derselbe Text, nur früher.</translation>
   </message>
   <message>
+   <location filename="engine/file_trouble.py" />
+   <source>A file</source>
+   <translation>Eine Datei</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>A file of the model is damaged</source>
    <translation>Eine Datei des Modells ist beschädigt</translation>
@@ -572,12 +577,12 @@
    <translation>Auto</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/dovetail.py" />
    <source>Auto: a draft is given, so dovetail guesses with it.</source>
    <translation>Auto: ein Entwurf ist angegeben, daher rät Dovetail mit ihm.</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/lookup.py" />
    <source>Auto: lookup needs no second model, and drafts only while that is faster than plain.</source>
    <translation>Auto: Nachschlagen braucht kein zweites Modell und entwirft nur, solange das schneller ist als Normal.</translation>
   </message>
@@ -1127,7 +1132,7 @@
    <translation>Fertig</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/dovetail.py" />
    <source>Dovetail was chosen: a draft guesses trees of tokens, and the model checks each tree in one pass.</source>
    <translation>Dovetail wurde gewählt: ein Entwurf rät Bäume von Tokens, und das Modell prüft jeden Baum in einem Durchlauf.</translation>
   </message>
@@ -1275,7 +1280,7 @@
    <translation>Alle Zahlen sind angenommen: die Geschwindigkeiten dieses Computers wurden nie gemessen.</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/layer_offload.py" />
    <source>Every layer fits on the GPU, so that none would have to be copied there.</source>
    <translation>Alle Schichten passen auf die GPU, sodass keine dorthin kopiert werden müsste.</translation>
   </message>
@@ -1670,6 +1675,11 @@
    <translation>Die GPU-Unterstützung ({title}) ist ausgeschaltet, denn die GPU rechnet damit falsch: den Treiber der GPU prüfen oder die Unterstützung mit `tenon gpu install` neu holen.</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because {name} in its folder is not as it was installed: fetch it again with `tenon gpu install`.</source>
+   <translation>Die GPU-Unterstützung ({title}) ist ausgeschaltet, denn {name} in ihrem Ordner ist nicht so wie bei der Installation: mit `tenon gpu install` neu holen.</translation>
+  </message>
+  <message>
    <location filename="engine/gpu_addon/installed_addon.py" />
    <source>GPU support ({title}) was fetched for another version of Tenon, so it is switched off: fetch it again with `tenon gpu install`.</source>
    <translation>Die GPU-Unterstützung ({title}) wurde für eine andere Version von Tenon geholt und ist daher ausgeschaltet: mit `tenon gpu install` neu holen.</translation>
@@ -2025,7 +2035,7 @@
    <translation>Das ist PyTorch für diese Grafikkarte, in einem eigenen Ordner, und lässt sich wieder entfernen.</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>It is for models larger than memory, and this one fits.</source>
    <translation>Der Modus ist für Modelle, die größer sind als der Arbeitsspeicher, und dieses passt hinein.</translation>
   </message>
@@ -2065,12 +2075,12 @@
    <translation>Der Modus braucht einen Entwurf: ein kleines Modell mit demselben Vokabular angeben oder einen Kopf, der für dieses Modell gemacht ist.</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>It needs a small model as its draft: a head cannot go on while the model is on its way.</source>
    <translation>Der Modus braucht ein kleines Modell als Entwurf: ein Kopf kann nicht weiterraten, während das Modell gelesen wird.</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/offload.py" />
    <source>It needs layers on the GPU, and the setting for GPU layers is 0.</source>
    <translation>Der Modus braucht Schichten auf der GPU, und die Einstellung für GPU-Schichten ist 0.</translation>
   </message>
@@ -2105,12 +2115,12 @@
    <translation>Auch sein Entwurf {name}, {size}</translation>
   </message>
   <message>
-   <location filename="engine/loaded_target.py" />
+   <location filename="engine/placement/streamed.py" />
    <source>Its file lies on a network drive: a solid-state drive in this machine would be faster.</source>
    <translation>Seine Datei liegt auf einem Netzlaufwerk: eine SSD in diesem Computer wäre schneller.</translation>
   </message>
   <message>
-   <location filename="engine/loaded_target.py" />
+   <location filename="engine/placement/streamed.py" />
    <source>Its file lies on a spinning disk: a solid-state drive in this machine would be faster.</source>
    <translation>Seine Datei liegt auf einer Festplatte: eine SSD in diesem Computer wäre schneller.</translation>
   </message>
@@ -2175,17 +2185,17 @@
    <translation>Tastenkürzel</translation>
   </message>
   <message>
-   <location filename="engine/loaded_model.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>Keys and values take 8 bits, which is lossy, so that {context} tokens of context fit into memory.</source>
    <translation>Keys und Values belegen 8 Bit, was verlustbehaftet ist, damit {context} Tokens Kontext in den Speicher passen.</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>LLMCad was chosen, but this model fits in memory: nothing is read from the disk, so there is no wait in which the draft could guess; it guesses before each pass only.</source>
    <translation>LLMCad wurde gewählt, aber dieses Modell passt in den Speicher: nichts wird von der Festplatte gelesen, daher gibt es keine Wartezeit, in der der Entwurf raten könnte; er rät nur vor jedem Durchlauf.</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>LLMCad was chosen: layers that memory has no room for are read from the disk, and meanwhile a draft guesses ahead.</source>
    <translation>LLMCad wurde gewählt: Schichten, für die im Arbeitsspeicher kein Platz ist, werden von der Festplatte gelesen, und währenddessen rät ein Entwurf voraus.</translation>
   </message>
@@ -2230,7 +2240,7 @@
    <translation>Schicht-Offload</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/layer_offload.py" />
    <source>Layer offload was chosen: layers that do not fit on the GPU are copied there for each token.</source>
    <translation>Schicht-Offload wurde gewählt: Schichten, die nicht auf die GPU passen, werden für jeden Token dorthin kopiert.</translation>
   </message>
@@ -2995,22 +3005,17 @@
    <translation>Nur {count} von {rows} Zeilen von {name} wurden gefüllt: dies als Fehler melden.</translation>
   </message>
   <message>
-   <location filename="app/ui/model_button.py" />
-   <source>Open GGUF file...</source>
-   <translation>GGUF-Datei öffnen...</translation>
-  </message>
-  <message>
    <location filename="app/chat/troubles.py" />
    <source>Open This machine</source>
    <translation>Dieser Computer öffnen</translation>
   </message>
   <message>
-   <location filename="app/ui/opener.py" />
+   <location filename="app/ui/model_button.py" />
    <source>Open a model file...</source>
    <translation>Modelldatei öffnen...</translation>
   </message>
   <message>
-   <location filename="app/ui/opener.py" />
+   <location filename="app/ui/model_button.py" />
    <source>Open a model folder...</source>
    <translation>Modellordner öffnen...</translation>
   </message>
@@ -3053,11 +3058,6 @@
    <location filename="app/ui/opener.py" />
    <source>Open model folder</source>
    <translation>Modellordner öffnen</translation>
-  </message>
-  <message>
-   <location filename="app/ui/model_button.py" />
-   <source>Open model folder...</source>
-   <translation>Modellordner öffnen...</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3125,7 +3125,7 @@
    <translation>Teil-Offload</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/offload.py" />
    <source>Partial offload was chosen: the first layers on the GPU, the others on the CPU.</source>
    <translation>Teil-Offload wurde gewählt: die ersten Schichten auf der GPU, die anderen auf der CPU.</translation>
   </message>
@@ -3170,7 +3170,7 @@
    <translation>Normales Dekodieren</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/plain.py" />
    <source>Plain decoding was chosen: one token for each pass.</source>
    <translation>Normales Dekodieren wurde gewählt: je Durchlauf ein Token.</translation>
   </message>
@@ -3280,7 +3280,7 @@
    <translation>Prompt</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/lookup.py" />
    <source>Prompt lookup was chosen.</source>
    <translation>Nachschlagen im Prompt wurde gewählt.</translation>
   </message>
@@ -4128,6 +4128,21 @@
    <translation>Die GGUF-Datei {name} ist beschädigt oder abgeschnitten ({problem}): neu herunterladen.</translation>
   </message>
   <message>
+   <location filename="engine/planning/load_plan.py" />
+   <source>The GPU and the CPU share one memory, which has no room for what both would need, so the model runs on the CPU alone.</source>
+   <translation>GPU und CPU teilen sich den Arbeitsspeicher, und darin ist kein Platz für das, was beide bräuchten, daher läuft das Modell nur auf der CPU.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>The GPU and the CPU share one memory, which has no room for what both would need.</source>
+   <translation>GPU und CPU teilen sich den Arbeitsspeicher, und darin ist kein Platz für das, was beide bräuchten.</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The GPU has less memory than planned, so the model was loaded differently: {summary}.</source>
+   <translation>Die GPU hat weniger Speicher als geplant, daher wurde das Modell anders geladen: {summary}.</translation>
+  </message>
+  <message>
    <location filename="engine/loaded_model.py" />
    <source>The GPU ran out of memory, and the model's layers that were there need {needed} GB of memory, of which {free} GB are free: set the GPU memory budget to 0 and ask again.</source>
    <translation>Der GPU ging der Speicher aus, und die Schichten des Modells, die dort lagen, brauchen {needed} GB Arbeitsspeicher, von denen {free} GB frei sind: das Budget an GPU-Speicher auf 0 setzen und neu fragen.</translation>
@@ -4141,11 +4156,6 @@
    <location filename="engine/engine.py" />
    <source>The GPU ran out of memory: give it less of the model with a smaller GPU memory budget, or close other programs that use it.</source>
    <translation>Der GPU ging der Speicher aus: ihr mit einem kleineren Budget an GPU-Speicher weniger vom Modell geben oder andere Programme schließen, die sie benutzen.</translation>
-  </message>
-  <message>
-   <location filename="engine/planning/plan_wording.py" />
-   <source>The GPU shares the host's memory, which has no room for what both would need.</source>
-   <translation>Die GPU teilt sich den Arbeitsspeicher mit der CPU, und darin ist kein Platz für das, was beide bräuchten.</translation>
   </message>
   <message>
    <location filename="engine/loaded_model.py" />
@@ -4163,7 +4173,7 @@
    <translation>Der Speicher der GPU ist voll</translation>
   </message>
   <message>
-   <location filename="engine/planning/device_fit.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>The GPU's memory takes {taken} of the {wanted} layers that were to be there.</source>
    <translation>In den Speicher der GPU passen {taken} der {wanted} Schichten, die dort liegen sollten.</translation>
   </message>
@@ -4338,7 +4348,7 @@
    <translation>Der Entwurf ist für ein Modell mit Hidden Size {target_hidden_size}, dieses hat {hidden_size}: einen Entwurf wählen, der für dieses Modell gemacht ist.</translation>
   </message>
   <message>
-   <location filename="engine/loaded_draft.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>The draft needs {needed} GB of the GPU's memory and may take {budget} GB, so it runs on the CPU.</source>
    <translation>Der Entwurf braucht {needed} GB vom Speicher der GPU und darf nur {budget} GB nehmen, daher läuft er auf der CPU.</translation>
   </message>
@@ -4388,7 +4398,7 @@
    <translation>Der Entwurf ist für ein anderes Vokabular gemacht: Token {token_id} ist im Modell {ours} und im Entwurf {theirs}; einen Entwurf derselben Familie wählen.</translation>
   </message>
   <message>
-   <location filename="engine/loaded_draft.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>The draft {reference} is a head that needs the model's hidden states, so it cannot guess while the model is read: choose a small model of the same vocabulary as the draft for {name}, or the mode dovetail.</source>
    <translation>Der Entwurf {reference} ist ein Kopf, der die Hidden States des Modells braucht, und kann daher nicht raten, während das Modell gelesen wird: für {name} ein kleines Modell mit demselben Vokabular als Entwurf wählen, oder den Modus dovetail.</translation>
   </message>
@@ -4418,9 +4428,9 @@
    <translation>Die Engine ließ sich nicht starten ({reason}): andere Programme schließen.</translation>
   </message>
   <message>
-   <location filename="app/bridge/sleep_watch.py" />
-   <source>The engine did not go on after the computer slept, so it was ended. Your chats are safe; it starts again with your next message.</source>
-   <translation>Die Engine lief nach dem Ruhezustand nicht weiter und wurde beendet. Die Chats sind sicher; mit der nächsten Nachricht startet sie wieder.</translation>
+   <location filename="app/bridge/engine_watch.py" />
+   <source>The engine neither computed nor answered, so it was ended and started again. Your message and what was written are kept.</source>
+   <translation>Die Engine hat weder gerechnet noch geantwortet und wurde daher beendet und neu gestartet. Die Nachricht und der bisherige Text der Antwort bleiben erhalten.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4478,7 +4488,7 @@
    <translation>Der Ordner {folder} enthält PyTorch-Dateien, und Tenon braucht {single} (oder Shards mit ihrem Index): das Modell im Format safetensors oder als GGUF-Datei herunterladen.</translation>
   </message>
   <message>
-   <location filename="engine/loaded_model.py" />
+   <location filename="engine/planning/model_facts.py" />
    <source>The folder {folder} holds a draft head and not a whole model: choose the model that it was made for, and name this folder as its draft.</source>
    <translation>Der Ordner {folder} enthält einen Entwurfskopf und kein ganzes Modell: das Modell wählen, für das er gemacht ist, und diesen Ordner als dessen Entwurf angeben.</translation>
   </message>
@@ -4608,7 +4618,7 @@
    <translation>Die letzten Änderungen an den Chats fehlen: {now} Chats sind da, und {before} waren es, als Tenon zuletzt lief.</translation>
   </message>
   <message>
-   <location filename="engine/planning/device_fit.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>The least part of the model would need {least} GB of the GPU's memory and may take {budget} GB, so the model runs on the CPU alone.</source>
    <translation>Schon der kleinste Teil des Modells bräuchte {least} GB vom Speicher der GPU und darf nur {budget} GB nehmen, daher läuft das Modell nur auf der CPU.</translation>
   </message>
@@ -4638,7 +4648,7 @@
    <translation>Das Speicherbudget beträgt ab jetzt {size} GB.</translation>
   </message>
   <message>
-   <location filename="engine/planning/fit.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>The memory budget of {budget_bytes} is too small: Tenon itself takes {own_bytes}, and the model {needs}. Set the budget to {enough} or more, or choose a smaller model.</source>
    <translation>Das Speicherbudget von {budget_bytes} ist zu klein: Tenon selbst braucht {own_bytes} und das Modell {needs}. Das Budget auf {enough} oder mehr setzen oder ein kleineres Modell wählen.</translation>
   </message>
@@ -4693,7 +4703,7 @@
    <translation>Der Modus {mode} braucht einen Entwurf: ein kleines Modell mit demselben Vokabular als Entwurf angeben oder einen anderen Modus wählen.</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>The mode {mode} needs a small model as its draft, and this model's is a head, so the mode was chosen automatically.</source>
    <translation>Der Modus {mode} braucht ein kleines Modell als Entwurf, bei diesem Modell ist es aber ein Kopf, daher wurde der Modus automatisch gewählt.</translation>
   </message>
@@ -4743,7 +4753,7 @@
    <translation>Das Modell ist größer als der erlaubte Speicher, daher werden seine Gewichte für jeden Durchlauf von der Festplatte gelesen; das Tempo ist das der Festplatte.</translation>
   </message>
   <message>
-   <location filename="engine/loaded_target.py" />
+   <location filename="engine/placement/streamed.py" />
    <source>The model is larger than the memory it may take, so {layers} of its {all} layers ({size} GB) are read from the disk for each token or draft, which takes about {seconds} s.</source>
    <translation>Das Modell ist größer als der erlaubte Speicher, daher werden {layers} seiner {all} Schichten ({size} GB) für jeden Token oder Entwurf von der Festplatte gelesen, was etwa {seconds} s dauert.</translation>
   </message>
@@ -4758,7 +4768,7 @@
    <translation>Das Modell ist nicht da</translation>
   </message>
   <message>
-   <location filename="engine/planning/fit.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>The model needs {needs}, but free are {budget}: close other programs, or choose a smaller model, smaller weights or a smaller context.</source>
    <translation>Das Modell braucht {needs}, frei sind aber {budget}: andere Programme schließen oder ein kleineres Modell, kleinere Gewichte oder einen kleineren Kontext wählen.</translation>
   </message>
@@ -4768,9 +4778,29 @@
    <translation>Das Modell {name}, das zu Tenon gehört, ist nicht in {folder}: auf der Seite Modelle oder mit `tenon models get` ein Modell holen oder in einem Checkout `make model` ausführen.</translation>
   </message>
   <message>
+   <location filename="engine/hub/installed.py" />
+   <source>The model {reference} cannot be looked up ({reason}): check its name and the rights to its folder.</source>
+   <translation>Das Modell {reference} lässt sich nicht nachschlagen ({reason}): seinen Namen und die Rechte an seinem Ordner prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/chat_template.py" />
+   <source>The model's chat template cannot be run ({reason}): close other programs.</source>
+   <translation>Das Chat-Template des Modells lässt sich nicht ausführen ({reason}): andere Programme schließen.</translation>
+  </message>
+  <message>
    <location filename="engine/text/tokenizer.py" />
    <source>The model's chat template refuses this conversation: start a new chat, or use another model.</source>
    <translation>Das Chat-Template des Modells lehnt diesen Chat ab: einen neuen Chat beginnen oder ein anderes Modell benutzen.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/chat_template.py" />
+   <source>The model's chat template takes too much time or memory, so it was ended: use another model, or another file of this one.</source>
+   <translation>Das Chat-Template des Modells braucht zu viel Zeit oder Speicher und wurde daher beendet: ein anderes Modell oder eine andere Datei dieses Modells benutzen.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model's chat template turns this conversation into an empty text: use another model.</source>
+   <translation>Das Chat-Template des Modells macht aus diesem Chat einen leeren Text: ein anderes Modell benutzen.</translation>
   </message>
   <message>
    <location filename="engine/hub/installed.py" />
@@ -4813,7 +4843,12 @@
    <translation>Die Modelle ließen sich nicht nach {target} verschieben ({reason}): sie sind noch in {source}. Das beheben und sie erneut verschieben, was den Umzug fortsetzt, oder sie dort lassen.</translation>
   </message>
   <message>
-   <location filename="engine/planning/device_fit.py" />
+   <location filename="engine/file_trouble.py" />
+   <source>The name {path} is too long for this system: choose a shorter one.</source>
+   <translation>Der Name {path} ist für dieses System zu lang: einen kürzeren wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/load_plan.py" />
    <source>The number of layers on the GPU is {wanted}, but it must be at least 0.</source>
    <translation>Die Zahl der Schichten auf der GPU ist {wanted}, muss aber mindestens 0 sein.</translation>
   </message>
@@ -4916,7 +4951,7 @@
    <translation>Dem Zertifikat des Paketindex vertraut dieses System nicht: das Zertifikat der Firma in den Zertifikatsspeicher des Systems aufnehmen oder seine Datei in SSL_CERT_FILE nennen.</translation>
   </message>
   <message>
-   <location filename="engine/loaded_model.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>The part of the model that does not fit on the GPU does not fit in memory either, so the CPU computes all of it.</source>
    <translation>Der Teil des Modells, der nicht auf die GPU passt, passt auch nicht in den Arbeitsspeicher, daher berechnet die CPU das ganze Modell.</translation>
   </message>
@@ -5141,7 +5176,7 @@
    <translation>Für {name} gibt es auf diesem System keine GPU-Unterstützung.</translation>
   </message>
   <message>
-   <location filename="engine/loaded_draft.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model.</source>
    <translation>Hier gibt es keine GPU, die Tenon nutzen kann, daher läuft der Entwurf neben dem Modell auf der CPU.</translation>
   </message>
@@ -5151,7 +5186,7 @@
    <translation>Hier gibt es keine GPU, die Tenon nutzen kann.</translation>
   </message>
   <message>
-   <location filename="engine/planning/device_fit.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>There is no GPU that Tenon may use here, so the model runs on the CPU alone.</source>
    <translation>Hier gibt es keine GPU, die Tenon nutzen darf, daher läuft das Modell nur auf der CPU.</translation>
   </message>
@@ -5939,12 +5974,12 @@
    <translation>etwa {speed} tok/s</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/placement/resident.py" />
    <source>all in memory</source>
    <translation>alles im Arbeitsspeicher</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/placement/split.py" />
    <source>all {layers} layers on the GPU</source>
    <translation>alle {layers} Schichten auf der GPU</translation>
   </message>
@@ -6022,7 +6057,7 @@
    <translation>Festplatte</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/dovetail.py" />
    <source>dovetail</source>
    <translation>Dovetail</translation>
   </message>
@@ -6112,6 +6147,16 @@
    <translation>sie kündigt mehr an, als sie enthält</translation>
   </message>
   <message>
+   <location filename="engine/outside_file.py" />
+   <source>it is not a file, but a folder, a pipe or a device</source>
+   <translation>es ist keine Datei, sondern ein Ordner, eine Pipe oder ein Gerät</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/engine_client.py" />
+   <source>it sent something that cannot be read</source>
+   <translation>sie hat etwas Unlesbares gesendet</translation>
+  </message>
+  <message>
    <location filename="engine/gguf/header.py" />
    <source>its alignment is {alignment}</source>
    <translation>das Alignment ist {alignment}</translation>
@@ -6137,12 +6182,12 @@
    <translation>der Header ist kein Objekt</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/layer_offload.py" />
    <source>layer-offload</source>
    <translation>Schicht-Offload</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>llmcad</source>
    <translation>LLMCad</translation>
   </message>
@@ -6157,7 +6202,7 @@
    <translation>lädt, {percent}</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/lookup.py" />
    <source>lookup</source>
    <translation>Nachschlagen</translation>
   </message>
@@ -6237,7 +6282,7 @@
    <translation>noch nichts</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/offload.py" />
    <source>offload</source>
    <translation>Teil-Offload</translation>
   </message>
@@ -6497,17 +6542,17 @@
    <translation>{count} mit falscher Form ({names})</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/placement/streamed.py" />
    <source>{count} of {layers} layers in memory, the others read from the disk</source>
    <translation>{count} von {layers} Schichten im Arbeitsspeicher, die anderen von der Festplatte gelesen</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/placement/layer_offload.py" />
    <source>{count} of {layers} layers on the GPU, the others copied there as needed</source>
    <translation>{count} von {layers} Schichten auf der GPU, die anderen nach Bedarf dorthin kopiert</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/placement/split.py" />
    <source>{count} of {layers} layers on the GPU, the others in memory</source>
    <translation>{count} von {layers} Schichten auf der GPU, die anderen im Arbeitsspeicher</translation>
   </message>
@@ -6998,6 +7043,16 @@
    <translation>{part} von {whole}</translation>
   </message>
   <message>
+   <location filename="engine/file_trouble.py" />
+   <source>{path} cannot be read or written ({reason}): check the disk.</source>
+   <translation>{path} lässt sich nicht lesen oder schreiben ({reason}): die Festplatte prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/file_trouble.py" />
+   <source>{path} cannot be read or written ({reason}): give yourself the rights, or choose another folder.</source>
+   <translation>{path} lässt sich nicht lesen oder schreiben ({reason}): sich die Rechte geben oder einen anderen Ordner wählen.</translation>
+  </message>
+  <message>
    <location filename="engine/hub/record.py" />
    <source>{path} cannot be read: download or import the model again.</source>
    <translation>{path} ist nicht lesbar: das Modell neu herunterladen oder importieren.</translation>
@@ -7018,9 +7073,19 @@
    <translation>{path} lässt sich nicht schreiben ({reason}): einen anderen Ordner wählen oder Platz schaffen.</translation>
   </message>
   <message>
+   <location filename="engine/file_trouble.py" />
+   <source>{path} cannot be written, because the disk is full: free some room.</source>
+   <translation>{path} lässt sich nicht schreiben, denn die Festplatte ist voll: Platz schaffen.</translation>
+  </message>
+  <message>
    <location filename="engine/weights/checkpoint.py" />
    <source>{path} does not hold a config; download it again.</source>
    <translation>{path} enthält keine Konfiguration: neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/file_trouble.py" />
+   <source>{path} stands in the way ({reason}): move it elsewhere.</source>
+   <translation>{path} ist im Weg ({reason}): an einen anderen Ort verschieben.</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/acceptance_plot.py" />
@@ -7079,6 +7144,11 @@
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
+   <source>{repo} is gated, and Tenon sends no access token to {endpoint}, because the connection is not encrypted: set HF_ENDPOINT to an address that begins with https.</source>
+   <translation>{repo} ist zugangsbeschränkt, und Tenon sendet keinen Zugangstoken an {endpoint}, denn die Verbindung ist nicht verschlüsselt: HF_ENDPOINT auf eine Adresse setzen, die mit https beginnt.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
    <source>{repo} is gated, and your access token's account has not been let in: accept its terms at {page}, wait until its owner agrees, and try again.</source>
    <translation>{repo} ist zugangsbeschränkt, und das Konto des Zugangstokens ist nicht zugelassen: die Bedingungen unter {page} annehmen, die Zustimmung des Anbieters abwarten und neu versuchen.</translation>
   </message>
@@ -7098,12 +7168,12 @@
    <translation>{repo} sagt vor dem Herunterladen nichts über den Aufbau des Modells: es erst holen.</translation>
   </message>
   <message>
-   <location filename="engine/planning/fit.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>{resident} for {name} weights and {context} tokens of context</source>
    <translation>{resident} für Gewichte in {name} und {context} Tokens Kontext</translation>
   </message>
   <message>
-   <location filename="engine/planning/fit.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>{resident} for {name} weights and {context} tokens of context, or {least} when its layers are read from the disk for each token</source>
    <translation>{resident} für Gewichte in {name} und {context} Tokens Kontext, oder {least}, wenn seine Schichten für jeden Token von der Festplatte gelesen werden</translation>
   </message>

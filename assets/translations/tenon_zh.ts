@@ -114,6 +114,11 @@
    <translation>草稿猜测若干 token，模型一次检查多个：文本相同，速度更快。</translation>
   </message>
   <message>
+   <location filename="engine/file_trouble.py" />
+   <source>A file</source>
+   <translation>文件</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>A file of the model is damaged</source>
    <translation>模型的一个文件已损坏</translation>
@@ -561,12 +566,12 @@
    <translation>自动</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/dovetail.py" />
    <source>Auto: a draft is given, so dovetail guesses with it.</source>
    <translation>自动：已指定草稿，因此 Dovetail 用它猜测。</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/lookup.py" />
    <source>Auto: lookup needs no second model, and drafts only while that is faster than plain.</source>
    <translation>自动：查找不需要第二个模型，且仅在比普通更快时才打草稿。</translation>
   </message>
@@ -1116,7 +1121,7 @@
    <translation>完成</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/dovetail.py" />
    <source>Dovetail was chosen: a draft guesses trees of tokens, and the model checks each tree in one pass.</source>
    <translation>已选择 Dovetail：草稿猜出 token 树，模型一次计算检查完一棵树。</translation>
   </message>
@@ -1263,7 +1268,7 @@
    <translation>所有数字均为假设：从未测量过本机速度。</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/layer_offload.py" />
    <source>Every layer fits on the GPU, so that none would have to be copied there.</source>
    <translation>所有层都能放在 GPU 上，因此没有需要复制过去的层。</translation>
   </message>
@@ -1658,6 +1663,11 @@
    <translation>GPU 支持（{title}）已关闭，因为 GPU 用它计算的结果有误：请检查 GPU 的驱动程序，或用 `tenon gpu install` 重新获取。</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because {name} in its folder is not as it was installed: fetch it again with `tenon gpu install`.</source>
+   <translation>GPU 支持（{title}）已关闭，因为其文件夹中的 {name} 与安装时不一致：请用 `tenon gpu install` 重新获取。</translation>
+  </message>
+  <message>
    <location filename="engine/gpu_addon/installed_addon.py" />
    <source>GPU support ({title}) was fetched for another version of Tenon, so it is switched off: fetch it again with `tenon gpu install`.</source>
    <translation>GPU 支持（{title}）是为 Tenon 的另一版本获取的，因此已关闭：请用 `tenon gpu install` 重新获取。</translation>
@@ -2013,7 +2023,7 @@
    <translation>这是用于此显卡的 PyTorch，放在单独的文件夹中，可以再移除。</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>It is for models larger than memory, and this one fits.</source>
    <translation>它适用于大于内存的模型，而此模型放得下。</translation>
   </message>
@@ -2053,12 +2063,12 @@
    <translation>它需要草稿：请指定词表相同的小模型，或为此模型制作的草稿头。</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>It needs a small model as its draft: a head cannot go on while the model is on its way.</source>
    <translation>它需要小模型作为草稿：读取模型期间，草稿头无法继续。</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/offload.py" />
    <source>It needs layers on the GPU, and the setting for GPU layers is 0.</source>
    <translation>它需要将层放在 GPU 上，而 GPU 上的层数设置为 0。</translation>
   </message>
@@ -2093,12 +2103,12 @@
    <translation>连同它的草稿 {name}，{size}</translation>
   </message>
   <message>
-   <location filename="engine/loaded_target.py" />
+   <location filename="engine/placement/streamed.py" />
    <source>Its file lies on a network drive: a solid-state drive in this machine would be faster.</source>
    <translation>其文件位于网络磁盘：放在本机的固态硬盘上会更快。</translation>
   </message>
   <message>
-   <location filename="engine/loaded_target.py" />
+   <location filename="engine/placement/streamed.py" />
    <source>Its file lies on a spinning disk: a solid-state drive in this machine would be faster.</source>
    <translation>其文件位于机械硬盘：放在本机的固态硬盘上会更快。</translation>
   </message>
@@ -2163,17 +2173,17 @@
    <translation>键盘快捷键</translation>
   </message>
   <message>
-   <location filename="engine/loaded_model.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>Keys and values take 8 bits, which is lossy, so that {context} tokens of context fit into memory.</source>
    <translation>键和值采用 8 位（有损），以便内存能放下 {context} 个 token 的上下文。</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>LLMCad was chosen, but this model fits in memory: nothing is read from the disk, so there is no wait in which the draft could guess; it guesses before each pass only.</source>
    <translation>已选择 LLMCad，但此模型内存放得下：无需从磁盘读取，因此没有可供草稿猜测的等待时间，草稿只在每次计算前猜测。</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>LLMCad was chosen: layers that memory has no room for are read from the disk, and meanwhile a draft guesses ahead.</source>
    <translation>已选择 LLMCad：内存放不下的层从磁盘读取，其间草稿提前猜测。</translation>
   </message>
@@ -2218,7 +2228,7 @@
    <translation>逐层卸载</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/layer_offload.py" />
    <source>Layer offload was chosen: layers that do not fit on the GPU are copied there for each token.</source>
    <translation>已选择逐层卸载：GPU 上放不下的层，每生成一个 token 都要复制过去。</translation>
   </message>
@@ -2983,22 +2993,17 @@
    <translation>{name} 的 {rows} 行中只填入了 {count} 行；请报告此缺陷。</translation>
   </message>
   <message>
-   <location filename="app/ui/model_button.py" />
-   <source>Open GGUF file...</source>
-   <translation>打开 GGUF 文件...</translation>
-  </message>
-  <message>
    <location filename="app/chat/troubles.py" />
    <source>Open This machine</source>
    <translation>打开“本机”</translation>
   </message>
   <message>
-   <location filename="app/ui/opener.py" />
+   <location filename="app/ui/model_button.py" />
    <source>Open a model file...</source>
    <translation>打开模型文件...</translation>
   </message>
   <message>
-   <location filename="app/ui/opener.py" />
+   <location filename="app/ui/model_button.py" />
    <source>Open a model folder...</source>
    <translation>打开模型文件夹...</translation>
   </message>
@@ -3041,11 +3046,6 @@
    <location filename="app/ui/opener.py" />
    <source>Open model folder</source>
    <translation>打开模型文件夹</translation>
-  </message>
-  <message>
-   <location filename="app/ui/model_button.py" />
-   <source>Open model folder...</source>
-   <translation>打开模型文件夹...</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3113,7 +3113,7 @@
    <translation>部分卸载</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/offload.py" />
    <source>Partial offload was chosen: the first layers on the GPU, the others on the CPU.</source>
    <translation>已选择部分卸载：前面的层在 GPU 上，其余在 CPU 上。</translation>
   </message>
@@ -3158,7 +3158,7 @@
    <translation>普通解码</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/plain.py" />
    <source>Plain decoding was chosen: one token for each pass.</source>
    <translation>已选择普通解码：每次计算生成一个 token。</translation>
   </message>
@@ -3268,7 +3268,7 @@
    <translation>提示词</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/lookup.py" />
    <source>Prompt lookup was chosen.</source>
    <translation>已选择提示词查找。</translation>
   </message>
@@ -4115,6 +4115,21 @@
    <translation>GGUF 文件 {name} 已损坏或不完整（{problem}）；请重新下载。</translation>
   </message>
   <message>
+   <location filename="engine/planning/load_plan.py" />
+   <source>The GPU and the CPU share one memory, which has no room for what both would need, so the model runs on the CPU alone.</source>
+   <translation>GPU 与 CPU 共用内存，而内存放不下两者所需的内容，因此模型只在 CPU 上运行。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>The GPU and the CPU share one memory, which has no room for what both would need.</source>
+   <translation>GPU 与 CPU 共用内存，而内存放不下两者所需的内容。</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The GPU has less memory than planned, so the model was loaded differently: {summary}.</source>
+   <translation>GPU 的显存少于计划时的容量，因此改用其他方式加载了模型：{summary}。</translation>
+  </message>
+  <message>
    <location filename="engine/loaded_model.py" />
    <source>The GPU ran out of memory, and the model's layers that were there need {needed} GB of memory, of which {free} GB are free: set the GPU memory budget to 0 and ask again.</source>
    <translation>GPU 显存不足，而原在 GPU 上的模型层需要 {needed} GB 内存，可用 {free} GB：请将 GPU 显存预算设为 0 后再问一次。</translation>
@@ -4128,11 +4143,6 @@
    <location filename="engine/engine.py" />
    <source>The GPU ran out of memory: give it less of the model with a smaller GPU memory budget, or close other programs that use it.</source>
    <translation>GPU 显存不足：请调低 GPU 显存预算，减少放在 GPU 上的模型部分，或关闭使用 GPU 的其他程序。</translation>
-  </message>
-  <message>
-   <location filename="engine/planning/plan_wording.py" />
-   <source>The GPU shares the host's memory, which has no room for what both would need.</source>
-   <translation>GPU 与主机共用内存，而内存放不下两者所需的内容。</translation>
   </message>
   <message>
    <location filename="engine/loaded_model.py" />
@@ -4150,7 +4160,7 @@
    <translation>GPU 显存不足</translation>
   </message>
   <message>
-   <location filename="engine/planning/device_fit.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>The GPU's memory takes {taken} of the {wanted} layers that were to be there.</source>
    <translation>原定放在 GPU 上的 {wanted} 层中，GPU 显存只放得下 {taken} 层。</translation>
   </message>
@@ -4325,7 +4335,7 @@
    <translation>草稿适用于隐藏维度为 {target_hidden_size} 的模型，而此模型的隐藏维度为 {hidden_size}；请选择为此模型制作的草稿。</translation>
   </message>
   <message>
-   <location filename="engine/loaded_draft.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>The draft needs {needed} GB of the GPU's memory and may take {budget} GB, so it runs on the CPU.</source>
    <translation>草稿需要 {needed} GB GPU 显存，而最多可占用 {budget} GB，因此在 CPU 上运行。</translation>
   </message>
@@ -4375,7 +4385,7 @@
    <translation>草稿是为另一个词表制作的：token {token_id} 在模型中为 {ours}，在草稿中为 {theirs}；请选择同系列的草稿。</translation>
   </message>
   <message>
-   <location filename="engine/loaded_draft.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>The draft {reference} is a head that needs the model's hidden states, so it cannot guess while the model is read: choose a small model of the same vocabulary as the draft for {name}, or the mode dovetail.</source>
    <translation>草稿 {reference} 是草稿头，需要模型的隐藏状态，因此无法在读取模型时猜测：请选择词表相同的小模型作为 {name} 的草稿，或选择 dovetail 模式。</translation>
   </message>
@@ -4405,9 +4415,9 @@
    <translation>无法启动引擎（{reason}）：请关闭其他程序。</translation>
   </message>
   <message>
-   <location filename="app/bridge/sleep_watch.py" />
-   <source>The engine did not go on after the computer slept, so it was ended. Your chats are safe; it starts again with your next message.</source>
-   <translation>电脑休眠后引擎未能继续，已将其结束。对话是安全的；下一条消息会重新启动它。</translation>
+   <location filename="app/bridge/engine_watch.py" />
+   <source>The engine neither computed nor answered, so it was ended and started again. Your message and what was written are kept.</source>
+   <translation>引擎既不计算也没有应答，因此已将其结束并重新启动。消息和已写出的内容都已保留。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4465,7 +4475,7 @@
    <translation>文件夹 {folder} 中是 PyTorch 文件，而 Tenon 需要 {single}（或分片及其索引）；请下载 safetensors 格式的模型或 GGUF 文件。</translation>
   </message>
   <message>
-   <location filename="engine/loaded_model.py" />
+   <location filename="engine/planning/model_facts.py" />
    <source>The folder {folder} holds a draft head and not a whole model: choose the model that it was made for, and name this folder as its draft.</source>
    <translation>文件夹 {folder} 中是草稿头，不是完整模型：请选择它所适用的模型，并将此文件夹指定为该模型的草稿。</translation>
   </message>
@@ -4595,7 +4605,7 @@
    <translation>对话的最近更改已丢失：现有 {now} 个对话，而上次运行 Tenon 时有 {before} 个。</translation>
   </message>
   <message>
-   <location filename="engine/planning/device_fit.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>The least part of the model would need {least} GB of the GPU's memory and may take {budget} GB, so the model runs on the CPU alone.</source>
    <translation>模型的最小部分需要 {least} GB GPU 显存，而最多可占用 {budget} GB，因此模型只在 CPU 上运行。</translation>
   </message>
@@ -4625,7 +4635,7 @@
    <translation>内存预算现为 {size} GB。</translation>
   </message>
   <message>
-   <location filename="engine/planning/fit.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>The memory budget of {budget_bytes} is too small: Tenon itself takes {own_bytes}, and the model {needs}. Set the budget to {enough} or more, or choose a smaller model.</source>
    <translation>内存预算 {budget_bytes} 太小：Tenon 自身占用 {own_bytes}，模型需要 {needs}。请将预算设为 {enough} 或更多，或选择较小的模型。</translation>
   </message>
@@ -4680,7 +4690,7 @@
    <translation>{mode} 模式需要草稿：请指定词表相同的小模型作为草稿，或选择其他模式。</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>The mode {mode} needs a small model as its draft, and this model's is a head, so the mode was chosen automatically.</source>
    <translation>{mode} 模式需要小模型作为草稿，而此模型的草稿是草稿头，因此自动选择了模式。</translation>
   </message>
@@ -4730,7 +4740,7 @@
    <translation>模型大于可用内存，因此每次计算都要从磁盘读取权重；速度取决于磁盘。</translation>
   </message>
   <message>
-   <location filename="engine/loaded_target.py" />
+   <location filename="engine/placement/streamed.py" />
    <source>The model is larger than the memory it may take, so {layers} of its {all} layers ({size} GB) are read from the disk for each token or draft, which takes about {seconds} s.</source>
    <translation>模型大于可用内存，因此每个 token 或每次草稿都要从磁盘读取 {all} 层中的 {layers} 层（{size} GB），约需 {seconds} 秒。</translation>
   </message>
@@ -4745,7 +4755,7 @@
    <translation>模型不存在</translation>
   </message>
   <message>
-   <location filename="engine/planning/fit.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>The model needs {needs}, but free are {budget}: close other programs, or choose a smaller model, smaller weights or a smaller context.</source>
    <translation>模型需要 {needs}，而可用 {budget}：请关闭其他程序，或选择较小的模型、较小的权重或较小的上下文。</translation>
   </message>
@@ -4755,9 +4765,29 @@
    <translation>随 Tenon 提供的模型 {name} 不在 {folder} 中：请在“模型”页或用 `tenon models get` 获取模型，或在源码目录中运行 `make model`。</translation>
   </message>
   <message>
+   <location filename="engine/hub/installed.py" />
+   <source>The model {reference} cannot be looked up ({reason}): check its name and the rights to its folder.</source>
+   <translation>无法查找模型 {reference}（{reason}）：请检查其名称及其文件夹的权限。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/chat_template.py" />
+   <source>The model's chat template cannot be run ({reason}): close other programs.</source>
+   <translation>无法运行模型的对话模板（{reason}）：请关闭其他程序。</translation>
+  </message>
+  <message>
    <location filename="engine/text/tokenizer.py" />
    <source>The model's chat template refuses this conversation: start a new chat, or use another model.</source>
    <translation>模型的对话模板不接受此对话：请开始新对话，或使用其他模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/chat_template.py" />
+   <source>The model's chat template takes too much time or memory, so it was ended: use another model, or another file of this one.</source>
+   <translation>模型的对话模板占用过多时间或内存，已将其结束：请使用其他模型，或此模型的其他文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model's chat template turns this conversation into an empty text: use another model.</source>
+   <translation>模型的对话模板将此对话变成了空文本：请使用其他模型。</translation>
   </message>
   <message>
    <location filename="engine/hub/installed.py" />
@@ -4800,7 +4830,12 @@
    <translation>无法将模型移动到 {target}（{reason}）：模型仍在 {source}。请排除问题后再次移动（会接着进行），或将模型留在原处。</translation>
   </message>
   <message>
-   <location filename="engine/planning/device_fit.py" />
+   <location filename="engine/file_trouble.py" />
+   <source>The name {path} is too long for this system: choose a shorter one.</source>
+   <translation>名称 {path} 对此系统来说过长：请选择较短的名称。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/load_plan.py" />
    <source>The number of layers on the GPU is {wanted}, but it must be at least 0.</source>
    <translation>GPU 上的层数为 {wanted}，而它至少应为 0。</translation>
   </message>
@@ -4902,7 +4937,7 @@
    <translation>此系统不信任软件包索引的证书：请将公司的证书添加到系统证书库，或在 SSL_CERT_FILE 中指定证书文件。</translation>
   </message>
   <message>
-   <location filename="engine/loaded_model.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>The part of the model that does not fit on the GPU does not fit in memory either, so the CPU computes all of it.</source>
    <translation>模型中 GPU 放不下的部分，内存也放不下，因此全部由 CPU 计算。</translation>
   </message>
@@ -5127,7 +5162,7 @@
    <translation>在此系统上没有适用于 {name} 的 GPU 支持。</translation>
   </message>
   <message>
-   <location filename="engine/loaded_draft.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model.</source>
    <translation>本机没有 Tenon 可用的 GPU，因此草稿在 CPU 上与模型一同运行。</translation>
   </message>
@@ -5137,7 +5172,7 @@
    <translation>本机没有 Tenon 可用的 GPU。</translation>
   </message>
   <message>
-   <location filename="engine/planning/device_fit.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>There is no GPU that Tenon may use here, so the model runs on the CPU alone.</source>
    <translation>本机没有可供 Tenon 使用的 GPU，因此模型只在 CPU 上运行。</translation>
   </message>
@@ -5924,12 +5959,12 @@
    <translation>约 {speed} tok/s</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/placement/resident.py" />
    <source>all in memory</source>
    <translation>全部在内存中</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/placement/split.py" />
    <source>all {layers} layers on the GPU</source>
    <translation>全部 {layers} 层在 GPU 上</translation>
   </message>
@@ -6006,7 +6041,7 @@
    <translation>磁盘</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/dovetail.py" />
    <source>dovetail</source>
    <translation>Dovetail</translation>
   </message>
@@ -6096,6 +6131,16 @@
    <translation>声明的内容多于实际内容</translation>
   </message>
   <message>
+   <location filename="engine/outside_file.py" />
+   <source>it is not a file, but a folder, a pipe or a device</source>
+   <translation>它不是文件，而是文件夹、管道或设备</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/engine_client.py" />
+   <source>it sent something that cannot be read</source>
+   <translation>它发送了无法读取的内容</translation>
+  </message>
+  <message>
    <location filename="engine/gguf/header.py" />
    <source>its alignment is {alignment}</source>
    <translation>其对齐值为 {alignment}</translation>
@@ -6121,12 +6166,12 @@
    <translation>其文件头不是对象</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/layer_offload.py" />
    <source>layer-offload</source>
    <translation>逐层卸载</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>llmcad</source>
    <translation>LLMCad</translation>
   </message>
@@ -6141,7 +6186,7 @@
    <translation>加载中，{percent}</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/lookup.py" />
    <source>lookup</source>
    <translation>查找</translation>
   </message>
@@ -6221,7 +6266,7 @@
    <translation>暂无</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/offload.py" />
    <source>offload</source>
    <translation>部分卸载</translation>
   </message>
@@ -6481,17 +6526,17 @@
    <translation>{count} 个形状不对（{names}）</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/placement/streamed.py" />
    <source>{count} of {layers} layers in memory, the others read from the disk</source>
    <translation>{layers} 层中有 {count} 层在内存中，其余从磁盘读取</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/placement/layer_offload.py" />
    <source>{count} of {layers} layers on the GPU, the others copied there as needed</source>
    <translation>{layers} 层中有 {count} 层在 GPU 上，其余在需要时复制过去</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/placement/split.py" />
    <source>{count} of {layers} layers on the GPU, the others in memory</source>
    <translation>{layers} 层中有 {count} 层在 GPU 上，其余在内存中</translation>
   </message>
@@ -6980,6 +7025,16 @@
    <translation>{part} / {whole}</translation>
   </message>
   <message>
+   <location filename="engine/file_trouble.py" />
+   <source>{path} cannot be read or written ({reason}): check the disk.</source>
+   <translation>无法读取或写入 {path}（{reason}）：请检查磁盘。</translation>
+  </message>
+  <message>
+   <location filename="engine/file_trouble.py" />
+   <source>{path} cannot be read or written ({reason}): give yourself the rights, or choose another folder.</source>
+   <translation>无法读取或写入 {path}（{reason}）：请为自己授予权限，或选择其他文件夹。</translation>
+  </message>
+  <message>
    <location filename="engine/hub/record.py" />
    <source>{path} cannot be read: download or import the model again.</source>
    <translation>无法读取 {path}：请重新下载或导入模型。</translation>
@@ -7000,9 +7055,19 @@
    <translation>无法写入 {path}（{reason}）：请选择其他文件夹，或腾出空间。</translation>
   </message>
   <message>
+   <location filename="engine/file_trouble.py" />
+   <source>{path} cannot be written, because the disk is full: free some room.</source>
+   <translation>无法写入 {path}，因为磁盘已满：请腾出空间。</translation>
+  </message>
+  <message>
    <location filename="engine/weights/checkpoint.py" />
    <source>{path} does not hold a config; download it again.</source>
    <translation>{path} 中没有配置；请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/file_trouble.py" />
+   <source>{path} stands in the way ({reason}): move it elsewhere.</source>
+   <translation>{path} 占用了该位置（{reason}）：请将其移到别处。</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/acceptance_plot.py" />
@@ -7061,6 +7126,11 @@
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
+   <source>{repo} is gated, and Tenon sends no access token to {endpoint}, because the connection is not encrypted: set HF_ENDPOINT to an address that begins with https.</source>
+   <translation>{repo} 需授权，而 Tenon 不会向 {endpoint} 发送访问令牌，因为该连接未加密：请将 HF_ENDPOINT 设为以 https 开头的地址。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
    <source>{repo} is gated, and your access token's account has not been let in: accept its terms at {page}, wait until its owner agrees, and try again.</source>
    <translation>{repo} 需授权，而访问令牌所属的账号尚未获准：请在 {page} 接受其条款，等所有者同意后重试。</translation>
   </message>
@@ -7080,12 +7150,12 @@
    <translation>下载之前无法从 {repo} 得知模型的结构：请先获取它。</translation>
   </message>
   <message>
-   <location filename="engine/planning/fit.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>{resident} for {name} weights and {context} tokens of context</source>
    <translation>{resident}（{name} 权重和 {context} 个 token 的上下文）</translation>
   </message>
   <message>
-   <location filename="engine/planning/fit.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>{resident} for {name} weights and {context} tokens of context, or {least} when its layers are read from the disk for each token</source>
    <translation>{resident}（{name} 权重和 {context} 个 token 的上下文），若每个 token 都从磁盘读取各层则需要 {least}</translation>
   </message>

@@ -105,8 +105,8 @@ def access_error(error: HfHubHTTPError, repo: str, has_token: bool, endpoint: st
     if isinstance(error, GatedRepoError) and endpoint.lower().startswith("http:"):
         return AccessDenied(
             say(
-                "{repo} is gated, and Tenon never sends an access token without encryption, as to {endpoint}: set "
-                "HF_ENDPOINT to an address that begins with https.",
+                "{repo} is gated, and Tenon sends no access token to {endpoint}, because the connection is not "
+                "encrypted: set HF_ENDPOINT to an address that begins with https.",
                 repo=repo,
                 endpoint=endpoint,
             ),

@@ -43,7 +43,7 @@ def find_model(reference: str) -> Path:
     except OSError as error:  # a name that no file can have, or a folder that may not be looked into
         raise ModelNotFound(
             say(
-                "The model {reference} cannot be looked for ({reason}): check its name and its folder's rights.",
+                "The model {reference} cannot be looked up ({reason}): check its name and the rights to its folder.",
                 reference=repr(reference),
                 reason=error.strerror or error,
             )

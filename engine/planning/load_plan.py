@@ -48,7 +48,8 @@ _GPU_UNUSED = mark(
     "The part of the model that does not fit on the GPU does not fit in memory either, so the CPU computes all of it."
 )
 _NO_ROOM_IN_POOL = mark(
-    "The GPU shares the host's memory, which has no room for what both would need, so the model runs on the CPU alone."
+    "The GPU and the CPU share one memory, which has no room for what both would need, so the model runs on the CPU "
+    "alone."
 )
 _SHORT_OF_MEMORY = mark(
     "Keys and values take 8 bits, which is lossy, so that {context} tokens of context fit into memory."

@@ -17,7 +17,7 @@ UNTRIED_DRAFT = mark(
     "A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure "
     "every mode, or choose one with a draft for a chat."
 )
-NO_ROOM_IN_POOL = mark("The GPU shares the host's memory, which has no room for what both would need.")
+NO_ROOM_IN_POOL = mark("The GPU and the CPU share one memory, which has no room for what both would need.")
 
 
 def no_room(least_bytes: int, free_bytes: int, beside_draft: bool = False) -> str:

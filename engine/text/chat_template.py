@@ -33,8 +33,8 @@ _LOOK_S = 0.05
 _MOST_CHARACTERS = 1 << 20
 _LONGER = 4
 _BEYOND = mark(
-    "The model's chat template is a program that takes too much time or memory, so it was ended: use another model, or "
-    "another file of this one."
+    "The model's chat template takes too much time or memory, so it was ended: use another model, or another file of "
+    "this one."
 )
 
 

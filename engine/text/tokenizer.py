@@ -99,7 +99,9 @@ class Tokenizer:
             ) from error
         if not text:
             raise UnsupportedModel(
-                say("The model's chat template makes an empty text of this conversation: use another model.")
+                say(
+                    "The model's chat template turns this conversation into an empty text: use another model."
+                )
             )
         if text.rstrip().endswith(OPEN) and begins_with_thought(opening):
             text = text.rstrip().removesuffix(OPEN)  # the mark is a part of the reply, which has it already

@@ -77,9 +77,9 @@ def test_only_files_are_opened(make: Callable[[Path], None], tmp_path: Path, ope
     path = tmp_path / "some.json"
     make(path)
     for read in (open_file, read_text_file):
-        with pytest.raises(OSError, match="no file"):
+        with pytest.raises(OSError, match="not a file"):
             read(path)
-    with pytest.raises(ImportInvalid, match="it is a folder, a pipe or a device, and no file"):
+    with pytest.raises(ImportInvalid, match="it is not a file, but a folder, a pipe or a device"):
         read_import(path)
     with pytest.raises(TenonError, match="not a file"):
         read_attachment(path)
@@ -151,7 +151,7 @@ def test_settings_that_are_no_file_are_said(
     make(path)
     _, sentences = SettingsFile(tmp_path).read()
     assert len(sentences) == 1
-    assert "no file" in sentences[0]
+    assert "not a file" in sentences[0]
     assert str(path) not in opened
 
 
