@@ -47,3 +47,17 @@ def test_a_text_from_before_the_start_is_not_counted_again() -> None:
 def test_a_text_whose_prompt_the_window_had_no_time_to_show_is_not_lost() -> None:
     tally = verdict({NEW_CHAT: ""}, [{NEW_CHAT: "a b"}], {NEW_CHAT: "", CHAT: sent("a b")})
     assert not [one for one in tally.lost if NEW_CHAT in one]
+
+
+def test_a_reply_that_closing_has_stopped_is_compared_with_what_was_shown() -> None:
+    shown = Shown()
+    shown.take(0.0, "set", {"answer 1": ["Once upon", "streaming", False]})
+    shown.take(1.0, "closing", "")
+    shown.take(1.1, "reply", [1, "Once upon a time"])
+    for found, lost in (("Once upon", 0), ("Once", 1)):
+        tally = Tally()
+        tally.compare(shown, {"answer 1": [found, "stopped", False]}, 2.0, disturbed=False)
+        assert len(tally.lost) == lost
+    tally = Tally()  # by the kill, not by closing
+    tally.compare(shown, {"answer 1": ["Once upon", "interrupted", False]}, 2.0, disturbed=False)
+    assert len(tally.lost) == 1

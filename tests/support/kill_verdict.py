@@ -17,6 +17,7 @@ class Shown:
     values: dict[str, list[tuple[float, Any]]] = field(default_factory=dict)
     replies: dict[int, list[tuple[float, str]]] = field(default_factory=dict)  # pieces by message
     in_flight: bool = False  # whether something was begun last, and not yet shown
+    closing: bool = False  # whether the window was being closed
 
     def take(self, at: float, kind: str, value: Any) -> None:
         """Follow a line of `tests.support.killed_window`."""
@@ -25,6 +26,7 @@ class Shown:
                 self.values.setdefault(name, [(0.0, None)]).append((at, _kept(name, new)))
         elif kind == "reply":
             self.replies.setdefault(value[0], []).append((at, value[1]))
+        self.closing |= kind == "closing"
         self.in_flight = kind == "doing" or (self.in_flight and kind == "reply")
 
     def history(self, name: str) -> list[tuple[float, Any]]:
@@ -103,6 +105,9 @@ class Tally:
             age = _age(history, there, killed_at)
             if age is not None or there is None:
                 return age
+        # Stopped with what was shown; the engine may have sent more until it ended, too.
+        if shown.closing and last is not None and there[1] == "stopped":
+            return 0.0 if there[0].startswith(last[0].rstrip()) else float("inf")
         # It was being written, or had ended a moment ago, so that the disk may know more than was noted.
         length, pieces = 0, shown.replies.get(int(name.split()[1]), [])
         said = "".join(text for _, text in pieces)
