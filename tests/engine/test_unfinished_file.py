@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -31,7 +30,18 @@ def test_what_a_killed_process_has_left_of_a_file_goes_with_the_next_write(name:
     killed.wait()
     for end in ("part", "part-journal"):
         tmp_path.joinpath(f"{name}.{killed.pid}.{end}").write_text("half a")
-    living = tmp_path / f"{name}.{os.getppid()}.part"
-    living.write_text("of a process that is writing now")
-    WRITERS[name](path)
-    assert set(tmp_path.iterdir()) == {path.with_name(name.removeprefix(".")), living}
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as writing:
+        part = tmp_path / f"{name}.{writing.pid}.part"
+        part.write_text("of a process that is writing now")
+        WRITERS[name](path)
+        writing.communicate(b"\n")
+    assert set(tmp_path.iterdir()) == {path.with_name(name.removeprefix(".")), part}
+
+
+@pytest.mark.parametrize("name", ["settings.json", ".chats.md", "a[1]-tenon-q8_0.packed"])
+def test_what_is_not_made_again_in_a_moment_is_on_the_disk_before_it_has_its_name(
+    name: str, tmp_path: Path, unsynced: list[str]
+) -> None:
+    WRITERS[name](tmp_path / name)
+    assert len(list(tmp_path.iterdir())) == 1
+    assert unsynced == []

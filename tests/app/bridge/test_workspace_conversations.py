@@ -207,6 +207,25 @@ def test_a_full_disk_is_told_of_once_and_made_up_for(desk: Desk, monkeypatch: py
     assert (again.messages(chat), again.messages(other)) == expected
 
 
+def test_a_change_that_the_disk_refused_is_written_by_itself(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "_RETRY_MS", 50)
+    workspace = desk.open()
+    chat = desk.answer(workspace, "say 1")
+    hide, refusals = ConversationStore.hide, [StorageError("The disk is full.")]
+
+    def refuse(self: ConversationStore, conversation_id: int) -> None:
+        if refusals:
+            raise refusals.pop()
+        hide(self, conversation_id)
+
+    monkeypatch.setattr(ConversationStore, "hide", refuse)
+    workspace.delete(chat)
+    desk.wait(lambda: desk.recorder.notices == ["The disk is full."])
+    desk.wait(lambda: [one.id for one, _ in workspace._database.reader.trash()] == [chat])
+
+
 def test_a_database_that_breaks_while_reading_is_told_of(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "say 1")
