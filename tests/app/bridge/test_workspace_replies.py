@@ -7,14 +7,14 @@ import time
 
 import pytest
 
-from app.bridge import replies
+from app.bridge import replies, token_coalescer
 from app.bridge.engine_client import EngineClient
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
 from app.storage.conversation_store import ConversationStore
 from app.storage.database import FILE_NAME
 from engine.errors import EmptyPrompt, StorageError
-from engine.messages import Command, Generate
+from engine.messages import Command, Generate, TokensAdded
 from tests.app.bridge.conftest import Desk
 from tests.support.fake_engine import CONTEXT, SERVE
 
@@ -224,3 +224,17 @@ def test_guesses_are_not_asked_for_where_they_are_not_wanted(desk: Desk) -> None
     chat = desk.answer(workspace, "guess")
     assert desk.recorder.guesses == []
     assert workspace.messages(chat)[-1].content == "w0 w1 typical"
+
+
+def test_text_that_waits_to_be_shown_is_saved_at_close(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(token_coalescer, "INTERVAL_MS", 60_000)
+    workspace = desk.open()
+    came: list[str] = []
+    workspace._client.event_received.connect(
+        lambda event: came.append(event.text) if isinstance(event, TokensAdded) else None
+    )
+    chat = workspace.send(None, "slow 500")
+    desk.wait(lambda: len(came) > 3)
+    assert workspace.messages(chat)[-1].content == came[0]
+    workspace.close()
+    assert desk.open().messages(chat)[-1].content.rstrip() == "".join(came).rstrip()

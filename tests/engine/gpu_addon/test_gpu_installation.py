@@ -263,6 +263,17 @@ def test_a_disk_that_is_full_while_it_comes_keeps_what_there_is(
     assert server.fetched()[before] == (torch, f"bytes={kept}-")
 
 
+def test_a_wheel_that_was_whole_and_is_damaged_is_fetched_again(server: WheelServer) -> None:
+    torch, _ = put_addon(server)
+    plan = plan_of(server)
+    size_bytes = next(wheel.size_bytes for wheel in plan.wheels if wheel.file_name == torch)
+    whole = gpu_folder() / INCOMING / torch
+    whole.parent.mkdir(parents=True)
+    whole.write_bytes(bytes(size_bytes))
+    install(plan)
+    assert torch in [name for name, _ in server.fetched()]
+
+
 def test_a_folder_that_cannot_be_written_is_named(
     server: WheelServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
