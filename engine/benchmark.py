@@ -15,7 +15,6 @@ from engine.benchmark_prompts import STANDARD_PROMPTS
 from engine.messages import (
     Cancel,
     ChatMessage,
-    Command,
     Event,
     Failed,
     Finished,
@@ -123,7 +122,7 @@ class Benchmark:
         self,
         options: LoadOptions,
         modes: Sequence[str],
-        submit: Callable[[Command], None],
+        submit: Callable[[Generate | Cancel], None],
         on_event: Callable[[BenchmarkEvent], None],
         prompts: Mapping[PromptKind, Sequence[str]] = STANDARD_PROMPTS,
         max_tokens: int = 64,

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from app.bridge.engine_client import EngineClient
 from app.bridge.machine import Machine
 from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.question import Question
 from app.bridge.replies import Replies
 from app.chat.comparison import Trial, Verdict, verdict
 from app.chat.conversation_options import ConversationOptions
@@ -18,8 +19,8 @@ from app.chat.history import history_for
 from app.chat.library import Library
 from app.settings.settings import Settings
 from app.words import tr
-from engine.errors import EmptyPrompt, UsageError
-from engine.messages import Attachment, ChatMessage, Event, Failed, Finished, Generate, SamplingOptions
+from engine.errors import EmptyPrompt, EngineStopped, UsageError
+from engine.messages import Attachment, ChatMessage, ErrorReport, Event, Generate, SamplingOptions
 
 # Text is shown this often while it comes.
 _TOLD_MS = 50
@@ -66,20 +67,18 @@ class Comparison(QObject):
         self._messages: tuple[ChatMessage, ...] = ()
         self._max_tokens = 0  # 0 once no further trial is to begin
         self._requests = 0
-        self._sent = ""  # the request that runs
+        self._question: Question | None = None  # the trial that runs
         self._sent_at = 0.0
         self._waits = False  # for the end of measuring
         self._teller = QTimer(self, singleShot=True, interval=_TOLD_MS)
         self._teller.timeout.connect(self.changed)
-        client.event_received.connect(self._receive)
-        client.stopped.connect(self._engine_stopped)
         # Queued: an engine that had to be killed for it tells of that first, and what waited for the end goes on.
         machine.changed.connect(self._machine_changed, Qt.ConnectionType.QueuedConnection)
 
     @property
     def running(self) -> bool:
         """Whether a trial runs, or is about to."""
-        return bool(self._sent) or self._waits
+        return self._question is not None or self._waits
 
     @property
     def verdict(self) -> Verdict | None:
@@ -149,9 +148,9 @@ class Comparison(QObject):
         if self._waits:
             self._waits = False
             self.changed.emit()
-        elif self._sent:
+        elif self._question is not None:
             self._max_tokens = 0
-            self._client.cancel(self._sent)
+            self._client.cancel(self._question.request_id)
             self._model.cancel_load()
 
     def forget(self) -> None:
@@ -174,42 +173,37 @@ class Comparison(QObject):
 
     def _send_next(self) -> None:
         trial = next((trial for trial in self.trials if not trial.ended), None)
-        self._sent = ""
+        self._question = None
         if trial is not None and self._max_tokens:
             self._requests += 1
-            self._sent = f"comparison-{self._requests}"
+            request_id = f"comparison-{self._requests}"
             self._sent_at = self.clock()
-            self._client.send(
+            self._question = self._client.ask(
                 Generate(
-                    request_id=self._sent,
-                    options=self._model.options_for(self._sent, self._settings.model, trial.mode),
+                    request_id=request_id,
+                    options=self._model.options_for(request_id, self._settings.model, trial.mode),
                     messages=self._messages,
                     max_tokens=self._max_tokens,
                     sampling=SamplingOptions(temperature=0.0),
                 )
             )
+            self._question.each(self._hear).done(lambda finished: self._send_next()).failed(self._fail)
         else:
             self._model.load_if_chosen()
         self._teller.stop()
         self.changed.emit()
 
-    @Slot(object)
-    def _receive(self, event: Event) -> None:
-        if not self._sent or getattr(event, "request_id", "") != self._sent:
-            return
+    def _hear(self, event: Event) -> None:
         seconds = self.clock() - self._sent_at
         self._change_current(lambda trial: trial.after(event, seconds))
-        if isinstance(event, (Finished, Failed)):
-            self._send_next()
-        elif not self._teller.isActive():
+        if not self._teller.isActive():
             self._teller.start()
 
-    @Slot(str)
-    def _engine_stopped(self, sentence: str) -> None:
-        if self._sent:
+    def _fail(self, error: ErrorReport) -> None:
+        if error.kind == EngineStopped.__name__:
             self._max_tokens = 0
-            self._change_current(lambda trial: trial.lost(sentence))
-            self._send_next()
+            self._change_current(lambda trial: trial.lost(error.message))
+        self._send_next()
 
     def _change_current(self, change: Callable[[Trial], Trial]) -> None:
         at = next((at for at, trial in enumerate(self.trials) if not trial.ended), None)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from app.bridge.engine_client import EngineClient
+from app.bridge.question import Question
 from app.chat.choices import DraftChoice, draft_choices, draft_name
 from app.chat.engine_options import load_options
 from app.settings.settings import Settings
+from engine.errors import EngineStopped
 from engine.hub.bundled import bundled_drafts, paired_draft
 from engine.hub.installed import installed_models
-from engine.messages import Cancel, CheckDrafts, DraftChecked, Event, Failed
+from engine.messages import CheckDrafts, DraftChecked, ErrorReport
 
 
 class Drafts(QObject):
@@ -24,13 +26,9 @@ class Drafts(QObject):
         super().__init__(parent)
         self._settings = settings
         self._client = client
-        self._checks = 0
-        self._look_id = ""  # looks through the drafts of a menu
-        self._choice_id = ""  # looks at one that the person wants
-        self._choice_model = ""
+        self._look: Question | None = None  # through the drafts of a menu
+        self._choice: Question | None = None  # about one that the person wants
         self._problems: dict[tuple[str, str], str] = {}  # by model and draft
-        client.event_received.connect(self._receive)
-        client.stopped.connect(self._engine_stopped)
 
     @property
     def in_use(self) -> str:
@@ -53,24 +51,36 @@ class Drafts(QObject):
     def look_through(self) -> None:
         """Ask the engine which drafts fit the chosen model; `changed` follows as answers come."""
         self.stop_looking()
-        self._look_id = self._ask(tuple(self._references()))
+        model = self._settings.model
+
+        def looked_at(checked: DraftChecked) -> None:
+            self._problems[model, checked.draft] = checked.problem
+            self.changed.emit()
+
+        self._look = self._ask(tuple(self._references())).done(looked_at)
 
     def stop_looking(self) -> None:
         """The menu is closed: what was not answered yet need not be, and a reply need not wait for it."""
-        if self._look_id:
-            self._client.send(Cancel(self._look_id))
-            self._look_id = ""
+        if self._look is not None:
+            self._look.drop()
 
     def choose(self, ref: str) -> None:
         """Use a draft for the chosen model if it fits it; an empty one for none."""
-        if self._choice_id:
-            self._client.send(Cancel(self._choice_id))
-            self._choice_id = ""
-        self._choice_model = self._settings.model
-        if ref:
-            self._choice_id = self._ask((ref,))
-        else:
-            self._take("")
+        if self._choice is not None:
+            self._choice.drop()
+        model = self._settings.model
+        if not ref:
+            self._take(model, "")
+            return
+
+        def checked(answer: DraftChecked) -> None:
+            self._problems[model, answer.draft] = answer.problem
+            if answer.problem:
+                self.refused.emit(answer.problem)
+            else:
+                self._take(model, answer.draft)
+
+        self._choice = self._ask((ref,)).done(checked).failed(self._refuse)
 
     def _references(self) -> list[str]:
         """Drafts to offer, each once: what ships for the model, what is installed, what was chosen before."""
@@ -79,33 +89,13 @@ class Drafts(QObject):
         found = [*bundled_drafts(model), *installed, *self._settings.drafts.values()]
         return [ref for ref in dict.fromkeys(found) if ref != model]
 
-    def _ask(self, drafts: tuple[str, ...]) -> str:
-        self._checks += 1
-        request_id = f"drafts-{self._checks}"
-        self._client.start()
-        self._client.send(CheckDrafts(request_id, load_options(self._settings), drafts))
-        return request_id
+    def _ask(self, drafts: tuple[str, ...]) -> Question:
+        return self._client.ask(CheckDrafts("", load_options(self._settings), drafts))
 
-    @Slot(object)
-    def _receive(self, event: Event) -> None:
-        if isinstance(event, DraftChecked) and event.request_id == self._look_id:
-            self._problems[self._settings.model, event.draft] = event.problem
-            self.changed.emit()
-        elif isinstance(event, DraftChecked) and event.request_id == self._choice_id:
-            self._choice_id = ""
-            self._problems[self._choice_model, event.draft] = event.problem
-            if event.problem:
-                self.refused.emit(event.problem)
-            else:
-                self._take(event.draft)
-        elif isinstance(event, Failed) and event.request_id == self._choice_id and event.request_id:
-            self._choice_id = ""
-            self.refused.emit(event.error.message)
+    def _refuse(self, error: ErrorReport) -> None:
+        if error.kind != EngineStopped.__name__:  # which is told in another place
+            self.refused.emit(error.message)
 
-    def _take(self, draft: str) -> None:
-        self._settings.remember_draft(self._choice_model, draft)
+    def _take(self, model: str, draft: str) -> None:
+        self._settings.remember_draft(model, draft)
         self.chosen.emit()
-
-    @Slot(str)
-    def _engine_stopped(self, sentence: str) -> None:
-        self._look_id = self._choice_id = ""

@@ -5,14 +5,28 @@ from __future__ import annotations
 import logging
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.bridge.engine_process import EngineProcess
 from app.bridge.engine_thread import EngineThread
+from app.bridge.question import Asking, Question
 from app.words import tr
-from engine.messages import Cancel, Command, EngineReady, Event, Failed, Finished, MachineReported, Ping, Pong
+from engine.errors import EngineStopped
+from engine.messages import (
+    Cancel,
+    Command,
+    EngineReady,
+    ErrorReport,
+    Event,
+    Failed,
+    Finished,
+    MachineReported,
+    Ping,
+    Pong,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -51,6 +65,8 @@ class EngineClient(QObject):
         self._in_process = os.environ.get("TENON_ENGINE") == "thread" if in_process is None else in_process
         self._host: EngineProcess | EngineThread | None = None
         self._start_number = 0  # tells news of this engine from news of one before
+        self._questions_asked = 0
+        self._questions: dict[str, Question] = {}  # by request
         self.cancel_timeout_ms = 2000
         self.ran_out_of_memory = False
         self._closed = False
@@ -129,6 +145,23 @@ class EngineClient(QObject):
             self._pinged = self._asked
             self._host.send(Ping(self._asked))
 
+    def ask(self, command: Asking) -> Question:
+        """Hand over a command that is answered, to an engine that is started where none runs.
+
+        Args:
+            command: A request without a number is given one.
+
+        Returns:
+            The question, to be told who wants its answers.
+        """
+        self._questions_asked += 1
+        command = replace(command, request_id=command.request_id or f"question-{self._questions_asked}")
+        question = Question(command, self._drop)
+        self._questions[question.request_id] = question
+        self.start()
+        self.send(command)
+        return question
+
     def cancel(self, request_id: str) -> None:
         """Stop a request. An engine that does not answer in `cancel_timeout_ms` is killed."""
         self.send(Cancel(request_id))
@@ -170,6 +203,11 @@ class EngineClient(QObject):
         if isinstance(event, Failed) and event.error.kind != "Cancelled":
             _log.warning("%s: %s\n%s", event.error.kind, event.error.message, event.error.details)
         self.event_received.emit(event)
+        question = self._questions.get(getattr(event, "request_id", ""))
+        if question is not None:
+            question.take(event)
+            if not question.open:
+                self._questions.pop(question.request_id, None)
 
     @Slot(int, object, str)
     def _notice_exit(self, number: int, code: int | None, sentence: str) -> None:
@@ -182,7 +220,15 @@ class EngineClient(QObject):
         self._host = None
         self._cancelled = ""
         self._cancel_timer.stop()
-        self.stopped.emit(sentence if self._last_words is None else self._last_words)
+        said = sentence if self._last_words is None else self._last_words
+        lost, self._questions = self._questions, {}  # what is asked from here on is for the next engine
+        self.stopped.emit(said)
+        for question in lost.values():
+            question.lose(ErrorReport(EngineStopped.__name__, said))
+
+    def _drop(self, request_id: str) -> None:
+        self._questions.pop(request_id, None)
+        self.send(Cancel(request_id))
 
     @Slot()
     def _give_up_waiting(self) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.bridge.engine_client import EngineClient
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.plans import Plans
+from app.bridge.question import Question
 from app.bridge.replies import Replies
 from app.chat.engine_options import load_options, planned
 from app.chat.measuring import MeasuredMode, Measuring, Stage, time_left_s
@@ -19,11 +20,11 @@ from app.storage.measured_modes import MeasuredModes
 from app.words import tr
 from engine.benchmark import Benchmark, BenchmarkEvent, BenchmarkFinished, BenchmarkProgress, BenchmarkRow
 from engine.benchmark_prompts import STANDARD_PROMPTS
+from engine.errors import EngineStopped
 from engine.messages import (
     Cancel,
-    Command,
-    Event,
-    Failed,
+    ErrorReport,
+    Generate,
     LoadOptions,
     MachineReport,
     MachineReported,
@@ -77,16 +78,13 @@ class Machine(QObject):
         self.declined = False
         self.doubtful: LoadOptions | None = None
         self.clock: Callable[[], float] = monotonic
-        self._requests = 0
-        self._look_id = ""
-        self._speeds_id = ""
+        self._look: Question | None = None
+        self._speeds: Question | None = None
         self._options: LoadOptions | None = None  # whose modes are measured, once the speeds are
         self._benchmark: Benchmark | None = None
         self._mode_costs: list[float] = []
         self._begun_s = 0.0
         self._rows: tuple[MeasuredMode, ...] = ()  # of the modes that were complete since it began
-        client.event_received.connect(self._receive)
-        client.stopped.connect(self._engine_stopped)
         plans.answered.connect(self._planned)
         replies.waits.connect(self._say_waits)
 
@@ -112,9 +110,8 @@ class Machine(QObject):
 
     def look(self) -> None:
         """Ask what the machine has now; `changed` follows, after a reply that runs."""
-        if not self._look_id:
-            self._client.start()
-            self._look_id = self._send(lambda request_id: ReportMachine(request_id))
+        if self._look is None or not self._look.open:
+            self._look = self._client.ask(ReportMachine("")).done(self._report).failed(self._say)
 
     def measure_speeds(self) -> None:
         """Measure the machine again, in some seconds."""
@@ -144,9 +141,9 @@ class Machine(QObject):
         if self._benchmark is not None:
             self._show(replace(self.measuring, stopping=True))
             self._benchmark.cancel()
-        elif self._speeds_id:
+        elif self._speeds is not None and self._speeds.open:
             self._show(replace(self.measuring, stopping=True))
-            self._client.cancel(self._speeds_id)
+            self._client.cancel(self._speeds.request_id)
         else:
             self._end()
 
@@ -168,7 +165,12 @@ class Machine(QObject):
 
     def _measure_speeds(self) -> None:
         self._show(Measuring(Stage.SPEEDS))
-        self._speeds_id = self._send(lambda request_id: ReportMachine(request_id, measure=True))
+        self._speeds = (
+            self._client.ask(ReportMachine("", measure=True))
+            .on(MeasuringProgress, self._show_progress)
+            .done(self._speeds_measured)
+            .failed(self._speeds_failed)
+        )
 
     def _plan(self) -> None:
         assert self._options is not None
@@ -199,11 +201,16 @@ class Machine(QObject):
         self._show(Measuring(Stage.MODES, modes=modes))
         self._benchmark.start()
 
-    def _submit(self, command: Command) -> None:
+    def _submit(self, command: Cancel | Generate) -> None:
         if isinstance(command, Cancel):
             self._client.cancel(command.request_id)  # an engine that does not listen is killed
-        else:
-            self._client.send(command)
+        elif self._benchmark is not None:
+            self._client.ask(command).each(self._benchmark.take).failed(self._mode_failed)
+
+    def _mode_failed(self, error: ErrorReport) -> None:
+        """The benchmark itself goes on behind a mode that failed; without its engine it cannot."""
+        if error.kind == EngineStopped.__name__ and self._benchmark is not None:
+            self._end()
 
     def _take(self, event: BenchmarkEvent) -> None:
         if isinstance(event, BenchmarkRow):
@@ -231,7 +238,7 @@ class Machine(QObject):
         if options is not None and self.report is not None and rows:
             self.kept.keep(self.report, options, rows)
             self.doubtful = options if any(row.busy for row in rows) else None
-        self._benchmark, self._speeds_id = None, ""
+        self._benchmark = None
         self._show(Measuring())
         self._model.set_measuring(False)
         self._replies.release()
@@ -245,43 +252,33 @@ class Machine(QObject):
 
     # --- from the engine --------------------------------------------------------------------------------------
 
-    @Slot(object)
-    def _receive(self, event: Event) -> None:
-        if self._benchmark is not None:
-            self._benchmark.take(event)
-        request_id = getattr(event, "request_id", "")
-        if not request_id or request_id not in (self._look_id, self._speeds_id):
-            return
-        if isinstance(event, MeasuringProgress):
-            self._show(replace(self.measuring, what=event.what, share=event.share))
-        elif isinstance(event, (MachineReported, Failed)):
-            if isinstance(event, MachineReported):
-                self.report = event.report
-            if request_id == self._look_id:
-                self._look_id = ""
-                self.changed.emit()
-                if isinstance(event, Failed):
-                    self.said.emit(event.error.message, True)
-            else:
-                self._speeds_measured(event)
+    def _report(self, reported: MachineReported) -> None:
+        self.report = reported.report
+        self.changed.emit()
 
-    def _speeds_measured(self, event: MachineReported | Failed) -> None:
-        self._speeds_id = ""
+    def _show_progress(self, progress: MeasuringProgress) -> None:
+        self._show(replace(self.measuring, what=progress.what, share=progress.share))
+
+    def _speeds_measured(self, reported: MachineReported) -> None:
+        self.report = reported.report
         self.plans.forget()
-        if isinstance(event, MachineReported):
-            self.measured_speeds.emit()
-        if self._options is not None and isinstance(event, MachineReported) and not self.measuring.stopping:
+        self.measured_speeds.emit()
+        if self._options is not None and not self.measuring.stopping:
             self._plan()
-            return
-        self._end()
-        if isinstance(event, Failed) and event.error.kind != "Cancelled":
-            self.said.emit(event.error.message, True)
-
-    @Slot(str)
-    def _engine_stopped(self, sentence: str) -> None:
-        self._look_id = ""
-        if self.measuring.running:
+        else:
             self._end()
+
+    def _speeds_failed(self, error: ErrorReport) -> None:
+        self.plans.forget()
+        self._end()
+        self._say(error)
+
+    def _say(self, error: ErrorReport) -> None:
+        if error.kind not in (
+            "Cancelled",
+            EngineStopped.__name__,
+        ):  # the one is known, the other told elsewhere
+            self.said.emit(error.message, True)
 
     @Slot()
     def _say_waits(self) -> None:
@@ -293,12 +290,6 @@ class Machine(QObject):
         )
 
     # --- inside -----------------------------------------------------------------------------------------------
-
-    def _send(self, command: Callable[[str], ReportMachine]) -> str:
-        self._requests += 1
-        request_id = f"machine-{self._requests}"
-        self._client.send(command(request_id))
-        return request_id
 
     def _show(self, measuring: Measuring) -> None:
         self.measuring = measuring

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from app.bridge.engine_client import EngineClient
 from app.chat.engine_options import load_options, planned
 from app.settings.settings import Settings
-from engine.messages import Event, Failed, LoadOptions, MakePlan, ModelAdvice, PlanMade, PlanReport
+from engine.errors import EngineStopped
+from engine.messages import ErrorReport, LoadOptions, MakePlan, ModelAdvice, PlanMade, PlanReport
 
 
 class Plans(QObject):
@@ -19,13 +20,10 @@ class Plans(QObject):
         super().__init__(parent)
         self._settings = settings
         self._client = client
-        self._requests = 0
-        self._asked: dict[str, LoadOptions] = {}  # by request
+        self._asked: set[LoadOptions] = set()
         self._plans: dict[LoadOptions, PlanReport] = {}
         self._problems: dict[LoadOptions, str] = {}
         self._advice: dict[str, ModelAdvice] = {}  # by model
-        client.event_received.connect(self._receive)
-        client.stopped.connect(self._engine_stopped)
 
     @property
     def chosen(self) -> PlanReport | None:
@@ -51,35 +49,25 @@ class Plans(QObject):
     def ask(self, options: LoadOptions) -> None:
         """Ask for a plan as things are now; `answered` follows, after a reply that runs."""
         wanted = planned(options)
-        if wanted in self._asked.values():
+        if wanted in self._asked:
             return
-        self._requests += 1
-        request_id = f"plan-{self._requests}"
-        self._asked[request_id] = wanted
-        self._client.start()
-        self._client.send(MakePlan(request_id, wanted))
+        self._asked.add(wanted)
+        question = self._client.ask(MakePlan("", wanted))
+        question.done(lambda made: self._keep(wanted, made))
+        question.failed(lambda error: self._keep(wanted, error))
 
     def forget(self) -> None:
         """Drop the plans; they no longer hold."""
         self._plans, self._problems = {}, {}
 
-    @Slot(object)
-    def _receive(self, event: Event) -> None:
-        if not isinstance(event, (PlanMade, Failed)) or event.request_id not in self._asked:
-            return
-        wanted = self._asked.pop(event.request_id)
-        self._plans.pop(wanted, None)
+    def _keep(self, wanted: LoadOptions, answer: PlanMade | ErrorReport) -> None:
+        self._asked.discard(wanted)
         self._problems.pop(wanted, None)
-        if isinstance(event, PlanMade):
-            self._plans[wanted] = event.plan
-            self._advice[wanted.model] = event.advice
+        if isinstance(answer, PlanMade):
+            self._plans[wanted] = answer.plan
+            self._advice[wanted.model] = answer.advice
         else:
-            self._problems[wanted] = event.error.message
+            if answer.kind != EngineStopped.__name__:
+                self._plans.pop(wanted, None)
+            self._problems[wanted] = answer.message
         self.answered.emit(wanted)
-
-    @Slot(str)
-    def _engine_stopped(self, sentence: str) -> None:
-        lost, self._asked = self._asked, {}
-        for wanted in lost.values():
-            self._problems[wanted] = sentence
-            self.answered.emit(wanted)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Slot
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.question import Question
 from app.bridge.replies import Replies
 from app.bridge.shelf import Shelf
 from app.chat.conversation import Conversation, MessageState
@@ -15,10 +16,7 @@ from app.chat.title import model_title, title_of
 from app.settings.settings import Settings
 from engine.messages import (
     DEFAULT_MODEL,
-    Cancel,
     ChatMessage,
-    Event,
-    Failed,
     Finished,
     Generate,
     SamplingOptions,
@@ -51,20 +49,15 @@ class Titles(QObject):
         self._settings = settings
         self._client = client
         self._model = model
-        self._requests = 0
-        self._sent = ""
-        self._about: Conversation | None = None
+        self._question: Question | None = None
         replies.completed.connect(self._consider)
         replies.asked.connect(self.give_way)
-        client.event_received.connect(self._receive)
-        client.stopped.connect(self._engine_stopped)
 
     @Slot()
     def give_way(self) -> None:
         """Something else is wanted of the engine."""
-        if self._sent:
-            self._client.send(Cancel(self._sent))
-            self._sent, self._about = "", None
+        if self._question is not None:
+            self._question.drop()
 
     @Slot(int)
     def _consider(self, conversation_id: int) -> None:
@@ -80,11 +73,9 @@ class Titles(QObject):
         options = self._model.in_memory(conversation.options.mode)
         if options is None:
             return
-        self._requests += 1
-        self._sent, self._about = f"title-{self._requests}", conversation
-        self._client.send(
+        self._question = self._client.ask(
             Generate(
-                request_id=self._sent,
+                request_id="",
                 options=options,
                 messages=(*history_for(-1, messages), ChatMessage("user", _WISH, searches=False)),
                 max_tokens=_MAX_TOKENS,
@@ -92,24 +83,19 @@ class Titles(QObject):
                 fall_back=True,
                 thinking=Thinking(on=False),
             )
-        )
+        ).done(lambda finished: self._give(conversation, finished))
 
     def _wanted(self, model: str) -> bool:
         choice = self._settings.titles_by_model
         return choice == "always" or (choice == "other-models" and model != DEFAULT_MODEL)
 
-    @Slot(object)
-    def _receive(self, event: Event) -> None:
-        if not self._sent or getattr(event, "request_id", "") != self._sent:
-            return
-        if isinstance(event, (Finished, Failed)):
-            about, self._sent, self._about = self._about, "", None
-            if isinstance(event, Finished) and about is not None and event.reply.stop_reason != "cancelled":
-                now = self._library.conversation(about.id)
-                title = model_title(event.reply.text)
-                if title and now is not None and now.title == about.title:
-                    self._shelf.rename(about.id, title)
-
-    @Slot(str)
-    def _engine_stopped(self, sentence: str) -> None:
-        self._sent, self._about = "", None
+    def _give(self, about: Conversation, finished: Finished) -> None:
+        title = model_title(finished.reply.text)
+        now = self._library.conversation(about.id)
+        if (
+            title
+            and now is not None
+            and now.title == about.title
+            and finished.reply.stop_reason != "cancelled"
+        ):
+            self._shelf.rename(about.id, title)

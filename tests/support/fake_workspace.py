@@ -13,6 +13,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.diagnostics import Diagnostics
+from app.bridge.engine_client import EngineClient
 from app.bridge.inspection import Inspection
 from app.bridge.machine import Machine
 from app.bridge.models.store import ModelStore
@@ -113,8 +114,8 @@ class FakeDrafts(QObject):
         self.chosen.emit()
 
 
-class FakeEngineTalk(QObject):
-    """What `Inspection`, `Plans` and `Machine` need of the client, the replies and the model.
+class FakeEngineTalk(EngineClient):
+    """The real client without an engine, and what `Machine` needs of the replies and the model.
 
     Attributes:
         sent: The commands that were asked of the engine.
@@ -122,20 +123,31 @@ class FakeEngineTalk(QObject):
         held: Whether replies are held back.
     """
 
-    event_received = Signal(object)
-    stopped = Signal(str)
     waits = Signal()
 
     def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self.report: ModelReport | None = None
         self.sent: list[Command] = []
         self.busy = self.held = False
-        self.running = True
+        self.runs = True
         self.loads = 0
 
+    @property
+    def running(self) -> bool:
+        return self.runs
+
     def start(self) -> None:
-        self.running = True
+        self.runs = True
+
+    def hear(self, event: Event) -> None:
+        """An event of the engine."""
+        self._receive(0, event)
+
+    def end(self, sentence: str) -> None:
+        """The engine ended."""
+        self.runs = False
+        self._notice_exit(0, None, sentence)
 
     def send(self, command: Command) -> None:
         self.sent.append(command)
@@ -318,8 +330,8 @@ class FakeWorkspace(FakeShelf):
 
     def tell(self, event: Event) -> None:
         """An event of the engine, for the inspector and for what is known of the machine."""
-        self.talk.event_received.emit(event)
-        self.machine_talk.event_received.emit(event)
+        self.talk.hear(event)
+        self.machine_talk.hear(event)
 
     # --- what the window calls --------------------------------------------------------------------------------
 

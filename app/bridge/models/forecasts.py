@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.models.downloads import connect
 from app.bridge.models.lane import Lane
+from app.bridge.question import Question
 from app.chat.engine_options import load_options
 from app.chat.model_entries import InstalledEntry, ListedModel
 from app.settings.settings import Settings
-from engine.errors import TenonError
+from engine.errors import EngineStopped, TenonError
 from engine.messages import (
-    Cancel,
-    Event,
-    Failed,
+    ErrorReport,
     ModelOutline,
     ModelPredicted,
     Prediction,
@@ -48,13 +47,11 @@ class Forecasts(QObject):
         self.sizes: dict[str, int] = {}
         self._asked: set[str] = set()
         self._waiting: list[ModelOutline] = []
-        self._running: tuple[str, list[ModelOutline]] | None = None
+        self._running: list[ModelOutline] = []  # those that the engine was asked about
+        self._question: Question | None = None
         self._settled: tuple[object, ...] = ()  # what the person had settled when these were asked
         self._outlining = 0  # models of the catalogue that are on their way to be asked about
-        self._requests = 0
         self._looks = 0
-        client.event_received.connect(self._receive)
-        client.stopped.connect(self._engine_stopped)
 
     def ask(self, models: Sequence[ListedModel], on_hub: bool = False) -> None:
         """Predict these, as far as that was not done with these settings; `changed` follows as answers come.
@@ -103,14 +100,14 @@ class Forecasts(QObject):
         """
         self._asked.clear()
         self._waiting.clear()
-        if self._running is not None:
-            self._client.send(Cancel(self._running[0]))
-            self._running = None
+        self._running = []
+        if self._question is not None:
+            self._question.drop()
 
     @property
     def under_way(self) -> bool:
         """Whether answers are still to come, so that what is best may change."""
-        return self._running is not None or bool(self._waiting) or self._outlining > 0
+        return bool(self._running) or bool(self._waiting) or self._outlining > 0
 
     def close(self) -> None:
         """Ask nothing more. May be called twice."""
@@ -156,48 +153,35 @@ class Forecasts(QObject):
         self.changed.emit()
 
     def _send(self) -> None:
-        if self._running is not None or not self._waiting:
+        if self._running or not self._waiting:
             return
-        batch, self._waiting = self._waiting[:_AT_ONCE], self._waiting[_AT_ONCE:]
-        self._requests += 1
-        request_id = f"forecast-{self._requests}"
-        self._running = (request_id, batch)
+        self._running, self._waiting = self._waiting[:_AT_ONCE], self._waiting[_AT_ONCE:]
         options = load_options(self._settings)
-        self._client.start()
-        self._client.send(
+        self._question = self._client.ask(
             PredictModels(
-                request_id,
-                tuple(batch),
+                "",
+                tuple(self._running),
                 options.weights,
                 options.context,
                 options.ram_budget_bytes,
                 options.vram_budget_bytes,
             )
         )
+        self._question.done(self._take_prediction).failed(self._fail)
 
-    @Slot(object)
-    def _receive(self, event: Event) -> None:
-        if self._running is None:
-            return
-        request_id, batch = self._running
-        if isinstance(event, ModelPredicted) and event.request_id == request_id:
-            self.known[event.reference] = event.prediction
-            batch[:] = [outline for outline in batch if outline.reference != event.reference]
-            if not batch:
-                self._running = None
-                self._send()
-            self.changed.emit()
-        elif isinstance(event, Failed) and event.request_id == request_id:
-            self._running = None
-            self._send()
+    def _take_prediction(self, predicted: ModelPredicted) -> None:
+        self.known[predicted.reference] = predicted.prediction
+        self._running = [outline for outline in self._running if outline.reference != predicted.reference]
+        self._send()
+        self.changed.emit()
 
-    @Slot(str)
-    def _engine_stopped(self, sentence: str) -> None:
+    def _fail(self, error: ErrorReport) -> None:
         """Keep open questions for the next engine; this object does not start one, for it may have been the cause."""
-        if self._running is not None:
-            self._asked.difference_update(outline.reference for outline in self._running[1])
-            self._running = None
-        self._asked.difference_update(outline.reference for outline in self._waiting)
+        lost, self._running = self._running, []
+        if error.kind != EngineStopped.__name__:
+            self._send()
+            return
+        self._asked.difference_update(outline.reference for outline in (*lost, *self._waiting))
         self._waiting.clear()
 
 

@@ -13,6 +13,7 @@ from app.bridge.models.folders import Folders
 from app.bridge.models.forecasts import Forecasts
 from app.bridge.models.installed import Installed
 from app.bridge.models.offers import Offers
+from app.bridge.question import Question
 from app.chat.model_entries import InstalledEntry
 from app.chat.recommendation import Recommendation
 from app.settings.settings import Settings
@@ -60,7 +61,7 @@ class ModelStore(QObject):
         self._choice = choice
         self.pairs: tuple[DraftPair, ...] = ()
         self._paired: tuple[InstalledEntry, ...] = ()  # what pairs were asked of
-        self._pair_requests = 0
+        self._pairing: Question | None = None
         self._leaving: tuple[str, ...] = ()
         self._moves_to = ""  # waits for the model in memory to leave
         self._arriving: set[str] = set()
@@ -118,9 +119,9 @@ class ModelStore(QObject):
 
     def find_pairs(self) -> None:
         """Ask the engine which drafts work with which models; `pairs_changed` follows."""
-        self._pair_requests += 1
-        self._client.start()
-        self._client.send(FindPairs(f"pairs-{self._pair_requests}"))
+        if self._pairing is not None:
+            self._pairing.drop()
+        self._pairing = self._client.ask(FindPairs("")).done(self._take_pairs)
 
     def remove(self, name: str, drafts: Sequence[str] = ()) -> None:
         """Remove a model and drafts with it; one that is loaded leaves memory first, and the bundled one takes over."""
@@ -206,9 +207,10 @@ class ModelStore(QObject):
     def _receive(self, event: Event) -> None:
         if isinstance(event, ModelUnloaded):
             self._remove_what_leaves()
-        elif isinstance(event, PairsFound) and event.request_id == f"pairs-{self._pair_requests}":
-            self.pairs = event.pairs
-            self.pairs_changed.emit()
+
+    def _take_pairs(self, found: PairsFound) -> None:
+        self.pairs = found.pairs
+        self.pairs_changed.emit()
 
     @Slot(str)
     def _engine_stopped(self, sentence: str) -> None:

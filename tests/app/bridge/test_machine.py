@@ -191,9 +191,9 @@ def test_a_stop_between_requests_ends_it_at_once(qtbot: object) -> None:
     machine, talk = workspace.machine, workspace.machine_talk
     machine.stop()
     assert talk.sent == []
-    talk.running = False
+    talk.runs = False
     machine.measure_speeds()
     assert talk.running
     assert talk.held
-    talk.stopped.emit("The engine stopped.")
+    talk.end("The engine stopped.")
     assert (machine.measuring.running, talk.held) == (False, False)

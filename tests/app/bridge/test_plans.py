@@ -43,7 +43,7 @@ def test_a_model_without_a_plan_has_a_sentence(qtbot: object) -> None:
     workspace.tell(Failed(asked.request_id, ErrorReport("ModelNotFound", "There is no such model.")))
     assert (plans.of(options), plans.problem(options)) == (None, "There is no such model.")
     plans.ask(options)
-    workspace.machine_talk.stopped.emit("The engine stopped.")
+    workspace.machine_talk.end("The engine stopped.")
     assert plans.problem(options) == "The engine stopped."
     plans.ask(options)  # and can be asked again
     workspace.tell(PlanMade(workspace.machine_talk.last(MakePlan).request_id, plan()))
