@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.bridge.background_writer import BackgroundWriter
+from app.bridge.worker import Worker
 from app.chat.conversation import Conversation
 from app.chat.exchange.json_file import to_json
 from app.chat.exchange.markdown_page import to_markdown
@@ -19,7 +19,7 @@ from app.storage.backup import is_database
 from app.storage.conversation_store import ConversationStore
 from app.storage.text_file import read_import, write_export
 from app.words import tr
-from engine.errors import StorageError
+from engine.errors import StorageError, TenonError
 
 # Not at once: the first message after a start must not wait for a copy of everything.
 _FIRST_BACKUP_MS = 5_000
@@ -46,7 +46,7 @@ class Archive(QObject):
     def __init__(
         self,
         store: ConversationStore,
-        writer: BackgroundWriter,
+        writer: Worker,
         kept: bool,
         settings: Settings,
         busy: Callable[[], bool],
@@ -76,7 +76,11 @@ class Archive(QObject):
             records = self._store.records(conversation_id)
             write_export(path, to_markdown(records) if markdown else to_json(records))
 
-        self._writer.attempt(work, lambda sentence: self.export_finished.emit(str(path), sentence))
+        self._writer.run(
+            work,
+            lambda _: self.export_finished.emit(str(path), ""),
+            lambda error: self.export_finished.emit(str(path), error.message),
+        )
 
     def import_file(self, path: Path) -> None:
         """Take in the conversations of a file, all of them or none; `import_finished` follows.
@@ -88,33 +92,32 @@ class Archive(QObject):
                 0, tr("Nothing of this session is saved, so nothing can be imported: make room for it first.")
             )
             return
-        added: list[Conversation] = []
 
-        def work() -> None:
+        def work() -> list[Conversation]:
             if is_database(path):
-                added.extend(self._store.add_missing(path))
+                added = self._store.add_missing(path)
             else:
-                added.extend(self._store.add(read_conversations(read_import(path))))
+                added = self._store.add(read_conversations(read_import(path)))
             with suppress(StorageError):  # they are on the disk, in the log
                 self._store.checkpoint()
+            return added
 
-        def done(sentence: str) -> None:
-            if sentence:
-                self.import_finished.emit(
-                    0, tr("{name} was not imported. {reason}", name=path.name, reason=sentence)
-                )
-                return
+        def done(added: list[Conversation]) -> None:
             if not added:
                 self.import_finished.emit(0, tr("Every chat of {name} is here already.", name=path.name))
                 return
             self.imported.emit(added)
             self.import_finished.emit(len(added), tr("%n chat(s) were imported.", len(added)))
 
-        self._writer.attempt(work, done)
+        def failed(error: TenonError) -> None:
+            sentence = tr("{name} was not imported. {reason}", name=path.name, reason=error.message)
+            self.import_finished.emit(0, sentence)
+
+        self._writer.run(work, done, failed)
 
     def erase_everything(self) -> None:
         """Erase all conversations, presets and backups from the disk; `erased` or `problem` follows."""
-        self._writer.attempt(self._store.erase_everything, self._tell_erased)
+        self._writer.run(self._store.erase_everything, lambda _: self.erased.emit(), self._tell)
 
     @Slot()
     def back_up(self) -> None:
@@ -126,14 +129,7 @@ class Archive(QObject):
         today = date.today()
         if self._kept and self._settings.daily_backup and self._tried_on != today:
             self._tried_on = today
-            self._writer.attempt(lambda: self._store.back_up(today), self._tell)
+            self._writer.run(lambda: self._store.back_up(today), failed=self._tell)
 
-    def _tell_erased(self, sentence: str) -> None:
-        if sentence:
-            self.problem.emit(sentence)
-        else:
-            self.erased.emit()
-
-    def _tell(self, sentence: str) -> None:
-        if sentence:
-            self.problem.emit(sentence)
+    def _tell(self, error: TenonError) -> None:
+        self.problem.emit(error.message)

@@ -8,7 +8,7 @@ from threading import Event
 
 from PySide6.QtCore import QObject
 
-from app.bridge.models.lane import Lane
+from app.bridge.worker import Worker
 from engine.documents import read_attachment
 from engine.errors import TenonError
 from engine.messages import Attachment
@@ -21,7 +21,7 @@ class AttachmentReader(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._lane = Lane("tenon-attachments", self)
+        self._worker = Worker("tenon-attachments", self)
         self._closed = Event()
 
     def read(
@@ -46,7 +46,7 @@ class AttachmentReader(QObject):
             if not given_up.is_set():
                 call()
 
-        self._lane.run(
+        self._worker.run(
             lambda: read_attachment(path, cancelled),
             lambda attachment: unless_given_up(lambda: then(attachment)),
             lambda error: unless_given_up(lambda: failed(error)),
@@ -56,4 +56,4 @@ class AttachmentReader(QObject):
     def close(self) -> None:
         """Give up what is being read. May be called twice."""
         self._closed.set()
-        self._lane.close(_END_S)
+        self._worker.close(_END_S)

@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.archive import Archive
 from app.bridge.attachment_reader import AttachmentReader
-from app.bridge.background_writer import BackgroundWriter
 from app.bridge.engine_client import EngineClient
 from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
@@ -20,6 +19,7 @@ from app.bridge.shown_chat import ShownChat
 from app.bridge.titles import Titles
 from app.bridge.turns import Turns
 from app.bridge.unsent_messages import UnsentMessages
+from app.bridge.worker import Worker
 from app.chat.conversation import Conversation, Message
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.library import Library
@@ -54,7 +54,7 @@ class Conversations(QObject):
     shown_chat: ShownChat
     _database: Database
     _library: Library
-    _writer: BackgroundWriter
+    _writer: Worker
     _journal: Journal
     _client: EngineClient
     _model: ModelInEngine

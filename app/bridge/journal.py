@@ -7,13 +7,17 @@ from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.bridge.background_writer import BackgroundWriter, Then, Work
+from app.bridge.worker import Worker
 from app.chat.conversation_options import Preset
 from app.chat.library import Library
 from app.chat.troubles import report_of
 from app.storage.conversation_store import ConversationStore
-from engine.errors import StorageError
+from engine.errors import StorageError, TenonError
 from engine.messages import Attachment
+
+Work = Callable[[], object]
+Then = Callable[[TenonError | None], None]
+"""Called once something is on the disk, or with the error that kept it from there."""
 
 _RETRY_MS = 5000
 # What was written waits in SQLite's log no longer than this.
@@ -39,7 +43,7 @@ class Journal(QObject):
         self,
         store: ConversationStore,
         library: Library,
-        writer: BackgroundWriter,
+        writer: Worker,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -85,7 +89,7 @@ class Journal(QObject):
                 raise
             self._behind -= {conversation_id, *ids}
 
-        def done(error: StorageError | None) -> None:
+        def done(error: TenonError | None) -> None:
             if error is not None:
                 self._unsaved.setdefault(conversation_id, set()).update(ids)
                 self._retry.start()
@@ -98,7 +102,7 @@ class Journal(QObject):
     def add_text(self, message_id: int, place: int, text: str, then: Then) -> None:
         """Write what a reply has got behind its first ``place`` characters; after a failure only `save` will do."""
 
-        def done(error: StorageError | None) -> None:
+        def done(error: TenonError | None) -> None:
             if error is not None:  # a little text that has found room makes up for nothing that was refused
                 self._settle(error)
             then(error)
@@ -129,7 +133,7 @@ class Journal(QObject):
     ) -> None:
         """Write what is typed in a conversation; None for the attachments leaves those that are there."""
 
-        def done(error: StorageError | None) -> None:
+        def done(error: TenonError | None) -> None:
             self._settle(error)
             then(error)
 
@@ -166,8 +170,8 @@ class Journal(QObject):
         self._retry.stop()
         self._checkpoint.stop()
         self._save_unsaved()
-        self._writer.submit(self._store.close)
-        self._writer.close()
+        self._writer.run(self._store.close)
+        self._writer.finish()
 
     def _change(self, work: Work | None = None) -> None:
         """Write what may be written again, behind what was refused before; None for that alone."""
@@ -179,7 +183,7 @@ class Journal(QObject):
                 self._refused[0]()
                 self._refused.popleft()
 
-        def done(error: StorageError | None) -> None:
+        def done(error: TenonError | None) -> None:
             if error is not None:
                 self._retry.start()
             self._settle(error)
@@ -187,16 +191,16 @@ class Journal(QObject):
         self._write(in_turn, done)
 
     def _write(self, work: Work, then: Then) -> None:
-        self._writer.submit(work, then)
+        self._writer.run(work, lambda done: then(None), then)
         if not self._checkpoint.isActive():
             self._checkpoint.start()
 
     @Slot()
     def _bring_in(self) -> None:
-        self._writer.submit(self._store.checkpoint)
+        self._writer.run(self._store.checkpoint)
 
     def _prepare_search(self) -> None:
-        self._writer.submit(self._store.prepare_search)
+        self._writer.run(self._store.prepare_search)
 
     @Slot()
     def _save_unsaved(self) -> None:
@@ -204,7 +208,7 @@ class Journal(QObject):
             self.save(conversation_id)
         self._change()
 
-    def _settle(self, error: StorageError | None) -> None:
+    def _settle(self, error: TenonError | None) -> None:
         sentence = error.message if error is not None else ""
         if error is not None and sentence != self._last_problem:
             self.trouble.emit(report_of(error))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.bridge.background_writer import BackgroundWriter
+from app.bridge.worker import Worker
 from app.chat.conversation import Message, MessageState
 from app.words import tr
-from engine.errors import StorageError
 from engine.planning.probes.heat import is_hot
 from engine.planning.probes.power import read_power
 
@@ -19,7 +18,7 @@ class PowerWatch(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._thread: BackgroundWriter | None = None
+        self._thread: Worker | None = None
         self._asked: set[int] = set()  # replies
         self._done = False
         self._on_battery = self._hot = False
@@ -29,20 +28,20 @@ class PowerWatch(QObject):
         """Ask once for each reply that is being written."""
         if not self._done and message.state is MessageState.STREAMING and message.id not in self._asked:
             self._asked.add(message.id)
-            self._thread = self._thread or BackgroundWriter(self)
-            self._thread.submit(self._ask, self._tell)
+            self._thread = self._thread or Worker("tenon-power", self)
+            self._thread.run(self._ask, self._tell)
 
     def close(self) -> None:
         """End the thread."""
         if self._thread is not None:
-            self._thread.close()
+            self._thread.finish()
 
     def _ask(self) -> None:
         self._on_battery = read_power().on_mains is False
         self._hot = is_hot()
 
-    def _tell(self, error: StorageError | None) -> None:
-        if error is not None or self._done or not (self._on_battery or self._hot):
+    def _tell(self, asked: None) -> None:
+        if self._done or not (self._on_battery or self._hot):
             return
         self._done = True
         if self._on_battery:

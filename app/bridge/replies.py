@@ -19,7 +19,7 @@ from app.chat.reply import reply_after, with_notice
 from app.chat.reply_queue import ReplyQueue, Ticket
 from app.settings.settings import Settings
 from app.words import tr
-from engine.errors import EngineStopped, StorageError
+from engine.errors import EngineStopped, TenonError
 from engine.messages import (
     EngineReady,
     ErrorReport,
@@ -312,7 +312,7 @@ class Replies(QObject):
         self._saving = True
         self._journal.add_text(reply.id, place, reply.content[place:], self._text_saved)
 
-    def _text_saved(self, error: StorageError | None) -> None:
+    def _text_saved(self, error: TenonError | None) -> None:
         self._saving = False
         if error is not None:
             self._refused = True

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.bridge.background_writer import BackgroundWriter
+from app.bridge.worker import Worker
 from app.settings.settings_file import SettingsFile
-from engine.errors import StorageError
+from engine.errors import TenonError
 
 # One change often comes with others. It also is about what a kill of the window may cost, so none puts it off.
 _DELAY_MS = 50
@@ -30,7 +30,7 @@ class SavedSettings(QObject):
 
     problem = Signal(str)  # it cannot be written
 
-    def __init__(self, folder: Path, writer: BackgroundWriter, parent: QObject | None = None) -> None:
+    def __init__(self, folder: Path, writer: Worker, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._file = SettingsFile(folder)
         self._writer = writer
@@ -64,13 +64,16 @@ class SavedSettings(QObject):
         self._timer.stop()
         self._unsaved, self._writing = False, True
         text = self._file.text_of(self.settings)
-        self._writer.submit(lambda: self._file.write(text), self._saved)
+        self._writer.run(lambda: self._file.write(text), self._saved, self._refused)
 
-    def _saved(self, error: StorageError | None) -> None:
+    def _saved(self, written: object) -> None:
         self._writing = False
-        sentence = error.message if error else ""
-        if sentence and sentence != self._last_problem:
-            self.problem.emit(sentence)
-        self._last_problem = sentence
-        self._unsaved |= error is not None
-        self._save_soon(_RETRY_MS if error else _DELAY_MS)
+        self._last_problem = ""
+        self._save_soon(_DELAY_MS)
+
+    def _refused(self, error: TenonError) -> None:
+        self._writing, self._unsaved = False, True
+        if error.message != self._last_problem:
+            self.problem.emit(error.message)
+        self._last_problem = error.message
+        self._save_soon(_RETRY_MS)

@@ -8,12 +8,12 @@ from typing import Any
 import psutil
 from PySide6.QtCore import QObject, Signal
 
-from app.bridge.background_writer import BackgroundWriter
 from app.bridge.hub_access import HubAccess
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.network import Network
+from app.bridge.worker import Worker
 from app.chat.settings_in_use import settings_in_use
-from app.settings.exchange import ImportedSettings, export_settings, import_settings
+from app.settings.exchange import export_settings, import_settings
 from app.settings.settings import Settings
 from app.storage.text_file import read_import, write_export
 from app.words import mark
@@ -45,7 +45,7 @@ class SettingsDesk(QObject):
         self,
         settings: Settings,
         model: ModelInEngine,
-        writer: BackgroundWriter,
+        writer: Worker,
         network: Network,
         data_folder: Path,
         parent: QObject | None = None,
@@ -96,18 +96,16 @@ class SettingsDesk(QObject):
     def export(self, path: Path) -> None:
         """Write what was changed to a file; `exported` follows."""
         text = export_settings(self._settings)
-        self._writer.attempt(
-            lambda: write_export(path, text), lambda sentence: self.exported.emit(str(path), sentence)
+        self._writer.run(
+            lambda: write_export(path, text),
+            lambda _: self.exported.emit(str(path), ""),
+            lambda error: self.exported.emit(str(path), error.message),
         )
 
     def read(self, path: Path) -> None:
         """Read a file of settings; `imported` follows, and nothing is changed."""
-        found: list[ImportedSettings] = []
-
-        def work() -> None:
-            found.append(import_settings(read_import(path)))
-
-        def done(sentence: str) -> None:
-            self.imported.emit(found[0] if found else None, sentence)
-
-        self._writer.attempt(work, done)
+        self._writer.run(
+            lambda: import_settings(read_import(path)),
+            lambda found: self.imported.emit(found, ""),
+            lambda error: self.imported.emit(None, error.message),
+        )

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from app.bridge.journal import Journal
 from app.chat.prompt_text import whole_characters
 from app.chat.unsent import Unsent
-from engine.errors import StorageError
+from engine.errors import StorageError, TenonError
 from engine.messages import Attachment
 
 # A change is written at once, but a text of many pages, which is written as a whole, not at each key.
@@ -89,7 +89,7 @@ class UnsentMessages(QObject):
 
         self._writing += 1
 
-        def done(error: StorageError | None) -> None:
+        def done(error: TenonError | None) -> None:
             self._writing -= 1
             if error is not None and conversation_id in self._known:
                 self._files_on_disk.pop(conversation_id, None)

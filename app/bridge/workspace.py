@@ -8,7 +8,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.bridge.background_writer import BackgroundWriter
 from app.bridge.comparison import Comparison
 from app.bridge.conversations import Conversations
 from app.bridge.drafts import Drafts
@@ -30,6 +29,7 @@ from app.bridge.settings_desk import SettingsDesk
 from app.bridge.shown_chat import ShownChat
 from app.bridge.typesetter import Typesetter
 from app.bridge.upkeep import Upkeep
+from app.bridge.worker import Worker
 from app.chat.choices import ModeChoice, ModelChoice, mode_choices, model_choices, model_name
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
@@ -94,7 +94,7 @@ class Workspace(Conversations):
         self._garbage = GarbageInWindowThread(self)
         self._notices: list[str] = []
         self._troubles: list[ErrorReport] = []
-        self._writer = BackgroundWriter(self)
+        self._writer = Worker("tenon-writer", self, _not_saved)
         self._saved = SavedSettings(config_folder or usual_config_folder(), self._writer, self)
         self._saved.problem.connect(self.notice)
         self.settings = self._saved.settings
@@ -119,11 +119,11 @@ class Workspace(Conversations):
         self._replies.unconfirmed_changed.connect(self.unconfirmed_changed)
         self._replies.prefill_progress.connect(self.prefill_progress)
         self.plans = Plans(self.settings, self._client, self)
-        kept = MeasuredModes(self._data_folder, self._writer.submit)
+        kept = MeasuredModes(self._data_folder, self._writer.run)
         self.machine = Machine(
             self.settings, self._client, self._replies, self._model, self.plans, kept, self
         )
-        choice = KeptChoice(self._data_folder, self._writer.submit)
+        choice = KeptChoice(self._data_folder, self._writer.run)
         self.model_store = ModelStore(self.settings, self._client, self._model, choice, self)
         self.machine.measured_speeds.connect(self.model_store.predict_again)
         self.model_store.model_wanted.connect(self.choose_model)
@@ -306,3 +306,7 @@ class Workspace(Conversations):
             return open_in_memory(folder)
         self._notices += database.notices
         return database
+
+
+def _not_saved(details: str) -> StorageError:
+    return StorageError(tr("Something could not be saved: restart Tenon, please."), details)

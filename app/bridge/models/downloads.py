@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from app.bridge.models.lane import Lane
+from app.bridge.worker import Worker, nothing
 from app.chat.model_entries import DownloadEntry
 from engine.errors import TenonError
 from engine.hub.model_folders import models_folder
@@ -46,7 +46,7 @@ class Downloads(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.entries: dict[str, DownloadEntry] = {}
-        self._lane = Lane("models-downloads", self)
+        self._worker = Worker("models-downloads", self)
         self._queue: DownloadQueue | None = None
         self._lock = threading.Lock()
         self._closed = False
@@ -54,7 +54,7 @@ class Downloads(QObject):
 
     def resume_left_ones(self) -> None:
         """Let what an earlier run left go on."""
-        self._lane.run(self._statuses_of_left_ones, self._take_all, self._refuse)
+        self._worker.run(self._statuses_of_left_ones, self._take_all, self._refuse)
 
     def add(self, plans: Sequence[DownloadPlan], refused: Callable[[TenonError], None]) -> None:
         """Put models at the end of the queue, one behind the other.
@@ -63,7 +63,7 @@ class Downloads(QObject):
             plans: What to fetch.
             refused: Called where there is no room for one of them.
         """
-        self._lane.run(lambda: self._add(plans), _nothing, refused)
+        self._worker.run(lambda: self._add(plans), nothing, refused)
 
     def pause(self, name: str) -> None:
         """Hold a download; what has come stays."""
@@ -103,11 +103,11 @@ class Downloads(QObject):
         """Stop; what ran goes on when the program starts again. May be called twice."""
         with self._lock:
             self._closed = True
-        self._lane.close(_CLOSE_S)
+        self._worker.close(_CLOSE_S)
         if self._queue is not None:
             self._queue.close(_CLOSE_S)
 
-    # --- in the lane's thread -----------------------------------------------------------------------------
+    # --- in the worker's thread ----------------------------------------------------------------------------
 
     def _statuses_of_left_ones(self) -> tuple[DownloadStatus, ...]:
         if not _left_ones(models_folder()):
@@ -126,7 +126,7 @@ class Downloads(QObject):
             self._made_queue().add(plan)
 
     def _ask(self, question: Callable[[DownloadQueue], None]) -> None:
-        self._lane.run(lambda: question(self._made_queue()), _nothing, self._refuse)
+        self._worker.run(lambda: question(self._made_queue()), nothing, self._refuse)
 
     def _tell(self, status: DownloadStatus) -> None:
         with self._lock:  # or the window's thread could destroy this object meanwhile
@@ -174,7 +174,3 @@ def _entry(status: DownloadStatus) -> DownloadEntry:
 def _left_ones(models: Path) -> bool:
     """Whether an earlier run left a download; looked up without importing what downloads."""
     return any((models / ".incoming").glob("*/download.json"))
-
-
-def _nothing(result: object) -> None:
-    """Go on: what changed is told by the queue's listener."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.bridge.models.lane import Lane
+from app.bridge.worker import Worker
 from app.chat.model_entries import FolderEntry
 from app.words import tr
 from engine.errors import Cancelled, OutOfDisk, TenonError
@@ -41,29 +41,29 @@ class Folders(QObject):
         self.entries: tuple[FolderEntry, ...] = ()
         self.moving: float | None = None
         self.unfinished = ""
-        self._lane = Lane("models-folders", self)
+        self._worker = Worker("models-folders", self)
         self._stop = threading.Event()
         self._progressed.connect(self._show)
 
     def start(self) -> None:
         """Finish what a move has left to do since the last start, then look."""
-        self._lane.run(finish_move, lambda _: self.look(), self._refuse)
+        self._worker.run(finish_move, lambda _: self.look(), self._refuse)
 
     def look(self) -> None:
         """See which folders there are; `changed` follows."""
-        self._lane.run(_looked, self._take, self._refuse)
+        self._worker.run(_looked, self._take, self._refuse)
 
     def add(self, path: str) -> None:
         """Read another folder from now on; its files stay as they are."""
-        self._lane.run(lambda: _settle(lambda: add_folder(Path(path))), self._read_others, self._refuse)
+        self._worker.run(lambda: _settle(lambda: add_folder(Path(path))), self._read_others, self._refuse)
 
     def forget(self, path: str) -> None:
         """Read a folder no longer; its files stay as they are."""
-        self._lane.run(lambda: _settle(lambda: forget_folder(path)), self._read_others, self._refuse)
+        self._worker.run(lambda: _settle(lambda: forget_folder(path)), self._read_others, self._refuse)
 
     def check(self, target: str) -> None:
         """Find out whether Tenon's own models can go to a folder; `checked` or `refused` follows."""
-        self._lane.run(
+        self._worker.run(
             lambda: check_move(Path(target)), lambda size: self.checked.emit(target, size), self._refuse
         )
 
@@ -93,7 +93,7 @@ class Folders(QObject):
                 told[0] = share
                 self._progressed.emit(share)
 
-        self._lane.run(lambda: move_models(Path(target), progress), ended, failed)
+        self._worker.run(lambda: move_models(Path(target), progress), ended, failed)
 
     def stop_moving(self) -> None:
         """Stop a move; the models stay where they are, and it can go on later."""
@@ -101,12 +101,12 @@ class Folders(QObject):
 
     def give_up(self) -> None:
         """Delete what a move that was interrupted has copied."""
-        self._lane.run(give_up_move, lambda _: self.look(), self._refuse)
+        self._worker.run(give_up_move, lambda _: self.look(), self._refuse)
 
     def close(self) -> None:
         """Stop. May be called twice."""
         self._stop.set()
-        self._lane.close(1.0)
+        self._worker.close(1.0)
 
     def _show(self, share: float) -> None:
         self.moving = share

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.models.downloads import connect
-from app.bridge.models.lane import Lane
 from app.bridge.question import Question
+from app.bridge.worker import Worker
 from app.chat.engine_options import load_options
 from app.chat.model_entries import InstalledEntry, ListedModel
 from app.settings.settings import Settings
@@ -41,8 +41,8 @@ class Forecasts(QObject):
         super().__init__(parent)
         self._settings = settings
         self._client = client
-        self._lane = Lane("models-outlines", self)
-        self._hub_lane = Lane("models-hub-outlines", self)
+        self._worker = Worker("models-outlines", self)
+        self._hub_worker = Worker("models-hub-outlines", self)
         self.known: dict[str, Prediction] = {}
         self.sizes: dict[str, int] = {}
         self._asked: set[str] = set()
@@ -79,10 +79,10 @@ class Forecasts(QObject):
             if model.catalogued:
                 self._asked.add(model.reference)
                 self._outlining += 1
-                self._lane.run(partial(_outlined, model), self._take_outlined, self._take_none)
+                self._worker.run(partial(_outlined, model), self._take_outlined, self._take_none)
             elif on_hub:
                 work = partial(self._asked_of_hub, model, self._looks)
-                self._hub_lane.run(work, self._take_of_hub, partial(self._refuse, model))
+                self._hub_worker.run(work, self._take_of_hub, partial(self._refuse, model))
 
     def ask_installed(self, entries: Sequence[InstalledEntry]) -> None:
         """Predict models that are here."""
@@ -111,8 +111,8 @@ class Forecasts(QObject):
 
     def close(self) -> None:
         """Ask nothing more. May be called twice."""
-        self._lane.close()
-        self._hub_lane.close()
+        self._worker.close()
+        self._hub_worker.close()
 
     def _asked_of_hub(self, model: ListedModel, number: int) -> tuple[ModelOutline, int | None] | None:
         if number != self._looks:  # another search came meanwhile

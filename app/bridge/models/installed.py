@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.bridge.models.lane import Lane
+from app.bridge.worker import Worker
 from app.chat.model_entries import ImportEntry, InstalledEntry, RemovalEntry
 from app.words import tr
 from engine.errors import Cancelled, TenonError
@@ -47,8 +47,8 @@ class Installed(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.entries: tuple[InstalledEntry, ...] = _bundled()
-        self._lane = Lane("models-list", self)
-        self._reading = Lane("models-files", self)  # hashes gigabytes
+        self._worker = Worker("models-list", self)
+        self._reading = Worker("models-files", self)  # hashes gigabytes
         self._stop = threading.Event()
         self._closed = False
         self._reads = ""  # what is being checked or imported
@@ -60,11 +60,11 @@ class Installed(QObject):
 
     def refresh(self) -> None:
         """Look again; `changed` follows where something did."""
-        self._lane.run(_listed, self._take, self._tell)
+        self._worker.run(_listed, self._take, self._tell)
 
     def plan_removal(self, name: str) -> None:
         """Find out what removing a model would free; `removal_planned` follows."""
-        self._lane.run(lambda: _removal(name), self.removal_planned.emit, self._tell)
+        self._worker.run(lambda: _removal(name), self.removal_planned.emit, self._tell)
 
     def remove(self, names: Sequence[str]) -> None:
         """Remove models; nothing may be reading them."""
@@ -77,11 +77,11 @@ class Installed(QObject):
             self.problem.emit(error.message)
             self.refresh()
 
-        self._lane.run(lambda: sum(map(remove, names)), then, failed)
+        self._worker.run(lambda: sum(map(remove, names)), then, failed)
 
     def look_at(self, paths: Sequence[str]) -> None:
         """Find out what importing a folder or files would bring; `looked_at` or `import_refused` follows."""
-        self._lane.run(
+        self._worker.run(
             lambda: _importable(tuple(paths)),
             self.looked_at.emit,
             lambda error: self.import_refused.emit(error.message),
@@ -94,7 +94,7 @@ class Installed(QObject):
             self.opened.emit(ref)
             self.refresh()
 
-        self._lane.run(
+        self._worker.run(
             lambda: _opened(Path(path)), then, lambda error: self.opening_refused.emit(error.message)
         )
 
@@ -140,7 +140,7 @@ class Installed(QObject):
         """Do nothing more. May be called twice."""
         self._closed = True
         self._stop.set()
-        self._lane.close()
+        self._worker.close()
         self._reading.close(1.0)
 
     def _begin(self, name: str) -> bool:
@@ -162,7 +162,7 @@ class Installed(QObject):
     def _tell(self, error: TenonError) -> None:
         self.problem.emit(error.message)
 
-    # --- in the lane's thread -----------------------------------------------------------------------------
+    # --- in the worker's thread ----------------------------------------------------------------------------
 
     def _import(self, entry: ImportEntry, copy: bool) -> str:
         from engine.hub.local_import import import_model

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.models.downloads import Downloads, connect
-from app.bridge.models.lane import Lane
+from app.bridge.worker import Worker
 from app.chat.model_entries import DraftOffer, ListedModel, Missed, OfferEntry
 from engine.errors import TenonError
 from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue, catalogue_model, search_catalogue
@@ -41,7 +41,7 @@ class Offers(QObject):
     def __init__(self, downloads: Downloads, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._downloads = downloads
-        self._lane = Lane("models-hub", self)
+        self._worker = Worker("models-hub", self)
         self._offers: dict[tuple[str, str], Offer] = {}
         self._searches = 0
         self.missed: dict[str, Missed] = {}
@@ -66,7 +66,7 @@ class Offers(QObject):
             if number == self._searches:
                 self.found.emit(text, known, error.message)
 
-        self._lane.run(lambda: self._search(text, number), then, failed)
+        self._worker.run(lambda: self._search(text, number), then, failed)
 
     def look_up(self, reference: str, quantization: str = "") -> None:
         """Ask what fetching a model would bring; `offered` or `refused` follows."""
@@ -76,7 +76,7 @@ class Offers(QObject):
             self._offers[reference, offer[1].quantization] = offer[0]
             self.offered.emit(offer[1])
 
-        self._lane.run(
+        self._worker.run(
             lambda: _look_up(reference, quantization, queued_bytes),
             then,
             lambda error: self.refused.emit(reference, error.message),
@@ -106,7 +106,7 @@ class Offers(QObject):
                 self.pair_wanted.emit(plan.name, draft.name)
             self._downloads.add((plan, *plans), failed)
 
-        self._lane.run(lambda: tuple(_ask(draft).plan for draft in drafts), then, failed)
+        self._worker.run(lambda: tuple(_ask(draft).plan for draft in drafts), then, failed)
 
     def miss(self, missed: Missed) -> None:
         """Keep what did not come as far as the downloads, to be tried again."""
@@ -120,7 +120,7 @@ class Offers(QObject):
 
     def keep_token(self, token: str) -> None:
         """Keep an access token in the system's keyring; `token_kept` follows."""
-        self._lane.run(
+        self._worker.run(
             lambda: _keep_token(token),
             lambda _: self.token_kept.emit(""),
             lambda error: self.token_kept.emit(error.message),
@@ -128,7 +128,7 @@ class Offers(QObject):
 
     def close(self) -> None:
         """Ask nothing more. May be called twice."""
-        self._lane.close()
+        self._worker.close()
 
     def _search(self, text: str, number: int) -> tuple[FoundModel, ...]:
         if number != self._searches:  # typed on meanwhile

@@ -1,4 +1,4 @@
-"""Work that waits for the net or the disk, one piece after the other in a thread of its own."""
+"""Work that waits for the disk or the net, one piece after the other in a thread of its own."""
 
 from __future__ import annotations
 
@@ -19,40 +19,52 @@ _log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 
-class Lane(QObject):
+def nothing(result: object) -> None:
+    """For work whose end nobody waits for."""
+
+
+def _mistake(details: str) -> TenonError:
+    return TenonError(tr("Tenon made a mistake here: try again, and report it if it comes back."), details)
+
+
+class Worker(QObject):
     """Runs pieces of work; what comes of each is handed over in this object's thread.
 
     The thread starts with the first piece. It is a daemon: one that waits for the net does not keep the program.
 
     Args:
         name: Of the thread.
+        mistake: Makes the error of a piece of work that failed by a mistake of Tenon's, from its details.
     """
 
     _completed = Signal(int, object, object)  # number of the work, its result, its error or None
 
-    def __init__(self, name: str, parent: QObject | None = None) -> None:
+    def __init__(
+        self, name: str, parent: QObject | None = None, mistake: Callable[[str], TenonError] = _mistake
+    ) -> None:
         super().__init__(parent)
         self._name = name
+        self._mistake = mistake
         self._waiting: queue.SimpleQueue[tuple[int, Callable[[], object]] | None] = queue.SimpleQueue()
         self._continuations: dict[int, tuple[Callable[[Any], None], Callable[[TenonError], None]]] = {}
         self._submitted = 0
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
-        self._closed = False
+        self._closed = self._dropped = False
         self._completed.connect(self._continue, Qt.ConnectionType.QueuedConnection)
 
     def run(
         self,
         work: Callable[[], Result],
-        then: Callable[[Result], None],
-        failed: Callable[[TenonError], None],
+        then: Callable[[Result], None] = nothing,
+        failed: Callable[[TenonError], None] = nothing,
     ) -> None:
         """Queue some work.
 
         Args:
-            work: Called in the lane's thread.
+            work: Called in the worker's thread.
             then: Called with its result, in this object's thread.
-            failed: Called with its error instead. Neither is called once the lane was closed.
+            failed: Called with its error instead. Neither is called once the worker was closed.
         """
         if self._closed:
             return
@@ -64,11 +76,20 @@ class Lane(QObject):
             self._thread.start()
 
     def close(self, wait_s: float = 0.0) -> None:
-        """Take nothing more and tell nothing more. May be called twice.
+        """Drop what waits, and tell nothing more. May be called twice.
 
         Args:
             wait_s: How long to wait for the piece that runs.
         """
+        with self._lock:
+            self._dropped = True
+        self._end(wait_s)
+
+    def finish(self) -> None:
+        """Do what waits, then end the thread. May be called twice."""
+        self._end(None)
+
+    def _end(self, wait_s: float | None) -> None:
         with self._lock:
             self._closed = True
         self._continuations.clear()
@@ -77,9 +98,9 @@ class Lane(QObject):
             self._thread.join(wait_s)
 
     def _work(self) -> None:
-        while (item := self._waiting.get()) is not None and not self._closed:
+        while (item := self._waiting.get()) is not None and not self._dropped:
             number, work = item
-            result, error = _outcome(work)
+            result, error = self._outcome(work)
             with self._lock:  # or the window's thread could destroy this object meanwhile
                 if not self._closed:
                     self._completed.emit(number, result, error)
@@ -96,16 +117,13 @@ class Lane(QObject):
         else:
             failed(error)
 
-
-def _outcome(work: Callable[[], object]) -> tuple[object, TenonError | None]:
-    try:
-        return work(), None
-    except TenonError as error:
-        return None, error
-    except OSError as error:
-        return None, file_trouble(error)
-    except Exception as error:  # a mistake in one piece of work must not end the thread that does the others
-        _log.exception("Work in a lane failed")
-        return None, TenonError(
-            tr("Tenon made a mistake here: try again, and report it if it comes back."), repr(error)
-        )
+    def _outcome(self, work: Callable[[], object]) -> tuple[object, TenonError | None]:
+        try:
+            return work(), None
+        except TenonError as error:
+            return None, error
+        except OSError as error:
+            return None, file_trouble(error)
+        except Exception as error:  # a mistake in one piece of work must not end the thread for the others
+            _log.exception("Work in the thread %s failed", self._name)
+            return None, self._mistake(repr(error))
