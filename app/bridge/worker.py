@@ -100,7 +100,7 @@ class Worker(QObject):
     def _work(self) -> None:
         while (item := self._waiting.get()) is not None and not self._dropped:
             number, work = item
-            result, error = self._outcome(work)
+            result, error = outcome(work, self._mistake)
             with self._lock:  # or the window's thread could destroy this object meanwhile
                 if not self._closed:
                     self._completed.emit(number, result, error)
@@ -117,13 +117,17 @@ class Worker(QObject):
         else:
             failed(error)
 
-    def _outcome(self, work: Callable[[], object]) -> tuple[object, TenonError | None]:
-        try:
-            return work(), None
-        except TenonError as error:
-            return None, error
-        except OSError as error:
-            return None, file_trouble(error)
-        except Exception as error:  # a mistake in one piece of work must not end the thread for the others
-            _log.exception("Work in the thread %s failed", self._name)
-            return None, self._mistake(repr(error))
+
+def outcome(
+    work: Callable[[], object], mistake: Callable[[str], TenonError] = _mistake
+) -> tuple[object, TenonError | None]:
+    """The result of some work, or its error as a person is told of it."""
+    try:
+        return work(), None
+    except TenonError as error:
+        return None, error
+    except OSError as error:
+        return None, file_trouble(error)
+    except Exception as error:  # a mistake in one piece of work must not end the thread that does the others
+        _log.exception("Work in a thread failed")
+        return None, mistake(repr(error))

@@ -51,7 +51,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-@pytest.mark.parametrize(("scenario", "fault"), CASES, ids="-".join)
+@pytest.mark.parametrize(("scenario", "fault"), CASES, ids=["-".join(case) for case in CASES])
 def test_some_calls_fail(scenario: str, fault: str, library: Path) -> None:
     step = CASES[scenario, fault]
     # Another first call for each, so that all of them together do not always strike at the beginning.
@@ -63,7 +63,7 @@ def test_some_calls_fail(scenario: str, fault: str, library: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize(("scenario", "fault"), CASES, ids="-".join)
+@pytest.mark.parametrize(("scenario", "fault"), CASES, ids=["-".join(case) for case in CASES])
 def test_every_call_fails_once(scenario: str, fault: str, library: Path) -> None:
     outcome = run_apart(library, scenario, fault, 1, 0, timeout_s=3500)
     print(f"{scenario}, {fault}: {outcome.calls} calls, {outcome.runs} runs")

@@ -287,7 +287,7 @@ class Desk:
     def differences(self) -> list[str]:
         """Messages that are otherwise on the disk than in the window."""
         written = Event()
-        self.workspace._writer.submit(written.set)
+        self.workspace._writer.run(written.set)
         self.wait(written.is_set)
         found = []
         for conversation in self.workspace.conversations():

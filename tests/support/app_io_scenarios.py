@@ -155,7 +155,7 @@ class InWindow:
         done: list[object] = []
         time.sleep(0.003)  # the timers of settings and of what is typed
         _APPLICATION.processEvents()
-        workspace._writer.submit(lambda: None, done.append)
+        workspace._writer.run(lambda: None, done.append)
         wait(lambda: bool(done))
 
     def import_file(self, workspace: Workspace, path: Path) -> int:

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import huggingface_hub
 
-from app.bridge.models.lane import _outcome
+from app.bridge.worker import outcome
 from engine.hub.connection import Hub
 from engine.hub.download.download_queue import DownloadQueue, DownloadStatus
 from engine.hub.download.plan import DownloadPlan
@@ -99,7 +99,7 @@ class Downloading:
 
     def _add(self, plan: DownloadPlan) -> bool:
         """As the page of models does it."""
-        _, error = _outcome(lambda: self._made_queue().add(plan))
+        _, error = outcome(lambda: self._made_queue().add(plan))
         if error is not None:
             self.said.append(error.message)
         return error is None

@@ -247,6 +247,9 @@ def test_a_document_that_is_being_read_does_not_keep_the_program(desk: Desk) -> 
 def test_a_backup_brings_back_the_chats_that_are_not_here(desk: Desk) -> None:
     workspace = desk.open()
     kept, lost, shorter = (desk.answer(workspace, f"say {number}") for number in (1, 2, 3))
+    written: list[object] = []
+    workspace._writer.run(lambda: None, written.append)  # behind whatever the replies still have to write
+    desk.wait(lambda: bool(written))
     workspace._database.writer.back_up(date.today())
     (backup,) = backups(desk.folder / "data")
     workspace._database.writer.hide(lost)

@@ -10,7 +10,7 @@ from app.bridge.engine_client import EngineClient
 from app.bridge.machine import Machine
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
-from engine.messages import Failed, MachineReported
+from engine.messages import MachineReported
 from tests.app.bridge.conftest import Desk
 
 
@@ -113,10 +113,8 @@ def test_what_was_measured_on_a_busy_machine_is_measured_again_ever_more_rarely(
 
     measured = Machine._speeds_measured
 
-    def measured_busy(machine: Machine, event: MachineReported | Failed) -> None:
-        assert machine.report is not None
-        machine.report = replace(machine.report, measured_busy=busy.pop(0))
-        measured(machine, event)
+    def measured_busy(machine: Machine, reported: MachineReported) -> None:
+        measured(machine, replace(reported, report=replace(reported.report, measured_busy=busy.pop(0))))
 
     monkeypatch.setattr(Machine, "_speeds_measured", measured_busy)
     quiet = Quiet(desk)

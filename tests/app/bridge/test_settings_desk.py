@@ -168,7 +168,7 @@ def test_no_backup_is_made_where_none_is_wanted(
     made = backups_of(workspace)
     workspace.settings.daily_backup = False
     workspace._archive.back_up()
-    workspace._archive._writer.close()
+    workspace._archive._writer.finish()
     assert made == []
 
 
@@ -182,7 +182,7 @@ def test_a_backup_is_made_once_a_day_as_soon_as_it_is_wanted(
     workspace.settings.daily_backup = True
     workspace._archive.back_up()
     workspace._archive.back_up()
-    workspace._archive._writer.close()
+    workspace._archive._writer.finish()
     assert made == [date.today()]
 
 
