@@ -11,6 +11,10 @@ from app.ui.theme.theme import Theme
 from app.ui.transcript.selectable import SelectableText
 from app.ui.transcript.text_marks import TextMarks
 
+# Any usual width. Qt lays a text out as it comes, and at its own first width of 0 each letter is a line: seconds, for a
+# word of 30,000 letters.
+_FIRST_WIDTH_PX = 600
+
 
 class FittedBrowser(SelectableText, QTextBrowser):
     """A text browser without a frame or scroll bars that says how tall it is at a width."""
@@ -27,6 +31,7 @@ class FittedBrowser(SelectableText, QTextBrowser):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setLineWrapColumnOrWidth(_FIRST_WIDTH_PX)
         self.setLineWrapMode(QTextBrowser.LineWrapMode.FixedPixelWidth)
         self.setUndoRedoEnabled(False)
         self.setOpenLinks(False)

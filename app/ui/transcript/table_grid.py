@@ -74,6 +74,7 @@ class TableCell:
         self._wrap(QTextOption.WrapMode.WordWrap)
         self.document.setTextWidth(1)
         width = self.document.idealWidth() + 1
+        self.document.setTextWidth(-1)  # or each letter would be laid out as a line
         self._wrap(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         return width
 
@@ -85,9 +86,10 @@ class TableCell:
         """See where a pattern is; None ends the search."""
         self.places = [] if pattern is None else places(pattern, self.document.toPlainText())
 
-    def paint(self, painter: QPainter, theme: Theme, current: int | None) -> None:
-        """Paint it from the upper left, with what was found."""
+    def paint(self, painter: QPainter, theme: Theme, current: int | None, visible: QRectF) -> None:
+        """Paint it from the upper left, with what was found; lines outside of ``visible`` may stay away."""
         context = QAbstractTextDocumentLayout.PaintContext()
+        context.clip = visible
         context.palette = QGuiApplication.palette()
         selections = []
         for number, cursor in enumerate(cursors(self.document, self.places)):
@@ -256,7 +258,7 @@ class TableGrid(QWidget):
             if number == 0 and not self._selected:
                 painter.fillRect(QRectF(0, 0, self.width(), height), self._theme.color("surf"))
             if top + height >= event.rect().top() and top <= event.rect().bottom():
-                self._paint_row(painter, row, top)
+                self._paint_row(painter, row, top, QRectF(event.rect()))
                 if number < len(self._rows) - 1:
                     painter.fillRect(QRectF(0, round(top + height) - 1, self.width(), 1), line)
             top += height
@@ -266,12 +268,13 @@ class TableGrid(QWidget):
         viewport = self.parentWidget()
         return self.rect() if viewport is None else viewport.rect().translated(-self.pos())
 
-    def _paint_row(self, painter: QPainter, row: list[TableCell], top: float) -> None:
+    def _paint_row(self, painter: QPainter, row: list[TableCell], top: float, visible: QRectF) -> None:
         extra = (1 if row is self._rows[0] else 0) - leading_px(self._theme, TextStyle.TABLE)
         for cell, left in zip(row, self._lefts(), strict=True):
             painter.save()
-            painter.translate(QPointF(left + _PAD_X_PX, top + _PAD_Y_PX + extra))
-            cell.paint(painter, self._theme, self._current_in(cell))
+            place = QPointF(left + _PAD_X_PX, top + _PAD_Y_PX + extra)
+            painter.translate(place)
+            cell.paint(painter, self._theme, self._current_in(cell), visible.translated(-place))
             painter.restore()
 
     def _current_in(self, cell: TableCell) -> int | None:

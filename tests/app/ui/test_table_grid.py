@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import QRect, QRectF
+from PySide6.QtGui import QPainter, QPaintEvent
 from pytestqt.qtbot import QtBot
 
 from app.ui.theme.theme import Theme
-from app.ui.transcript.table_grid import TableGrid
+from app.ui.transcript.table_grid import TableCell, TableGrid
 
 SENTENCE = "a cell with a sentence of some length that goes on for quite a while before it ends"
 
@@ -51,3 +53,19 @@ def test_a_word_is_not_broken_where_the_table_has_room(grid: TableGrid) -> None:
     grid.fit(600)
     head = grid._rows[0][0].document
     assert head.firstBlock().layout().lineCount() == 1
+
+
+def test_only_the_lines_in_sight_are_painted(grid: TableGrid, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cell may be 30,000 px tall: to paint all of it for each part of it takes seconds."""
+    painted: list[QRectF] = []
+    paint = TableCell.paint
+
+    def noted(cell: TableCell, painter: QPainter, theme: Theme, current: int | None, visible: QRectF) -> None:
+        painted.append(visible)
+        paint(cell, painter, theme, current, visible)
+
+    monkeypatch.setattr(TableCell, "paint", noted)
+    grid.set_markdown(table("a" * 9000, rows=1))
+    grid.resize(grid.fit(500))
+    grid.paintEvent(QPaintEvent(QRect(0, 1000, 500, 50)))
+    assert {round(visible.height()) for visible in painted} == {50}

@@ -18,6 +18,7 @@ from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.prose import ProseBlock
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.table import TableBlock
+from app.ui.transcript.table_grid import TableCell
 from app.ui.transcript.thought import ThoughtBlock
 from tests.support.fake_workspace import READY, FakeWorkspace, statistics
 from tests.support.instant_lexer_maker import InstantLexerMaker
@@ -319,3 +320,13 @@ def test_measuring_a_text_leaves_no_document_behind(
     qtbot.addWidget(block)
     assert block.natural_width() > 10
     qtbot.waitUntil(lambda: not any(isValid(copy) for copy in copies))
+
+
+def test_a_text_is_never_laid_out_letter_by_letter(qtbot: QtBot, theme: Theme) -> None:
+    """Qt goes through the rest of a word for each of its lines: 30,000 letters at a width of 0 take seconds."""
+    block = ProseBlock(theme, "a" * 2000)
+    qtbot.addWidget(block)
+    assert block.document().firstBlock().layout().lineCount() < 100
+    cell = TableCell(theme, "a" * 2000, Qt.AlignmentFlag.AlignLeft, head=False)
+    assert cell.word_width > 2000
+    assert cell.document.firstBlock().layout().lineCount() == 1
