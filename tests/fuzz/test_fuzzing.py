@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.fuzz.campaign import TARGETS, run
 
-CASES = 10_000
+CASES = int(os.environ.get("TENON_FUZZ_CASES", "10000"))
 
 
 @pytest.mark.slow
