@@ -8,7 +8,7 @@ from PySide6.QtCore import QTranslator
 
 from app.chat.choices import MODES
 from app.ui.language import CONTEXT, TRANSLATIONS
-from engine.planning.plan_wording import NAMES
+from engine.modes import MODES as ENGINE_MODES
 from tests.support.translations import FORMS, collected, engine_table, translations
 
 _FIGURE = re.compile(r"\{\w+\}|%n")
@@ -64,10 +64,10 @@ def test_the_engine_has_what_it_says(language: str) -> None:
 @pytest.mark.parametrize("language", ["de", "zh"])
 def test_the_engine_calls_the_modes_as_the_window_does(language: str) -> None:
     done = translations(language)
-    assert {"auto", "plain", *NAMES} == {mode.name for mode in MODES}
+    assert {"auto", *ENGINE_MODES} == {mode.name for mode in MODES}
     for mode in MODES[2:]:
         (title,) = done.get(mode.title, (mode.title,))
-        assert done[NAMES[mode.name]] == (title,)
+        assert done[mode.name] == (title,)
     reasons = [form for source, (form, *_) in done.items() if source.startswith("Auto: ")]
     assert reasons
     assert [words for words in reasons if re.search("plain|lookup|dovetail", words)] == []
