@@ -3743,7 +3743,7 @@
    <translation>Einige Änderungen sind noch nicht übernommen.</translation>
   </message>
   <message>
-   <location filename="app/bridge/background_writer.py" />
+   <location filename="app/bridge/workspace.py" />
    <source>Something could not be saved: restart Tenon, please.</source>
    <translation>Etwas konnte nicht gespeichert werden: Tenon bitte neu starten.</translation>
   </message>
@@ -4048,7 +4048,7 @@
    <translation>Tenon hat einen Fehler gemacht und diese Antwort angehalten: neu versuchen und melden, wenn es wieder geschieht.</translation>
   </message>
   <message>
-   <location filename="app/bridge/models/lane.py" />
+   <location filename="app/bridge/worker.py" />
    <source>Tenon made a mistake here: try again, and report it if it comes back.</source>
    <translation>Tenon hat hier einen Fehler gemacht: noch einmal versuchen und melden, falls er wiederkommt.</translation>
   </message>

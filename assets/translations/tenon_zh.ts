@@ -3730,7 +3730,7 @@
    <translation>有些更改尚未应用。</translation>
   </message>
   <message>
-   <location filename="app/bridge/background_writer.py" />
+   <location filename="app/bridge/workspace.py" />
    <source>Something could not be saved: restart Tenon, please.</source>
    <translation>有内容未能保存：请重新启动 Tenon。</translation>
   </message>
@@ -4035,7 +4035,7 @@
    <translation>Tenon 出错了，已停止此回复：请重试，若再次出现请报告。</translation>
   </message>
   <message>
-   <location filename="app/bridge/models/lane.py" />
+   <location filename="app/bridge/worker.py" />
    <source>Tenon made a mistake here: try again, and report it if it comes back.</source>
    <translation>Tenon 在此出错：请重试；如果再次出现，请报告此问题。</translation>
   </message>
