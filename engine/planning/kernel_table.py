@@ -54,6 +54,8 @@ _COPIES_BYTES = 96 << 20
 _FEWEST_RUNS, _MOST_RUNS, _RUNS_S = 5, 60, 0.03
 _FILE_NAME = "kernel-table.json"
 _BUSY = "measured-busy"
+# On a machine that stays busy not every plan of a list of models measures again.
+_HOLDS_S = 60.0
 
 # Seconds of one product by width and instruction set (or torch), of one format.
 Row = dict[int, dict[str, float]]
@@ -84,10 +86,11 @@ def measured_rows(
         check: Called often; raises to cancel.
     """
     kept, doubtful = kept_rows(cache_folder), _measured_busy(cache_folder)
+    again = doubtful if _age_s(cache_folder) > _HOLDS_S else frozenset()
     wanted = tuple(names)
     fresh: dict[str, Row] = {}
     for name in wanted:
-        if name not in kept or name in doubtful:
+        if name not in kept or name in again:
             others = OtherWork()
             fresh[name] = _best(_measure(name, check), kept.get(name))
             doubtful = doubtful | {name} if others.busy else doubtful - {name}
@@ -187,6 +190,13 @@ def _measured_busy(cache_folder: Path) -> frozenset[str]:
         return frozenset(read_json((cache_folder / _FILE_NAME).read_text(encoding="utf-8"))[_BUSY])
     except (OSError, ValueError, KeyError, TypeError):
         return frozenset()
+
+
+def _age_s(cache_folder: Path) -> float:
+    try:
+        return abs(time.time() - (cache_folder / _FILE_NAME).stat().st_mtime)
+    except OSError:
+        return 0.0
 
 
 def _best(fresh: Row, before: Row | None) -> Row:
