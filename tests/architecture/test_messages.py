@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import pickle
 import typing
+from multiprocessing import Pipe
 
 import pytest
 
 import engine
 from engine import errors, messages
+from engine.messages.pipe import receive, send
 
 CLASSES = [item for item in vars(messages).values() if dataclasses.is_dataclass(item)]
 
@@ -49,9 +51,11 @@ def _instance(cls: typing.Any) -> object:
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
-def test_pickles_and_is_frozen(cls: typing.Any) -> None:
+def test_crosses_the_pipe_and_is_frozen(cls: typing.Any) -> None:
     value = _instance(cls)
-    assert pickle.loads(pickle.dumps(value)) == value
+    here, there = Pipe()
+    send(here, value)
+    assert receive(there) == value
     assert cls.__dataclass_params__.frozen
 
 
