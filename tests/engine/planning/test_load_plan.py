@@ -199,6 +199,19 @@ def test_unknown_values_are_refused(wishes: dict[str, object], config: ModelConf
         planned(config, **wishes)
 
 
+def test_a_draft_takes_its_share_of_the_memory_first(config: ModelConfig) -> None:
+    whole = planned(config, weights="fp32")
+    report = machine("laptop-8gb")
+    memory = replace(report.memory, available_bytes=16 << 30, process_bytes=0)
+    wishes = Wishes(weights="fp32", ram_budget_bytes=whole_bytes(config, whole) + 1000)
+    draft = replace(small_draft(), config=config)
+    planner = MachinePlanner(replace(report, memory=memory), TargetFacts("model", config), draft, wishes)
+    alone, beside = (planner.load(MODES["dovetail"], with_draft=with_draft) for with_draft in (False, True))
+    assert alone.context == whole.context
+    assert beside.context < whole.context
+    assert beside.draft is not None
+
+
 def test_a_large_draft_takes_the_fastest_format(config: ModelConfig) -> None:
     seconds = {"fp32": 4.0, "bf16": 2.0, "q8_0": 1.0, "q4_k_m": 0.5}
     large = small_draft()

@@ -16,10 +16,10 @@ from app.ui.places import MODELS
 from app.ui.theme.theme import Theme
 from engine.hub.download import room
 from tests.app.bridge.models.conftest import weights
-from tests.engine.hub.conftest import _own_keyring, server
+from tests.engine.hub.conftest import _own_keyring, certificate, secure_server, server
 from tests.support.fake_engine import SERVE
 
-__all__ = ["_own_keyring", "server", "weights"]
+__all__ = ["_own_keyring", "certificate", "secure_server", "server", "weights"]
 
 
 class Visit:

@@ -241,12 +241,12 @@ def test_a_download_that_fails_is_tried_again(visit: Visit, weights: bytes, serv
 
 
 def test_a_gated_model_is_explained_and_opened_by_a_token(
-    visit: Visit, server: HubServer, monkeypatch: pytest.MonkeyPatch
+    visit: Visit, secure_server: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tags = ("text-generation", "safetensors", "license:llama3.2")
     files = {"config.json": b'{"architectures": ["LlamaForCausalLM"]}', "model.safetensors": b"x" * 5000}
-    server.add("some/Gated-1b-instruct", files, gated=True, tags=tags)
-    server.tokens.add("hf_mine")
+    secure_server.add("some/Gated-1b-instruct", files, gated=True, tags=tags)
+    secure_server.tokens.add("hf_mine")
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
     page = visit.open()
@@ -255,7 +255,7 @@ def test_a_gated_model_is_explained_and_opened_by_a_token(
     assert row.lock.isVisible()
     dialog = get(visit, page, "some/Gated-1b-instruct")
     dialog.page_button.click()
-    assert opened == [f"{server.address}/some/Gated-1b-instruct"]
+    assert opened == [f"{secure_server.address}/some/Gated-1b-instruct"]
     dialog.token.setText("mine alone")
     dialog.accept_button.click()
     visit.wait(lambda: "copy it whole" in dialog.trouble.text())
