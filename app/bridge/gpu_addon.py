@@ -45,7 +45,7 @@ class GpuAddon(QObject):
 
     @property
     def support(self) -> GpuSupport:
-        """State of it."""
+        """State of GPU support."""
         return self._support
 
     @Slot()

@@ -63,7 +63,7 @@ class SettingsDesk(QObject):
         return settings_in_use(self._model.report, self._model.options, self._model.running_mode)
 
     def load_ms(self) -> float | None:
-        """Seconds that the model in memory took to load; None while there is none."""
+        """Milliseconds that the model in memory took to load; None while there is none."""
         return None if self._model.report is None else self._model.report.load_ms
 
     def limits(self) -> dict[str, float]:

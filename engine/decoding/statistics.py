@@ -123,7 +123,7 @@ class ReplyClock:
         )
 
     def _plain_per_second(self, predicted_s: float) -> float | None:
-        """Seconds of plain decoding's rounds: a forward without a draft, and the time between two forwards."""
+        """Speed of plain decoding, in tokens/s: by a forward without a draft and the time between two forwards."""
         enough = len(self._plain_s) >= _FEWEST_PLAIN
         forward_s = statistics.median(self._plain_s) if enough else self.recalled_plain_s
         if not forward_s or not self.target_forwards:

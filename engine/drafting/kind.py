@@ -1,4 +1,4 @@
-"""What a kind of draft is: what it takes, how it is loaded, and the drafters that it makes."""
+"""Interface of a kind of draft: what it takes, how it is loaded, and the drafters that it makes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Seconds = Callable[[], Mapping[str, float]]
 
 @dataclass(frozen=True)
 class DraftPlan:
-    """What will be loaded as the draft.
+    """Plan of the draft that will be loaded.
 
     Attributes:
         weights: Format on the CPU; on a GPU it runs in its 16-bit type.

@@ -188,7 +188,7 @@ def plan_notes(plan: PlanReport) -> list[str]:
 
 
 def progress_words(measuring: Measuring) -> str:
-    """Subject of the running measurement."""
+    """Words for what is being measured."""
     if measuring.stopping:
         return tr("Stopping")
     if measuring.stage is Stage.SPEEDS:

@@ -143,7 +143,7 @@ class InstalledRow(RuledRow):
         self.more.setToolTip(tr("More about {name}", name=name))
 
     def _show_pairs(self, pairs: Collection[DraftPair]) -> None:
-        """Menu of the models it guesses for; those it cannot are greyed, with the reason."""
+        """Show a menu of the models it guesses for; those it cannot are greyed, with the reason."""
         good = [pair for pair in pairs if not pair.problem]
         # What is no draft by its kind could be one for anything: only what works is worth a line then.
         entry = self.content.entry if self.content is not None else None

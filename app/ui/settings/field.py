@@ -43,7 +43,7 @@ class Field(QWidget):
         return min(self.sizeHint().height(), self.maximumHeight())
 
     def value(self) -> Any:
-        """Text that it shows."""
+        """Value that it shows."""
         raise NotImplementedError
 
     def show_value(self, value: Any) -> None:

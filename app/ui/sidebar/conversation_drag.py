@@ -36,7 +36,7 @@ class ChatDrag(QListView):
         self.setDropIndicatorShown(False)
 
     def row_at(self, index: QModelIndex | QPersistentModelIndex) -> Row | None:
-        """Kind of a row; None for no row."""
+        """Row of an index; None for no row."""
         raise NotImplementedError
 
     def mark_drop(self, at: int) -> None:

@@ -141,7 +141,7 @@ class ConversationList(ChatDrag):
         return chat_menu(self._theme, self, self._row_of(conversation_id), self._folders)
 
     def folder_menu(self, conversation_id: int) -> QMenu:
-        """Folders that a chat can be moved to."""
+        """Menu of the folders that a chat can be moved to."""
         return folder_menu(self._theme, self, self._row_of(conversation_id), self._folders)
 
     def head_menu(self, folder: str) -> QMenu:
@@ -268,7 +268,7 @@ class ConversationList(ChatDrag):
     # --- inside -----------------------------------------------------------------------------------------------
 
     def row_at(self, index: QModelIndex | QPersistentModelIndex) -> Row | None:
-        """Kind of a row."""
+        """Row of an index; None for no row."""
         return self._conversations.row(index.row()) if index.isValid() else None
 
     def _row_of(self, conversation_id: int) -> Row:

@@ -46,7 +46,7 @@ class ConversationModel(QAbstractListModel):
         self._show()
 
     def row(self, at: int) -> Row:
-        """Kind of a row."""
+        """Row at a place of the list."""
         return self._rows[at]
 
     def head_of(self, folder: str) -> int | None:

@@ -42,7 +42,7 @@ class RowMenu(QMenu):
 
 
 def folder_menu(theme: Theme, rows: ConversationList, row: Row, folders: Sequence[str]) -> RowMenu:
-    """Folders that a chat can be moved to."""
+    """Menu of the folders that a chat can be moved to."""
     menu = RowMenu(theme, rows)
     menu.setTitle(tr("Move to folder"))
     menu.setIcon(themed_icon(theme, "folder"))

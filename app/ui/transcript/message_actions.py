@@ -131,7 +131,7 @@ class MessageActions(QWidget):
         return next((action for action, button in self._buttons.items() if button.hasFocus()), None)
 
     def natural_size(self) -> QSize:
-        """Width of the row in px; 0 where no button is shown."""
+        """Size of the row in px; empty where no button is shown."""
         if all(button.isHidden() for button in self._buttons.values()):
             return QSize(0, 0)
         self._row.invalidate()

@@ -21,7 +21,7 @@ def has_focus(view: MessageView) -> bool:
 
 
 def _seen_px(column: MessageColumn, view: MessageView) -> int:
-    """Share of a message's height that is in view."""
+    """Height of the part of a message that is in view, in px."""
     top = column.verticalScrollBar().value()
     bottom = top + column.viewport().height()
     return min(bottom, view.y() + view.height()) - max(top, view.y())
