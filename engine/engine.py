@@ -55,7 +55,7 @@ from engine.messages import (
 from engine.planning.forecast import forecast
 from engine.planning.hardware import find_gpu, held_bytes, memory_shortage
 from engine.planning.hardware_report import measure_report, read_report
-from engine.planning.outlook import Outlook, look_ahead
+from engine.planning.model_planner import ModelPlanner, model_planner
 from engine.planning.planner import Settled, check_mode, mode_that_runs, settle
 from engine.planning.prediction import found_pairs, predictions
 from engine.planning.report_messages import machine_report
@@ -86,7 +86,7 @@ class Engine:
         self._closing = threading.Event()
         self._running = ""
         self._model: LoadedModel | None = None
-        self._outlook: Outlook | None = None
+        self._planner: ModelPlanner | None = None
         self._bare_bytes = 0  # what the process held before the model came
         self._thread = threading.Thread(target=self._run, name="tenon-engine")
         self._thread.start()
@@ -155,7 +155,7 @@ class Engine:
                 model, settled, load_ms = self._load(command.request_id, command.options)
                 if load_ms is not None:
                     self._on_event(ModelLoaded(command.request_id, model.report))
-                ReplyRun(model, command, settled, self._outlook, load_ms, self._on_event, self._check).run()
+                ReplyRun(model, command, settled, self._planner, load_ms, self._on_event, self._check).run()
         except TenonError as error:
             if isinstance(error, OutOfMemory):
                 self._fail_short(command, error)
@@ -216,14 +216,14 @@ class Engine:
         check_mode(options)
         tree_shape(options)
         pacing(options)
-        if self._model is not None and self._outlook is not None:
-            settled = settle(options, self._outlook)
+        if self._model is not None and self._planner is not None:
+            settled = settle(options, self._planner)
             if self._model.serves(settled.options):
                 return self._model, settled, None
         # Two models may not fit at once, so the old one goes before the new one comes.
         self._unload()
-        self._outlook = look_ahead(options)
-        settled = settle(options, self._outlook)
+        self._planner = model_planner(options)
+        settled = settle(options, self._planner)
         self._bare_bytes = held_bytes()
         last = 0.0
 
@@ -234,7 +234,7 @@ class Engine:
                 last = now
                 self._on_event(LoadProgress(request_id, done, total))
 
-        self._model = load_model(settled.options, progress, self._check, self._outlook)
+        self._model = load_model(settled.options, progress, self._check, self._planner)
         for note in self._model.notes:
             self._on_event(Notice(request_id, note))
         return self._model, settled, self._model.report.load_ms

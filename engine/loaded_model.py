@@ -34,8 +34,8 @@ from engine.planning.format_choice import FULL
 from engine.planning.hardware import available_memory_bytes, usable_cores
 from engine.planning.kernel_table import prefer_fastest
 from engine.planning.load_plan import LoadPlan
-from engine.planning.memory_places import Gpu, MachineMemory, memory_places
-from engine.planning.outlook import Outlook, look_ahead
+from engine.planning.memory_places import GpuInUse, MachineMemory, memory_places
+from engine.planning.model_planner import ModelPlanner, model_planner
 from engine.planning.plan_wording import summary
 from engine.planning.planner import choose_draft, settle
 from engine.sentences import figure, mark, say
@@ -183,7 +183,7 @@ class LoadedModel:
             context=plan.context,
             weight_bytes=size_bytes,
             load_ms=(time.perf_counter() - started) * 1e3,
-            places=memory_places(plan, config, memory, Gpu.of(self.link.device)),
+            places=memory_places(plan, config, memory, GpuInUse.of(self.link.device)),
             kv_cache="q8_0" if plan.weights.cache == torch.int8 else FULL,
             advice=model_advice(self.generation_config, self.tokenizer.template),
         )
@@ -254,37 +254,37 @@ def load_model(
     options: LoadOptions,
     progress: Callable[[int, int], None] = lambda done, total: None,
     check: Callable[[], None] = lambda: None,
-    outlook: Outlook | None = None,
+    planner: ModelPlanner | None = None,
 ) -> LoadedModel:
     """Plan a model and load it as planned.
 
     A GPU that has less memory than was planned with leads to a new plan, made as the first one was, and a sentence.
 
     Args:
-        options: Which and how, settled where there is an outlook.
+        options: Which and how, settled where there is an planner.
         progress: Called with bytes of weights read, and in all.
         check: Called often; raises to cancel.
-        outlook: What is predicted for the model; None to look now.
+        planner: What is predicted for the model; None to look now.
 
     Raises:
         TenonError: anything that is wrong with the folder, the options or the memory.
     """
-    if outlook is None:
-        outlook = look_ahead(options)
-        options = settle(options, outlook).options
-    plan = outlook.load_plan(options)
+    if planner is None:
+        planner = model_planner(options)
+        options = settle(options, planner).options
+    plan = planner.load_plan(options)
     try:
-        return LoadedModel(options, plan, outlook.draft, progress, check)
+        return LoadedModel(options, plan, planner.draft, progress, check)
     except torch.OutOfMemoryError:
         if not plan.device:
             raise
     gc.collect()
-    again = look_ahead(options).load_plan(options)
+    again = model_planner(options).load_plan(options)
     if again.on_device.total >= plan.on_device.total:
         # What is said to be free is not: without the GPU then.
-        again = look_ahead(replace(options, vram_budget_bytes=0)).load_plan(options)
+        again = model_planner(replace(options, vram_budget_bytes=0)).load_plan(options)
     again = replace(again, notes=(say(_LESS_THAN_PLANNED, summary=summary(again)), *again.notes))
-    return LoadedModel(options, again, outlook.draft, progress, check)
+    return LoadedModel(options, again, planner.draft, progress, check)
 
 
 def _gpu_part(options: LoadOptions) -> str | None:

@@ -33,7 +33,7 @@ from engine.messages import (
     TokensAdded,
 )
 from engine.planning.hardware import device_peak_bytes, own_memory
-from engine.planning.outlook import Outlook
+from engine.planning.model_planner import ModelPlanner
 from engine.planning.planner import Settled
 from engine.planning.probes.other_work import OtherWork
 from engine.request import begun_thought, fit_prompt, opening
@@ -56,7 +56,7 @@ class ReplyRun:
         model: The loaded model; its cache keeps what this reply adds.
         request: The conversation or raw prompt, and how to sample.
         settled: What runs.
-        outlook: Learns from the reply; None for none.
+        planner: Learns from the reply; None for none.
         load_ms: Time the load took, None when the model was in memory already.
         emit: Takes events.
         check: Raises `Cancelled` when the request is to stop.
@@ -67,7 +67,7 @@ class ReplyRun:
         model: LoadedModel,
         request: Generate,
         settled: Settled,
-        outlook: Outlook | None,
+        planner: ModelPlanner | None,
         load_ms: float | None,
         emit: Callable[[Event], None],
         check: Callable[[], None],
@@ -77,7 +77,7 @@ class ReplyRun:
         self._emit = emit
         self._check = check
         self._clock = ReplyClock(load_ms=load_ms)
-        self._outlook = outlook
+        self._planner = planner
         if request.round_texts:
             self._clock.keep_all_rounds()
         self._plan, self._mode = settled.plan, settled.mode
@@ -148,8 +148,8 @@ class ReplyRun:
             return
         model = self._model
         model.match_chances.keep()
-        if self._outlook is not None and not self._busy:
-            self._outlook.learn(
+        if self._planner is not None and not self._busy:
+            self._planner.learn(
                 rounds,
                 model.report.weights,
                 model.plan.placement,
@@ -162,8 +162,8 @@ class ReplyRun:
         """Cost of a mode's rounds; earlier sessions' measurements stand in until this one has its own."""
         model = self._model
         cost = model.round_costs[mode]
-        if self._outlook is not None and not cost.measured:
-            profile = self._outlook.profile(model.report.weights)
+        if self._planner is not None and not cost.measured:
+            profile = self._planner.profile(model.report.weights)
             cost.expect(profile.forward_seconds(model.plan.placement))
             if not model.match_chances.known:
                 model.match_chances = profile.chances()

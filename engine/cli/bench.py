@@ -62,7 +62,7 @@ def _bench(options: argparse.Namespace) -> int:
     from engine.hub.model_folders import models_folder
     from engine.modes import MODES
     from engine.planning.hardware_report import measure_report
-    from engine.planning.outlook import look_ahead
+    from engine.planning.model_planner import model_planner
 
     wanted = LoadOptions(
         model=options.model,
@@ -75,7 +75,7 @@ def _bench(options: argparse.Namespace) -> int:
         vram_budget_bytes=options.vram_budget,
     )
     measure_report(models_folder(), cache_folder(), _say_measuring)
-    plan = look_ahead(wanted).plan
+    plan = model_planner(wanted).plan
     modes = options.modes or [mode.mode for mode in plan.modes if mode.mode in MODES and not mode.refusal]
     events: queue.Queue[Event] = queue.Queue()
     finished: list[BenchmarkFinished] = []

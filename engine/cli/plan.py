@@ -56,7 +56,7 @@ def _plan(options: argparse.Namespace) -> int:
     from engine.hub.installed import cache_folder
     from engine.hub.model_folders import models_folder
     from engine.planning.hardware_report import measure_report
-    from engine.planning.outlook import look_ahead
+    from engine.planning.model_planner import model_planner
 
     wanted = LoadOptions(
         model=options.model,
@@ -74,7 +74,7 @@ def _plan(options: argparse.Namespace) -> int:
         measure_report(models_folder(), cache_folder())
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr)
-    plan = look_ahead(wanted, report, _find).plan
+    plan = model_planner(wanted, report, _find).plan
     if options.json:
         print(json.dumps(plan.as_json(), ensure_ascii=False))
     else:

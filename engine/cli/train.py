@@ -45,9 +45,9 @@ def add_to(commands: Any) -> None:
     )
     draft.add_argument(
         "--fusion",
-        choices=("gated", "concat"),
-        default="concat",
-        help="how features and tokens are joined: EAGLE's concat, or Dovetail's gated (default: %(default)s)",
+        choices=("dovetail", "eagle"),
+        default="eagle",
+        help="how features and tokens are joined: eagle concatenates, dovetail has a gate (default: %(default)s)",
     )
     draft.add_argument(
         "--vocabulary",

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder, Output
-from engine.model.layer import Meanwhile, nothing_meanwhile
-from engine.model.pace import Pace
+from engine.model.layer import OnWait, no_work
+from engine.model.row_runs import RowRuns
 from engine.model.token_tree import Draft
 
 # A chunk of the prompt grows while a layer takes less than this, so that a cancel, which is looked for between
@@ -50,7 +50,7 @@ class Target:
         self._hidden_from = 0
         self._last_hidden: Tensor | None = None
         self._hidden: list[Tensor] = []
-        self._pace = Pace(_LAYER_GOAL_S)
+        self._row_runs = RowRuns(_LAYER_GOAL_S)
 
     @property
     def config(self) -> ModelConfig:
@@ -105,7 +105,7 @@ class Target:
         prompt: Sequence[int],
         check: Callable[[], None],
         progress: Callable[[int, int], None],
-        meanwhile: Meanwhile = nothing_meanwhile,
+        on_wait: OnWait = no_work,
     ) -> Tensor:
         """Read the part of the prompt that is not in the cache yet, in chunks.
 
@@ -113,14 +113,14 @@ class Target:
             prompt: Token ids that begin with what the cache holds.
             check: Called between layers; raises to stop. What was read until then stays in the cache.
             progress: Called with tokens done and tokens in all.
-            meanwhile: Called while weights are on their way; see `engine.model.layer.Meanwhile`.
+            on_wait: Called while weights are on their way; see `engine.model.layer.OnWait`.
 
         Returns:
             (V,) float32 logits after the prompt's last token.
         """
         # Weights that come from the disk are passed as seldom as can be, and the pieces are cut within the layers.
-        pace = self._pace if self._decoder.source.streamed_bytes else None
-        chunk = _FIRST_CHUNK if pace is None else _LARGEST_CHUNK
+        row_runs = self._row_runs if self._decoder.source.streamed_bytes else None
+        chunk = _FIRST_CHUNK if row_runs is None else _LARGEST_CHUNK
         progress(len(self.token_ids), len(prompt))
         while True:
             start = len(self.token_ids)
@@ -131,12 +131,12 @@ class Target:
                 range(start, start + len(ids)),
                 slice(len(ids) - 1 if last else len(ids), None),
             )
-            logits = self._forward(ids, positions, None, logit_rows, check, meanwhile, pace)
+            logits = self._forward(ids, positions, None, logit_rows, check, on_wait, row_runs)
             self.commit(ids, range(len(ids)))
             progress(len(self.token_ids), len(prompt))
             if last:
                 return logits[0]
-            if pace is not None:
+            if row_runs is not None:
                 continue
             layer_s = (time.perf_counter() - begun) / self._layers
             if layer_s < _LAYER_GOAL_S / 2:
@@ -149,7 +149,7 @@ class Target:
         root: int,
         draft: Draft,
         check: Callable[[], None],
-        meanwhile: Meanwhile = nothing_meanwhile,
+        on_wait: OnWait = no_work,
     ) -> Tensor:
         """One forward over the root and the draft.
 
@@ -157,7 +157,7 @@ class Target:
             root: The token that was emitted last.
             draft: What may follow it.
             check: Called between layers; raises to stop.
-            meanwhile: Called while weights are on their way; see `engine.model.layer.Meanwhile`.
+            on_wait: Called while weights are on their way; see `engine.model.layer.OnWait`.
 
         Returns:
             (N + 1, V) float32 logits: row 0 after the root, row i + 1 after node i. Valid until the next call.
@@ -176,7 +176,7 @@ class Target:
         base = len(self.token_ids)
         positions = [base + depth for depth in draft.row_depths]
         mask = None if draft.is_chain else draft.row_mask()
-        return self._forward([root, *draft.tokens], positions, mask, None, check, meanwhile)
+        return self._forward([root, *draft.tokens], positions, mask, None, check, on_wait)
 
     def commit(self, tokens: Sequence[int], rows: Sequence[int]) -> None:
         """Keep these rows of the last forward, which hold these tokens, and forget its other rows."""
@@ -257,8 +257,8 @@ class Target:
         mask: Tensor | None,
         logit_rows: slice | None,
         check: Callable[[], None],
-        meanwhile: Meanwhile = nothing_meanwhile,
-        pace: Pace | None = None,
+        on_wait: OnWait = no_work,
+        row_runs: RowRuns | None = None,
     ) -> Tensor:
         def run() -> Output:
             return self._decoder.forward(
@@ -269,8 +269,8 @@ class Target:
                 logit_rows=logit_rows,
                 check=check,
                 hidden_layers=self._hidden_layers,
-                meanwhile=meanwhile,
-                pace=pace,
+                on_wait=on_wait,
+                row_runs=row_runs,
             )
 
         failure = self._failure

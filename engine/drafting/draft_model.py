@@ -120,7 +120,7 @@ class DraftModel:
         tokens: Sequence[int],
         positions: Sequence[int],
         sees: Tensor | None = None,
-        behind: int = 0,
+        uncommitted: int = 0,
         logit_rows: slice | None = None,
     ) -> Tensor:
         """Run tokens behind the committed rows; see `Decoder.forward` for the arguments.
@@ -138,7 +138,7 @@ class DraftModel:
             mask=None if sees is None else link.to_device(sees),
             logit_rows=logit_rows,
             check=self._check,
-            behind=behind,
+            uncommitted=uncommitted,
         )
         following = output.logits[:, : self._vocabulary_size].log_softmax(-1)
         missing = self._vocabulary_size - following.shape[1]

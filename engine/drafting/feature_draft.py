@@ -121,7 +121,7 @@ class FeatureDraft:
                 cache,
                 features=outputs[parents],
                 sees=link.to_device(level.sees),
-                behind=len(outputs) - 1,
+                uncommitted=len(outputs) - 1,
                 check=self._check,
             )
             outputs = torch.cat((outputs, made))

@@ -108,7 +108,7 @@ class FeatureNetwork:
         target_features: Tensor | None = None,
         features: Tensor | None = None,
         sees: Tensor | None = None,
-        behind: int = 0,
+        uncommitted: int = 0,
         check: Callable[[], None] = lambda: None,
     ) -> Tensor:
         """Run new rows behind the committed ones; the cache's length does not change. All tensors are on its device.
@@ -119,16 +119,16 @@ class FeatureNetwork:
             cache: From `new_cache`.
             target_features: (n, k * target's h) the target's hidden rows, or
             features: (n, h) the draft's own outputs in their place. One of both.
-            sees: (n, behind + n) bool, True where new row i sees uncommitted row j, its own included; None for a
+            sees: (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included; None for a
                 chain that continues all of them.
-            behind: Uncommitted rows of earlier runs that the new ones build upon.
+            uncommitted: Rows of earlier runs that the new ones build upon.
             check: Called before each block; raises to cancel.
 
         Returns:
             (n, h), the draft's guess of the feature of the next position.
         """
         weights = self.weights
-        uncommitted = cache.place(positions, behind)
+        row_positions = cache.place(positions, uncommitted)
         self._rope.reserve(int(positions.max()) + 1)
         rotation = self._rope.rows(positions, False)
         count, group = len(tokens), self.config.group
@@ -143,12 +143,12 @@ class FeatureNetwork:
             fused = self._fused[index]
             if fused is None or rows is not None:
                 if mask is None:
-                    mask = step_mask(uncommitted, count, sees, cache.length, None, self._cache_dtype, group)
+                    mask = step_mask(row_positions, count, sees, cache.length, None, self._cache_dtype, group)
                 hidden = block(self.config, layer, index, hidden, rotation, mask, cache, rows)
                 rows = None
                 continue
             if step is None:
-                step = fused_step(count, sees, cache.store(0), cache.length, behind, None, rotation)
+                step = fused_step(count, sees, cache.store(0), cache.length, uncommitted, None, rotation)
             fused(step, cache.store(index), hidden)
         return hidden
 

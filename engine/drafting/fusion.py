@@ -38,7 +38,7 @@ class Fusion(Protocol):
         ...
 
 
-class ConcatFusion:
+class EagleFusion:
     """One matrix over both side by side: fc([embedding; feature]), EAGLE-1 and EAGLE-2.
 
     Args:
@@ -62,7 +62,7 @@ class ConcatFusion:
         return self._fc(torch.cat((embedding, features), -1)), None
 
 
-class GatedFusion:
+class DovetailFusion:
     """Dynamic gated fusion: a gate z in (0, 1) weighs both for each channel. Dovetail, section III-B, figure 6.
 
     h1 = W_1 feature, h2 = SiLU(W_2 norm(embedding)), z = sigmoid(W_z [h1; h2]), out = z h1 + (1 - z) h2. The norm and
@@ -101,7 +101,7 @@ class GatedFusion:
         return torch.lerp(token, feature, gate), None
 
 
-class WideFusion:
+class Eagle3Fusion:
     """EAGLE-3: the first block's attention maps [norm(embedding); norm(feature)], and the feature is the residual.
 
     Args:

@@ -34,7 +34,7 @@ _READ = (
 )
 
 
-def block_config(raw: dict[str, Any], wide: bool, prefix: str) -> tuple[ModelConfig, dict[str, Any]]:
+def block_config(raw: dict[str, Any], eagle3: bool, prefix: str) -> tuple[ModelConfig, dict[str, Any]]:
     """Sizes of a draft's blocks.
 
     EAGLE's and Dovetail's code knows no biases but ``qkv_bias`` and, before EAGLE-3, no ``head_dim``; the
@@ -42,7 +42,7 @@ def block_config(raw: dict[str, Any], wide: bool, prefix: str) -> tuple[ModelCon
 
     Args:
         raw: config.json as it is.
-        wide: The layout is EAGLE-3's.
+        eagle3: The layout is EAGLE-3's.
         prefix: What the names of its tensors begin with.
 
     Returns:
@@ -73,7 +73,7 @@ def block_config(raw: dict[str, Any], wide: bool, prefix: str) -> tuple[ModelCon
             )
         )
     try:
-        return _translate(inner, model_type, speculators is None, wide, prefix), inner
+        return _translate(inner, model_type, speculators is None, eagle3, prefix), inner
     except BAD_VALUE as error:
         raise ConfigInvalid(
             say("A value in the draft's config.json is missing or of the wrong kind; download it again."),
@@ -82,16 +82,16 @@ def block_config(raw: dict[str, Any], wide: bool, prefix: str) -> tuple[ModelCon
 
 
 def _translate(
-    inner: dict[str, Any], model_type: str, own_code: bool, wide: bool, prefix: str
+    inner: dict[str, Any], model_type: str, own_code: bool, eagle3: bool, prefix: str
 ) -> ModelConfig:
     values = {name: inner[name] for name in _READ if inner.get(name) is not None}
     if own_code:
-        for name in ("attention_bias", "mlp_bias", *(() if wide else ("head_dim",))):
+        for name in ("attention_bias", "mlp_bias", *(() if eagle3 else ("head_dim",))):
             values.pop(name, None)
         if "rope_parameters" not in values:
             values.setdefault("rope_theta", _ROPE_THETA)
     layers = int(values.pop("num_hidden_layers", 1))
-    if own_code and wide:
+    if own_code and eagle3:
         layers = 1
     config = complete(values, model_type)
     rope = read_rope(config, None, partial=False)

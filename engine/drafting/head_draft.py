@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape, tree_shape
+from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.feature_draft import FeatureDraft
-from engine.drafting.guarded import Guarded
 from engine.drafting.head_layout import HeadLayout, head_bytes, read_layout
 from engine.drafting.head_loader import check_target, load_feature_network, read_shared, share
 from engine.drafting.kind import DraftKind, DraftPlan, LoadedDraft, ReadTokenizer, Seconds
@@ -135,4 +135,4 @@ class _LoadedHead(LoadedDraft):
         """Levels of a dynamic tree; modes that pace branches do not take heads."""
         self._draft.shape = tree_shape(options)
         self._draft.sampling = sampling
-        return Guarded(self._draft, self._link, failed)
+        return FallbackDrafter(self._draft, self._link, failed)

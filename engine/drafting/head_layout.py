@@ -27,7 +27,7 @@ from engine.model.weight_format import WeightFormat
 from engine.sentences import mark, say
 from engine.weights.head_checkpoint import HeadCheckpoint
 
-Kind = Literal["concat", "gated", "wide"]
+Kind = Literal["eagle", "dovetail", "eagle3"]
 
 #: What vLLM's format keeps for training alone.
 _TRAINING_ONLY = ("verifier_norm.weight", "verifier_lm_head.weight")
@@ -41,12 +41,12 @@ class HeadLayout:
     """What a checkpoint of a feature draft holds.
 
     Attributes:
-        kind: Its fusion: concat (EAGLE-1/2), gated (Dovetail) or wide (EAGLE-3).
+        kind: Its fusion: eagle (EAGLE-1/2), dovetail or eagle3.
         blocks: Sizes of its blocks; ``vocabulary_size`` is the target's.
         target_hidden_size: Width of the target's hidden states.
         hidden_layers: Whose inputs it takes, None for the layout's own choice.
         draft_vocabulary_size: Tokens that it drafts.
-        norm_before_residual: EAGLE-3: see `WideFusion`.
+        norm_before_residual: EAGLE-3: see `Eagle3Fusion`.
         outer: Its tensors outside the blocks.
         layers: Those of each block.
     """
@@ -67,7 +67,7 @@ class HeadLayout:
         """
         if self.hidden_layers is not None:
             return self.hidden_layers
-        if self.kind != "wide":
+        if self.kind != "eagle3":
             return (target_layers,)
         return (2, target_layers // 2, target_layers - 3)
 
@@ -82,7 +82,7 @@ def head_bytes(layout: HeadLayout, weight_format: WeightFormat) -> int:
             total += slot.shape[0] * slot.shape[1] * weight_format.dense.itemsize
         else:
             total += weight_format.matrix_bytes(*slot.shape)
-    if layout.draft_vocabulary_size < layout.blocks.vocabulary_size and layout.kind != "wide":
+    if layout.draft_vocabulary_size < layout.blocks.vocabulary_size and layout.kind != "eagle3":
         # The target's rows of what it drafts, which are read for each of its tokens.
         total += weight_format.matrix_bytes(layout.draft_vocabulary_size, layout.blocks.hidden_size)
     return total
@@ -91,14 +91,14 @@ def head_bytes(layout: HeadLayout, weight_format: WeightFormat) -> int:
 def _kind(names: Mapping[str, Any], config: Mapping[str, Any]) -> Kind | None:
     bare = {name.removeprefix("model.") for name in names}
     if "speculators_model_type" in config:
-        return "concat" if config["speculators_model_type"] == "eagle" else "wide"
+        return "eagle" if config["speculators_model_type"] == "eagle" else "eagle3"
     if bare & {"W_1", "W_2", "W_z"}:
-        return "gated"
+        return "dovetail"
     # A whole model has a norm before its first attention.
     blocks = "layers.0.self_attn.q_proj.weight" in bare and "layers.0.input_layernorm.weight" not in bare
     if any(name.startswith("midlayer.") for name in bare) or ("draft_vocab_size" in config and not blocks):
-        return "wide"
-    return "concat" if bare & {"fc.weight", "fc.bias"} or blocks else None
+        return "eagle3"
+    return "eagle" if bare & {"fc.weight", "fc.bias"} or blocks else None
 
 
 def read_layout(checkpoint: HeadCheckpoint) -> HeadLayout:
@@ -133,7 +133,7 @@ def read_layout(checkpoint: HeadCheckpoint) -> HeadLayout:
 
 def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind) -> HeadLayout:
     prefix = "model." if any(name.startswith(("model.layers.", "model.midlayer.")) for name in names) else ""
-    blocks, inner = block_config(raw, kind == "wide", prefix)
+    blocks, inner = block_config(raw, kind == "eagle3", prefix)
     hidden = blocks.hidden_size
     speculators = "speculators_model_type" in raw
     if speculators and raw.get("layernorms"):
@@ -152,9 +152,9 @@ def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind)
             say("A value in the draft's config.json is of the wrong kind; download it again."),
             details=repr(error),
         ) from error
-    taken = len(chosen) if chosen is not None else (3 if kind == "wide" else 1)
+    taken = len(chosen) if chosen is not None else (3 if kind == "eagle3" else 1)
     outer = _embedding_and_head(names, prefix, blocks, own, kind)
-    if kind == "gated":
+    if kind == "dovetail":
         outer += [
             Slot(f"{prefix}W_1", (hidden, hidden), "feature_map"),
             Slot(f"{prefix}W_2", (hidden, hidden), "token_map"),
@@ -162,13 +162,13 @@ def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind)
             Slot(f"{prefix}input_layernorm.weight", (hidden,), "token_norm"),
         ]
     else:
-        fc = "fusion_fc" if speculators and kind == "concat" else "fc"
-        columns = 2 * hidden if kind == "concat" else taken * target_hidden
+        fc = "fusion_fc" if speculators and kind == "eagle" else "fc"
+        columns = 2 * hidden if kind == "eagle" else taken * target_hidden
         outer.append(Slot(f"{prefix}{fc}.weight", (hidden, columns), "fc"))
         biased = raw.get("fusion_bias", False) if speculators else raw.get("bias", True)
-        if biased if kind == "concat" else f"{prefix}fc.bias" in names:
+        if biased if kind == "eagle" else f"{prefix}fc.bias" in names:
             outer.append(Slot(f"{prefix}{fc}.bias", (hidden,), "fc_bias"))
-    if kind == "wide":
+    if kind == "eagle3":
         outer.append(Slot(f"{prefix}norm.weight", (hidden,), "final_norm"))
         if raw.get("norm_before_fc"):
             outer.append(Slot(f"{prefix}input_norm.weight", (taken * target_hidden,), "target_norm"))
@@ -205,17 +205,17 @@ def _embedding_and_head(
         slots.append(Slot(f"{prefix}embed_tokens.weight", table, "embedding"))
     bare = "lm_head.weight"
     head = f"{prefix}{bare}" if f"{prefix}{bare}" in names else bare
-    if kind == "wide" or head in names:
+    if kind == "eagle3" or head in names:
         slots.append(Slot(head, (own, blocks.hidden_size), "head"))
     # With the whole vocabulary they are there or not, and say nothing.
     for name, size in (("d2t", own), ("t2d", blocks.vocabulary_size)):
-        if own != blocks.vocabulary_size or (kind == "wide" and name in names):
+        if own != blocks.vocabulary_size or (kind == "eagle3" and name in names):
             slots.append(Slot(f"{prefix}{name}", (size,), name))
     return slots
 
 
 def _first_block(slots: list[Slot], blocks: ModelConfig, kind: Kind, speculators: bool) -> list[Slot]:
-    if kind != "wide":
+    if kind != "eagle3":
         kept = [slot for slot in slots if slot.field != "attention_norm"]
         if not speculators:
             return kept

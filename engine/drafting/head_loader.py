@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.drafting.feature_network import FeatureNetwork, FeatureWeights
-from engine.drafting.fusion import ConcatFusion, Fusion, GatedFusion, WideFusion
+from engine.drafting.fusion import DovetailFusion, Eagle3Fusion, EagleFusion, Fusion
 from engine.drafting.head_layout import HeadLayout, read_layout
 from engine.errors import DraftMismatch, TensorMismatch
 from engine.model.config import ModelConfig
@@ -205,17 +205,17 @@ def _block(layout: HeadLayout, tensors: dict[str, Tensor], maps: _Maps) -> Layer
 
 def _fusion(layout: HeadLayout, tensors: dict[str, Tensor], maps: _Maps) -> Fusion:
     epsilon = layout.blocks.norm_epsilon
-    if layout.kind == "gated":
+    if layout.kind == "dovetail":
         # The paper's code multiplies rows from the left: its matrices are (in, out).
         first, second, gate = (
             maps.linear(tensors[field].t().contiguous(), None)
             for field in ("feature_map", "token_map", "gate_map")
         )
-        return GatedFusion(Norm(tensors["token_norm"], epsilon), first, second, gate)
+        return DovetailFusion(Norm(tensors["token_norm"], epsilon), first, second, gate)
     fc = maps.linear(tensors["fc"], tensors.get("fc_bias"))
-    if layout.kind == "concat":
-        return ConcatFusion(fc)
-    return WideFusion(
+    if layout.kind == "eagle":
+        return EagleFusion(fc)
+    return Eagle3Fusion(
         fc,
         Norm(tensors["embedding_norm"], epsilon),
         Norm(tensors["feature_norm"], epsilon),

@@ -10,13 +10,13 @@ from typing import ClassVar
 import torch
 
 from engine.drafting.draft_model import DraftModel
+from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import tree_shape
-from engine.drafting.guarded import Guarded
+from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.kind import DraftKind, DraftPlan, LoadedDraft, ReadTokenizer, Seconds
 from engine.drafting.paced_tree import PacedTree, pacing
 from engine.drafting.sampled_tree import DraftSampling
-from engine.drafting.small_model import SmallModel
 from engine.errors import WeightsMissing
 from engine.messages import LoadOptions, PromptKind
 from engine.model.config import ModelConfig, read_config
@@ -150,5 +150,7 @@ class _LoadedModel(LoadedDraft):
     ) -> Drafter:
         """Levels of a dynamic tree, or branches that are paced."""
         if paced:
-            return Guarded(PacedTree(self._model, pacing(options), drafted), self._link, failed)
-        return Guarded(SmallModel(self._model, tree_shape(options), sampling), self._link, failed)
+            return FallbackDrafter(PacedTree(self._model, pacing(options), drafted), self._link, failed)
+        return FallbackDrafter(
+            DraftModelDrafter(self._model, tree_shape(options), sampling), self._link, failed
+        )

@@ -70,7 +70,7 @@ class Addon:
 
 
 @dataclass(frozen=True)
-class Choice:
+class AddonChoice:
     """Which add-ons are for a machine.
 
     Attributes:
@@ -97,7 +97,7 @@ def index_address(addon: Addon) -> str | None:
     return None if addon.folder is None else f"{_data()['index']}/{addon.folder}"
 
 
-def choose(cards: Sequence[GraphicsCard], torch: BundledTorch, system: str | None = None) -> Choice:
+def choose(cards: Sequence[GraphicsCard], torch: BundledTorch, system: str | None = None) -> AddonChoice:
     """The add-ons for a machine.
 
     Args:
@@ -107,16 +107,16 @@ def choose(cards: Sequence[GraphicsCard], torch: BundledTorch, system: str | Non
     """
     system = system or platform.system()
     if any(card.vendor == "apple" for card in cards):
-        return Choice((), say("Tenon uses Apple's GPU as it is: there is nothing to fetch."))
+        return AddonChoice((), say("Tenon uses Apple's GPU as it is: there is nothing to fetch."))
     if torch.gpu is not None:
-        return Choice(
+        return AddonChoice(
             (),
             say(
                 "The torch that Tenon runs on was built for {gpu}: there is nothing to fetch.", gpu=torch.gpu
             ),
         )
     if not cards:
-        return Choice((), say("No graphics card was found that GPU support could be fetched for."))
+        return AddonChoice((), say("No graphics card was found that GPU support could be fetched for."))
     addons = [addon for addon in known_addons() if system in addon.systems]
     # A card beside a processor's own graphics is the one that is meant.
     vendor = min((card.vendor for card in cards), key=_VENDORS.index)
@@ -125,8 +125,8 @@ def choose(cards: Sequence[GraphicsCard], torch: BundledTorch, system: str | Non
     for card in cards:
         fitting = tuple(addon for addon in addons if addon.fits(card))
         if fitting:
-            return Choice(fitting, _offer(card, fitting[0]))
-    return Choice((), _refusal(cards[0], addons))
+            return AddonChoice(fitting, _offer(card, fitting[0]))
+    return AddonChoice((), _refusal(cards[0], addons))
 
 
 def _offer(card: GraphicsCard, addon: Addon) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.gpu_addon.addon import Choice, choose
+from engine.gpu_addon.addon import AddonChoice, choose
 from engine.gpu_addon.bundled_torch import BundledTorch, bundled_torch
 from engine.gpu_addon.check import checked
 from engine.gpu_addon.installed_addon import (
@@ -32,7 +32,7 @@ class GpuStatus:
     """
 
     cards: tuple[GraphicsCard, ...]
-    choice: Choice
+    choice: AddonChoice
     installed: InstalledAddon | None
     outcome: Outcome | None
     disk_bytes: int
@@ -44,7 +44,7 @@ class GpuStatus:
         return self.outcome is not None and self.outcome.problem is None
 
 
-def look_for_addons() -> tuple[Choice, BundledTorch]:
+def look_for_addons() -> tuple[AddonChoice, BundledTorch]:
     """What could be fetched for this machine, and the torch that it would stand in front of.
 
     Raises:

@@ -14,10 +14,10 @@ from engine.model.config import ModelConfig
 from engine.model.fused_layer import FusedLayer, FusedStep, fused_step
 from engine.model.fused_model import FusedModel
 from engine.model.kv_cache import KVCache
-from engine.model.layer import LayerWeights, Meanwhile, Side, WeightSource, nothing_meanwhile
+from engine.model.layer import LayerWeights, OnWait, Side, WeightSource, no_work
 from engine.model.next_row import NextRow
-from engine.model.pace import Pace
 from engine.model.rope import RopeTable
+from engine.model.row_runs import RowRuns
 
 # A layer comes in as many guises as a ring has buffers, and making the structure takes 0.1 ms.
 _FUSED_KEPT = 4
@@ -100,47 +100,47 @@ class Decoder:
         logit_rows: Tensor | slice | None = None,
         check: Callable[[], None] | None = None,
         hidden_layers: tuple[int, ...] = (),
-        behind: int = 0,
-        meanwhile: Meanwhile = nothing_meanwhile,
-        pace: Pace | None = None,
+        uncommitted: int = 0,
+        on_wait: OnWait = no_work,
+        row_runs: RowRuns | None = None,
     ) -> Output:
         """Run new tokens behind the committed ones; the cache's length does not change.
 
         Each new token sees every committed row and the uncommitted rows that ``mask`` allows, both within the layer's
         sliding window by position. What it writes to the cache stays uncommitted until `KVCache.commit`, and
-        the next forward overwrites all of it but the first ``behind`` rows.
+        the next forward overwrites all of it but the first ``uncommitted`` rows.
 
         Args:
             tokens: (n,) int64.
             positions: (n,) int64; siblings of a tree share one. Committed row r is at position r.
             cache: From `new_cache`.
-            mask: (n, behind + n) bool, True where new row i sees uncommitted row j, its own included, or the same as
-                paths, with all layers on the host; None for a chain that continues all of them.
+            mask: (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included, or the
+                same as paths, with all layers on the host; None for a chain that continues all of them.
             logit_rows: Rows to compute logits for; None for all, ``slice(-1, None)`` for the last,
                 ``slice(0, 0)`` for none.
             check: Called before each layer, and each run of it; raises to cancel, which leaves the cache as it was.
             hidden_layers: Layers whose input is wanted too; the number of layers stands for the head.
-            behind: Uncommitted rows of earlier forwards that the new rows build upon: a tree drafted level by level
-                computes each node once.
-            meanwhile: Called while a layer's weights are on their way; see `Meanwhile`.
-            pace: Cuts the rows of a chain into runs within each layer; None computes all of them at once.
+            uncommitted: Rows of earlier forwards that stay uncommitted and that the new rows build upon: a tree
+                drafted level by level computes each node once.
+            on_wait: Called while a layer's weights are on their way; see `OnWait`.
+            row_runs: Cuts the rows of a chain into runs within each layer; None computes all of them at once.
 
         Raises:
-            ValueError: The cache has no room for n rows, or holds fewer than ``behind`` uncommitted ones.
+            ValueError: The cache has no room for n rows, or holds fewer than ``uncommitted`` uncommitted ones.
         """
         config, source = self.config, self.source
         tokens, positions = tokens.to(source.device), positions.to(source.device)
         if isinstance(mask, Tensor):
             mask = mask.to(source.device)
-        runs = _Runs(self, positions, behind, mask, cache)
+        runs = _Runs(self, positions, uncommitted, mask, cache)
         hidden = source.embedding(tokens).to(source.dtype)
         if self._embedding_scale is not None:
             hidden = hidden * self._embedding_scale
         inputs: dict[int, Tensor] = {}
         whole, steps = self._whole, []
-        if whole is None or pace is not None:
+        if whole is None or row_runs is not None:
             whole = self._end
-            hidden = self._run_layers(hidden, runs, cache, check, hidden_layers, inputs, meanwhile, pace)
+            hidden = self._run_layers(hidden, runs, cache, check, hidden_layers, inputs, on_wait, row_runs)
         else:
             if check is not None:
                 check()
@@ -186,8 +186,8 @@ class Decoder:
         check: Callable[[], None] | None,
         hidden_layers: tuple[int, ...],
         inputs: dict[int, Tensor],
-        meanwhile: Meanwhile,
-        pace: Pace | None,
+        on_wait: OnWait,
+        row_runs: RowRuns | None,
     ) -> Tensor:
         """Layer by layer; see `forward`. Puts the wanted inputs into ``inputs``, and returns the last one's output."""
         config, source = self.config, self.source
@@ -195,7 +195,7 @@ class Decoder:
         def waiting() -> bool:
             if check is not None:
                 check()
-            return meanwhile()
+            return on_wait()
 
         home = here = self.home
         for index, (window, rope) in enumerate(zip(config.windows, config.layer_ropes, strict=True)):
@@ -208,7 +208,7 @@ class Decoder:
                 hidden, here = self._carry(hidden, here, side), side
             weights = source.layer(index, waiting)
             fused = self._fused_layer(index, weights, side)
-            for rows in runs.of(pace):
+            for rows in runs.of(row_runs):
                 if check is not None:
                     check()
                 view = runs.view(side, rows)
@@ -217,7 +217,7 @@ class Decoder:
                     continue
                 rotation = None if rope is None else view.rotations[rope]
                 computed = block(config, weights, index, hidden[rows], rotation, view.mask(window), cache)
-                if pace is None:
+                if row_runs is None:
                     hidden = computed
                 else:
                     hidden[rows] = computed
@@ -267,23 +267,28 @@ class _Runs:
     """The rows of a forward, all at once or run by run; the views of a run are kept for the next layer."""
 
     def __init__(
-        self, decoder: Decoder, positions: Tensor, behind: int, tree: Tensor | Paths | None, cache: KVCache
+        self,
+        decoder: Decoder,
+        positions: Tensor,
+        uncommitted: int,
+        tree: Tensor | Paths | None,
+        cache: KVCache,
     ) -> None:
         self._decoder = decoder
         self._positions = positions
-        self._behind = behind
+        self._uncommitted = uncommitted
         self._tree = tree
         self._cache = cache
-        self._uncommitted = cache.place(positions, behind)
+        self._row_positions = cache.place(positions, uncommitted)
         self._views: dict[tuple[Side, int, int], _View] = {}
 
-    def of(self, pace: Pace | None) -> Iterator[slice]:
+    def of(self, row_runs: RowRuns | None) -> Iterator[slice]:
         """The runs of a layer, each with its place in the cache."""
-        if pace is None or self._tree is not None:
+        if row_runs is None or self._tree is not None:
             yield slice(0, len(self._positions))
             return
-        for rows in pace.runs(len(self._positions)):
-            self._cache.place(self._positions[rows], self._behind + rows.start)
+        for rows in row_runs.runs(len(self._positions)):
+            self._cache.place(self._positions[rows], self._uncommitted + rows.start)
             yield rows
 
     def view(self, side: Side, rows: slice) -> _View:
@@ -292,7 +297,7 @@ class _Runs:
         if key not in self._views:
             home = self._decoder.home
             if side == home:
-                seen = self._uncommitted[: self._behind + rows.stop]
+                seen = self._row_positions[: self._uncommitted + rows.stop]
                 self._views[key] = _View(
                     self._decoder, side, seen, rows.stop - rows.start, self._tree, self._cache
                 )
@@ -342,10 +347,10 @@ class _View:
         """For fused layers of this window and this rotation."""
         if (window, rope) not in self._steps:
             rotation = None if rope is None else self.rotations[rope]
-            behind = len(self._positions) - self._count
+            uncommitted = len(self._positions) - self._count
             cache = self._cache
             self._steps[window, rope] = fused_step(
-                self._count, self._tree, cache.store(-1), cache.length, behind, window, rotation
+                self._count, self._tree, cache.store(-1), cache.length, uncommitted, window, rotation
             )
         return self._steps[window, rope]
 

@@ -88,7 +88,7 @@ def fused_step(
     mask: Tensor | Paths | None,
     cache: Tensor,
     length: int,
-    behind: int,
+    uncommitted: int,
     window: int | None,
     rotation: tuple[Tensor, Tensor] | None,
 ) -> FusedStep:
@@ -96,18 +96,18 @@ def fused_step(
 
     Args:
         count: New rows, n.
-        mask: (n, behind + n) bool, True where new row i sees uncommitted row j, its own included, or the same as
+        mask: (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included, or the same as
             paths; None for a chain that continues all of them.
         cache: Some layer's `KVCache.store`, for its shape and type.
         length: Committed rows.
-        behind: Uncommitted rows of earlier forwards that stay.
+        uncommitted: Uncommitted rows of earlier forwards that stay.
         window: Positions that a row sees, its own included; None for all.
         rotation: Cosines and signed sines, each (n, 1, rotated channels) float32; None where nothing is rotated.
     """
     held = []
     ancestors = cosine = sine = None
     if mask is None:
-        depths = _chain(behind + count)[behind:]
+        depths = _chain(uncommitted + count)[uncommitted:]
     elif isinstance(mask, Paths):
         depths, ancestors = mask.depths, mask.rows
         held.append(ancestors)
@@ -124,7 +124,7 @@ def fused_step(
     step = kernel.Step(
         m=count,
         length=length,
-        pending=behind,
+        pending=uncommitted,
         head_stride=cache.stride(1) * cache.itemsize,
         window=window or 0,
         rotated=0 if cosine is None else cosine.shape[-1],

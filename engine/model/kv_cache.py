@@ -66,8 +66,8 @@ class KVCache:
         self.length = 0
         self.long_text = False
         self._short_text_limit = short_text_limit
-        self._behind = 0
-        self._uncommitted = torch.empty(0, dtype=torch.long, device=device)
+        self._uncommitted = 0
+        self._row_positions = torch.empty(0, dtype=torch.long, device=device)
         self._rows = min(FIRST_ROWS, capacity)
         width = row_bytes_8_bits(head_dim) if dtype == torch.int8 else head_dim
         self._elsewhere = tuple(elsewhere)
@@ -80,7 +80,7 @@ class KVCache:
             for wide, type_, place in stores
         ]
         self._addresses: ctypes.Array[ctypes.c_void_p] | None = None
-        self._nothing = self._uncommitted
+        self._nothing = self._row_positions
 
     @property
     def bytes(self) -> int:
@@ -113,25 +113,27 @@ class KVCache:
             self.long_text = long_text
         return self.length
 
-    def place(self, positions: Tensor, behind: int = 0) -> Tensor:
+    def place(self, positions: Tensor, uncommitted: int = 0) -> Tensor:
         """Make room for a forward's rows and settle where `append` writes them.
 
         Args:
             positions: (n,) int64, of the new rows.
-            behind: Uncommitted rows that stay; the new ones follow them, and any others are forgotten.
+            uncommitted: Uncommitted rows that stay; the new ones follow them, and any others are forgotten.
 
         Returns:
-            (behind + n,) positions of all uncommitted rows, the new ones included.
+            (uncommitted + n,) positions of all uncommitted rows, the new ones included.
 
         Raises:
             ValueError: There are fewer uncommitted rows, or all rows together are more than the capacity.
         """
-        if behind > len(self._uncommitted):
-            raise ValueError(f"{len(self._uncommitted)} rows are uncommitted, {behind} cannot stay")
-        self._reserve(behind, len(positions))
-        self._behind = behind
-        self._uncommitted = torch.cat((self._uncommitted[:behind], positions)) if behind else positions
-        return self._uncommitted
+        if uncommitted > len(self._row_positions):
+            raise ValueError(f"{len(self._row_positions)} rows are uncommitted, {uncommitted} cannot stay")
+        self._reserve(uncommitted, len(positions))
+        self._uncommitted = uncommitted
+        self._row_positions = (
+            torch.cat((self._row_positions[:uncommitted], positions)) if uncommitted else positions
+        )
+        return self._row_positions
 
     def place_next(self) -> int:
         """Make room for one row behind the committed ones, which no later forward builds upon; returns its position.
@@ -143,8 +145,8 @@ class KVCache:
         self._forget_uncommitted()
         return self.length
 
-    def _reserve(self, behind: int, count: int) -> None:
-        kept = self.length + behind
+    def _reserve(self, uncommitted: int, count: int) -> None:
+        kept = self.length + uncommitted
         needed = kept + count
         if needed > self.capacity:
             raise ValueError(f"the cache holds {self.capacity} rows and {needed} are needed")
@@ -179,7 +181,7 @@ class KVCache:
 
         Returns:
             Keys and values of the committed and the uncommitted rows, the new ones last: views
-            (kv_heads, length + behind + n - first_row, head_dim).
+            (kv_heads, length + uncommitted + n - first_row, head_dim).
 
         Raises:
             TypeError: The layer's rows are 8 bits.
@@ -187,7 +189,7 @@ class KVCache:
         store = self._layers[layer]
         if store.dtype == torch.int8:
             raise TypeError("only the kernel library writes rows of 8 bits")
-        start = self.length + self._behind
+        start = self.length + self._uncommitted
         end = start + len(keys)
         store[0, :, start:end] = keys.transpose(0, 1)
         store[1, :, start:end] = values.transpose(0, 1)
@@ -203,12 +205,12 @@ class KVCache:
                 drafted below the path already.
         """
         moved = [*rows, *keep]
-        positions = self._uncommitted[self._to_device(torch.tensor(keep))] if keep else self._nothing
+        positions = self._row_positions[self._to_device(torch.tensor(keep))] if keep else self._nothing
         if moved != list(range(len(moved))):
             self._move(moved)
         self._forget_uncommitted()
         self.length += len(rows)
-        self._uncommitted = positions
+        self._row_positions = positions
 
     @torch.inference_mode()  # rows grown during a forward are inference tensors
     def _move(self, rows: Sequence[int]) -> None:
@@ -243,5 +245,5 @@ class KVCache:
         self.length = length
 
     def _forget_uncommitted(self) -> None:
-        self._behind = 0
-        self._uncommitted = self._nothing
+        self._uncommitted = 0
+        self._row_positions = self._nothing

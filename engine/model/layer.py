@@ -107,12 +107,12 @@ class Side:
     cache: torch.dtype
 
 
-Meanwhile = Callable[[], bool]
+OnWait = Callable[[], bool]
 """What to do while weights are on their way: a few milliseconds of work. True where there was something to do, False
 where the caller should rather sleep a moment; raises to cancel."""
 
 
-def nothing_meanwhile() -> bool:
+def no_work() -> bool:
     """There is nothing to do while weights are on their way."""
     return False
 
@@ -181,10 +181,10 @@ class WeightSource(Protocol):
         """All layers, where they stay in the memory of one device; none otherwise."""
         ...
 
-    def layer(self, index: int, meanwhile: Meanwhile = nothing_meanwhile) -> LayerWeights:
+    def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
         """The weights of a layer, ready to compute with until the next one is asked for.
 
-        Layers are asked for in order, from the first to the last, or to where a forward was cancelled. ``meanwhile`` is
+        Layers are asked for in order, from the first to the last, or to where a forward was cancelled. ``on_wait`` is
         called again and again while the layer is not there yet.
         """
         ...

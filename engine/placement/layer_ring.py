@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.model.layer import Meanwhile
+from engine.model.layer import OnWait
 from engine.weights.direct_reader import DirectReader, Extent, PageMemory, PendingRead
 
-# What a wait sleeps when there is nothing to do meanwhile: a cancel is looked for this often.
+# What a wait sleeps when there is nothing to do on_wait: a cancel is looked for this often.
 _PAUSE_S = 0.005
 
 
@@ -50,13 +50,13 @@ class LayerRing:
         self._begun = time.perf_counter()
         self._read_ahead()
 
-    def take(self, place: int, meanwhile: Meanwhile) -> int:
+    def take(self, place: int, on_wait: OnWait) -> int:
         """Wait for a layer; its buffer is the caller's until `let_go` or the next `take`.
 
         Args:
             place: Of the layer in the cycle. One that is not the next is found too: what lies before it is dropped,
                 as it must be when a forward was cancelled.
-            meanwhile: Called while it is on its way; what it raises leaves the ring as it is.
+            on_wait: Called while it is on its way; what it raises leaves the ring as it is.
 
         Returns:
             The number of the buffer.
@@ -71,7 +71,7 @@ class LayerRing:
             self._next = place
         self._read_ahead()
         first = self._ahead[0]
-        self._wait(first.read, meanwhile)
+        self._wait(first.read, on_wait)
         if first.read.error is not None:
             self._drop_first()
             raise first.read.error
@@ -86,7 +86,7 @@ class LayerRing:
             self._held = None
             self._read_ahead()
 
-    def fill(self, meanwhile: Meanwhile) -> float:
+    def fill(self, on_wait: OnWait) -> float:
         """Wait until all buffers are full.
 
         Returns:
@@ -94,14 +94,14 @@ class LayerRing:
         """
         reads = [ahead.read for ahead in self._ahead]
         for read in reads:
-            self._wait(read, meanwhile)
+            self._wait(read, on_wait)
         return sum(read.size_bytes for read in reads) / max(time.perf_counter() - self._begun, 1e-9)
 
-    def _wait(self, read: PendingRead, meanwhile: Meanwhile) -> None:
+    def _wait(self, read: PendingRead, on_wait: OnWait) -> None:
         begun = time.perf_counter()
         try:
             while not read.wait(0):
-                if not meanwhile():
+                if not on_wait():
                     read.wait(_PAUSE_S)
         finally:
             self.waited_s += time.perf_counter() - begun

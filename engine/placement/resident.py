@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from engine.model.embedding import Embedding
-from engine.model.layer import LayerWeights, Meanwhile, ModelWeights, Side, nothing_meanwhile
+from engine.model.layer import LayerWeights, ModelWeights, OnWait, Side, no_work
 from engine.model.linear import LinearMap
 from engine.model.norm import Norm
 from engine.placement.footprint import Sizes
@@ -102,7 +102,7 @@ class Resident(InMemory):
         """Nothing has to move."""
         return tensor
 
-    def layer(self, index: int, meanwhile: Meanwhile = nothing_meanwhile) -> LayerWeights:
+    def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
         """The weights of a layer."""
         return self._held().layers[index]
 

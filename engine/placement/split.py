@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from engine.model.embedding import Embedding
-from engine.model.layer import LayerWeights, Meanwhile, ModelWeights, Side, nothing_meanwhile
+from engine.model.layer import LayerWeights, ModelWeights, OnWait, Side, no_work
 from engine.model.linear import LinearMap
 from engine.model.norm import Norm
 from engine.placement.device_layer import device_layer, layer_tensors
@@ -222,7 +222,7 @@ class Split(InMemory):
         """Through the link."""
         return self._link.to_device(tensor) if side == self._side else self._link.to_host(tensor)
 
-    def layer(self, index: int, meanwhile: Meanwhile = nothing_meanwhile) -> LayerWeights:
+    def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
         """The weights of a layer, where it computes."""
         if index in self._there:
             return self._held.layer(index)

@@ -20,7 +20,7 @@ from engine.kernels.packing import Packed
 from engine.model.config import ModelConfig
 from engine.model.converted import Converted, streams_as_it_is
 from engine.model.embedding import Embedding, Table
-from engine.model.layer import LayerWeights, Meanwhile, Side, nothing_meanwhile
+from engine.model.layer import LayerWeights, OnWait, Side, no_work
 from engine.model.linear import ALL, Linear, LinearMap, PackedLinear
 from engine.model.loader import load_layers, read_slots
 from engine.model.norm import Norm
@@ -162,14 +162,14 @@ class StreamedPlan(PlacementPlan):
         return placement, source.checkpoint.folder if converted is None else converted.packed.path
 
 
-def _checked(check: Callable[[], None]) -> Meanwhile:
+def _checked(check: Callable[[], None]) -> OnWait:
     """What cancels while the disk is waited for."""
 
-    def meanwhile() -> bool:
+    def on_wait() -> bool:
         check()
         return False
 
-    return meanwhile
+    return on_wait
 
 
 class Streamed:
@@ -185,7 +185,7 @@ class Streamed:
         converted: Where its matrices are in the types of the format; None where the checkpoint's own bytes will do.
         pinned: The layers that stay in memory.
         buffers: Of the ring, each for one layer.
-        meanwhile: Called while the weights are read that stay; raises to cancel.
+        on_wait: Called while the weights are read that stay; raises to cancel.
 
     Raises:
         WeightsUnreadable: The disk failed, or what was read is damaged.
@@ -199,7 +199,7 @@ class Streamed:
         converted: Converted | None,
         pinned: Collection[int],
         buffers: int,
-        meanwhile: Meanwhile = nothing_meanwhile,
+        on_wait: OnWait = no_work,
     ) -> None:
         self._checkpoint = checkpoint
         self._config = config
@@ -209,7 +209,7 @@ class Streamed:
         refused = {} if converted is None else converted.refused
 
         def check() -> None:
-            meanwhile()
+            on_wait()
 
         self._verify([head_slot(config)], check)
         self.notes = self._load_outer(refused, check)
@@ -275,7 +275,7 @@ class Streamed:
         """Some are, but not all."""
         return ()
 
-    def layer(self, index: int, meanwhile: Meanwhile = nothing_meanwhile) -> LayerWeights:
+    def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
         """The weights of a layer, until the next one is asked for.
 
         Raises:
@@ -285,7 +285,7 @@ class Streamed:
         if resident is not None:
             return resident
         try:
-            memory = self._ring.memory[self._ring.take(self._places[index], meanwhile)]
+            memory = self._ring.memory[self._ring.take(self._places[index], on_wait)]
         except OSError as error:
             raise WeightsUnreadable(say(_UNREADABLE), details=str(error)) from error
         self._check(index, memory)
@@ -315,9 +315,9 @@ class Streamed:
         """How long `layer` has waited for the disk so far."""
         return self._ring.waited_s
 
-    def measure_disk(self, meanwhile: Meanwhile = nothing_meanwhile) -> float:
+    def measure_disk(self, on_wait: OnWait = no_work) -> float:
         """Let the ring fill for the first time, and say how many bytes a second that brought."""
-        return self._ring.fill(meanwhile)
+        return self._ring.fill(on_wait)
 
     def release(self) -> None:
         """End the threads and free the weights."""

@@ -13,7 +13,7 @@ from engine.messages import LoadOptions, PlanReport
 from engine.modes import MODES
 from engine.planning.hardware import held_device_bytes
 from engine.planning.hardware_report import HardwareReport, read_report
-from engine.planning.outlook import look_ahead
+from engine.planning.model_planner import model_planner
 from engine.planning.plan_wording import UNTRIED_DRAFT
 from engine.planning.planner import AUTO, settle
 from engine.planning.probes.graphics import Gpu
@@ -37,19 +37,19 @@ def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
     """
     report = _without_model(read_report(models_folder(), cache_folder()), held_bytes)
     auto = replace(options, mode=AUTO)
-    outlook = look_ahead(auto, report, this_machine=True)
-    taken = settle(auto, outlook).plan
-    plan = outlook.plan
+    planner = model_planner(auto, report, this_machine=True)
+    taken = settle(auto, planner).plan
+    plan = planner.plan
     draft = options.draft or paired_draft(options.model)
     untried = draft is not None and plan.draft is None
     if untried:
-        plan = look_ahead(replace(auto, draft=draft), report, this_machine=True).plan
-    if outlook.plan.chosen is None:
-        return plan_report(plan, outlook.context_limit, "", outlook.plan.reason)
+        plan = model_planner(replace(auto, draft=draft), report, this_machine=True).plan
+    if planner.plan.chosen is None:
+        return plan_report(plan, planner.context_limit, "", planner.plan.reason)
     reason = taken.reason
     if untried and plan.chosen is not None and MODES[plan.chosen].needs_draft:
         reason = paragraph(reason, say(UNTRIED_DRAFT))
-    return plan_report(plan, outlook.context_limit, taken.mode, reason)
+    return plan_report(plan, planner.context_limit, taken.mode, reason)
 
 
 def _without_model(report: HardwareReport, held_bytes: int) -> HardwareReport:

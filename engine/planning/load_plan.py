@@ -57,7 +57,7 @@ _SHORT_OF_MEMORY = mark(
 
 
 @dataclass(frozen=True)
-class Wishes:
+class PlanRequest:
     """What the person has settled.
 
     Attributes:
@@ -116,7 +116,7 @@ class LoadPlanner:
     Args:
         report: The machine, and what the process takes of its memory.
         config: Of the model.
-        wishes: What is settled.
+        request: What is settled.
         seconds: What products take by format, where that is known better than by the report.
 
     Raises:
@@ -127,20 +127,20 @@ class LoadPlanner:
         self,
         report: HardwareReport,
         config: ModelConfig,
-        wishes: Wishes,
+        request: PlanRequest,
         seconds: Callable[[], Mapping[str, float]] | None = None,
     ) -> None:
-        check_context(config, wishes.context)
-        _check_layers(wishes.gpu_layers)
-        self.room = read_room(report, wishes.ram_budget_bytes, wishes.vram_budget_bytes)
+        check_context(config, request.context)
+        _check_layers(request.gpu_layers)
+        self.room = read_room(report, request.ram_budget_bytes, request.vram_budget_bytes)
         self._report = report
         self._config = config
-        self._wishes = wishes
+        self._request = request
         self._seconds = seconds
-        layers = wishes.gpu_layers
+        layers = request.gpu_layers
         self._most_layers = config.layers if layers is None else min(layers, config.layers)
-        self._wanted = wishes.context or default_context(config)
-        self._smallest = wishes.context or min(SMALLEST_CONTEXT, self._wanted)
+        self._wanted = request.context or default_context(config)
+        self._smallest = request.context or min(SMALLEST_CONTEXT, self._wanted)
 
     def plan(self, mode: Mode, weights: WeightFormat, draft: DraftKind | None) -> LoadPlan | None:
         """The load of a mode in one format; None where not even streaming fits.
@@ -174,7 +174,7 @@ class LoadPlanner:
         resident = taken + ResidentPlan.of(self._config.layers).host(sizes).total
         least = min(resident, taken + StreamedPlan.least_bytes(sizes))
         needs = _needs(weights, context, resident, least)
-        budget, memory = self._wishes.ram_budget_bytes, self._report.memory
+        budget, memory = self._request.ram_budget_bytes, self._report.memory
         if budget is not None and budget_is_free(self._report, budget) and least <= memory.available_bytes:
             return _budget_refused(budget, memory.process_bytes, needs, least)
         return OutOfMemory(
@@ -189,11 +189,11 @@ class LoadPlanner:
 
     def least_bytes(self, weights: WeightFormat) -> int:
         """The least of the host's memory with which the model runs at all."""
-        context = min(self._wishes.context or self._config.context_length, SMALLEST_CONTEXT)
+        context = min(self._request.context or self._config.context_length, SMALLEST_CONTEXT)
         return StreamedPlan.least_bytes(Sizes(self._config, weights, context))
 
     def _formats(self, weights: WeightFormat) -> tuple[WeightFormat, ...]:
-        return cache_formats(self._config, weights, self._wishes.kv_cache)
+        return cache_formats(self._config, weights, self._request.kv_cache)
 
     def _sizes(self, weights: WeightFormat) -> Iterator[Sizes]:
         """The formats with all of the context, then the last one with less and less."""
@@ -210,7 +210,7 @@ class LoadPlanner:
         if draft is None:
             yield None
             return
-        context = min(self._wishes.context or DEFAULT_CONTEXT, draft.context_length)
+        context = min(self._request.context or DEFAULT_CONTEXT, draft.context_length)
         room = self.room
         there = draft.size_bytes(DENSE_BF16, context, elsewhere=True)
         if room.device and there <= room.device_bytes:
@@ -284,7 +284,7 @@ class LoadPlanner:
     ) -> Iterator[str]:
         if mode.needs_gpu:
             yield from self._gpu_notes(PLACEMENTS[mode.placements[0]], placement, sizes)
-        if sizes.weights.cache == torch.int8 and self._wishes.kv_cache == AUTO:
+        if sizes.weights.cache == torch.int8 and self._request.kv_cache == AUTO:
             yield say(_SHORT_OF_MEMORY, context=figure(sizes.context, ","))
         if draft is not None and draft.note:
             yield draft.note
@@ -298,7 +298,7 @@ class LoadPlanner:
         elif asked is None:
             return  # no layer was to be there
         elif isinstance(placement, about):
-            if self._wishes.gpu_layers is not None and placement.device_layers < asked.device_layers:
+            if self._request.gpu_layers is not None and placement.device_layers < asked.device_layers:
                 yield say(
                     "The GPU's memory takes {taken} of the {wanted} layers that were to be there.",
                     taken=placement.device_layers,

@@ -22,7 +22,7 @@ from engine.planning.cost_model import (
 from engine.planning.expected_tokens import Expectation, lookup_expectation, published_expectation
 from engine.planning.format_choice import AUTO, FEWER_BITS, choose_format
 from engine.planning.hardware_report import HardwareReport
-from engine.planning.load_plan import LoadPlan, LoadPlanner, Wishes
+from engine.planning.load_plan import LoadPlan, LoadPlanner, PlanRequest
 from engine.planning.machine_speeds import machine_speeds
 from engine.planning.mode_plan import MachinePlan, ModePlan
 from engine.planning.model_facts import TargetFacts
@@ -55,7 +55,7 @@ class MachinePlanner:
         report: The machine; it need not be this one.
         target: The model.
         draft: What may guess for it.
-        wishes: What is settled.
+        request: What is settled.
         profiles: What was measured with these models on this machine, by the name of a weight format.
         seconds: What products take by format, where that is known better than by the report.
 
@@ -68,17 +68,17 @@ class MachinePlanner:
         report: HardwareReport,
         target: TargetFacts,
         draft: DraftKind | None = None,
-        wishes: Wishes | None = None,
+        request: PlanRequest | None = None,
         profiles: Profiles = lambda weights: Profile(),
         seconds: Callable[[], Mapping[str, float]] | None = None,
     ) -> None:
         self._report = report
         self._target = target
         self._draft = draft
-        self._wishes = wishes or Wishes()
+        self._request = request or PlanRequest()
         self._profiles = cache(profiles)
         self._seconds = seconds
-        self._loads = LoadPlanner(report, target.config, self._wishes, seconds)
+        self._loads = LoadPlanner(report, target.config, self._request, seconds)
         gpus = {gpu.device: gpu for gpu in report.gpus}
         self._stored = stored_format(target.config).name
         self._speeds = machine_speeds(report, gpus.get(self._loads.room.device))
@@ -101,7 +101,7 @@ class MachinePlanner:
         return MachinePlan(
             model=self._target.name,
             draft=None if self._draft is None else self._draft.name,
-            prompt_tokens=self._wishes.prompt_tokens,
+            prompt_tokens=self._request.prompt_tokens,
             modes=tuple(sorted(plans, key=lambda plan: -(plan.tokens_per_second or 0.0))),
             chosen=None if chosen is None else chosen.mode,
             reason=reason(chosen, plans[0]),
@@ -115,7 +115,7 @@ class MachinePlanner:
         """Its speed; fewer bits than the file's must gain more than others, as within a mode."""
         converted = plan.load is not None and plan.load.weights.name != self._stored
         speed = plan.tokens_per_second or 0.0
-        return speed * FEWER_BITS if converted and self._wishes.weights == AUTO else speed
+        return speed * FEWER_BITS if converted and self._request.weights == AUTO else speed
 
     def load(self, mode: Mode, with_draft: bool) -> LoadPlan:
         """How the model is loaded for a mode that the person chose.
@@ -145,7 +145,7 @@ class MachinePlanner:
 
         return choose_format(
             self._target.config,
-            self._wishes.weights,
+            self._request.weights,
             lambda weights: self._loads.fits(mode, weights, draft),
             seconds,
         )
@@ -159,7 +159,7 @@ class MachinePlanner:
         if refusal or load is None:
             return ModePlan(mode.name, load, refusal)
         cost, best, drafting = self._round(mode, load, draft)
-        prompt = min(self._wishes.prompt_tokens, load.context)
+        prompt = min(self._request.prompt_tokens, load.context)
         first = cost.prefill_s(prompt, _PROMPT_CHUNK)
         return ModePlan(
             mode=mode.name,
@@ -174,13 +174,13 @@ class MachinePlanner:
 
     def _refusal(self, mode: Mode, load: LoadPlan | None, weights: WeightFormat) -> str | None:
         """Why a mode cannot run, or gains nothing; None where it may."""
-        wishes, room = self._wishes, self._loads.room
+        request, room = self._request, self._loads.room
         no_files = self._disk_refusal()
         if no_files is not None:
             return no_files
         if mode.needs_gpu and not room.device:
             return say(NO_GPU)
-        pointless = "" if load is None else mode.pointless(load.placement, wishes.gpu_layers)
+        pointless = "" if load is None else mode.pointless(load.placement, request.gpu_layers)
         if pointless:
             return pointless
         if mode.needs_draft and self._draft is None:
@@ -207,7 +207,7 @@ class MachinePlanner:
         return target, best, drafting
 
     def _cost(self, load: LoadPlan, profile: Profile) -> TargetCost:
-        position = min(self._wishes.prompt_tokens, load.context)
+        position = min(self._request.prompt_tokens, load.context)
         cost = TargetCost(self._target, load.weights, load.placement, self._speeds, position)
         measured = profile.forward_seconds(load.placement)
         factors = {width: seconds / cost.forward_s(width) for width, seconds in measured.items()}
@@ -294,7 +294,7 @@ def plan_machine(
     report: HardwareReport,
     target: TargetFacts,
     draft: DraftKind | None = None,
-    wishes: Wishes | None = None,
+    request: PlanRequest | None = None,
     profiles: Profiles = lambda weights: Profile(),
 ) -> MachinePlan:
     """Every mode for a model on a machine; arguments and errors are those of `MachinePlanner`.
@@ -303,7 +303,7 @@ def plan_machine(
         report: The machine.
         target: The model.
         draft: What may guess for it.
-        wishes: What is settled.
+        request: What is settled.
         profiles: What was measured.
     """
-    return MachinePlanner(report, target, draft, wishes, profiles).plan()
+    return MachinePlanner(report, target, draft, request, profiles).plan()

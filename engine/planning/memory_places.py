@@ -36,7 +36,7 @@ class MachineMemory:
 
 
 @dataclass(frozen=True)
-class Gpu:
+class GpuInUse:
     """The memory of a GPU that is in use.
 
     Attributes:
@@ -48,7 +48,7 @@ class Gpu:
     total_bytes: int
 
     @classmethod
-    def of(cls, device: torch.device) -> Gpu | None:
+    def of(cls, device: torch.device) -> GpuInUse | None:
         """The GPU that a device is; None for the host itself."""
         if device.type == "cpu":
             return None
@@ -58,7 +58,7 @@ class Gpu:
 
 
 def memory_places(
-    plan: LoadPlan, config: ModelConfig, memory: MachineMemory, gpu: Gpu | None = None
+    plan: LoadPlan, config: ModelConfig, memory: MachineMemory, gpu: GpuInUse | None = None
 ) -> tuple[MemoryPlace, ...]:
     """What a model takes of the GPU, the host and the disk.
 

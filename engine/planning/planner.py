@@ -11,7 +11,7 @@ from engine.hub.installed import find_model
 from engine.messages import LoadOptions, Plan
 from engine.modes import MODES, Mode
 from engine.planning.mode_plan import MachinePlan, ModePlan
-from engine.planning.outlook import Outlook
+from engine.planning.model_planner import ModelPlanner
 from engine.sentences import either, mark, say
 
 AUTO = "auto"
@@ -99,19 +99,19 @@ def mode_that_runs(options: LoadOptions) -> tuple[LoadOptions, str]:
     return options, ""
 
 
-def settle(options: LoadOptions, outlook: Outlook) -> Settled:
+def settle(options: LoadOptions, planner: ModelPlanner) -> Settled:
     """Settle what a request runs with.
 
     Args:
         options: As they were asked for.
-        outlook: What is predicted for this model here.
+        planner: What is predicted for this model here.
 
     Raises:
         InvalidOption: there is no such mode, or it needs a draft and there is none.
         CheckpointError: there is no such draft.
     """
     check_mode(options)
-    plan = outlook.plan
+    plan = planner.plan
     if options.mode != AUTO:
         mode = MODES[options.mode]
         load = plan.mode(mode.name).load
@@ -126,7 +126,7 @@ def settle(options: LoadOptions, outlook: Outlook) -> Settled:
         chosen = Plan(plan.chosen, plan.reason, _predicted(plan, plan.chosen))
     draft = options.draft
     if MODES[chosen.mode].needs_draft:
-        draft = options.draft or outlook.draft_reference
+        draft = options.draft or planner.draft_reference
     elif not guessed:
         draft = None  # one that is not used takes memory for nothing
     return Settled(replace(options, mode=chosen.mode, draft=draft), chosen)

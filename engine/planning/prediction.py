@@ -14,7 +14,7 @@ from engine.hub.model_folders import models_folder
 from engine.messages import Basis, DraftPair, ModelOutline, ModelPredicted, Prediction, PredictModels
 from engine.modes import MODES
 from engine.planning.hardware_report import HardwareReport, hardware_hash, read_report
-from engine.planning.load_plan import Wishes
+from engine.planning.load_plan import PlanRequest
 from engine.planning.machine_planner import plan_machine
 from engine.planning.model_facts import TargetFacts, target_facts
 from engine.planning.pairs import pairs
@@ -48,13 +48,13 @@ def predict(model: ModelOutline, wanted: PredictModels, report: HardwareReport) 
     about = Prediction(room_bytes=room.host_bytes, basis=basis, machine=hardware_hash(report))
     try:
         target = target_facts(model.reference, Path(model.place))
-        wishes = Wishes(
+        request = PlanRequest(
             weights=wanted.weights,
             context=min(wanted.context, target.config.context_length) if wanted.context else None,
             ram_budget_bytes=wanted.ram_budget_bytes,
             vram_budget_bytes=wanted.vram_budget_bytes,
         )
-        plan = plan_machine(report, target, _draft(model, target), wishes)
+        plan = plan_machine(report, target, _draft(model, target), request)
     except TenonError as error:
         return replace(about, problem=error.message)
     if plan.chosen is None:

@@ -49,7 +49,7 @@ class PackedFileUnusable(Exception):
 
 
 @dataclass(frozen=True)
-class Section:
+class PackedSection:
     """One packed tensor.
 
     Attributes:
@@ -92,7 +92,7 @@ class PackedFile:
         if (index.get("version"), index.get("source"), index.get("format")) != (VERSION, source, weights):
             raise PackedFileUnusable("it belongs to another version, model or format")
         try:
-            sections = [from_plain(Section, entry) for entry in index["sections"]]
+            sections = [from_plain(PackedSection, entry) for entry in index["sections"]]
         except (KeyError, TypeError, ValueError) as error:
             raise PackedFileUnusable(f"its index is damaged: {error!r}") from error
         self.sections = {section.name: section for section in sections}
@@ -107,7 +107,7 @@ class PackedFile:
         """Bytes of all sections."""
         return sum(section.size_bytes for section in self.sections.values())
 
-    def bytes_of(self, section: Section) -> Tensor:
+    def bytes_of(self, section: PackedSection) -> Tensor:
         """Read (size,) uint8 of a section.
 
         Raises:
@@ -142,7 +142,7 @@ class PackedFile:
             progress(done, self.size_bytes)
 
 
-def check_section(section: Section, data: Tensor) -> None:
+def check_section(section: PackedSection, data: Tensor) -> None:
     """Compare (size,) uint8 that was read of a section with its checksum.
 
     Raises:
@@ -193,7 +193,7 @@ def write_packed_file(
                 handle.write(b"\0" * (-handle.tell() % ALIGNMENT_BYTES))
                 stored = tensor.contiguous().flatten().view(torch.uint8)
                 data = stored.numpy().data
-                entry = Section(name, handle.tell(), len(data), _checksum(stored), layout)
+                entry = PackedSection(name, handle.tell(), len(data), _checksum(stored), layout)
                 index["sections"].append(asdict(entry))
                 for start in range(0, len(data), _WRITE_BYTES):
                     handle.write(data[start : start + _WRITE_BYTES])

@@ -54,7 +54,7 @@ CLOSED: dict[str, tuple[tuple[str, str], ...]] = {
     "5. speculation silently off, or slower than none": (
         ("engine/decoding/test_adaptive_budget.py", "test_a_useless_draft_costs_a_tenth_at_most"),
         ("engine/decoding/test_adaptive_budget.py", "test_stops_soon_after_the_text_changes_for_the_worse"),
-        ("engine/planning/test_outlook.py", "test_a_draft_that_does_not_pay_is_not_loaded"),
+        ("engine/planning/test_model_planner.py", "test_a_draft_that_does_not_pay_is_not_loaded"),
         ("app/ui/inspector/test_inspector.py", "test_it_shows_a_reply_as_it_is_made"),
     ),
     "6. the draft is missing from the memory plan": (

@@ -23,7 +23,7 @@ import torch
 from engine.messages import ChatMessage
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
-from engine.model.layer import LayerWeights, Meanwhile, Side, nothing_meanwhile
+from engine.model.layer import LayerWeights, OnWait, Side, no_work
 from engine.model.loader import load_layers, load_weights
 from engine.placement.resident import Resident
 from engine.text.tokenizer import Tokenizer, read_end_ids
@@ -45,7 +45,7 @@ class LayerByLayer(Resident):
         outer = load_weights(checkpoint, self._config, torch.bfloat16, _CPU, wanted=())
         super().__init__(outer)
 
-    def layer(self, index: int, meanwhile: Meanwhile = nothing_meanwhile) -> LayerWeights:
+    def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
         """Read the layer, and let the system forget what was read."""
         (layer,) = load_layers(self._checkpoint, self._config, range(index, index + 1), torch.bfloat16, _CPU)
         for path in self._checkpoint.folder.glob("*.safetensors"):

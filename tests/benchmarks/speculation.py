@@ -7,7 +7,7 @@ are of true bytes and true acceptance. The small model and the guide's own featu
 for in DIR/trained, where these put them for M from 1 to 5:
 
     tenon train draft --model GUIDE --generate 2000 --blocks M --out DIR/trained/gated-fusion-M
-    tenon train draft --model GUIDE --generate 2000 --blocks 1 --fusion concat --out DIR/trained/concatenation-1
+    tenon train draft --model GUIDE --generate 2000 --blocks 1 --fusion eagle --out DIR/trained/concatenation-1
 
 All are inflated with the target: a small model to 7 % of it, a feature draft to what its blocks would weigh there. Each
 row runs in a process of its own beside one that decodes plainly; both answer the same prompts in turns. Speedup is the

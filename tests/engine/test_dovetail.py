@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 
 from engine.decoding.adaptive_budget import AdaptiveBudget
 from engine.drafting.draft_model import DraftModel
-from engine.drafting.small_model import SmallModel
+from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.kernels import library
 from engine.messages import Cancel, Finished, LoadOptions, Notice, PlanChosen
 from engine.planning.planner import choose_draft
@@ -108,10 +108,10 @@ def test_a_draft_that_fails_in_mid_reply_is_left_behind(
 ) -> None:
     options = {"draft": str(llama_folder), "mode": "dovetail", "weights": "fp32", "max_tokens": 40}
     whole = client.answer(PROMPT, llama_folder, **options)
-    propose = SmallModel.propose
+    propose = DraftModelDrafter.propose
     calls = 0
 
-    def fail(drafter: SmallModel, budget: int) -> object:
+    def fail(drafter: DraftModelDrafter, budget: int) -> object:
         nonlocal calls
         calls += 1
         if calls == 2:
@@ -119,7 +119,7 @@ def test_a_draft_that_fails_in_mid_reply_is_left_behind(
         return propose(drafter, budget)
 
     with monkeypatch.context() as patched:
-        patched.setattr(SmallModel, "propose", fail)
+        patched.setattr(DraftModelDrafter, "propose", fail)
         before = len(client.seen(Notice))
         reply = client.answer(PROMPT, llama_folder, **options)
     assert reply.token_ids == whole.token_ids

@@ -55,11 +55,11 @@ class Variant:
 
 
 #: What ships.
-SHIPPED = Variant("guide-gated-fusion", 2, "gated", 300)
+SHIPPED = Variant("guide-gated-fusion", 2, "dovetail", 300)
 #: Dovetail's table III: more blocks, and plain concatenation beside the gate.
 ABLATION = (
-    Variant("concatenation-1", 1, "concat", 240),
-    *(Variant(f"gated-fusion-{blocks}", blocks, "gated", 240) for blocks in range(1, 6)),
+    Variant("concatenation-1", 1, "eagle", 240),
+    *(Variant(f"gated-fusion-{blocks}", blocks, "dovetail", 240) for blocks in range(1, 6)),
 )
 
 

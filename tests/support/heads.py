@@ -62,7 +62,7 @@ class Head:
         return folder
 
 
-def is_wide(layout: str) -> bool:
+def is_eagle3(layout: str) -> bool:
     """Whether a layout is EAGLE-3's in essence: three layers' hidden states, a head of its own."""
     return layout in ("eagle3", "speculators", "speculators-qwen3")
 
@@ -77,8 +77,8 @@ def make_head(layout: str, seed: int = 0) -> Head:
     def vector(size: int, around: float = 1.0) -> Tensor:
         return around + 0.1 * torch.randn(size, generator=generator)
 
-    wide = is_wide(layout)
-    count = 3 if layout.startswith("dovetail") else 2 if wide and layout != "eagle3" else 1
+    eagle3 = is_eagle3(layout)
+    count = 3 if layout.startswith("dovetail") else 2 if eagle3 and layout != "eagle3" else 1
     config = {**CONFIG, "num_hidden_layers": count}
     outer: dict[str, Tensor] = {"embed_tokens.weight": torch.randn(VOCABULARY, HIDDEN, generator=generator)}
     if layout.startswith("dovetail"):
@@ -88,7 +88,7 @@ def make_head(layout: str, seed: int = 0) -> Head:
             "W_z": matrix(2 * HIDDEN, HIDDEN),
         }
         outer["input_layernorm.weight"] = vector(HIDDEN)
-    elif wide:
+    elif eagle3:
         outer["fc.weight"] = matrix(HIDDEN, 3 * HIDDEN)
         outer["norm.weight"] = vector(HIDDEN)
         outer["lm_head.weight"] = matrix(DRAFT_VOCABULARY, HIDDEN)
@@ -99,7 +99,7 @@ def make_head(layout: str, seed: int = 0) -> Head:
         outer["fc.weight"] = matrix(HIDDEN, 2 * HIDDEN)
         if layout == "eagle":  # "bias" is true where config.json leaves it out
             outer["fc.bias"] = vector(HIDDEN, 0.0)
-    blocks = [_block(index, wide, matrix, vector) for index in range(count)]
+    blocks = [_block(index, eagle3, matrix, vector) for index in range(count)]
     if layout == "speculators-qwen3":
         for block in blocks:
             block |= {f"self_attn.{name}_norm.weight": vector(HIDDEN // HEADS) for name in "qk"}
@@ -108,9 +108,9 @@ def make_head(layout: str, seed: int = 0) -> Head:
     return head
 
 
-def _block(index: int, wide: bool, matrix: Any, vector: Any) -> dict[str, Tensor]:
+def _block(index: int, eagle3: bool, matrix: Any, vector: Any) -> dict[str, Tensor]:
     size, kv = HIDDEN, HIDDEN // HEADS * KV_HEADS
-    columns = 2 * size if wide and index == 0 else size
+    columns = 2 * size if eagle3 and index == 0 else size
     block = {
         "self_attn.q_proj.weight": matrix(size, columns),
         "self_attn.k_proj.weight": matrix(kv, columns),
@@ -121,9 +121,9 @@ def _block(index: int, wide: bool, matrix: Any, vector: Any) -> dict[str, Tensor
         "mlp.down_proj.weight": matrix(size, WIDE),
         "post_attention_layernorm.weight": vector(size),
     }
-    if wide or index > 0:
+    if eagle3 or index > 0:
         block["input_layernorm.weight"] = vector(size)
-    if wide and index == 0:
+    if eagle3 and index == 0:
         block["hidden_norm.weight"] = vector(size)
     return block
 
@@ -143,7 +143,7 @@ def _name(head: Head) -> None:
     elif head.layout.startswith("speculators"):
         layer = {**config, "rope_theta": 500000.0, "head_dim": HIDDEN // HEADS}
         head.theta = 500000.0
-        kind = "eagle3" if is_wide(head.layout) else "eagle"
+        kind = "eagle3" if is_eagle3(head.layout) else "eagle"
         if head.layout == "speculators-qwen3":
             layer["model_type"] = "qwen3"
         config.clear()
@@ -185,10 +185,10 @@ def reference(head: Head, rows: Tensor, tokens: Tensor, drafted: Tensor, embeddi
     outer = head.outer
     table = outer["embed_tokens.weight"] if head.layout != "eagle3" else embedding
     token = table[tokens]
-    wide = is_wide(head.layout)
-    hidden = torch.cat((rows @ outer["fc.weight"].T if wide else rows, drafted))
+    eagle3 = is_eagle3(head.layout)
+    hidden = torch.cat((rows @ outer["fc.weight"].T if eagle3 else rows, drafted))
     attended = None
-    if wide:
+    if eagle3:
         block = head.blocks[0]
         normed = norm(hidden, block["hidden_norm.weight"])
         attended = torch.cat((norm(token, block["input_layernorm.weight"]), normed), -1)
@@ -241,7 +241,7 @@ def _attention(block: Mapping[str, Tensor], rows: Tensor, theta: float) -> Tenso
 
 def reference_logits(head: Head, hidden: Tensor, target_head: Tensor) -> Tensor:
     """(n, V) log-probabilities over the target's vocabulary; tokens that the head does not draft have none."""
-    if not is_wide(head.layout):
+    if not is_eagle3(head.layout):
         return (hidden @ target_head.T).log_softmax(-1)
     own = (norm(hidden, head.outer["norm.weight"]) @ head.outer["lm_head.weight"].T).log_softmax(-1)
     spread = torch.full((len(hidden), VOCABULARY), float("-inf"))

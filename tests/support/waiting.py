@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.model.layer import LayerWeights, Meanwhile, WeightSource, nothing_meanwhile
+from engine.model.layer import LayerWeights, OnWait, WeightSource, no_work
 from engine.placement.resident import Resident
 
 
@@ -27,8 +27,8 @@ class Waiting(Resident):
         """None: each is waited for."""
         return ()
 
-    def layer(self, index: int, meanwhile: Meanwhile = nothing_meanwhile) -> LayerWeights:
+    def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
         """The layer, after a while."""
         for _ in range(self._steps()):
-            self.worked += meanwhile()
+            self.worked += on_wait()
         return super().layer(index)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from engine.hub.download.pace import Pace
+from engine.hub.download.transfer_rate import TransferRate
 from engine.sizes import readable
 
 _EVERY_S = 0.2
@@ -24,7 +24,7 @@ class ProgressLine:
         self._label = label
         self._silent = silent
         self._terminal = sys.stderr.isatty()
-        self._pace = Pace()
+        self._rate = TransferRate()
         self._last_s = float("-inf")
         self._tenths = 0
         self._width = 0
@@ -38,7 +38,7 @@ class ProgressLine:
             message: What it waits for.
         """
         now_s = time.monotonic()
-        self._pace.note(now_s, done_bytes)
+        self._rate.note(now_s, done_bytes)
         if self._silent:
             return
         if not self._terminal:
@@ -60,8 +60,8 @@ class ProgressLine:
     def _text(self, done_bytes: int, total_bytes: int, message: str | None) -> str:
         share = done_bytes / max(1, total_bytes)
         parts = [f"{self._label}  {share:4.0%}  {readable(done_bytes)} of {readable(total_bytes)}"]
-        speed = self._pace.bytes_per_s()
-        left_s = self._pace.seconds_left(total_bytes - done_bytes)
+        speed = self._rate.bytes_per_s()
+        left_s = self._rate.seconds_left(total_bytes - done_bytes)
         if speed and message is None:
             parts.append(f"{readable(int(speed))}/s")
         if left_s is not None and message is None and done_bytes < total_bytes:

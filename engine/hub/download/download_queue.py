@@ -14,11 +14,11 @@ from engine.errors import Cancelled, InvalidOption, TenonError
 from engine.file_trouble import file_trouble
 from engine.hub.connection import Hub
 from engine.hub.download.download import INCOMING, Download, Progress
-from engine.hub.download.pace import Pace
 from engine.hub.download.plan import DownloadPlan, read_download
 from engine.hub.download.room import RESERVE_BYTES, check_room
 from engine.hub.download.stop import StopSignal
 from engine.hub.download.transfer import Patience
+from engine.hub.download.transfer_rate import TransferRate
 from engine.sentences import say
 
 State = Literal["queued", "receiving", "waiting", "paused", "failed", "done", "cancelled"]
@@ -82,7 +82,7 @@ class DownloadQueue:
         self._running: str | None = None
         self._stop = StopSignal()
         self._closing = False
-        self._pace = Pace()
+        self._rate = TransferRate()
         self._progress: Progress | None = None
         self._last_report_s = float("-inf")
         self._thread = threading.Thread(target=self._work, name="downloads", daemon=True)
@@ -183,7 +183,7 @@ class DownloadQueue:
                     return
                 self._running = download.plan.name
                 self._stop = stop = StopSignal()
-                self._pace.forget()
+                self._rate.forget()
                 self._progress = None
             try:
                 self._run(download, stop)
@@ -245,9 +245,9 @@ class DownloadQueue:
             news = self._progress is None or progress.step != self._progress.step
             self._progress = progress
             if progress.step == "waiting":
-                self._pace.forget()
+                self._rate.forget()
             else:
-                self._pace.note(now_s, progress.done_bytes)
+                self._rate.note(now_s, progress.done_bytes)
             if download.stored.state == "queued" and (news or now_s - self._last_report_s >= _REPORT_EVERY_S):
                 self._last_report_s = now_s
                 self._tell(download)
@@ -268,8 +268,8 @@ class DownloadQueue:
                 self._progress.step,
                 done,
                 total,
-                self._pace.bytes_per_s(),
-                self._pace.seconds_left(total - done),
+                self._rate.bytes_per_s(),
+                self._rate.seconds_left(total - done),
                 self._progress.message,
             )
         return DownloadStatus(

@@ -179,7 +179,7 @@ class Writer:
             mask=paths,
             logit_rows=slice(silent, None),
             check=self._check,
-            behind=self._held,
+            uncommitted=self._held,
         )
         self._features[torch.from_numpy(slots), torch.from_numpy(places)] = output.hidden.bfloat16()
         self._held += len(new)

@@ -21,7 +21,7 @@ from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.placement.resident import Resident
 from engine.planning.hardware import usable_cores
-from engine.planning.outlook import look_ahead
+from engine.planning.model_planner import model_planner
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.training.draft.data import examples_of, prompts_of, read_records
 from engine.training.draft.features import Example, batch_of
@@ -57,7 +57,7 @@ class TrainRequest:
         generate: Most texts that the target writes, to the requests of the data or to its own; None to learn from the
             data as it is, or without it for as long as there is time.
         blocks: Transformer blocks, 1 to 6.
-        fusion: gated or concat.
+        fusion: dovetail or eagle.
         out: The draft's folder; a draft of the same shape that it holds is gone on from.
         minutes: How long writing and training may take together.
         vocabulary: Tokens that it may draft, the most frequent ones; None for all.
@@ -124,7 +124,7 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     if network is None:
         network = DraftNetwork(shape, _frequent_tokens(learned, config.vocabulary_size, request.vocabulary))
         ends = TargetEnds.of(decoder, network.token_ids)
-        if shape.fusion == "concat":
+        if shape.fusion == "eagle":
             _begin_linear(network, decoder, ends, learned)
     else:
         ends = TargetEnds.of(decoder, network.token_ids)
@@ -174,7 +174,7 @@ def _check(request: TrainRequest) -> None:
 def _load(checkpoint: Checkpoint, config: ModelConfig, model: str) -> Decoder:
     """The target in its own format, as it will be when the draft is used."""
     options = LoadOptions(model=model, mode="plain")
-    weights = look_ahead(options).load_plan(options).weights
+    weights = model_planner(options).load_plan(options).weights
     if weights.packed:
         return Decoder(config, Resident(load_packed(checkpoint, config, weights)))
     cpu = torch.device("cpu")

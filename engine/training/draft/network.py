@@ -14,7 +14,7 @@ from engine.errors import InvalidOption
 from engine.model.config import ModelConfig
 from engine.training.network import Attention, FeedForward, Layer, Norm, Passes, Shape, rotary_table
 
-FusionName = Literal["gated", "concat"]
+FusionName = Literal["dovetail", "eagle"]
 MOST_BLOCKS = 6
 # Of the ridge regression, as a share of a column's variance: of 0.001 to 0.1 the best on texts kept aside.
 _RIDGE = 0.01
@@ -96,7 +96,7 @@ class DraftNetwork(nn.Module):
         self.shape = shape
         self.register_buffer("token_ids", token_ids)
         blocks, size = shape.blocks, shape.blocks.hidden_size
-        if shape.fusion == "gated":
+        if shape.fusion == "dovetail":
             self.W_1 = nn.Parameter(torch.empty(size, size))
             self.W_2 = nn.Parameter(torch.empty(size, size))
             self.W_z = nn.Parameter(torch.empty(2 * size, size))
@@ -146,7 +146,7 @@ class DraftNetwork(nn.Module):
         Returns:
             (batch, length, h).
         """
-        if self.shape.fusion == "gated":
+        if self.shape.fusion == "dovetail":
             left = features @ self.W_1
             right = functional.silu(self.input_layernorm(embedding) @ self.W_2)
             gate = torch.sigmoid(torch.cat((left, right), -1) @ self.W_z)
@@ -193,7 +193,7 @@ class DraftNetwork(nn.Module):
         """The config.json of EAGLE's layout, or of Dovetail's."""
         kind = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu"}
         config = {**kind, **asdict(self.shape.blocks), "rope_scaling": None, "torch_dtype": "bfloat16"}
-        if self.shape.fusion == "concat":
+        if self.shape.fusion == "eagle":
             config["bias"] = True
         if self.token_ids is not None:
             config["draft_vocab_size"] = len(self.token_ids)

@@ -63,7 +63,7 @@ def train(
         threads: Batches that a step has, each worked on by one thread.
     """
     evaluate_s = 120.0 if steps else min(60.0, max(2.0, minutes * 60 / 12))
-    rates = _LINEAR_RATES if network.shape.fusion == "concat" else _RATES
+    rates = _LINEAR_RATES if network.shape.fusion == "eagle" else _RATES
     schedule = Schedule(minutes, steps, *rates, log_s=10.0, evaluate_s=evaluate_s)
 
     def loss(found: DraftNetwork, batch: FeatureBatch) -> Tensor:

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from engine.drafting.draft_model import DraftModel
+from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.paced_tree import PacedTree, Pacing
 from engine.drafting.sampled_tree import DraftSampling
-from engine.drafting.small_model import SmallModel
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler, draw, uniform
 from engine.model.token_tree import ROOT, Draft
@@ -66,7 +66,7 @@ def after_prompt(decoder: Decoder, vocabulary: int = VOCABULARY) -> DraftModel:
 def test_what_was_drawn_is_said_to_be_drawn_from_the_draft(
     sampler: Sampler, replacement: bool, draft_decoder: Decoder
 ) -> None:
-    drafter = SmallModel(after_prompt(draft_decoder), SHAPE, DraftSampling(sampler, replacement))
+    drafter = DraftModelDrafter(after_prompt(draft_decoder), SHAPE, DraftSampling(sampler, replacement))
     row = rows_of(draft_decoder)
     draft = drafter.propose(6)
     assert draft.proposal is not None
@@ -84,7 +84,7 @@ def test_what_was_drawn_is_said_to_be_drawn_from_the_draft(
 def test_a_target_with_more_padding_gets_distributions_over_its_vocabulary(draft_decoder: Decoder) -> None:
     own = draft_decoder.config.vocabulary_size
     model = after_prompt(draft_decoder, own + 8)
-    drafter = SmallModel(model, SHAPE, DraftSampling(Sampler(1.0, seed=1), False))
+    drafter = DraftModelDrafter(model, SHAPE, DraftSampling(Sampler(1.0, seed=1), False))
     draft = drafter.propose(4)
     assert draft.proposal is not None
     first = draft.proposal.distributions[0]
@@ -112,7 +112,9 @@ def test_what_is_emitted_follows_the_target(
         if kind == "paced":
             draft = PacedTree(model, Pacing()).propose(6)
         else:
-            draft = SmallModel(model, SHAPE, DraftSampling(sampler, kind == "with replacement")).propose(6)
+            draft = DraftModelDrafter(
+                model, SHAPE, DraftSampling(sampler, kind == "with replacement")
+            ).propose(6)
         assert (draft.proposal is None) == (kind == "paced")
         rows = torch.stack([target(path(draft, node)) for node in range(ROOT, len(draft))])
         verdict = ResidualSampling(sampler).verify(draft, rows, len(PROMPT), PROMPT)

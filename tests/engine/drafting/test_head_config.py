@@ -17,8 +17,8 @@ from tests.support.heads import CONFIG
 ANGLE = 2 / 16  # of the second pair of a head of 16
 
 
-def read(raw: dict[str, Any], wide: bool = True) -> ModelConfig:
-    return block_config({**CONFIG, **raw}, wide, "")[0]
+def read(raw: dict[str, Any], eagle3: bool = True) -> ModelConfig:
+    return block_config({**CONFIG, **raw}, eagle3, "")[0]
 
 
 def speculators(**layer: Any) -> dict[str, Any]:
@@ -41,16 +41,16 @@ def test_llama3_scaling_is_the_targets(checkpoint_of: Callable[[str], Path], nes
 
 def test_biases_are_those_that_the_heads_own_code_has() -> None:
     assert not read({"attention_bias": True, "mlp_bias": True}).qkv_bias
-    assert read({"qkv_bias": True}, wide=False).qkv_bias
+    assert read({"qkv_bias": True}, eagle3=False).qkv_bias
     assert read(speculators(attention_bias=True)).output_bias
 
 
 def test_only_eagle_3_reads_a_head_width() -> None:
     assert read({"head_dim": 32}).head_dim == 32
-    assert read({"head_dim": 32}, wide=False).head_dim == 16
+    assert read({"head_dim": 32}, eagle3=False).head_dim == 16
 
 
 def test_eagle_3s_own_code_has_one_block_whatever_config_json_says() -> None:
     assert read({"num_hidden_layers": 5}).layers == 1
-    assert read({"num_hidden_layers": 5}, wide=False).layers == 5
+    assert read({"num_hidden_layers": 5}, eagle3=False).layers == 5
     assert read(speculators(num_hidden_layers=2)).layers == 2

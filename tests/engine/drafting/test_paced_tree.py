@@ -19,7 +19,7 @@ from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft
 from engine.placement.link import Link
-from tests.engine.drafting.test_small_model import Counted, noisy
+from tests.engine.drafting.test_draft_model_drafter import Counted, noisy
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import greedy, load_decoder
 from tests.support.replies import run_reply

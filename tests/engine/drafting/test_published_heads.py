@@ -26,7 +26,7 @@ from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_decoder, load_reference
-from tests.support.heads import LAYOUTS, Head, is_wide, make_head, reference, reference_logits
+from tests.support.heads import LAYOUTS, Head, is_eagle3, make_head, reference, reference_logits
 
 PROMPT = torch.randint(3, 300, (23,), generator=torch.Generator().manual_seed(4)).tolist()
 ROOT = 17
@@ -70,14 +70,14 @@ def test_a_chain_and_the_first_level_are_those_of_the_reference(
 ) -> None:
     head = make_head(layout)
     network = load(target, head.write(tmp_path / layout, safetensors))
-    wide = is_wide(layout)
-    assert network.hidden_layers == ((2, 3, 4) if wide else (7,))
+    eagle3 = is_eagle3(layout)
+    assert network.hidden_layers == ((2, 3, 4) if eagle3 else (7,))
     rows = hidden_rows(folder, network.hidden_layers, PROMPT)
     reference_model = load_reference(folder)
     embedding = reference_model.get_input_embeddings().weight.detach()
     target_head = reference_model.lm_head.weight.detach()
 
-    tokens, drafted, level = [*PROMPT[1:], ROOT], torch.empty(0, rows.shape[-1] // (3 if wide else 1)), None
+    tokens, drafted, level = [*PROMPT[1:], ROOT], torch.empty(0, rows.shape[-1] // (3 if eagle3 else 1)), None
     chain: list[int] = []
     for _ in range(5):
         hidden = reference(head, rows, torch.tensor(tokens), drafted, embedding)

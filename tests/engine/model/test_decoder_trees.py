@@ -78,7 +78,7 @@ def test_a_tree_run_level_by_level_equals_one_forward(decoder: Decoder, pieces: 
             cache.length + tree.depths[rows],
             cache,
             tree.mask[rows, : done + count],
-            behind=done,
+            uncommitted=done,
         )
         torch.testing.assert_close(output.logits, whole[rows], atol=1e-5, rtol=1e-4)
         done += count
@@ -97,7 +97,7 @@ def test_a_chain_goes_on_behind_uncommitted_rows(decoder: Decoder) -> None:
     positions = COMMITTED + torch.arange(40)
     whole = decoder.forward(tokens, positions, cache).logits
     for start, end in ((0, 30), (30, 31), (31, 40)):
-        output = decoder.forward(tokens[start:end], positions[start:end], cache, behind=start)
+        output = decoder.forward(tokens[start:end], positions[start:end], cache, uncommitted=start)
         torch.testing.assert_close(output.logits, whole[start:end], atol=1e-5, rtol=1e-4)
 
 

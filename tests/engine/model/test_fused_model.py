@@ -64,7 +64,7 @@ def run(decoder: Decoder, logit_rows: slice | Tensor | None) -> list[Tensor]:
             cache,
             level,
             logit_rows,
-            behind=4,
+            uncommitted=4,
             hidden_layers=wanted,
         )
     )
@@ -122,7 +122,7 @@ def test_the_next_token_gives_the_bits_of_a_forward(
         first.commit([0])
         second.commit([0])
     with pytest.raises(ValueError, match="cannot stay"):
-        first.place(torch.tensor([first.length]), behind=1)
+        first.place(torch.tensor([first.length]), uncommitted=1)
 
 
 @pytest.mark.parametrize("kind", [Kind.F32, Kind.Q8_0, Kind.Q4_1])

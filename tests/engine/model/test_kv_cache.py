@@ -22,9 +22,9 @@ def make(capacity: int = 1000, short_text_limit: int | None = None) -> KVCache:
     return KVCache(LAYERS, KV_HEADS, HEAD_DIM, capacity, torch.float32, torch.device("cpu"), short_text_limit)
 
 
-def write(cache: KVCache, marks: list[int], behind: int = 0) -> list[tuple[torch.Tensor, torch.Tensor]]:
+def write(cache: KVCache, marks: list[int], uncommitted: int = 0) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Append one row per mark; layer l's keys hold mark + l / 10 and its values the negative of that."""
-    cache.place(torch.arange(len(marks)) + cache.length + behind, behind)
+    cache.place(torch.arange(len(marks)) + cache.length + uncommitted, uncommitted)
     rows = torch.tensor(marks, dtype=torch.float32)[:, None, None].expand(-1, KV_HEADS, HEAD_DIM)
     return [cache.append(layer, rows + layer / 10, -rows - layer / 10) for layer in range(LAYERS)]
 
@@ -79,7 +79,7 @@ def test_there_is_room_up_to_the_capacity_and_not_beyond() -> None:
     with pytest.raises(ValueError, match="10 rows"):
         cache.place(torch.tensor([9, 10]))
     with pytest.raises(ValueError, match="10 rows"):
-        cache.place(torch.tensor([10]), behind=1)
+        cache.place(torch.tensor([10]), uncommitted=1)
 
 
 @pytest.mark.parametrize("first", [3, FIRST_ROWS])
@@ -88,15 +88,15 @@ def test_levels_of_a_tree_stay_behind_each_other_until_a_path_is_kept(first: int
     write(cache, [1, 2])
     cache.commit(range(2))
     write(cache, [10 + row for row in range(first)])
-    seen = write(cache, [20, 21], behind=first)
+    seen = write(cache, [20, 21], uncommitted=first)
     assert seen[0][0].shape[1] == 2 + first + 2
-    write(cache, [99, 99, 99], behind=first + 1)
-    write(cache, [30], behind=first + 1)
+    write(cache, [99, 99, 99], uncommitted=first + 1)
+    write(cache, [30], uncommitted=first + 1)
     assert cache.length == 2
     cache.commit([1, first, first + 1])
     assert committed(cache) == [1, 2, 11, 20, 30]
     with pytest.raises(ValueError, match="cannot stay"):
-        cache.place(torch.tensor([5]), behind=2)
+        cache.place(torch.tensor([5]), uncommitted=2)
 
 
 @pytest.mark.usefixtures("mover")
@@ -121,9 +121,9 @@ def test_rows_below_the_path_may_stay_uncommitted(rows: list[int], keep: list[in
     cache.commit(rows, keep)
     assert cache.length == 2 + len(rows)
     with pytest.raises(ValueError, match="cannot stay"):
-        cache.place(torch.tensor([0]), behind=len(keep) + 1)
+        cache.place(torch.tensor([0]), uncommitted=len(keep) + 1)
     # A later forward builds on them, and they are committed as rows of their own.
-    write(cache, [20], behind=len(keep))
+    write(cache, [20], uncommitted=len(keep))
     cache.commit(range(len(keep) + 1))
     assert committed(cache) == [1, 2, *(10 + row for row in [*rows, *keep]), 20]
 
@@ -132,18 +132,18 @@ def test_rows_that_stay_keep_their_positions() -> None:
     cache = make()
     cache.place(torch.tensor([0, 1, 1, 2, 2]))
     cache.commit([0, 2], [3, 4])
-    assert cache.place(torch.tensor([3]), behind=2).tolist() == [2, 2, 3]
+    assert cache.place(torch.tensor([3]), uncommitted=2).tolist() == [2, 2, 3]
 
 
 def test_positions_of_uncommitted_rows_are_remembered() -> None:
     cache = make()
     assert cache.place(torch.tensor([0, 1, 1])).tolist() == [0, 1, 1]
-    assert cache.place(torch.tensor([2]), behind=2).tolist() == [0, 1, 2]
+    assert cache.place(torch.tensor([2]), uncommitted=2).tolist() == [0, 1, 2]
     cache.commit([0, 1])
     assert cache.place(torch.tensor([2])).tolist() == [2]
     cache.truncate(1)
     with pytest.raises(ValueError, match="cannot stay"):
-        cache.place(torch.tensor([2]), behind=1)
+        cache.place(torch.tensor([2]), uncommitted=1)
 
 
 def test_truncate_cuts_and_never_lengthens() -> None:

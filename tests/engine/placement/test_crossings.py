@@ -10,9 +10,9 @@ import torch
 
 from engine.decoding.target import Target
 from engine.drafting.draft_model import DraftModel
+from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.guarded import Guarded
-from engine.drafting.small_model import SmallModel
+from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.layer import Side
@@ -64,7 +64,9 @@ def test_a_small_model_on_the_device_gets_token_ids_and_the_shape_of_trees(llama
     link = GuardedLink(sides)
     decoder, draft = load_decoder(llama_folder), load_decoder(llama_folder)
     shape = TreeShape(3, 4, 10)
-    drafter = SmallModel(DraftModel(draft, draft.config.vocabulary_size, CONTEXT, link, lambda: None), shape)
+    drafter = DraftModelDrafter(
+        DraftModel(draft, draft.config.vocabulary_size, CONTEXT, link, lambda: None), shape
+    )
     target = Target(decoder, CONTEXT)
     run_reply(target, drafter, PROMPT, 60)  # tables and caches grow once
     sides.mark(weights_of(decoder.source), HOST)
@@ -120,7 +122,7 @@ def test_hidden_rows_of_committed_positions_cross_once(layers: tuple[int, ...], 
     sides.mark(iter([reader.matrix]), DEVICE)
     text = [*PROMPT, 90, 91]
     with sides:
-        tokens, _ = run_reply(target, Guarded(reader, link, failures.append), text, 30)
+        tokens, _ = run_reply(target, FallbackDrafter(reader, link, failures.append), text, 30)
     assert (failures, tokens) == ([], greedy(decoder, torch.tensor(text), 30))
     assert len(text) <= reader.rows < len(text) + 30
     assert link.to_device_bytes == reader.rows * width * len(layers) * 4
@@ -137,7 +139,7 @@ def test_first_layers_on_the_device_change_nothing_and_rows_alone_cross(
     link = GuardedLink(sides)
     whole, split = load_decoder(folder), split_decoder(folder, leading, link)
     target = Target(split, CONTEXT)
-    draft = SmallModel(
+    draft = DraftModelDrafter(
         DraftModel(whole, whole.config.vocabulary_size, CONTEXT, GuardedLink(sides), lambda: None),
         TreeShape(3, 3, 6),
     )

@@ -118,9 +118,7 @@ def test_a_forward_that_was_cancelled_anywhere_leaves_the_next_one_right(
 
         cache = decoder.new_cache(64)
         with contextlib.suppress(Cancelled):
-            decoder.forward(
-                PROMPT, torch.arange(len(PROMPT)), cache, check=stop, meanwhile=stop_while_waiting
-            )
+            decoder.forward(PROMPT, torch.arange(len(PROMPT)), cache, check=stop, on_wait=stop_while_waiting)
     assert same(decoder, expected)
     decoder.source.release()  # type: ignore[attr-defined]
 
@@ -136,7 +134,7 @@ def test_work_goes_on_while_a_layer_is_on_its_way(folder: Path, monkeypatch: pyt
         return calls % 2 == 0
 
     for _ in range(3):
-        decoder.forward(PROMPT, torch.arange(len(PROMPT)), decoder.new_cache(64), meanwhile=work)
+        decoder.forward(PROMPT, torch.arange(len(PROMPT)), decoder.new_cache(64), on_wait=work)
     assert calls > 5
     assert decoder.source.waited_s > 0
     decoder.source.release()  # type: ignore[attr-defined]

@@ -21,7 +21,7 @@ from engine.placement import LayerOffloadPlan, ResidentPlan, SplitPlan, Streamed
 from engine.placement.footprint import Sizes, device_format
 from engine.placement.plan import Room
 from engine.planning import format_choice
-from engine.planning.load_plan import LoadPlan, Wishes
+from engine.planning.load_plan import LoadPlan, PlanRequest
 from engine.planning.machine_planner import MachinePlanner
 from engine.planning.model_facts import TargetFacts
 from engine.weights.checkpoint import Checkpoint
@@ -45,13 +45,17 @@ def deep(tmp_path: Path) -> ModelConfig:
 
 
 def planned(
-    config: ModelConfig, mode: str = "plain", free_bytes: int = 16 << 30, own_bytes: int = 0, **wishes: object
+    config: ModelConfig,
+    mode: str = "plain",
+    free_bytes: int = 16 << 30,
+    own_bytes: int = 0,
+    **asked: object,
 ) -> LoadPlan:
     """The load on a laptop without a GPU whose process takes so much."""
     report = machine("laptop-8gb")
     memory = replace(report.memory, available_bytes=free_bytes + RESERVE, process_bytes=own_bytes)
     planner = MachinePlanner(
-        replace(report, memory=memory), TargetFacts("model", config), wishes=Wishes(**wishes)
+        replace(report, memory=memory), TargetFacts("model", config), request=PlanRequest(**asked)
     )
     return planner.load(MODES[mode], with_draft=False)
 
@@ -87,15 +91,15 @@ def test_too_little_memory_is_refused_with_the_numbers(config: ModelConfig) -> N
 
 def test_a_budget_too_small_for_streaming_is_refused_with_the_least_that_would_do(deep: ModelConfig) -> None:
     least = StreamedPlan.least_bytes(Sizes(deep, weight_format("fp32"), 64))
-    wishes = {"weights": "fp32", "context": 64}
-    enough = planned(deep, own_bytes=3_000_000, ram_budget_bytes=3_000_000 + least, **wishes)
+    request = {"weights": "fp32", "context": 64}
+    enough = planned(deep, own_bytes=3_000_000, ram_budget_bytes=3_000_000 + least, **request)
     assert enough.placement == StreamedPlan.of(12, 0, 1)
     with pytest.raises(OutOfMemory, match=r"takes 3 MB, .*Set the budget to 0\.1 GB or more") as refused:
-        planned(deep, own_bytes=3_000_000, ram_budget_bytes=2_990_000 + least, **wishes)
+        planned(deep, own_bytes=3_000_000, ram_budget_bytes=2_990_000 + least, **request)
     allowed = refused.value.allowed
     assert allowed == Allowed("ram_budget_bytes", 100_000_000)
     assert pickle.loads(pickle.dumps(refused.value)).allowed == allowed
-    assert planned(deep, own_bytes=3_000_000, ram_budget_bytes=allowed.value, **wishes).context == 64
+    assert planned(deep, own_bytes=3_000_000, ram_budget_bytes=allowed.value, **request).context == 64
 
 
 def test_a_larger_budget_is_not_asked_for_where_memory_is_short_itself(config: ModelConfig) -> None:
@@ -146,8 +150,8 @@ def test_auto_is_what_the_file_is_in_as_long_as_that_fits(
 
     def measured() -> str:
         facts = TargetFacts("model", half)
-        wishes = Wishes(context=16, kv_cache="full")
-        planner = MachinePlanner(machine("laptop-8gb"), facts, wishes=wishes, seconds=lambda: seconds)
+        request = PlanRequest(context=16, kv_cache="full")
+        planner = MachinePlanner(machine("laptop-8gb"), facts, request=request, seconds=lambda: seconds)
         return planner.load(MODES["plain"], with_draft=False).weights.name
 
     assert measured() == "bf16"
@@ -191,21 +195,21 @@ def test_a_quantized_file_stays_as_it_is(kind: str, config: ModelConfig) -> None
 
 
 @pytest.mark.parametrize(
-    "wishes",
+    "asked",
     [{"weights": "int2"}, {"context": 4}, {"context": 10**7}, {"kv_cache": "q2"}, {"gpu_layers": -1}],
 )
-def test_unknown_values_are_refused(wishes: dict[str, object], config: ModelConfig) -> None:
+def test_unknown_values_are_refused(asked: dict[str, object], config: ModelConfig) -> None:
     with pytest.raises(InvalidOption):
-        planned(config, **wishes)
+        planned(config, **asked)
 
 
 def test_a_draft_takes_its_share_of_the_memory_first(config: ModelConfig) -> None:
     whole = planned(config, weights="fp32")
     report = machine("laptop-8gb")
     memory = replace(report.memory, available_bytes=16 << 30, process_bytes=0)
-    wishes = Wishes(weights="fp32", ram_budget_bytes=whole_bytes(config, whole) + 1000)
+    request = PlanRequest(weights="fp32", ram_budget_bytes=whole_bytes(config, whole) + 1000)
     draft = replace(small_draft(), config=config)
-    planner = MachinePlanner(replace(report, memory=memory), TargetFacts("model", config), draft, wishes)
+    planner = MachinePlanner(replace(report, memory=memory), TargetFacts("model", config), draft, request)
     alone, beside = (planner.load(MODES["dovetail"], with_draft=with_draft) for with_draft in (False, True))
     assert alone.context == whole.context
     assert beside.context < whole.context

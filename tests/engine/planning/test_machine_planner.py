@@ -11,7 +11,7 @@ from engine.errors import InvalidOption
 from engine.modes import MODES as ALL_MODES
 from engine.planning.expected_tokens import KINDS, published_expectation
 from engine.planning.hardware_report import HardwareReport
-from engine.planning.load_plan import Wishes
+from engine.planning.load_plan import PlanRequest
 from engine.planning.machine_planner import plan_machine
 from engine.planning.mode_plan import MachinePlan
 from engine.planning.profile import Profile, Yielded, drafter_key
@@ -30,7 +30,9 @@ MODELS = {
 
 def planned(report: HardwareReport, model: str) -> MachinePlan:
     name, weights, drafted = MODELS[model]
-    return plan_machine(report, target(name), small_draft() if drafted else None, Wishes(weights=weights))
+    return plan_machine(
+        report, target(name), small_draft() if drafted else None, PlanRequest(weights=weights)
+    )
 
 
 # For each machine: the mode that auto takes for each model of MODELS, in order, with its weight format; a sentence's
@@ -211,7 +213,7 @@ def test_a_plan_is_whole(name: str, model: str) -> None:
 @pytest.mark.parametrize("draft", [dovetail_head(), small_draft()], ids=["head", "model"])
 def test_dovetails_own_setting_is_dovetail(weights: str, draft: object) -> None:
     report = machine("dovetail-server-8gb")
-    plan = plan_machine(report, target("llama-7b"), draft, Wishes(weights=weights))  # type: ignore[arg-type]
+    plan = plan_machine(report, target("llama-7b"), draft, PlanRequest(weights=weights))  # type: ignore[arg-type]
     assert plan.chosen == "dovetail"
     best, plain = plan.mode("dovetail"), plan.mode("plain")
     assert best.draft_device == "cuda:0"
@@ -224,7 +226,7 @@ def test_dovetails_own_setting_is_dovetail(weights: str, draft: object) -> None:
 def test_a_card_that_holds_the_model_holds_all_of_it() -> None:
     report = machine("desktop-24gb-card")
     for draft, mode in ((None, "offload"), (small_draft(), "dovetail")):
-        plan = plan_machine(report, target("llama-7b"), draft, Wishes(weights="bf16"))
+        plan = plan_machine(report, target("llama-7b"), draft, PlanRequest(weights="bf16"))
         assert plan.chosen == mode
         placement = plan.mode(mode).placement
         assert placement is not None
@@ -237,7 +239,7 @@ def test_a_card_that_holds_the_model_holds_all_of_it() -> None:
 
 @pytest.mark.parametrize("name", ["laptop-8gb", "laptop-8gb-slow-disk", "raspberry-pi-5-8gb"])
 def test_a_13b_in_4_bits_on_8_gb_is_llmcad(name: str) -> None:
-    plan = plan_machine(machine(name), target("llama-13b"), small_draft(), Wishes(weights="q4_k_m"))
+    plan = plan_machine(machine(name), target("llama-13b"), small_draft(), PlanRequest(weights="q4_k_m"))
     assert plan.chosen == "llmcad"
     best = plan.mode("llmcad")
     assert best.disk_bytes_per_round > 0
@@ -253,7 +255,7 @@ def test_what_a_mode_lacks_is_said_in_a_sentence() -> None:
     assert refusals["offload"] == refusals["layer-offload"] == "There is no GPU that Tenon can use here."
     assert refusals["llmcad"] == "It is for models larger than memory, and this one fits."
     headed = plan_machine(
-        machine("laptop-8gb"), target("llama-13b"), dovetail_head(), Wishes(weights="q4_k_m")
+        machine("laptop-8gb"), target("llama-13b"), dovetail_head(), PlanRequest(weights="q4_k_m")
     )
     refused = headed.mode("llmcad").refusal
     assert refused is not None
@@ -264,12 +266,12 @@ def test_what_a_mode_lacks_is_said_in_a_sentence() -> None:
 
 def test_budgets_are_kept_to() -> None:
     report = machine("desktop-16gb-8gb")
-    free = plan_machine(report, target("llama-7b"), small_draft(), Wishes(weights="q8_0"))
+    free = plan_machine(report, target("llama-7b"), small_draft(), PlanRequest(weights="q8_0"))
     tight = plan_machine(
         report,
         target("llama-7b"),
         small_draft(),
-        Wishes(weights="q8_0", ram_budget_bytes=4_000_000_000, vram_budget_bytes=0),
+        PlanRequest(weights="q8_0", ram_budget_bytes=4_000_000_000, vram_budget_bytes=0),
     )
     assert free.chosen != "llmcad"
     assert tight.chosen == "llmcad"
@@ -277,7 +279,7 @@ def test_budgets_are_kept_to() -> None:
     for mode in tight.modes:
         assert mode.memory_bytes is None or mode.memory_bytes["host"] <= 4_000_000_000
     nothing = plan_machine(
-        report, target("llama-7b"), wishes=Wishes(weights="q8_0", ram_budget_bytes=500_000_000)
+        report, target("llama-7b"), request=PlanRequest(weights="q8_0", ram_budget_bytes=500_000_000)
     )
     refused = nothing.mode("plain").refusal
     assert refused is not None
@@ -288,7 +290,7 @@ def test_no_more_layers_go_to_the_gpu_than_were_asked_for() -> None:
     report, model = machine("desktop-24gb-card"), target("llama-7b")
 
     def planned(gpu_layers: int | None) -> dict[str, int | str]:
-        plan = plan_machine(report, model, small_draft(), Wishes(weights="q8_0", gpu_layers=gpu_layers))
+        plan = plan_machine(report, model, small_draft(), PlanRequest(weights="q8_0", gpu_layers=gpu_layers))
         modes = (plan.mode(name) for name in ("offload", "layer-offload", "dovetail"))
         return {
             mode.mode: mode.refusal or (0 if mode.placement is None else mode.placement.device_layers)
@@ -317,37 +319,43 @@ def test_a_model_that_is_not_here_needs_room_on_the_disk() -> None:
     assert all(mode.refusal == plan.reason for mode in plan.modes)
     assert "and 3 GB are free" in plan.reason
     # What is converted is written where it is streamed alone.
-    assert plan_machine(report, target("llama-7b"), wishes=Wishes(weights="q8_0")).chosen is not None
-    streamed = plan_machine(report, target("llama-70b"), wishes=Wishes(weights="q8_0"))
+    assert plan_machine(report, target("llama-7b"), request=PlanRequest(weights="q8_0")).chosen is not None
+    streamed = plan_machine(report, target("llama-70b"), request=PlanRequest(weights="q8_0"))
     assert streamed.chosen is None
     assert streamed.reason.startswith("Its files need ")
-    assert plan_machine(report, target("llama-70b"), wishes=Wishes(weights="bf16")).chosen is not None
+    assert plan_machine(report, target("llama-70b"), request=PlanRequest(weights="bf16")).chosen is not None
 
 
 def test_a_context_that_was_not_asked_for_shrinks_before_layers_are_streamed() -> None:
     report = machine("laptop-8gb")
-    wished = plan_machine(report, target("llama-7b"), wishes=Wishes(weights="q4_k_m")).mode("plain")
+    wished = plan_machine(report, target("llama-7b"), request=PlanRequest(weights="q4_k_m")).mode("plain")
     assert wished.context is not None
     assert wished.context < 4096
     assert wished.disk_bytes_per_round == 0
-    asked = plan_machine(report, target("llama-7b"), wishes=Wishes(weights="q4_k_m", context=4096)).mode(
-        "plain"
-    )
+    asked = plan_machine(
+        report, target("llama-7b"), request=PlanRequest(weights="q4_k_m", context=4096)
+    ).mode("plain")
     assert asked.context == 4096
     assert asked.disk_bytes_per_round > 0
 
 
 @pytest.mark.parametrize(
-    "wishes", [Wishes(weights="int2"), Wishes(context=4), Wishes(context=10**7), Wishes(gpu_layers=-1)]
+    "asked",
+    [
+        PlanRequest(weights="int2"),
+        PlanRequest(context=4),
+        PlanRequest(context=10**7),
+        PlanRequest(gpu_layers=-1),
+    ],
 )
-def test_unknown_values_are_refused(wishes: Wishes) -> None:
+def test_unknown_values_are_refused(asked: PlanRequest) -> None:
     with pytest.raises(InvalidOption):
-        plan_machine(machine("laptop-8gb"), target("llama-1b"), wishes=wishes)
+        plan_machine(machine("laptop-8gb"), target("llama-1b"), request=asked)
 
 
 def test_a_machine_that_was_not_measured_is_planned_with_guesses() -> None:
     report = replace(machine("laptop-16gb-4gb"), speeds=None)
-    plan = plan_machine(report, target("llama-7b"), small_draft(), Wishes(weights="q8_0"))
+    plan = plan_machine(report, target("llama-7b"), small_draft(), PlanRequest(weights="q8_0"))
     assert not plan.measured
     assert plan.chosen is not None
 
@@ -355,10 +363,10 @@ def test_a_machine_that_was_not_measured_is_planned_with_guesses() -> None:
 def test_what_replies_measured_moves_the_plan() -> None:
     report = machine("laptop-16gb-4gb")
     draft = small_draft()
-    wishes = Wishes(weights="q8_0", vram_budget_bytes=0)
+    request = PlanRequest(weights="q8_0", vram_budget_bytes=0)
 
     def plan(profile: Profile) -> MachinePlan:
-        return plan_machine(report, target("llama-7b"), draft, wishes, profiles=lambda weights: profile)
+        return plan_machine(report, target("llama-7b"), draft, request, profiles=lambda weights: profile)
 
     before = plan(Profile())
     assert before.chosen == "dovetail"

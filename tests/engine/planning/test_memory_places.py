@@ -11,7 +11,7 @@ from engine.model.weight_format import weight_format
 from engine.placement import PlacementPlan, ResidentPlan, SplitPlan, StreamedPlan
 from engine.placement.footprint import Sizes
 from engine.planning.load_plan import LoadPlan
-from engine.planning.memory_places import Gpu, MachineMemory, memory_places
+from engine.planning.memory_places import GpuInUse, MachineMemory, memory_places
 from engine.weights.checkpoint import Checkpoint
 
 Q8_0 = weight_format("q8_0")
@@ -52,7 +52,7 @@ def test_a_model_in_memory_is_all_there(config: ModelConfig) -> None:
 
 def test_layers_and_draft_on_a_gpu(config: ModelConfig) -> None:
     plan = loaded(config, SplitPlan.of(3, 2), 5_000, "cuda:0")
-    places = memory_places(plan, config, MEMORY, Gpu("cuda:0", 4_000_000_000))
+    places = memory_places(plan, config, MEMORY, GpuInUse("cuda:0", 4_000_000_000))
     assert [place.place for place in places] == ["cuda:0", "ram"]
     assert sum(sizes(places[0]).values()) == plan.on_device.total
     assert (sizes(places[0])["draft"], "draft" in sizes(places[1])) == (5_000, False)

@@ -30,7 +30,7 @@ from engine.placement import PLACEMENTS, layer_offload
 from engine.placement import source as source_module
 from engine.placement.link import Link
 from engine.placement.source import TargetSource
-from engine.planning.load_plan import LoadPlan, Wishes
+from engine.planning.load_plan import LoadPlan, PlanRequest
 from engine.planning.machine_planner import MachinePlanner
 from tests.support.machines import machine, machine_names, small_draft, stored_in, target
 
@@ -131,7 +131,7 @@ def loads(name: str, model: str, form: str) -> Iterator[tuple[ModelConfig, LoadP
     facts = target(model)
     config = stored_in(facts.config, BF16 if kind == "BF16" else blocks.NAMES[kind], quantization)
     draft = small_draft() if model not in ("qwen-0.5b", "llama-1b") else None
-    planner = MachinePlanner(machine(name), replace(facts, config=config), draft, Wishes(weights=wanted))
+    planner = MachinePlanner(machine(name), replace(facts, config=config), draft, PlanRequest(weights=wanted))
     plan = planner.plan()
     for mode in MODES.values():
         one = plan.mode(mode.name)

@@ -25,7 +25,7 @@ from engine.weights.checkpoint import Checkpoint
 #: The sizes of the tiny Llama that the drafts are for.
 HIDDEN, HEADS, KV_HEADS, WIDE, VOCABULARY, EPSILON = 64, 4, 2, 96, 384, 1e-6
 SHAPE = InflatedShape(256, 6, 16, 4, 288)
-KINDS = ("gated", "gated-of-three", "concatenation", "concatenation-with-bias")
+KINDS = ("dovetail", "dovetail-of-three", "eagle", "eagle-with-bias")
 
 
 def config(blocks: int, bias: bool) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def write_draft(folder: Path, kind: str) -> Path:
     blocks = 3 if kind.endswith("three") else 1
     width, keys = HIDDEN, HIDDEN // HEADS * KV_HEADS
     shapes: dict[str, tuple[int, ...]] = {}
-    if kind.startswith("gated"):
+    if kind.startswith("dovetail"):
         shapes |= {"W_1": (width, width), "W_2": (width, width), "W_z": (2 * width, width)}
         shapes["input_layernorm.weight"] = (width,)
     else:
@@ -150,7 +150,7 @@ def test_guesses_stay_and_new_channels_are_zero(kind: str, target: Path, tmp_pat
 
 
 def test_blocks_weigh_what_the_targets_weigh(target: Path, tmp_path: Path) -> None:
-    inflate_draft(write_draft(tmp_path / "small", "gated-of-three"), target, tmp_path / "large")
+    inflate_draft(write_draft(tmp_path / "small", "dovetail-of-three"), target, tmp_path / "large")
     draft, whole = Checkpoint(tmp_path / "large"), Checkpoint(target)
     for part in (
         "self_attn.q_proj",
@@ -166,7 +166,7 @@ def test_blocks_weigh_what_the_targets_weigh(target: Path, tmp_path: Path) -> No
 
 
 def test_random_numbers_fill_the_fusion(target: Path, tmp_path: Path) -> None:
-    inflate_draft(write_draft(tmp_path / "small", "gated"), target, tmp_path / "large")
+    inflate_draft(write_draft(tmp_path / "small", "dovetail"), target, tmp_path / "large")
     draft = Checkpoint(tmp_path / "large")
     gate = draft.tensor("model.W_z")
     assert gate.count_nonzero() == gate.numel()
@@ -180,7 +180,7 @@ def test_what_is_no_such_draft_is_refused(
 ) -> None:
     with pytest.raises(UnsupportedModel, match="no gated-fusion or concatenation draft"):
         inflate_draft(checkpoint_of("llama"), target, tmp_path / "out")
-    folder = write_draft(tmp_path / "eagle3", "concatenation")
+    folder = write_draft(tmp_path / "eagle3", "eagle")
     state = load_file(folder / "model.safetensors")
     save_file({**state, "midlayer.hidden_norm.weight": torch.ones(HIDDEN)}, folder / "model.safetensors")
     with pytest.raises(UnsupportedModel, match=r"midlayer\.hidden_norm\.weight"):
@@ -195,7 +195,7 @@ def test_what_is_no_such_draft_is_refused(
 
 
 def test_a_draft_that_does_not_fit_is_refused(target: Path, tmp_path: Path) -> None:
-    folder = write_draft(tmp_path / "small", "gated")
+    folder = write_draft(tmp_path / "small", "dovetail")
     values = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**values, "intermediate_size": 128}))
     with pytest.raises(TensorMismatch, match="makes it"):
@@ -208,7 +208,7 @@ def test_a_draft_that_does_not_fit_is_refused(target: Path, tmp_path: Path) -> N
 def test_the_command_inflates_a_draft(
     target: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder, out = write_draft(tmp_path / "small", "gated"), tmp_path / "large"
+    folder, out = write_draft(tmp_path / "small", "dovetail"), tmp_path / "large"
     arguments = ["--model", str(folder), "--target", str(target), "--out", str(out)]
     assert main(arguments) == 0
     assert f"parameters in {out}" in capsys.readouterr().out

@@ -15,8 +15,8 @@ from engine.errors import InvalidOption, OutOfDisk
 from engine.hub.connection import Hub
 from engine.hub.download import download, room, transfer
 from engine.hub.download.download_queue import DownloadQueue, DownloadStatus, stored_downloads
-from engine.hub.download.pace import Pace
 from engine.hub.download.plan import DownloadPlan
+from engine.hub.download.transfer_rate import TransferRate
 from engine.hub.inventory import installed_models
 from engine.hub.offer import make_offer
 from tests.engine.hub.conftest import IMPATIENT
@@ -244,7 +244,7 @@ def test_a_status_is_frozen_and_pickles() -> None:
 
 
 def test_the_pace_is_of_the_last_seconds() -> None:
-    pace = Pace()
+    pace = TransferRate()
     assert pace.bytes_per_s() is None
     assert pace.seconds_left(100) is None
     for second in range(30):

@@ -76,7 +76,7 @@ def greedy_reply(target: Decoder, prompt: list[int], count: int) -> list[int]:
     return run_reply(Target(target, 64), NoDrafter(), prompt, count)[0]
 
 
-@pytest.mark.parametrize(("blocks", "fusion"), [(1, "gated"), (3, "gated"), (1, "concat"), (2, "concat")])
+@pytest.mark.parametrize(("blocks", "fusion"), [(1, "dovetail"), (3, "dovetail"), (1, "eagle"), (2, "eagle")])
 @pytest.mark.parametrize("vocabulary", [None, 90])
 def test_what_is_trained_is_what_the_engine_runs(
     target: Decoder, tmp_path: Path, blocks: int, fusion: FusionName, vocabulary: int | None
@@ -107,7 +107,7 @@ def test_guesses_of_guesses_are_those_of_a_drafted_chain(
 ) -> None:
     """Training sees what the engine's draft computes behind any place of a text, step after step."""
     torch.manual_seed(1)
-    network = DraftNetwork(shape_for(target.config, blocks, "concat"))
+    network = DraftNetwork(shape_for(target.config, blocks, "eagle"))
     with torch.no_grad():
         for weight in network.parameters():
             weight += 0.05 * torch.randn_like(weight)
@@ -193,7 +193,7 @@ def test_requests_without_end_are_whole_chats(llama_folder: Path) -> None:
 
 def test_the_best_linear_guess_is_where_concatenation_begins(target: Decoder) -> None:
     torch.manual_seed(1)
-    network = DraftNetwork(shape_for(target.config, 1, "concat"))
+    network = DraftNetwork(shape_for(target.config, 1, "eagle"))
     embedding, features = torch.randn(2, 4000, 64).unbind()
     following = 3 * embedding - features.roll(1, 1) + 2
     network.begin_linear(embedding, features, following)
@@ -204,7 +204,7 @@ def test_the_best_linear_guess_is_where_concatenation_begins(target: Decoder) ->
 
 def test_the_draft_learns_the_targets_words(target: Decoder, tmp_path: Path) -> None:
     examples = replies_of(target, 8)
-    ends, shape = TargetEnds.of(target), shape_for(target.config, 1, "gated")
+    ends, shape = TargetEnds.of(target), shape_for(target.config, 1, "dovetail")
     torch.manual_seed(1)
     network = DraftNetwork(shape)
     batch = batch_of(target, KIND, examples)
@@ -247,7 +247,7 @@ def test_an_interrupt_keeps_the_best_so_far(target: Decoder, monkeypatch: pytest
     real = training.Schedule
     monkeypatch.setattr(training, "Schedule", lambda *args, **kw: real(*args, **{**kw, "evaluate_s": 0.0}))
     supply = ExampleSupply(target, examples, 60, seed=1)
-    network = DraftNetwork(shape_for(target.config, 1, "gated"))
+    network = DraftNetwork(shape_for(target.config, 1, "dovetail"))
     outcome = train(network, TargetEnds.of(target), supply, [batch], 1.0, io.StringIO())
     assert outcome.interrupted
     assert outcome.chain_length == 0.9
@@ -267,7 +267,7 @@ def test_every_text_comes_once_before_any_comes_again(target: Decoder) -> None:
 
 
 def request(model: Path, out: Path, **changes: Any) -> TrainRequest:
-    values = {"data": None, "generate": 3, "blocks": 1, "fusion": "gated", "minutes": 0.02, "threads": 1}
+    values = {"data": None, "generate": 3, "blocks": 1, "fusion": "dovetail", "minutes": 0.02, "threads": 1}
     return TrainRequest(model=str(model), out=out, **{**values, **changes})
 
 
@@ -327,7 +327,7 @@ def test_the_command_trains_on_a_file(llama_folder: Path, tmp_path: Path) -> Non
     )
     report = io.StringIO()
     assert making.run(
-        request(llama_folder, tmp_path / "draft", data=data, generate=None, fusion="concat"), report
+        request(llama_folder, tmp_path / "draft", data=data, generate=None, fusion="eagle"), report
     )
     assert "texts to learn from: 8, to score on: 1" in report.getvalue()
     assert json.loads((tmp_path / "draft" / "config.json").read_text())["bias"] is True

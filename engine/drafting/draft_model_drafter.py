@@ -16,7 +16,7 @@ from engine.drafting.sampled_tree import DraftSampling, sampled_draft
 from engine.model.token_tree import ROOT, Draft
 
 
-class SmallModel:
+class DraftModelDrafter:
     """Drafts what a second model would say.
 
     The draft reads the root as soon as it is known, and keeps the rows of drafted nodes that the target accepted; only

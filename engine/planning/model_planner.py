@@ -16,7 +16,7 @@ from engine.modes import MODES
 from engine.placement import PlacementPlan
 from engine.planning.hardware_report import HardwareReport, hardware_hash, read_report
 from engine.planning.kernel_table import format_seconds
-from engine.planning.load_plan import LoadPlan, Wishes
+from engine.planning.load_plan import LoadPlan, PlanRequest
 from engine.planning.machine_planner import MachinePlanner
 from engine.planning.mode_plan import MachinePlan
 from engine.planning.model_facts import TargetFacts, target_facts
@@ -25,7 +25,7 @@ from engine.planning.profile import Profile, drafter_key, keep_profile, profile_
 Find = Callable[[str], Path]
 
 
-class Outlook:
+class ModelPlanner:
     """The plan of one model with one draft, or none.
 
     Args:
@@ -51,7 +51,7 @@ class Outlook:
         self._target = target
         self.draft = draft
         self._hardware = hardware_hash(report) if profiled and target.digest else ""
-        wishes = Wishes(
+        request = PlanRequest(
             weights=options.weights,
             kv_cache=options.kv_cache,
             context=options.context,
@@ -62,8 +62,8 @@ class Outlook:
         # What products take is measured by whoever needs it first, where the machine as a whole was not yet.
         measure = profiled and report.speeds is None
         seconds = (lambda: format_seconds(cache_folder())) if measure else None
-        self._planner = MachinePlanner(report, target, draft, wishes, self.profile, seconds)
-        self.plan: MachinePlan = self._planner.plan()
+        self._machine = MachinePlanner(report, target, draft, request, self.profile, seconds)
+        self.plan: MachinePlan = self._machine.plan()
 
     @property
     def draft_reference(self) -> str | None:
@@ -77,7 +77,7 @@ class Outlook:
             OutOfMemory: it cannot be, with the least that would do.
         """
         mode = MODES[options.mode]
-        return self._planner.load(mode, options.draft is not None or mode.needs_draft)
+        return self._machine.load(mode, options.draft is not None or mode.needs_draft)
 
     @property
     def context_limit(self) -> int:
@@ -125,12 +125,12 @@ class Outlook:
         return profile_path(cache_folder(), self._hardware, self._target.digest, weights)
 
 
-def look_ahead(
+def model_planner(
     options: LoadOptions,
     report: HardwareReport | None = None,
     find: Find = find_model,
     this_machine: bool = False,
-) -> Outlook:
+) -> ModelPlanner:
     """Plan a model for this machine or another one.
 
     The draft is the one asked for. Without one the bundled draft of a model counts where replies have shown what it
@@ -151,10 +151,10 @@ def look_ahead(
     machine = read_report(models_folder(), cache_folder()) if report is None else report
     reference = options.draft or paired_draft(options.model)
     if reference is None:
-        return Outlook(machine, target, None, options, own)
+        return ModelPlanner(machine, target, None, options, own)
     draft = read_draft(reference, find(reference), target.config)
-    outlook = Outlook(machine, target, draft, options, own)
+    planner = ModelPlanner(machine, target, draft, options, own)
     mode = MODES.get(options.mode)
-    if options.draft is not None or (mode is not None and mode.needs_draft) or outlook.plan.draft_profiled:
-        return outlook
-    return Outlook(machine, target, None, options, own)
+    if options.draft is not None or (mode is not None and mode.needs_draft) or planner.plan.draft_profiled:
+        return planner
+    return ModelPlanner(machine, target, None, options, own)

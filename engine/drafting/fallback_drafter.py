@@ -16,7 +16,7 @@ from engine.sentences import say
 Answer = TypeVar("Answer")
 
 
-class Guarded:
+class FallbackDrafter:
     """Passes everything on to a drafter until it fails, and drafts nothing from then on.
 
     The target's hidden rows cross to the draft's device here.

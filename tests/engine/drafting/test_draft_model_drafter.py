@@ -10,8 +10,8 @@ import torch
 
 from engine.decoding.target import Target
 from engine.drafting.draft_model import DraftModel
+from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.small_model import SmallModel
 from engine.errors import Cancelled
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
@@ -28,9 +28,9 @@ FAMILIES = ["llama", "mistral-window", "qwen3", "gemma2", "gemma3", "phi3-longro
 
 def drafter_for(
     decoder: Decoder, shape: TreeShape, check: Callable[[], None] = lambda: None, context: int = CONTEXT
-) -> SmallModel:
+) -> DraftModelDrafter:
     link = Link(torch.device("cpu"))
-    return SmallModel(DraftModel(decoder, decoder.config.vocabulary_size, context, link, check), shape)
+    return DraftModelDrafter(DraftModel(decoder, decoder.config.vocabulary_size, context, link, check), shape)
 
 
 def noisy(folder: Path, amount: float) -> Decoder:
@@ -211,7 +211,7 @@ def test_reading_a_prompt_can_be_cancelled(llama_folder: Path) -> None:
 def test_padding_rows_are_never_drafted(llama_folder: Path) -> None:
     decoder = load_decoder(llama_folder)
     link = Link(torch.device("cpu"))
-    drafter = SmallModel(DraftModel(decoder, 10, CONTEXT, link, lambda: None), TreeShape(8, 3, 32))
+    drafter = DraftModelDrafter(DraftModel(decoder, 10, CONTEXT, link, lambda: None), TreeShape(8, 3, 32))
     drafter.reset(PROMPT)
     drafter.observe([5], None)
     draft = drafter.propose(32)

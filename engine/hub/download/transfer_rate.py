@@ -8,7 +8,7 @@ _WINDOW_S = 10.0
 _SHORTEST_S = 0.5
 
 
-class Pace:
+class TransferRate:
     """The speed over the last seconds, so that a pause or a slow minute is soon forgotten."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ _FIRST_ROWS = 16
 _MOST_ROWS = 512
 
 
-class Pace:
+class RowRuns:
     """Cuts a layer's rows into runs, each as long as a cancel may wait, whatever the machine and the model.
 
     Where weights are read from the disk a prompt has to pass them in few large pieces; cut inside the layers, such a

@@ -12,9 +12,9 @@ import pytest
 from engine.errors import InvalidOption
 from engine.messages import LoadOptions, RoundRecord
 from engine.placement import ResidentPlan
-from engine.planning import outlook as outlook_module
+from engine.planning import model_planner as model_planner_module
 from engine.planning.hardware_report import HardwareReport
-from engine.planning.outlook import Outlook, look_ahead
+from engine.planning.model_planner import ModelPlanner, model_planner
 from engine.planning.planner import check_mode, choose_draft, settle
 from tests.support.checkpoints import write_checkpoint
 from tests.support.machines import CONFIGS, machine, write_outline
@@ -26,7 +26,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Callable[[HardwareReport], None]:
     """Lets a report be this machine's."""
 
     def become(report: HardwareReport) -> None:
-        monkeypatch.setattr(outlook_module, "read_report", lambda models, cache: report)
+        monkeypatch.setattr(model_planner_module, "read_report", lambda models, cache: report)
 
     return become
 
@@ -43,40 +43,40 @@ Folders = Callable[[str], str]
 def test_auto_takes_what_is_predicted_to_be_fastest_and_says_why(here: Here, folders: Folders) -> None:
     here(machine("laptop-16gb-4gb"))
     options = LoadOptions(model=folders("llama-7b"), draft=folders("llama-1b"), weights="q8_0")
-    outlook = look_ahead(options)
-    plan = settle(options, outlook).plan
+    planner = model_planner(options)
+    plan = settle(options, planner).plan
     # Of the modes that this build has.
     assert plan.mode == "dovetail"
     assert plan.reason.startswith("Auto: dovetail, predicted at ")
-    assert plan.predicted_per_second == outlook.plan.mode("dovetail").tokens_per_second
-    settled = settle(options, outlook).options
+    assert plan.predicted_per_second == planner.plan.mode("dovetail").tokens_per_second
+    settled = settle(options, planner).options
     assert (settled.mode, settled.draft, settled.weights) == ("dovetail", options.draft, "q8_0")
 
 
 def test_a_draft_that_does_not_pay_is_not_loaded(here: Here, folders: Folders) -> None:
     here(machine("laptop-8gb-slow-disk"))
     options = LoadOptions(model=folders("llama-7b"), draft=folders("llama-1b"))
-    outlook = look_ahead(options)
-    assert settle(options, outlook).plan.mode == "lookup"
-    assert settle(options, outlook).options.draft is None
+    planner = model_planner(options)
+    assert settle(options, planner).plan.mode == "lookup"
+    assert settle(options, planner).options.draft is None
 
 
 def test_what_the_person_chose_stays_and_is_predicted_too(here: Here, folders: Folders) -> None:
     here(machine("laptop-16gb-4gb"))
     options = LoadOptions(model=folders("llama-7b"), mode="plain")
-    outlook = look_ahead(options)
-    plan = settle(options, outlook).plan
+    planner = model_planner(options)
+    plan = settle(options, planner).plan
     assert plan.mode == "plain"
-    assert plan.predicted_per_second == outlook.plan.mode("plain").tokens_per_second
-    assert settle(options, outlook).options == options
+    assert plan.predicted_per_second == planner.plan.mode("plain").tokens_per_second
+    assert settle(options, planner).options == options
 
 
 def test_llmcad_on_a_model_that_fits_says_what_really_happens(here: Here, folders: Folders) -> None:
     here(machine("laptop-8gb"))
     options = LoadOptions(folders("llama-13b"), mode="llmcad", draft=folders("llama-1b"), weights="q4_k_m")
-    assert "read from the disk, and meanwhile" in settle(options, look_ahead(options)).plan.reason
+    assert "read from the disk, and meanwhile" in settle(options, model_planner(options)).plan.reason
     fits = replace(options, model=folders("qwen-0.5b"))
-    assert "nothing is read from the disk" in settle(fits, look_ahead(fits)).plan.reason
+    assert "nothing is read from the disk" in settle(fits, model_planner(fits)).plan.reason
 
 
 def test_a_machine_that_was_not_measured_gets_no_figures(here: Here, folders: Folders) -> None:
@@ -84,7 +84,7 @@ def test_a_machine_that_was_not_measured_gets_no_figures(here: Here, folders: Fo
     alone = LoadOptions(model=folders("llama-1b"))
     paired = replace(alone, draft=folders("qwen-0.5b"))
     for options, usual in ((alone, "lookup"), (paired, "dovetail")):
-        settled = settle(options, look_ahead(options))
+        settled = settle(options, model_planner(options))
         assert (settled.plan.mode, settled.plan.predicted_per_second) == (usual, None)
         assert settled.options == replace(options, mode=usual)
 
@@ -92,8 +92,8 @@ def test_a_machine_that_was_not_measured_gets_no_figures(here: Here, folders: Fo
 def test_layers_for_a_gpu_are_loaded_in_the_planned_format(here: Here, folders: Folders) -> None:
     here(machine("desktop-24gb-card"))
     options = LoadOptions(model=folders("llama-7b"), draft=folders("llama-1b"))
-    outlook = look_ahead(options)
-    plan = outlook.load_plan(settle(options, outlook).options)
+    planner = model_planner(options)
+    plan = planner.load_plan(settle(options, planner).options)
     assert (plan.mode, plan.weights.name, plan.device) == ("dovetail", "bf16", "cuda:0")
 
 
@@ -128,16 +128,16 @@ def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
     model = str(
         write_checkpoint(tmp_path / "model", num_hidden_layers=12, hidden_size=256, intermediate_size=1024)
     )
-    monkeypatch.setattr(outlook_module, "paired_draft", lambda reference: small)
+    monkeypatch.setattr(model_planner_module, "paired_draft", lambda reference: small)
     options = LoadOptions(model=model)
-    first = look_ahead(options)
+    first = model_planner(options)
     assert first.draft_reference is None
     assert first.plan.mode("dovetail").refusal is not None
-    explicit = look_ahead(replace(options, mode="dovetail"))
+    explicit = model_planner(replace(options, mode="dovetail"))
     assert explicit.draft_reference == small
     explicit.learn(drafted(7), "fp32", ResidentPlan.of(12), "dovetail", "chat")
     explicit.learn(drafted(0), "fp32", ResidentPlan.of(12), "plain", None)
-    later = look_ahead(options)
+    later = model_planner(options)
     assert later.draft_reference == small
     assert later.plan.profiled
     settled = settle(options, later).options
@@ -146,9 +146,9 @@ def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
 
 def test_a_plan_for_another_machine_learns_nothing(tmp_path: Path, llama_folder: Path) -> None:
     options = LoadOptions(model=str(llama_folder))
-    elsewhere = look_ahead(options, machine("laptop-8gb"))
+    elsewhere = model_planner(options, machine("laptop-8gb"))
     elsewhere.learn(drafted(0), "fp32", ResidentPlan.of(12), "plain", None)
-    assert not look_ahead(options, machine("laptop-8gb")).plan.profiled
+    assert not model_planner(options, machine("laptop-8gb")).plan.profiled
     assert not list(tmp_path.rglob("profiles/*"))
 
 
@@ -161,11 +161,11 @@ def test_a_model_that_is_not_here_is_planned_from_its_config(tmp_path: Path) -> 
         return folder
 
     options = LoadOptions(model="someone/llama-7b")
-    found: Outlook = look_ahead(options, machine("laptop-8gb"), fetch)
+    found: ModelPlanner = model_planner(options, machine("laptop-8gb"), fetch)
     assert asked == ["someone/llama-7b"]
     assert found.plan.model == "someone/llama-7b"
     assert found.plan.chosen is not None
     assert json.dumps(found.plan.as_json())
     full = replace(machine("laptop-8gb"), disks=machine("laptop-16gb-low-disk").disks)
     assert "13.5" not in str(found.plan.reason)
-    assert look_ahead(options, full, fetch).plan.chosen is None
+    assert model_planner(options, full, fetch).plan.chosen is None

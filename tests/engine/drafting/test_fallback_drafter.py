@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from engine.decoding.target import Target
-from engine.drafting.guarded import Guarded
+from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.errors import Cancelled
 from engine.model.token_tree import Draft
 from engine.placement.link import Link
@@ -67,7 +67,7 @@ def test_the_reply_goes_on_without_it(
     decoder = load_decoder(llama_folder)
     failing = Failing(method, call, error)
     said: list[str] = []
-    drafter = Guarded(failing, Link(torch.device("cpu")), said.append)
+    drafter = FallbackDrafter(failing, Link(torch.device("cpu")), said.append)
     tokens, _ = run_reply(Target(decoder, 128), drafter, PROMPT, 20)
     assert tokens == greedy(decoder, torch.tensor(PROMPT), 20)
     (only,) = said
@@ -80,7 +80,7 @@ def test_the_reply_goes_on_without_it(
 
 def test_a_cancel_is_no_failure(llama_folder: Path) -> None:
     said: list[str] = []
-    drafter = Guarded(Failing("propose", 2, Cancelled("")), Link(torch.device("cpu")), said.append)
+    drafter = FallbackDrafter(Failing("propose", 2, Cancelled("")), Link(torch.device("cpu")), said.append)
     with pytest.raises(Cancelled):
         run_reply(Target(load_decoder(llama_folder), 128), drafter, PROMPT, 20)
     assert said == []
