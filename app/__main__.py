@@ -16,7 +16,7 @@ from app.version import version
 
 
 def are_files(arguments: Sequence[str]) -> bool:
-    """Whether these are things to open in the window: each is there and cannot be taken for a subcommand."""
+    """True if these are things to open in the window: each is there and cannot be taken for a subcommand."""
     separators = tuple(filter(None, (os.sep, os.altsep)))
     return all(
         os.path.exists(path)

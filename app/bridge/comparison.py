@@ -12,7 +12,7 @@ from app.bridge.machine import Machine
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.question import Question
 from app.bridge.replies import Replies
-from app.chat.comparison import Trial, Verdict, verdict
+from app.chat.comparison import Agreement, Trial, agreement
 from app.chat.conversation_options import ConversationOptions
 from app.chat.engine_options import reply_options
 from app.chat.history import history_for
@@ -77,13 +77,13 @@ class Comparison(QObject):
 
     @property
     def running(self) -> bool:
-        """Whether a trial runs, or is about to."""
+        """True if a trial runs, or is about to."""
         return self._question is not None or self._waits
 
     @property
-    def verdict(self) -> Verdict | None:
-        """Whether both say the same; None before both have ended."""
-        return verdict(*self.trials) if len(self.trials) == 2 else None
+    def agreement(self) -> Agreement | None:
+        """True if both say the same; None before both have ended."""
+        return agreement(*self.trials) if len(self.trials) == 2 else None
 
     def prompt_of(self, conversation_id: int, message_id: int) -> tuple[tuple[ChatMessage, ...], ChatMessage]:
         """Messages up to and with one, the system prompt included; of a reply, up to what it answers."""

@@ -300,7 +300,7 @@ class Conversations(QObject):
         self._turns.choose(conversation_id, message_id)
 
     def can_continue(self, conversation_id: int) -> bool:
-        """Whether the last reply shown was cut off and can go on."""
+        """True if the last reply shown was cut off and can go on."""
         messages = self._library.messages(conversation_id)
         return bool(messages) and can_continue(messages[-1])
 

@@ -85,17 +85,17 @@ class EngineClient(QObject):
 
     @property
     def running(self) -> bool:
-        """Whether an engine was started and has not ended."""
+        """True if an engine was started and has not ended."""
         return self._host is not None
 
     @property
     def ready(self) -> bool:
-        """Whether the engine has said that it takes commands."""
+        """True if the engine has said that it takes commands."""
         return self._ready
 
     @property
     def owes_answer(self) -> bool:
-        """Whether there is something to come: that it is ready, or that it is done with what it was sent."""
+        """True if there is something to come: that it is ready, or that it is done with what it was sent."""
         return self.running and (not self._ready or self._answered < self._asked)
 
     @property
@@ -236,7 +236,7 @@ class EngineClient(QObject):
 
 
 def _is_kill(code: int | None) -> bool:
-    """Whether the system ended it, which it does where memory runs out."""
+    """True if the system ended it, which it does where memory runs out."""
     return code is not None and code < 0 and -code == getattr(signal, "SIGKILL", None)
 
 

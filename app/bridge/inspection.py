@@ -108,7 +108,7 @@ class Inspection(QObject):
 
     @property
     def assumed(self) -> bool:
-        """Whether what is predicted comes from assumed speeds, because this machine was never measured."""
+        """True if what is predicted comes from assumed speeds, because this machine was never measured."""
         plan = self._plans.chosen
         return plan is not None and not plan.measured
 

@@ -120,7 +120,7 @@ class ModelInEngine(QObject):
         self._client.send(Load(self._load_id, options))
 
     def holds_any(self, refs: Collection[str]) -> bool:
-        """Whether one of these is in the engine's memory, as the model or as its draft."""
+        """True if one of these is in the engine's memory, as the model or as its draft."""
         return self._in_memory is not None and (
             self._in_memory.model in refs or (self._in_memory.draft or "") in refs
         )

@@ -93,7 +93,7 @@ class Replies(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether the engine works on a reply, or on ending one, or is kept free of them."""
+        """True if the engine works on a reply, or on ending one, or is kept free of them."""
         return self._queue.running is not None or self._queue.held
 
     def hold(self) -> None:
@@ -345,5 +345,5 @@ class Replies(QObject):
 
 
 def _goes_on_in_a_loop(reply: Message) -> bool:
-    """Whether the person lets a reply go on that was stopped because it repeated itself."""
+    """True if the person lets a reply go on that was stopped because it repeated itself."""
     return bool(reply.kept_characters) and reply.details is not None and reply.details.stop_reason == "loop"

@@ -52,7 +52,7 @@ class SelfTestReport:
 
     @property
     def passed(self) -> bool:
-        """Whether a window, an engine and an answer were there."""
+        """True if a window, an engine and an answer were there."""
         return not self.problem and self.answer_s is not None and bool(self.answer.strip())
 
     def text(self) -> str:

@@ -124,7 +124,7 @@ class SingleInstance(QObject):
 
 
 def same_user(socket: QLocalSocket) -> bool:
-    """Whether the process at the other end of a connected socket is this person's, by what the system says of it."""
+    """True if the process at the other end of a connected socket is this person's, by what the system says of it."""
     if sys.platform == "win32":
         return True  # the pipe was made for this person alone
     try:
@@ -163,7 +163,7 @@ def _understood(line: bytes) -> tuple[list[str], dict[str, str]] | None:
 
 
 def _hand_over(socket: QLocalSocket, paths: Sequence[str]) -> bool:
-    """Whether the first window has taken over what is to be opened."""
+    """True if the first window has taken over what is to be opened."""
     if sys.platform == "win32":  # only the program in front can let another come there
         ctypes.windll.user32.AllowSetForegroundWindow(-1)
     tokens = {name: os.environ[name] for name in _TOKENS if name in os.environ}

@@ -127,7 +127,7 @@ class Typesetter(QObject):
 
 
 def _is_ready(connection: Connection) -> bool:
-    """Whether the process says so; one that ends at its start would end each time."""
+    """True if the process says so; one that ends at its start would end each time."""
     try:
         return connection.poll(_START_S) and connection.recv() == typesetting.READY
     except (EOFError, OSError):

@@ -1,4 +1,4 @@
-"""Whether there is a newer Tenon: asked once a day, only where the person switched it on, and only said."""
+"""Search for a newer Tenon: once a day, only where the person switched it on; a newer one is told of and no more."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def latest_version(address: str) -> str:
 
 
 def is_newer(latest: str, own: str) -> bool:
-    """Whether a version comes after another; False where either is no row of numbers."""
+    """True if a version comes after another; False where either is no row of numbers."""
     if not _VERSION.fullmatch(latest) or not _VERSION.fullmatch(own):
         return False
     numbers = [[int(part) for part in version.split(".")] for version in (latest, own)]

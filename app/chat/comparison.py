@@ -77,7 +77,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Agreement:
     """Agreement of the tokens of two trials.
 
     Attributes:
@@ -93,7 +93,7 @@ class Verdict:
     characters: int
 
 
-def verdict(first: Trial, second: Trial) -> Verdict | None:
+def agreement(first: Trial, second: Trial) -> Agreement | None:
     """Compare two trials token by token; None while there is nothing to compare.
 
     A reply that was stopped is compared as far as it came.
@@ -113,7 +113,7 @@ def verdict(first: Trial, second: Trial) -> Verdict | None:
         len(shorter.token_ids) == len(longer.token_ids) or shorter.stopped
     )  # what lacks an end may go on so
     identical = same == len(shorter.token_ids) and whole
-    return Verdict(same, identical, complete, _common_characters(first.text, second.text))
+    return Agreement(same, identical, complete, _common_characters(first.text, second.text))
 
 
 def _common_characters(first: str, second: str) -> int:

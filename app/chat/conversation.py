@@ -31,7 +31,7 @@ class MessageState(str, Enum):
 
     @property
     def unfinished(self) -> bool:
-        """Whether more is to come."""
+        """True if more is to come."""
         return self in (MessageState.QUEUED, MessageState.WAITING, MessageState.STREAMING)
 
 

@@ -31,7 +31,7 @@ class ConversationOptions:
 
     @property
     def empty(self) -> bool:
-        """Whether everything is as the settings say."""
+        """True if everything is as the settings say."""
         return self == ConversationOptions()
 
     def sampling_over(self, settings: SamplingOptions) -> SamplingOptions:

@@ -88,7 +88,7 @@ def reply_options(settings: Settings, ref: str, own: ConversationOptions) -> Rep
 
 
 def same_in_memory(held: LoadOptions, wanted: LoadOptions) -> bool:
-    """Whether a request is served by the weights that another one loaded: what else differs is a matter of each reply.
+    """True if a request is served by the weights that another one loaded; each reply may differ in the other options.
 
     A mode that needs a GPU wants its layers there; the other modes take them from where they are.
     """

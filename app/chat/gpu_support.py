@@ -43,5 +43,5 @@ class GpuSupport:
 
     @property
     def busy(self) -> bool:
-        """Whether something is being done."""
+        """True if something is being done."""
         return bool(self.step)

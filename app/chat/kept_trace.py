@@ -1,4 +1,4 @@
-"""How a reply was made, as it is kept on the disk: a few bytes for each round, and what the plots show."""
+"""A reply's trace as bytes for the disk: a few for each round, and the samples of the plots."""
 
 from __future__ import annotations
 

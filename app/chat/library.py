@@ -93,7 +93,7 @@ class Library:
             self._trash.setdefault(conversation_id, deleted_at)
 
     def is_hidden(self, conversation_id: int) -> bool:
-        """Whether it is in the trash."""
+        """True if it is in the trash."""
         return conversation_id in self._trash
 
     def trash(self) -> list[tuple[Conversation, float]]:

@@ -65,7 +65,7 @@ class Measuring:
 
     @property
     def running(self) -> bool:
-        """Whether anything is measured."""
+        """True if anything is measured."""
         return self.stage is not Stage.IDLE
 
 

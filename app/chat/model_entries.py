@@ -80,7 +80,7 @@ class ListedModel:
 
     @property
     def has_draft(self) -> bool:
-        """Whether something that guesses for it is known."""
+        """True if something that guesses for it is known."""
         return bool(self.drafts or self.heads)
 
 
@@ -121,7 +121,7 @@ class InstalledEntry:
     problem: str = ""
 
     def comes_from(self, model: ListedModel) -> bool:
-        """Whether it is a copy of a model that can be fetched."""
+        """True if it is a copy of a model that can be fetched."""
         return model.reference == self.catalogue_name or (bool(self.repo) and self.repo in model.repos)
 
 
@@ -154,7 +154,7 @@ class DownloadEntry:
 
     @property
     def under_way(self) -> bool:
-        """Whether it comes or will come by itself."""
+        """True if it comes or will come by itself."""
         return self.state in ("queued", "receiving", "waiting")
 
     @property
@@ -181,7 +181,7 @@ class FolderEntry:
 
     @property
     def added(self) -> bool:
-        """Whether the person added it, and can take it out again."""
+        """True if the person added it, and can take it out again."""
         return not (self.own or self.source)
 
 

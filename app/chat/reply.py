@@ -53,7 +53,7 @@ def reply_after(reply: Message, event: Event, context_limit: int = 0) -> Message
 
 
 def can_continue(message: Message) -> bool:
-    """Whether a reply was cut and holds something to go on from."""
+    """True if a reply was cut and holds something to go on from."""
     if message.role != "assistant" or not message.content.strip():
         return False
     cut = message.state in (MessageState.STOPPED, MessageState.INTERRUPTED, MessageState.FAILED)
@@ -62,7 +62,7 @@ def can_continue(message: Message) -> bool:
 
 
 def looped(message: Message) -> bool:
-    """Whether a reply was stopped because it repeated itself, and has not gone on since."""
+    """True if a reply was stopped because it repeated itself, and has not gone on since."""
     ended = message.details is not None and message.details.stop_reason == "loop"
     return ended and message.state is MessageState.COMPLETE
 

@@ -1,4 +1,4 @@
-"""Whether Tenon ended as it should last time, and where a hard crash happened."""
+"""Record of how Tenon ended last time, and of the place of a hard crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a question to a model is plainly about Tenon, which small models know nothing of.
+"""Recognition of questions that are plainly about Tenon, which small models know nothing of.
 
 A false alarm is worse than silence: what is not plainly about Tenon is not. So these are patterns of whole phrases, and
 no measure of likeness.
@@ -64,7 +64,7 @@ _ABOUT_TENON = tuple(
 
 
 def about_tenon(text: str) -> bool:
-    """Whether a question is plainly about Tenon and not about the world."""
+    """True if a question is plainly about Tenon and not about the world."""
     plain = " ".join(text.lower().replace("\u2019", "'").split()).rstrip("?!. ")
     if len(plain.split()) > _MOST_WORDS or "\n" in text.strip():
         return False

@@ -46,6 +46,6 @@ def corrected(word: str, known: Collection[str]) -> str:
 
 
 def _same_stem(one: str, other: str) -> bool:
-    """Whether they differ in their endings alone, as far as that can be said without a dictionary."""
+    """True if they differ in their endings alone, as far as that can be said without a dictionary."""
     shared = min(len(one), len(other))
     return shared >= 5 and abs(len(one) - len(other)) <= 4 and one[: shared - 1] == other[: shared - 1]

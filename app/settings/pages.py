@@ -71,7 +71,7 @@ class Page:
 
     @property
     def per_model(self) -> bool:
-        """Whether a model can have values of its own on it."""
+        """True if a model can have values of its own on it."""
         return any(isinstance(item, Row) and item.per_model for item in self.items())
 
     def items(self) -> Iterator[Item]:

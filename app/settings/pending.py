@@ -60,7 +60,7 @@ class PendingSettings:
             setattr(self.chosen, name, Settings.declared()[name].default)
 
     def is_usual(self, name: str, scope: str = EVERY_MODEL) -> bool:
-        """Whether there is nothing to reset."""
+        """True if there is nothing to reset."""
         if name == "drafts":
             return not self.chosen.draft_of(self.chosen.model)
         if scope:
@@ -68,7 +68,7 @@ class PendingSettings:
         return bool(getattr(self.chosen, name) == Settings.declared()[name].default)
 
     def is_changed(self, name: str, scope: str = EVERY_MODEL) -> bool:
-        """Whether Apply would change it, in this scope."""
+        """True if Apply would change it, in this scope."""
         return bool(_own(self.applied, name, scope) != _own(self.chosen, name, scope))
 
     def changes(self) -> list[tuple[str, str]]:

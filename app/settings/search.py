@@ -4,6 +4,6 @@ from __future__ import annotations
 
 
 def matches(typed: str, *texts: str) -> bool:
-    """Whether every word that was typed begins or is part of a word of these texts, in any case and order."""
+    """True if every word that was typed begins or is part of a word of these texts, in any case and order."""
     written = " ".join(texts).casefold()
     return all(word in written for word in typed.casefold().split())

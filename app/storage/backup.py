@@ -162,7 +162,7 @@ def migrated(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def is_database(path: Path) -> bool:
-    """Whether a file is a database of SQLite's, by its first bytes."""
+    """True if a file is a database of SQLite's, by its first bytes."""
     with suppress(OSError), path.open("rb") as file:
         return file.read(len(HEADER)) == HEADER
     return False

@@ -144,7 +144,7 @@ class ConversationStore:
             )
 
     def trace(self, message_id: int) -> bytes:
-        """How a reply was made; empty where that was not kept, or is damaged."""
+        """Trace of a reply; empty where none was kept, or it is damaged."""
         with storage_errors(self._folder):
             row = self._connection.execute(
                 f"SELECT content FROM traces WHERE message_id = ? AND {intact('traces')}", (message_id,)

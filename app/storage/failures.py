@@ -27,7 +27,7 @@ _OUT_OF_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # Window
 
 
 def is_corruption(error: sqlite3.Error) -> bool:
-    """Whether the file's content is to blame, not the disk or its rights."""
+    """True if the file's content is to blame, not the disk or its rights."""
     return any(words in str(error) for words in _CORRUPT)
 
 

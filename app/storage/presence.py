@@ -1,4 +1,4 @@
-"""Whether another Tenon has this data folder open."""
+"""Signs of another Tenon that has this data folder open."""
 
 from __future__ import annotations
 

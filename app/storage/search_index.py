@@ -55,7 +55,7 @@ _LITERALLY = str.maketrans({sign: "\\" + sign for sign in ("%", "_", "\\")})
 
 
 def can_index(connection: sqlite3.Connection) -> bool:
-    """Whether this SQLite has FTS5."""
+    """True if this SQLite has FTS5."""
     return any(row[0] == "fts5" for row in connection.execute("PRAGMA module_list"))
 
 

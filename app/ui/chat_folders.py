@@ -11,7 +11,7 @@ from app.chat.conversation import Conversation
 from app.ui.chat_files import ChatFiles
 from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
-from app.ui.commands import Commands, Section
+from app.ui.commands import CommandGroup, Commands
 from app.ui.name_dialog import NameDialog
 from app.ui.sidebar.list_rows import folder_group
 from app.ui.sidebar.sidebar import Sidebar
@@ -54,7 +54,7 @@ class ChatFolders(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done with the chat that is shown."""
-        chats = Section.CHAT
+        chats = CommandGroup.CHAT
         move = commands.add(
             "move-chat", tr("Move chat to folder..."), self._move_current, chats, (), "folder"
         )

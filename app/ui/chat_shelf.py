@@ -13,7 +13,7 @@ from app.chat.library import TRASH_DAYS
 from app.chat.search import SearchHit
 from app.ui.chat_files import ChatFiles
 from app.ui.chat_page import ChatPage
-from app.ui.commands import Commands, Section
+from app.ui.commands import CommandGroup, Commands
 from app.ui.inert_text import PlainQuestion
 from app.ui.sidebar.list_rows import list_rows
 from app.ui.sidebar.sidebar import Sidebar
@@ -67,7 +67,7 @@ class ChatShelf(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done with chats."""
-        chats = Section.CHAT
+        chats = CommandGroup.CHAT
         commands.add("new-chat", tr("New chat"), self.new_chat, chats, ("Ctrl+N",), "square-pen")
         commands.add("search-chats", tr("Search chats"), self._search, chats, ("Ctrl+K",), "search")
         commands.add("rename-chat", tr("Rename chat"), self._rename_current, chats, ("F2",), "pencil")

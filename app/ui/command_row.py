@@ -70,7 +70,7 @@ class CommandRowDelegate(QStyledItemDelegate):
         box.setRight(self._paint_keys(painter, option, box, action.shortcut(), quiet))
         role = quiet if not possible else "acct" if chosen else "text"
         box.setLeft(self._paint_title(painter, option, box, action.text(), row.places, role) + _GAP_PX)
-        self._paint_section(painter, option, box, Commands.section_title(row.command.section), quiet)
+        self._paint_section(painter, option, box, Commands.group_title(row.command.group), quiet)
         painter.restore()
 
     def _check(self, painter: QPainter, icon: QRect) -> None:

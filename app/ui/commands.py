@@ -15,7 +15,7 @@ from app.ui.theme.theme import Theme
 from app.words import mark, tr
 
 
-class Section(Enum):
+class CommandGroup(Enum):
     """Subjects of commands; also the heads of the table of shortcuts, in this order."""
 
     CHAT = mark("Chats")
@@ -35,7 +35,7 @@ class Command:
     """
 
     name: str
-    section: Section
+    group: CommandGroup
     action: QAction
 
 
@@ -53,7 +53,7 @@ class Commands(QObject):
         name: str,
         title: str,
         slot: Callable[..., object],
-        section: Section,
+        group: CommandGroup,
         keys: tuple[str, ...] = (),
         icon: str = "",
         tip: str = "",
@@ -65,7 +65,7 @@ class Commands(QObject):
             name: A name of its own.
             title: What menus and the palette call it, translated.
             slot: Called when it is triggered; when it is switched, with the new state, where it is checkable.
-            section: Where it belongs.
+            group: Where it belongs.
             keys: Shortcuts, the one to show first.
             icon: A file of assets/icons without its ending.
             tip: One sentence more.
@@ -85,18 +85,18 @@ class Commands(QObject):
         else:
             action.triggered.connect(slot)
         self._window.addAction(action)
-        self._commands[name] = Command(name, section, action)
+        self._commands[name] = Command(name, group, action)
         return action
 
     def __getitem__(self, name: str) -> QAction:
         return self._commands[name].action
 
     def __iter__(self) -> Iterator[Command]:
-        """Section by section, each in the order of declaration."""
-        for section in Section:
-            yield from (command for command in self._commands.values() if command.section is section)
+        """Commands by group, each in the order of declaration."""
+        for group in CommandGroup:
+            yield from (command for command in self._commands.values() if command.group is group)
 
     @staticmethod
-    def section_title(section: Section) -> str:
-        """A section's name in the window's language."""
-        return tr(section.value)
+    def group_title(group: CommandGroup) -> str:
+        """A group's name in the window's language."""
+        return tr(group.value)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Slot
 
 from app.ui.chat_page import ChatPage
-from app.ui.commands import Commands, Section
+from app.ui.commands import CommandGroup, Commands
 from app.ui.erase_dialog import EraseDialog
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.appearance import apply_appearance
@@ -36,7 +36,7 @@ class Erasing(QObject):
     def add_commands(self, commands: Commands) -> None:
         """Declare the command."""
         title = tr("Erase everything...")
-        commands.add("erase-everything", title, self.ask, Section.CHAT, (), "trash-2")
+        commands.add("erase-everything", title, self.ask, CommandGroup.CHAT, (), "trash-2")
 
     @Slot()
     def ask(self) -> None:

@@ -9,7 +9,7 @@ from app.chat.find import phrase_pattern, terms_pattern
 from app.chat.search import SearchHit, search_terms
 from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
-from app.ui.commands import Commands, Section
+from app.ui.commands import CommandGroup, Commands
 from app.ui.find_bar import FindBar
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.theme import Theme
@@ -41,7 +41,7 @@ class FindInChat(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done."""
-        messages = Section.MESSAGE
+        messages = CommandGroup.MESSAGE
         commands.add("find", tr("Find in this chat"), self.open, messages, ("Ctrl+F",), "search")
         self._steps = (
             commands.add("find-next", tr("Next place found"), self.finder.next, messages, ("F3", "Ctrl+G")),

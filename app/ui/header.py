@@ -75,7 +75,7 @@ class Header(QWidget):
         self._arrange()
 
     def set_own_options(self, own: bool) -> None:
-        """Whether the chat has settings of its own."""
+        """True if the chat has settings of its own."""
         self.options_button.setVisible(own)
         self._arrange()
 
@@ -88,7 +88,7 @@ class Header(QWidget):
         self._arrange()
 
     def set_inspector_shown(self, shown: bool) -> None:
-        """Whether the inspector is open."""
+        """True if the inspector is open."""
         self.inspector_button.setChecked(shown)
         role = "acc" if shown else "sub"
         self.inspector_button.setIcon(themed_icon(self._theme, "panel-right", role))

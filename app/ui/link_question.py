@@ -1,4 +1,4 @@
-"""Whether a link of a reply may be opened: a model can write any address."""
+"""Question before a link of a reply is opened: a model can write any address."""
 
 from __future__ import annotations
 

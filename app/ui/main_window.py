@@ -19,7 +19,7 @@ from app.ui.chat_page import ChatPage
 from app.ui.chat_settings.opening import ChatSettings
 from app.ui.chat_shelf import ChatShelf
 from app.ui.command_palette import CommandPalette
-from app.ui.commands import Commands, Section
+from app.ui.commands import CommandGroup, Commands
 from app.ui.comparison.opening import Comparisons
 from app.ui.done_notice import DoneNotice
 from app.ui.erasing import Erasing
@@ -33,7 +33,7 @@ from app.ui.modal_scrim import ModalScrim
 from app.ui.models.model_news import ModelNews
 from app.ui.opener import Opener
 from app.ui.place_page import PlacePage
-from app.ui.places import CHAT, MACHINE, MODELS, Places
+from app.ui.places import CHAT, MACHINE, MODELS, PlaceStack
 from app.ui.settings.opening import SettingsOpening
 from app.ui.shell import Shell
 from app.ui.shortcut_table import ShortcutTable
@@ -69,7 +69,7 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(theme)
         self.sidebar.set_width(workspace.settings.sidebar_width)
         self.page = ChatPage(theme, workspace)
-        self.places = Places(self.page)
+        self.places = PlaceStack(self.page)
         self.shell = Shell(theme, self.sidebar, self.places, workspace.settings.sidebar_shown)
         self.setCentralWidget(self.shell)
         self.toast = Toast(theme, self)
@@ -112,7 +112,7 @@ class MainWindow(QMainWindow):
     # --- wiring -----------------------------------------------------------------------------------------------
 
     def _add_commands(self) -> None:
-        commands, chats = self.commands, Section.CHAT
+        commands, chats = self.commands, CommandGroup.CHAT
         self.shelf.add_commands(commands)
         self.folders.add_commands(commands)
         self.chat_settings.add_commands(commands)
@@ -122,7 +122,7 @@ class MainWindow(QMainWindow):
         self.messages.add_commands(commands)
         self.find_in_chat.add_commands(commands)
         self.view.add_commands(commands)
-        speed = Section.MODEL
+        speed = CommandGroup.MODEL
         commands.add("models", tr("Models"), self._show_models, speed, ("Ctrl+Shift+M",), "package")
         commands.add("machine", tr("This machine"), self._show_machine, speed, ("Ctrl+Shift+H",), "gauge")
         self.comparisons.add_commands(commands)
@@ -130,11 +130,16 @@ class MainWindow(QMainWindow):
         self.news.add_commands(commands)
         commands.add("settings", tr("Settings..."), self.open_settings, speed, ("Ctrl+,",), "settings")
         commands.add(
-            "palette", tr("All commands"), self.palette_box.open, Section.HELP, ("Ctrl+Shift+P",), "command"
+            "palette",
+            tr("All commands"),
+            self.palette_box.open,
+            CommandGroup.HELP,
+            ("Ctrl+Shift+P",),
+            "command",
         )
         self.first_run.add_commands(commands)
         self.help.add_commands(commands)
-        commands.add("shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, Section.HELP, ("Ctrl+/",),
+        commands.add("shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, CommandGroup.HELP, ("Ctrl+/",),
                      "keyboard")  # fmt: skip
 
     def _register_places(self) -> None:
@@ -345,7 +350,7 @@ class MainWindow(QMainWindow):
 
 
 def _is_typed(event: QKeyEvent) -> bool:
-    """Whether a key that nothing has taken writes a letter."""
+    """True if a key that nothing has taken writes a letter."""
     commands = (
         Qt.KeyboardModifier.ControlModifier
         | Qt.KeyboardModifier.AltModifier

@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from app.chat.conversation import Message
 from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
-from app.ui.commands import Commands, Section
+from app.ui.commands import CommandGroup, Commands
 from app.ui.sidebar.conversation_model import HIT_ROLE, ID_ROLE
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.transcript.bubble import OwnMessage
@@ -46,7 +46,7 @@ class MessageCommands(QObject):
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done."""
         self._commands = commands
-        chats, messages, models = Section.CHAT, Section.MESSAGE, Section.MODEL
+        chats, messages, models = CommandGroup.CHAT, CommandGroup.MESSAGE, CommandGroup.MODEL
         commands.add("next-chat", tr("Next chat"), self._next_chat, chats, ("Alt+Down",))
         commands.add("previous-chat", tr("Previous chat"), self._previous_chat, chats, ("Alt+Up",))
         commands.add("attach", tr("Attach files..."), self._attach, messages, ("Ctrl+Shift+A",), "paperclip")

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.chat.model_entries import model_path
-from app.ui.commands import Commands, Section
+from app.ui.commands import CommandGroup, Commands
 from app.words import tr
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Opener(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done from anywhere."""
-        models = Section.MODEL
+        models = CommandGroup.MODEL
         commands.add(
             "open-model-file", tr("Open a model file..."), self.choose_file, models, icon="folder-plus"
         )

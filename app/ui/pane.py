@@ -1,4 +1,4 @@
-"""Whether a panel at a side of the window is to be seen, and how much of it while it slides."""
+"""State of a panel at a side of the window: shown or hidden, and how much is seen while it slides."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Pane(QObject):
 
     @property
     def visible(self) -> bool:
-        """Whether it is to be seen."""
+        """True if it is to be seen."""
         return self.overlay if self.narrow else self.shown
 
     @property
     def moving(self) -> bool:
-        """Whether it slides."""
+        """True if it slides."""
         return self._motion.state() == QVariantAnimation.State.Running
 
     def set_visible(self, visible: bool) -> None:

@@ -13,7 +13,7 @@ MACHINE = "machine"
 HELP = "help"
 
 
-class Places(QStackedWidget):
+class PlaceStack(QStackedWidget):
     """One page at a time; each but the chat is made when it is shown first."""
 
     changed = Signal(str)  # the place that is shown

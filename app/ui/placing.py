@@ -43,7 +43,7 @@ def in_row(option: QStyleOptionViewItem, box: QRect) -> QRect:
 
 
 def runs_right_to_left(text: str) -> bool:
-    """Whether a text's first letter with a direction is of a script that runs from the right to the left."""
+    """True if a text's first letter with a direction is of a script that runs from the right to the left."""
     directions = (unicodedata.bidirectional(letter) for letter in text)
     return next((way for way in directions if way in {"L", "R", "AL"}), "L") != "L"
 

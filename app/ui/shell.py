@@ -64,17 +64,17 @@ class Shell(QWidget):
 
     @property
     def narrow(self) -> bool:
-        """Whether the sidebar is an overlay."""
+        """True if the sidebar is an overlay."""
         return self._left.narrow
 
     @property
     def sidebar_visible(self) -> bool:
-        """Whether the sidebar is to be seen."""
+        """True if the sidebar is to be seen."""
         return self._left.visible
 
     @property
     def overlay_visible(self) -> bool:
-        """Whether a panel stands above the page."""
+        """True if a panel stands above the page."""
         return any(pane.narrow and pane.visible for pane in (self._left, self._right))
 
     @Slot()

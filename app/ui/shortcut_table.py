@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.ui.commands import Commands, Section
+from app.ui.commands import CommandGroup, Commands
 from app.ui.field_keys import FIELD_KEYS
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.ringed_dialog import RingedDialog
@@ -35,14 +35,14 @@ KeyRow = tuple[str, tuple[str, ...]]
 
 def key_sections(commands: Commands) -> Iterator[tuple[str, list[KeyRow]]]:
     """The sections of the table, each with its rows: what is done, and the keys for it in the system's names."""
-    for section in Section:
+    for group in CommandGroup:
         rows = [
             (command.action.text(), tuple(map(_native, command.action.shortcuts())))
             for command in commands
-            if command.section is section and command.action.shortcuts()
+            if command.group is group and command.action.shortcuts()
         ]
         if rows:
-            yield Commands.section_title(section), rows
+            yield Commands.group_title(group), rows
     for field in FIELD_KEYS:
         yield (
             tr(field.title),

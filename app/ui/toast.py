@@ -94,7 +94,7 @@ class Toast(QFrame):
 
     @property
     def fades(self) -> bool:
-        """Whether it goes away by itself."""
+        """True if it goes away by itself."""
         return self._timer.isActive()
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from app.ui.chat_page import ChatPage
-from app.ui.commands import Commands, Section
+from app.ui.commands import CommandGroup, Commands
 from app.ui.inspector.dock import InspectorDock
 from app.ui.shell import Shell
 from app.ui.theme.appearance import apply_appearance
@@ -39,7 +39,7 @@ class ViewCommands(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done."""
-        view = Section.VIEW
+        view = CommandGroup.VIEW
         commands.add("show-chats", tr("Show or hide the chats"), self._shell.toggle, view, ("Ctrl+B",))
         self._inspector_action = commands.add("inspector", tr("Inspector"), self._show_inspector, view,
                                               ("F12", "Ctrl+I"), checkable=True)  # fmt: skip

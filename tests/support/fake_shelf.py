@@ -7,7 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 
 from app.chat.choices import model_name
-from app.chat.comparison import Trial, Verdict, verdict
+from app.chat.comparison import Agreement, Trial, agreement
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.library import Library
 from app.chat.unsent import Unsent
@@ -77,8 +77,8 @@ class FakeComparison(QObject):
         self.asked: list[tuple[object, ...]] = []
 
     @property
-    def verdict(self) -> Verdict | None:
-        return verdict(*self.trials) if len(self.trials) == 2 else None
+    def agreement(self) -> Agreement | None:
+        return agreement(*self.trials) if len(self.trials) == 2 else None
 
     def prompt_of(self, conversation_id: int, message_id: int) -> tuple[tuple[ChatMessage, ...], ChatMessage]:
         path = self._shelf._library.path_to(conversation_id, message_id)

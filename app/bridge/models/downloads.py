@@ -172,5 +172,5 @@ def _entry(status: DownloadStatus) -> DownloadEntry:
 
 
 def _left_ones(models: Path) -> bool:
-    """Whether an earlier run left a download; looked up without importing what downloads."""
+    """True if an earlier run left a download; looked up without importing what downloads."""
     return any((models / ".incoming").glob("*/download.json"))

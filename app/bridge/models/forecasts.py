@@ -106,7 +106,7 @@ class Forecasts(QObject):
 
     @property
     def under_way(self) -> bool:
-        """Whether answers are still to come, so that what is best may change."""
+        """True if answers are still to come, so that what is best may change."""
         return bool(self._running) or bool(self._waiting) or self._outlining > 0
 
     def close(self) -> None:

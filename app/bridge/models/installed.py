@@ -144,7 +144,7 @@ class Installed(QObject):
         self._reading.close(1.0)
 
     def _begin(self, name: str) -> bool:
-        """Whether a model can be read now: one at a time."""
+        """True if a model can be read now: one at a time."""
         if self._reads:
             busy = tr("{name} is still being read: wait for that, or stop it.", name=self._reads)
             self.problem.emit(busy)

@@ -114,7 +114,7 @@ class ModelStore(QObject):
         return next((entry for entry in self.installed.entries if entry.name == name), None)
 
     def in_use(self, entry: InstalledEntry) -> bool:
-        """Whether it answers, or guesses for what answers, from the next message on."""
+        """True if it answers, or guesses for what answers, from the next message on."""
         return entry.ref in (self._settings.model, self._settings.draft_of(self._settings.model))
 
     def find_pairs(self) -> None:

@@ -34,7 +34,7 @@ def texts(values: dict[str, Any], name: str) -> tuple[str, ...]:
 
 
 def flag(values: dict[str, Any], name: str) -> bool:
-    """Whether a field is true."""
+    """True if a field is true."""
     return values.get(name) is True
 
 

@@ -188,7 +188,7 @@ class BlockSplitter:
         self._append(line)
 
     def _starts_block(self, line: str) -> bool:
-        """Whether the line opens a block of its own, or turns the paragraph before it into a table."""
+        """True if the line opens a block of its own, or turns the paragraph before it into a table."""
         in_list = self._kind is BlockKind.LIST
         fence = _FENCE.match(line)
         if fence and (in_list or len(fence[1]) < 4) and not (fence[2][0] == "`" and "`" in fence[3]):
@@ -218,7 +218,7 @@ class BlockSplitter:
         return self._starts_item_or_quote(line)
 
     def _starts_formula(self, line: str) -> bool:
-        """Whether the line opens a formula; one that is closed in mid-line belongs to a paragraph."""
+        """True if the line opens a formula; one that is closed in mid-line belongs to a paragraph."""
         formula = _FORMULA.match(line)
         if formula is None or (len(formula[1]) > 3 and self._kind is not BlockKind.LIST):
             return False
@@ -274,7 +274,7 @@ class BlockSplitter:
 
 
 def _late_number(line: str) -> bool:
-    """Whether an ordered item does not start at 1: such a line cannot interrupt a paragraph (CommonMark 5.2)."""
+    """True if an ordered item does not start at 1: such a line cannot interrupt a paragraph (CommonMark 5.2)."""
     number = line.lstrip().split(".")[0].split(")")[0]
     return number.isdigit() and int(number) != 1
 

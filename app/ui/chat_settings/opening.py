@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, Slot
 from app.chat.conversation_options import ConversationOptions
 from app.ui.chat_page import ChatPage
 from app.ui.chat_settings.dialog import ChatSettingsDialog
-from app.ui.commands import Commands, Section
+from app.ui.commands import CommandGroup, Commands
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -35,7 +35,12 @@ class ChatSettings(QObject):
         """Declare the command."""
         icon = "sliders-horizontal"
         commands.add(
-            "chat-settings", tr("Chat settings..."), self.open_shown, Section.CHAT, ("Ctrl+Shift+S",), icon
+            "chat-settings",
+            tr("Chat settings..."),
+            self.open_shown,
+            CommandGroup.CHAT,
+            ("Ctrl+Shift+S",),
+            icon,
         )
 
     @Slot()

@@ -77,7 +77,7 @@ class PresetRow(QWidget):
         return str(self.names.currentData() or "")
 
     def set_narrow(self, narrow: bool) -> None:
-        """Whether the list goes below its label."""
+        """True if the list goes below its label."""
         down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._row.setDirection(down if narrow else right)
 

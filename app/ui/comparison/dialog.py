@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui.comparison.column import TrialColumn
-from app.ui.comparison.wording import as_text, verdict_words
+from app.ui.comparison.wording import agreement_words, as_text
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.ringed_dialog import RingedDialog
@@ -127,7 +127,7 @@ class ComparisonDialog(RingedDialog):
 
     @property
     def verdict_text(self) -> str:
-        """The verdict's sentence; empty where there is none."""
+        """The agreement's sentence; empty where there is none."""
         return "" if self._verdict.isHidden() else self._sentence.text()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -204,9 +204,9 @@ class ComparisonDialog(RingedDialog):
     @Slot()
     def _show(self) -> None:
         comparison = self._workspace.comparison
-        verdict, trials = comparison.verdict, comparison.trials
+        agreement, trials = comparison.agreement, comparison.trials
         at = next((at for at, trial in enumerate(trials) if not trial.ended), len(trials))
-        marked = None if verdict is None or verdict.identical else verdict.characters
+        marked = None if agreement is None or agreement.identical else agreement.characters
         for number, column in enumerate(self.columns):
             trial = trials[number] if number < len(trials) else None
             column.show_trial(trial, comparison.running and number == at, marked)
@@ -215,11 +215,11 @@ class ComparisonDialog(RingedDialog):
         self.limit.setEnabled(not comparison.running)
         self.run_button.setText(tr("Stop") if comparison.running else tr("Compare"))
         self.copy_button.setEnabled(bool(trials) and not comparison.running)
-        if verdict is None:
+        if agreement is None:
             self._verdict.hide()
         else:
-            icon, color = ("circle-check", "acc") if verdict.identical else ("triangle-alert", "map")
-            self._say(verdict_words(trials, verdict), icon, color)
+            icon, color = ("circle-check", "acc") if agreement.identical else ("triangle-alert", "map")
+            self._say(agreement_words(trials, agreement), icon, color)
 
     def _say(self, sentence: str, icon: str, role: str) -> None:
         color = str(getattr(self._theme.palette, role))
@@ -231,7 +231,7 @@ class ComparisonDialog(RingedDialog):
     @Slot()
     def _copy(self) -> None:
         comparison, model = self._workspace.comparison, self._workspace.engine_state().model_name
-        text = as_text(model, self.prompt.toPlainText(), comparison.trials, comparison.verdict)
+        text = as_text(model, self.prompt.toPlainText(), comparison.trials, comparison.agreement)
         QGuiApplication.clipboard().setText(text)
 
     @Slot()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Slot
 
 from app.ui.chat_page import ChatPage
-from app.ui.commands import Commands, Section
+from app.ui.commands import CommandGroup, Commands
 from app.ui.comparison.dialog import ComparisonDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -30,7 +30,7 @@ class Comparisons(QObject):
     def add_commands(self, commands: Commands) -> None:
         """Declare the command."""
         title = tr("Compare two modes...")
-        commands.add("compare-modes", title, self.open, Section.MODEL, (), "columns-2")
+        commands.add("compare-modes", title, self.open, CommandGroup.MODEL, (), "columns-2")
 
     @Slot()
     def open(self) -> None:

@@ -1,11 +1,11 @@
-"""Words of a comparison: figures, the verdict, and all of it as text."""
+"""Words of a comparison: figures, the agreement, and all of it as text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from app.chat.choices import mode_title
-from app.chat.comparison import Trial, Verdict, ran_title
+from app.chat.comparison import Agreement, Trial, ran_title
 from app.ui import figures
 from app.words import tr
 
@@ -46,9 +46,9 @@ def figure_words(trial: Trial) -> str:
     return "  ·  ".join(words)
 
 
-def verdict_words(trials: Sequence[Trial], verdict: Verdict) -> str:
-    """Verdict in one sentence: the faster mode, and whether both say the same."""
-    speeds, texts = _speed_words(trials), _text_words(verdict)
+def agreement_words(trials: Sequence[Trial], agreement: Agreement) -> str:
+    """Agreement in one sentence: the faster mode, and whether both say the same."""
+    speeds, texts = _speed_words(trials), _text_words(agreement)
     return (
         tr("{speeds}; {texts}.", speeds=speeds, texts=texts) if speeds else f"{texts[:1].upper()}{texts[1:]}."
     )
@@ -74,20 +74,20 @@ def _speed_words(trials: Sequence[Trial]) -> str:
     return tr("{mode} was {times} times as fast", mode=mode, times=times)
 
 
-def _text_words(verdict: Verdict) -> str:
-    if verdict.identical and verdict.complete:
+def _text_words(agreement: Agreement) -> str:
+    if agreement.identical and agreement.complete:
         return tr("the texts are identical")
-    if verdict.identical:
+    if agreement.identical:
         return tr("the texts are identical as far as both came")
-    return tr("the texts differ from token {number} on", number=figures.whole(verdict.tokens + 1))
+    return tr("the texts differ from token {number} on", number=figures.whole(agreement.tokens + 1))
 
 
-def as_text(model: str, prompt: str, trials: Sequence[Trial], verdict: Verdict | None) -> str:
+def as_text(model: str, prompt: str, trials: Sequence[Trial], agreement: Agreement | None) -> str:
     """The whole comparison, to be pasted elsewhere."""
     parts = [tr("Model: {name}", name=model), tr("Prompt: {prompt}", prompt=prompt)]
     for trial in trials:
         head = tr("{mode}: {figures}", mode=mode_title(trial.mode), figures=state_words(trial, False))
         parts.append(f"{head}\n{trial.text}" if trial.text else head)
-    if verdict is not None:
-        parts.append(verdict_words(trials, verdict))
+    if agreement is not None:
+        parts.append(agreement_words(trials, agreement))
     return "\n\n".join(parts) + "\n"

@@ -80,7 +80,7 @@ class Composer(QWidget):
         self.prompt.setFocus(reason)
 
     def set_busy(self, busy: bool) -> None:
-        """Whether this conversation's reply is under way or queued."""
+        """True if this conversation's reply is under way or queued."""
         if busy != self.send_button.stops:
             self.send_button.set_stops(busy)
             self._enable()

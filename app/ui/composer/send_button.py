@@ -32,7 +32,7 @@ class SendButton(QAbstractButton):
 
     @property
     def stops(self) -> bool:
-        """Whether a click stops a reply."""
+        """True if a click stops a reply."""
         return self._stops
 
     def set_stops(self, stops: bool) -> None:

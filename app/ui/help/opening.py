@@ -11,9 +11,9 @@ from PySide6.QtGui import QAction
 from app.help.article import Article
 from app.help.library import help_library
 from app.help.offered import offered_articles
-from app.ui.commands import Command, Commands, Section
+from app.ui.commands import Command, CommandGroup, Commands
 from app.ui.help.article_text import COMMAND, SETTING, ArticleText, setting_titles
-from app.ui.places import HELP, Places
+from app.ui.places import HELP, PlaceStack
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -46,7 +46,7 @@ class HelpOpening(QObject):
         self,
         theme: Theme,
         workspace: Workspace,
-        places: Places,
+        places: PlaceStack,
         commands: Commands,
         find_setting: Callable[[str], None],
         parent: QObject,
@@ -65,7 +65,7 @@ class HelpOpening(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         """Declare the command."""
-        commands.add("help", tr("Help"), self.open, Section.HELP, ("F1",), "info")
+        commands.add("help", tr("Help"), self.open, CommandGroup.HELP, ("F1",), "info")
 
     @Slot()
     def offer(self) -> None:
@@ -97,7 +97,7 @@ class HelpOpening(QObject):
             action = QAction(self._icon, article.title, self)
             action.setData(article.name)
             action.triggered.connect(self._open_found)
-            self._found[article.name] = Command(f"help-{article.name}", Section.HELP, action)
+            self._found[article.name] = Command(f"help-{article.name}", CommandGroup.HELP, action)
         return self._found[article.name]
 
     @Slot()

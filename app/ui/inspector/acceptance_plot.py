@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.ui import figures
 from app.ui.inspector.line_plot import still_plot
-from app.ui.inspector.section import Section
+from app.ui.inspector.section import InspectorSection
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -39,7 +39,7 @@ class AcceptancePlot(QWidget):
         axes.getAxis("bottom").setStyle(tickLength=0, tickTextOffset=3)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        self.section = Section(theme, tr("Accepted"), self._plot, rule=False)
+        self.section = InspectorSection(theme, tr("Accepted"), self._plot, rule=False)
         self.section.set_detail(tr("% by position"))
         column.addWidget(self.section)
         self.restyle()

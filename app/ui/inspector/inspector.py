@@ -21,7 +21,7 @@ from app.ui.inspector.head import Head
 from app.ui.inspector.line_plot import LinePlot
 from app.ui.inspector.memory_bar import MemoryBar
 from app.ui.inspector.plan_view import PlanView
-from app.ui.inspector.section import Section
+from app.ui.inspector.section import InspectorSection
 from app.ui.inspector.token_paint import TokenLegend
 from app.ui.inspector.token_view import TokenView
 from app.ui.pane_edge import PaneEdge
@@ -77,12 +77,12 @@ class Inspector(QWidget):
         self._token_area = _scroller(self.tokens, tr("Tokens of the reply"))
         self._token_area.setWidgetResizable(True)
         self._tree_area = _scroller(self.tree, tr("Draft tree"))
-        self.facts_section = Section(theme, tr("This reply"), self.facts)
-        self.places_section = Section(theme, tr("Where it lives"), self.places)
+        self.facts_section = InspectorSection(theme, tr("This reply"), self.facts)
+        self.places_section = InspectorSection(theme, tr("Where it lives"), self.places)
         self.places_section.set_detail("GB")
-        self.plan_section = Section(theme, tr("Plan"), self.plan)
-        self.tokens_section = Section(theme, tr("Tokens"), self._token_area, TokenLegend(theme))
-        self.tree_section = Section(theme, tr("Draft tree"), self._tree_area)
+        self.plan_section = InspectorSection(theme, tr("Plan"), self.plan)
+        self.tokens_section = InspectorSection(theme, tr("Tokens"), self._token_area, TokenLegend(theme))
+        self.tree_section = InspectorSection(theme, tr("Draft tree"), self._tree_area)
         self._build()
         width_words = tr("Width of the inspector: left and right change it")
         self.edge = PaneEdge(theme, self, width_words, at_left=True)

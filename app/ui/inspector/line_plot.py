@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.ui import figures
 from app.ui.inspector.scale import round_scale, scale_word
-from app.ui.inspector.section import Section
+from app.ui.inspector.section import InspectorSection
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -77,7 +77,7 @@ class LinePlot(QWidget):
         axes.showGrid(y=True, alpha=1.0)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        self.section = Section(theme, title, self._plot, rule=False)
+        self.section = InspectorSection(theme, title, self._plot, rule=False)
         self.section.set_detail(detail)
         column.addWidget(self.section)
         self.restyle()

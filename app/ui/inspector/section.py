@@ -12,7 +12,7 @@ from app.ui.theme.theme import Theme
 _GAP_PX = 12
 
 
-class Section(QWidget):
+class InspectorSection(QWidget):
     """Stands below a rule; the word goes under the heading where there is no room beside it.
 
     Args:

@@ -162,7 +162,7 @@ class Legend(QWidget):
         self._fit()
 
     def set_assumed(self, assumed: bool) -> None:
-        """Whether predictions come from speeds that were never measured."""
+        """True if predictions come from speeds that were never measured."""
         self._assumed = assumed
         self._fit()
 

@@ -180,7 +180,7 @@ def notes_words(support: GpuSupport) -> str:
 
 
 def _looks(support: GpuSupport) -> bool:
-    """Whether nothing is known yet."""
+    """True if nothing is known yet."""
     return support.state == "looking"
 
 

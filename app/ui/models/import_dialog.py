@@ -37,5 +37,5 @@ class ImportDialog(ModelDialog):
 
     @property
     def copies(self) -> bool:
-        """Whether the files are to be copied."""
+        """True if the files are to be copied."""
         return self.copy.isChecked()

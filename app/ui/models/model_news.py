@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from app.ui.commands import Commands, Section
+from app.ui.commands import CommandGroup, Commands
 from app.ui.models.wording import download_words
-from app.ui.places import MODELS, Places
+from app.ui.places import MODELS, PlaceStack
 from app.ui.sidebar.places_nav import PlacesNav
 from app.ui.toast import Toast
 from app.words import tr
@@ -24,7 +24,7 @@ class ModelNews(QObject):
 
     chat_requested = Signal(str)  # reference of a model
 
-    def __init__(self, store: ModelStore, nav: PlacesNav, toast: Toast, places: Places) -> None:
+    def __init__(self, store: ModelStore, nav: PlacesNav, toast: Toast, places: PlaceStack) -> None:
         super().__init__(places)
         self._store = store
         self._nav = nav
@@ -36,7 +36,7 @@ class ModelNews(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done with models from anywhere."""
-        commands.add("search-models", tr("Search models"), self._search, Section.MODEL, icon="search")
+        commands.add("search-models", tr("Search models"), self._search, CommandGroup.MODEL, icon="search")
 
     @Slot()
     def _search(self) -> None:

@@ -61,7 +61,7 @@ class ModelShelf:
         self.listed = tuple(models)
 
     def draft_pays(self, model: ListedModel) -> bool:
-        """Whether the model is predicted to be fastest with a draft."""
+        """True if the model is predicted to be fastest with a draft."""
         prediction = self._store.forecasts.known.get(model.reference)
         return prediction is not None and prediction.with_draft and bool(model.drafts)
 

@@ -23,7 +23,7 @@ class Consequences:
 
     @property
     def loads(self) -> bool:
-        """Whether the chosen model has to be loaded again for what is chosen."""
+        """True if the chosen model has to be loaded again for what is chosen."""
         return not same_in_memory(load_options(self._pending.applied), load_options(self._pending.chosen))
 
     def of_apply(self) -> str:

@@ -16,10 +16,10 @@ from app.ui.settings.arrangement import Arrangement
 from app.ui.settings.choice_field import ChoiceField
 from app.ui.settings.closing_question import ClosingQuestion
 from app.ui.settings.consequences import Consequences
+from app.ui.settings.field_choices import FieldChoices
 from app.ui.settings.fields import Fields
 from app.ui.settings.foot import Foot
 from app.ui.settings.head import Head
-from app.ui.settings.offers import Offers
 from app.ui.settings.page_list import PageList
 from app.ui.settings.page_stack import PageStack
 from app.ui.settings.page_view import PageView
@@ -60,10 +60,10 @@ class SettingsDialog(RingedDialog):
         self.head = Head(theme, settings.model, workspace.engine_state().model_name, self)
         self.head.level.choose(settings.settings_level)
         self.page_list = PageList(theme, PAGES, self)
-        self.offers = Offers(workspace, self)
+        self.choices = FieldChoices(workspace, self)
         self._consequences = Consequences(workspace, self.pending)
-        self._states = RowStates(workspace, self.pending, self.offers)
-        fields = Fields(theme, self._desk.limits(), self.offers.by_name())
+        self._states = RowStates(workspace, self.pending, self.choices)
+        fields = Fields(theme, self._desk.limits(), self.choices.by_name())
         self.stack = PageStack(theme, fields, self)
         self.foot = Foot(theme, self)
         self._arrangement = Arrangement(theme, self, self.page_list, self.head, self.stack, self.foot)
@@ -128,12 +128,12 @@ class SettingsDialog(RingedDialog):
         self.foot.apply_button.clicked.connect(self.apply)
         self._workspace.engine_changed.connect(self._engine_changed)
         self._theme.changed.connect(self._restyle)
-        self.offers.changed.connect(self._offers_changed)
+        self.choices.changed.connect(self._choices_changed)
         self._workspace.plans.answered.connect(self._refresh)
         if self._workspace.advice() is None:
             self._workspace.plans.ask_for_chosen()
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._search)
-        self.finished.connect(self.offers.stop)
+        self.finished.connect(self.choices.stop)
 
     # --- pages ------------------------------------------------------------------------------------------------
 
@@ -227,7 +227,7 @@ class SettingsDialog(RingedDialog):
         self._refresh()
 
     @Slot()
-    def _offers_changed(self) -> None:
+    def _choices_changed(self) -> None:
         for _, row in self.stack.rows():
             if isinstance(row.field, ChoiceField):
                 row.field.refresh()

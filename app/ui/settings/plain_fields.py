@@ -52,7 +52,7 @@ class SwitchField(Field):
         self.add(self.box, title, help_text, 1)
 
     def value(self) -> bool:
-        """Whether it is on."""
+        """True if it is on."""
         return self.box.isChecked()
 
     def show_value(self, value: Any) -> None:

@@ -137,7 +137,7 @@ class SettingRow(QWidget):
 
     @property
     def narrow(self) -> bool:
-        """Whether the parts are below one another."""
+        """True if the parts are below one another."""
         return self.width() < self._theme.type.px(NARROW_PX)
 
     def _fit_narrow(self, width: int, pad: int) -> int:

@@ -10,7 +10,7 @@ from app.chat.settings_in_use import TOLD_BY_ENGINE
 from app.settings.pages import rows
 from app.settings.pending import EVERY_MODEL, PendingSettings
 from app.settings.settings import Settings
-from app.ui.settings.offers import Offers
+from app.ui.settings.field_choices import FieldChoices
 from app.ui.settings.row import SettingRow
 from app.ui.settings.value_words import value_words
 from app.words import tr
@@ -25,16 +25,16 @@ class RowStates:
     Args:
         workspace: Knows the model and what is in use.
         pending: What is chosen.
-        offers: Know why a choice cannot be.
+        choices: Know why a choice cannot be.
 
     Attributes:
         not_allowed: Why what stands in a field is not chosen, by the name of its setting; it stays to be mended.
     """
 
-    def __init__(self, workspace: Workspace, pending: PendingSettings, offers: Offers) -> None:
+    def __init__(self, workspace: Workspace, pending: PendingSettings, choices: FieldChoices) -> None:
         self._workspace = workspace
         self._pending = pending
-        self._offers = offers
+        self._choices = choices
         self._rows = rows()
         self._reasons: Mapping[str, str] = {}
         self.not_allowed: dict[str, str] = {}
@@ -90,7 +90,7 @@ class RowStates:
             return tr(self._reasons[name])
         if name in self.not_allowed:
             return self.not_allowed[name]
-        problem = self._offers.problem(name, value)
+        problem = self._choices.problem(name, value)
         own = self._pending.chosen.by_model.get(self._pending.chosen.model, {})
         if not problem and not scope and name in own:
             words = value_words(Settings.declared()[name], own[name])

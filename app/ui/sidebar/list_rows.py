@@ -53,7 +53,7 @@ def folder_group(folder: str) -> str:
 
 
 def is_folded(group: str, remembered: Collection[str]) -> bool:
-    """Whether a group is folded: the archive is until that is changed, a folder is not."""
+    """True if a group is folded: the archive is until that is changed, a folder is not."""
     return (group in remembered) != (group == ARCHIVE_GROUP)
 
 

@@ -43,7 +43,7 @@ class NavRow(QToolButton):
         return QSize(super().sizeHint().width(), self._theme.type.px(_ROW_PX))
 
     def set_chosen(self, chosen: bool) -> None:
-        """Whether its page is shown."""
+        """True if its page is shown."""
         self.setChecked(chosen)
         self.setIcon(themed_icon(self._theme, self._icon, "acc" if chosen else "sub"))
 

@@ -21,7 +21,7 @@ _LARGEST_TEXT = 2.0
 
 
 def system_is_dark() -> bool:
-    """Whether the system asks for a dark theme; where it does not say, its palette is read."""
+    """True if the system asks for a dark theme; where it does not say, its palette is read."""
     scheme = QGuiApplication.styleHints().colorScheme()
     if scheme == Qt.ColorScheme.Unknown:
         palette = QGuiApplication.palette()

@@ -35,7 +35,7 @@ class Finder(QObject):
 
     @property
     def active(self) -> bool:
-        """Whether something is looked for."""
+        """True if something is looked for."""
         return self._pattern is not None
 
     @property

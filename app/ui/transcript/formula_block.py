@@ -92,7 +92,7 @@ class FormulaBlock(SelectableWhole):
 
     @property
     def typeset(self) -> bool:
-        """Whether the formula is shown, and not its source."""
+        """True if the formula is shown, and not its source."""
         return self._source.isHidden()
 
     def set_block(self, block: Block) -> None:

@@ -107,7 +107,7 @@ class MessageActions(QWidget):
         return self._alternatives
 
     def can_press(self, action: Action) -> bool:
-        """Whether the action's button is there and leads somewhere."""
+        """True if the action's button is there and leads somewhere."""
         button = self._buttons.get(action)
         return button is not None and not button.isHidden() and button.isEnabled()
 

@@ -83,7 +83,7 @@ class MessageColumn(QScrollArea):
 
     @property
     def follows(self) -> bool:
-        """Whether the view sticks to the end."""
+        """True if the view sticks to the end."""
         return self._follow
 
     def view_of(self, message_id: int) -> MessageView | None:

@@ -15,7 +15,7 @@ def messages_in_hand(column: MessageColumn) -> list[MessageView]:
 
 
 def has_focus(view: MessageView) -> bool:
-    """Whether the keyboard is in a message, or was there before a menu opened."""
+    """True if the keyboard is in a message, or was there before a menu opened."""
     focus = view.window().focusWidget()
     return focus is not None and view.isAncestorOf(focus)
 

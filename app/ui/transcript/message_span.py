@@ -72,6 +72,6 @@ class MessageSpan:
 
 
 def _is_same(pair: tuple[Message, Message]) -> bool:
-    """Whether a view of the first message can show the second: not where a finished reply goes on."""
+    """True if a view of the first message can show the second: not where a finished reply goes on."""
     before, after = pair
     return before.id == after.id and (before.state.unfinished or not after.state.unfinished)

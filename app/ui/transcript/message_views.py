@@ -66,7 +66,7 @@ class MessageViews(QObject):
         self._blinker.timeout.connect(self._blink)
 
     def __contains__(self, message_id: int) -> bool:
-        """Whether a message is a widget now."""
+        """True if a message is a widget now."""
         return message_id in self._by_id
 
     def of(self, message_id: int) -> MessageView | None:
@@ -205,5 +205,5 @@ class MessageViews(QObject):
 
 
 def _is_used(view: MessageView) -> bool:
-    """Whether something would be lost with a widget."""
+    """True if something would be lost with a widget."""
     return view.editor is not None if isinstance(view, OwnMessage) else view.message.state.unfinished

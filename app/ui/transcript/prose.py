@@ -42,7 +42,7 @@ class ProseBlock(FittedBrowser):
 
     @property
     def quote(self) -> bool:
-        """Whether a bar stands at its left."""
+        """True if a bar stands at its left."""
         return self._quote
 
     @property

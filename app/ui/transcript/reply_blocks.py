@@ -74,7 +74,7 @@ class ReplyBlocks(QWidget):
 
     @property
     def has_code(self) -> bool:
-        """Whether a block is code."""
+        """True if a block is code."""
         return any(block.kind is BlockKind.CODE for block in self._blocks)
 
     def code_above(self, bottom: int) -> str | None:

@@ -35,7 +35,7 @@ class TranscriptSelection(QObject):
 
     @property
     def active(self) -> bool:
-        """Whether something is selected in more than one block."""
+        """True if something is selected in more than one block."""
         return any(part.copies is not None for part in self._all())
 
     def select_message(self, part: Selectable) -> None:

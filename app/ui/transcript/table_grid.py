@@ -216,7 +216,7 @@ class TableGrid(QWidget):
 
     @property
     def right_to_left(self) -> bool:
-        """Whether the first column is the one at the right: the head begins with a script that runs that way."""
+        """True if the first column is the one at the right: the head begins with a script that runs that way."""
         return self._right_to_left
 
     def _lefts(self) -> list[float]:
@@ -236,7 +236,7 @@ class TableGrid(QWidget):
             self.update()
 
     def awaits(self, formulas: frozenset[Formula]) -> bool:
-        """Whether one of these formulas stands here as its source."""
+        """True if one of these formulas stands here as its source."""
         return any(not cell.awaited.isdisjoint(formulas) for cell in self._cells())
 
     def text(self) -> str:

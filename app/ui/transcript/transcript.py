@@ -69,7 +69,7 @@ class Transcript(MessageColumn):
         self._views.model_change = model_change
 
     def is_last(self, message_id: int) -> bool:
-        """Whether a message is the last one."""
+        """True if a message is the last one."""
         if self._span.newer:
             return self._span.newer[-1].id == message_id
         return bool(self._views.all) and self._views.all[-1].message.id == message_id

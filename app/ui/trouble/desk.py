@@ -11,7 +11,7 @@ from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.troubles import BAD_END, Remedy, remedy_of, setting_of, smaller_context, title_of
 from app.ui import figures
 from app.ui.chat_page import ChatPage
-from app.ui.commands import Commands, Section
+from app.ui.commands import CommandGroup, Commands
 from app.ui.shown_folder import show_folder
 from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
@@ -64,7 +64,7 @@ class TroubleDesk(QObject):
         workspace.engine_changed.connect(self._engine_changed)
         page.trouble_met.connect(self._tell_of_engine)
         page.transcript.trouble_requested.connect(self._mend_reply)
-        about = Section.HELP
+        about = CommandGroup.HELP
         commands.add("log-folder", tr("Open log folder"), self._open_logs, about, icon="folder-open")
         told = tr("Versions, system and hardware, for a report")
         commands.add(

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Slot
 
 from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
-from app.ui.commands import Commands, Section
+from app.ui.commands import CommandGroup, Commands
 from app.ui.settings.opening import SettingsOpening
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -45,7 +45,7 @@ class FirstRun(QObject):
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done from anywhere."""
         self._commands = commands
-        commands.add("welcome", tr("Welcome"), self.show, Section.HELP, icon="sparkles")
+        commands.add("welcome", tr("Welcome"), self.show, CommandGroup.HELP, icon="sparkles")
 
     def begin(self) -> None:
         """Show it if nobody has used Tenon here yet."""

@@ -139,7 +139,7 @@ class WelcomePanel(QScrollArea):
 
     @property
     def _choosing(self) -> bool:
-        """Whether a card has to change; else none does while another model may take its place under the pointer."""
+        """True if a card has to change; else none does while another model may take its place under the pointer."""
         asking = any(card.content is not None and card.content.asked for card in self.cards.cards.values())
         return bool(asking or self.getting.asked or self._shelf.downloads())
 

@@ -21,7 +21,7 @@ def test_both_modes_answer_and_nothing_is_kept(desk: Desk) -> None:
     client = Watching(desk)
     workspace = desk.open(client)
     comparison = workspace.comparison
-    assert comparison.verdict is None
+    assert comparison.agreement is None
     comparison.start("say 5", MODES, 64)
     assert comparison.running
     desk.wait(lambda: not comparison.running)
@@ -31,9 +31,9 @@ def test_both_modes_answer_and_nothing_is_kept(desk: Desk) -> None:
     assert first.text == second.text == "w0 w1 w2 w3 w4 "
     assert first.seconds is not None
     assert second.ran == "lookup"
-    verdict = comparison.verdict
-    assert verdict is not None
-    assert (verdict.identical, verdict.tokens, verdict.complete) == (True, 5, True)
+    agreement = comparison.agreement
+    assert agreement is not None
+    assert (agreement.identical, agreement.tokens, agreement.complete) == (True, 5, True)
     assert workspace.conversations() == []
     assert workspace.engine_state().phase is EnginePhase.READY
 
@@ -42,9 +42,9 @@ def test_the_first_difference_is_found(desk: Desk) -> None:
     workspace = desk.open()
     workspace.comparison.start("modes", MODES, 64)
     desk.wait(lambda: not workspace.comparison.running)
-    verdict = workspace.comparison.verdict
-    assert verdict is not None
-    assert (verdict.identical, verdict.tokens, verdict.characters) == (False, 2, len("same "))
+    agreement = workspace.comparison.agreement
+    assert agreement is not None
+    assert (agreement.identical, agreement.tokens, agreement.characters) == (False, 2, len("same "))
 
 
 def test_it_can_be_stopped_and_begun_again(desk: Desk) -> None:
@@ -56,10 +56,10 @@ def test_it_can_be_stopped_and_begun_again(desk: Desk) -> None:
     desk.wait(lambda: not comparison.running)
     first, second = comparison.trials
     assert (first.stopped, second.ended) == (True, False)
-    assert comparison.verdict is None
+    assert comparison.agreement is None
     comparison.start("say 1", MODES, 8)
     desk.wait(lambda: not comparison.running)
-    assert comparison.verdict is not None
+    assert comparison.agreement is not None
     comparison.forget()
     assert comparison.trials == ()
 
@@ -106,7 +106,7 @@ def test_what_the_person_has_measured_is_not_stopped_by_it(desk: Desk) -> None:
     quiet.machine.stop()
     quiet.workspace.comparison.start("say 1", MODES, 8)  # it waits no longer than that takes
     desk.wait(lambda: not quiet.workspace.comparison.running)
-    assert quiet.workspace.comparison.verdict is not None
+    assert quiet.workspace.comparison.agreement is not None
 
 
 def test_what_fails_is_told_and_the_other_mode_still_answers(desk: Desk) -> None:
@@ -114,7 +114,7 @@ def test_what_fails_is_told_and_the_other_mode_still_answers(desk: Desk) -> None
     workspace.comparison.start("fail", MODES, 8)
     desk.wait(lambda: not workspace.comparison.running)
     assert [trial.problem for trial in workspace.comparison.trials] == ["Tenon made a mistake."] * 2
-    assert workspace.comparison.verdict is None
+    assert workspace.comparison.agreement is None
 
 
 def test_an_engine_that_ends_ends_the_comparison(desk: Desk) -> None:

@@ -405,6 +405,6 @@ def test_a_page_is_made_once_and_brings_the_sidebar_back(qtbot: QtBot, window: M
 
 def test_no_two_commands_share_a_name_or_a_key(window: MainWindow) -> None:
     with pytest.raises(ValueError, match="two commands"):
-        window.commands.add("quit", "Quit", window.close, next(iter(window.commands)).section)
+        window.commands.add("quit", "Quit", window.close, next(iter(window.commands)).group)
     keys = [key.toString() for command in window.commands for key in command.action.shortcuts()]
     assert len(keys) == len(set(keys))

@@ -232,7 +232,7 @@ def test_modes_that_cannot_run_are_listed_with_the_reason(
 def test_a_mode_says_how_fast_it_was(dialog: SettingsDialog, workspace: FakeWorkspace) -> None:
     inspection = workspace.inspection
     inspection._measured["lookup"] = 14.2
-    figures = {choice.key: choice.figure for choice in dialog.offers.modes()}
+    figures = {choice.key: choice.figure for choice in dialog.choices.modes()}
     assert figures["lookup"] == "measured 14.2 tok/s"
     assert figures["plain"] == ""
 

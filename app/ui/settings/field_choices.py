@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
 
 
-class Offers(QObject):
+class FieldChoices(QObject):
     """Asks whenever a list opens; whether drafts fit is asked of the engine from `look` on until the dialog closes."""
 
     changed = Signal()  # more is known of the drafts
