@@ -13,6 +13,7 @@
 #include "spread.h"
 
 #define BLOCK_COLUMNS 4
+#define NARROW_COLUMNS 1
 #define BLOCK_CLASSES                                                                            \
     BLOCK_CLASS(1, 0, 4) BLOCK_CLASS(1, 0, 5) BLOCK_CLASS(1, 0, 8) BLOCK_CLASS(1, 1, 4)          \
     BLOCK_CLASS(1, 1, 5) BLOCK_CLASS(2, 0, 3) BLOCK_CLASS(2, 0, 6) BLOCK_CLASS(2, 1, 2)

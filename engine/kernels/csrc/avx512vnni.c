@@ -11,6 +11,7 @@
 #include "spread.h"
 
 #define BLOCK_COLUMNS 8
+#define NARROW_COLUMNS 4
 #define BLOCK_CLASSES BLOCK_CLASS(1, 0, 8) BLOCK_CLASS(1, 1, 8) BLOCK_CLASS(2, 0, 8) BLOCK_CLASS(2, 1, 8)
 #define RUN_STEPS(bits, steps) (steps)
 #define BF16_COLUMNS 8

@@ -2,6 +2,7 @@
  * defines
  *
  *   BLOCK_COLUMNS                     columns per tile, as many as the registers hold
+ *   NARROW_COLUMNS                    columns for which memory takes longer than arithmetic
  *   BLOCK_CLASSES                     a BLOCK_CLASS(subs, mins, bits) for each arithmetic that it tells apart
  *   RUN_STEPS(bits, steps)            steps after which a run of products is added to the sums
  *   run_begin(sum)                    a run, from the sums so far
@@ -172,10 +173,10 @@ static void block_prepare(const struct job *job, const float *x, int64_t token)
 BLOCK_CLASSES
 #undef BLOCK_CLASS
 
-/* A panel by one token, where memory takes longer than arithmetic: weights are multiplied as they are spread, and every line
- * is asked for far ahead (the processor's own prefetchers fall behind: without it products read at 0.74 to 0.82 of the speed
- * of plain reads, with every other line at 0.81 to 0.9, with all at 0.93 to 0.98). */
-INLINE void block_vector_of(const int type, const struct job *job, int64_t panel, int64_t token)
+/* A panel by a few tokens, where memory takes longer than arithmetic: weights are multiplied as they are spread, and every
+ * line is asked for far ahead (the processor's own prefetchers fall behind: without it products read at 0.74 to 0.82 of the
+ * speed of plain reads, with every other line at 0.81 to 0.9, with all at 0.93 to 0.98). */
+INLINE void block_vectors_of(const int type, const struct job *job, int64_t panel, int64_t token, const int columns)
 {
     const struct block_type t = BLOCK_TYPES[type];
     const int subs = GROUP / t.sub;
@@ -184,9 +185,11 @@ INLINE void block_vector_of(const int type, const struct job *job, int64_t panel
     struct spread_scales scales;
     fvec value[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
-    for (int v = 0; v < MOST_VECTORS; v++)
-        value[v][0] = float_zero();
-    expect_rows(job, panel * PANEL_ROWS, token, MOST_VECTORS, 1);
+    for (int c = 0; c < columns; c++)
+        UNROLL
+        for (int v = 0; v < MOST_VECTORS; v++)
+            value[v][c] = float_zero();
+    expect_rows(job, panel * PANEL_ROWS, token, MOST_VECTORS, columns);
     for (int64_t first = 0; first < job->groups; first += CHUNK_GROUPS, from += chunk_bytes) {
         const int groups = job->groups - first < CHUNK_GROUPS ? (int)(job->groups - first) : CHUNK_GROUPS;
         spread_scales(type, from, groups, &scales);
@@ -200,21 +203,26 @@ INLINE void block_vector_of(const int type, const struct job *job, int64_t panel
                 bytes = (uint8_t(*)[STEP_BYTES])(uintptr_t)planes;      /* as they are */
             else
                 spread_group(type, planes, spread);
-            const int terms = 1 + has_rest(job, first + g, token, 1);
+            const int terms = 1 + has_rest(job, first + g, token, columns);
             for (int i = 0; i < terms; i++)
                 block_group(job, i * job->rest, bytes, scales.scale + g * subs, scales.min + g * subs, first + g, 0,
-                            token, NULL, value, MOST_VECTORS, 1, subs, t.mins, t.bits);
+                            token, NULL, value, MOST_VECTORS, columns, subs, t.mins, t.bits);
         }
     }
     UNROLL
-    for (int v = 0; v < MOST_VECTORS; v++)
-        store_rows(job, panel * PANEL_ROWS + LANES * v, token, value[v][0]);
+    for (int c = 0; c < columns; c++)
+        UNROLL
+        for (int v = 0; v < MOST_VECTORS; v++)
+            store_rows(job, panel * PANEL_ROWS + LANES * v, token + c, value[v][c]);
 }
 
-static void block_vector(const struct job *job, int64_t panel, int64_t token)
+static void block_vectors(const struct job *job, int64_t panel, int64_t token, int64_t tokens)
 {
     switch (job->type->type) {
-#define CASE(name) case TENON_##name: block_vector_of(TENON_##name, job, panel, token); break;
+#define CASE(name) \
+    case TENON_##name: \
+        switch (tokens) { COLUMN_CASES(NARROW_COLUMNS, block_vectors_of(TENON_##name, job, panel, token, columns)) } \
+        break;
     EACH_QUANTIZED_TYPE(CASE)
 #undef CASE
     }
@@ -224,8 +232,8 @@ static void block_panel(const struct job *job, int64_t panel, int64_t token, int
 {
     const struct block_type *type = job->type;
     chunk_product *multiply = NULL;
-    if (tokens == 1) {
-        block_vector(job, panel, token);
+    if (tokens <= NARROW_COLUMNS) {
+        block_vectors(job, panel, token, tokens);
         return;
     }
 #define BLOCK_CLASS(subs, mins_, bits_) \

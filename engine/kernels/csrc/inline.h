@@ -25,7 +25,8 @@
 
 /* The cases of a switch over the number of columns: a call in which `columns` is that number as a constant. */
 #define COLUMN_CASE(count, call) case count: { enum { columns = count }; call; break; }
-#define COLUMN_CASES_2(call) COLUMN_CASE(1, call) COLUMN_CASE(2, call)
+#define COLUMN_CASES_1(call) COLUMN_CASE(1, call)
+#define COLUMN_CASES_2(call) COLUMN_CASES_1(call) COLUMN_CASE(2, call)
 #define COLUMN_CASES_4(call) COLUMN_CASES_2(call) COLUMN_CASE(3, call) COLUMN_CASE(4, call)
 #define COLUMN_CASES_6(call) COLUMN_CASES_4(call) COLUMN_CASE(5, call) COLUMN_CASE(6, call)
 #define COLUMN_CASES_8(call) COLUMN_CASES_6(call) COLUMN_CASE(7, call) COLUMN_CASE(8, call)

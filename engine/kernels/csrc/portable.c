@@ -9,6 +9,7 @@
 #include "spread.h"
 
 #define BLOCK_COLUMNS 2
+#define NARROW_COLUMNS 1
 #define BLOCK_CLASSES BLOCK_CLASS(1, 0, 8) BLOCK_CLASS(1, 1, 8) BLOCK_CLASS(2, 0, 8) BLOCK_CLASS(2, 1, 8)
 #define RUN_STEPS(bits, steps) 1
 #define BF16_COLUMNS 2
