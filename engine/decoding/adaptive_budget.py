@@ -6,6 +6,7 @@ from engine.decoding.draft_yield import DraftYield
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.schedule import Schedule
 from engine.messages import RoundRecord
+from engine.model.token_tree import DraftShape
 
 # Rounds without a draft at the start: all others are judged against them.
 _FIRST_PLAIN = 2
@@ -37,7 +38,7 @@ class AdaptiveBudget(Schedule):
     takes what wider ones take. Its drafts may have all the nodes there are; the drafter knows what they cost it.
 
     Args:
-        largest: Most nodes of a draft; its halves are the other sizes that are considered.
+        largest: Most rows of a draft; its halves are the other sizes that are considered.
         cost: What earlier replies of the same mode and model measured, and where this one adds; None for nothing.
     """
 
@@ -45,7 +46,7 @@ class AdaptiveBudget(Schedule):
         self._sizes = _halves(largest)
         self._yield = DraftYield(self._sizes)
         self._cost = RoundCost() if cost is None else cost
-        self._budget = 0
+        self._rows = 0
         self._undrafted = _LAGS_AFTER
         self._drafted = 0
         self._failures = 0
@@ -55,24 +56,27 @@ class AdaptiveBudget(Schedule):
         self._first_draft = True
         self._probing = False
 
-    def budget(self) -> int:
-        """The best budget for the next round."""
-        self._budget = self._choose()
-        return self._budget
+    def shape(self) -> DraftShape:
+        """As many rows as are best in the next round."""
+        self._rows = self._choose()
+        return DraftShape(self._rows)
 
     def observe(self, record: RoundRecord) -> None:
         """Update yield, costs and what trying has lost."""
         draft_s, verify_s = record.draft_ms / 1e3, record.verify_ms / 1e3
-        self._cost.add_verify(len(record.tokens), verify_s, record.waited_ms / 1e3)
+        self._cost.add_verify(record.drafted_rows, verify_s, record.waited_ms / 1e3)
         self._tokens += len(record.accepted) + 1
-        if not record.tokens:
+        if not record.drafted_rows:
             self._undrafted += 1
             return
         caught_up = self._undrafted >= _LAGS_AFTER
         self._undrafted = 0
         self._drafted += 1
+        if not record.tokens:  # probes alone: the next round drafts the tokens that they have asked for
+            self._lost_s += draft_s + verify_s - self._cost.plain_s()
+            return
         if not caught_up:
-            self._cost.add_draft(len(record.tokens), draft_s)
+            self._cost.add_draft(record.drafted_rows, draft_s)
         if self._first_draft:
             # The drafter may have read the prompt in it, which is spent whatever is decided now.
             self._first_draft = False
@@ -80,7 +84,7 @@ class AdaptiveBudget(Schedule):
         if self._probing:
             self._probing = False
             self._yield.limit(_KNOWN_AT_PROBE)
-        self._yield.observe(record, self._budget)
+        self._yield.observe(record, self._rows)
         lost_s = draft_s + verify_s - (len(record.accepted) + 1) * self._cost.plain_s()
         self._lost_s += lost_s
         self._probe_s = max(lost_s, 0.0)
@@ -103,7 +107,7 @@ class AdaptiveBudget(Schedule):
         if self._drafted:
             self._drafted = 0
             self._failures += 1
-        if self._may_probe():
+        if self._probing or self._may_probe():
             self._probing = True
             return best
         return 0

@@ -53,7 +53,7 @@ class DraftYield:
     positions tested so far, which yields a + ... + a^k for k of them (Leviathan et al. 2023, equation 1).
 
     Args:
-        sizes: The sizes to tell apart, ascending, each at least 1.
+        sizes: The sizes to tell apart, ascending, each at least 1: rows, of which a draft has its probes too.
     """
 
     def __init__(self, sizes: Sequence[int]) -> None:
@@ -64,7 +64,7 @@ class DraftYield:
         self._acceptance = _Mean(4.0 * _PRIOR_ACCEPTANCE, 4.0)
 
     def observe(self, record: RoundRecord, budget: int) -> None:
-        """A round that drafted at least one node, and how many it was allowed."""
+        """A round that drafted at least one node, and how many rows it was allowed."""
         for gain in self._gains:
             gain.fade(_MEMORY)
         self._acceptance.fade(_MEMORY)
@@ -75,12 +75,14 @@ class DraftYield:
         for size, gain, exhausted in zip(self._sizes, self._gains, self._exhausted, strict=True):
             if size > budget:
                 break
-            path = [node for node in record.accepted if rank[node] < size]
+            # A smaller draft has probes for the same share of its rows.
+            nodes = size * len(record.tokens) // record.drafted_rows
+            path = [node for node in record.accepted if rank[node] < nodes]
             last = path[-1] if path else -1
             children = [node for node, parent in enumerate(record.parents) if parent == last]
             gain.add(len(path) - before)
             exhausted.fade(_MEMORY)
-            exhausted.add(not any(rank[node] < size for node in children))
+            exhausted.add(not any(rank[node] < nodes for node in children))
             before = len(path)
 
     def limit(self, rounds: float) -> None:

@@ -13,13 +13,13 @@ from engine.decoding.target import Target
 from engine.drafting.drafter import Drafter
 from engine.messages import RoundRecord
 from engine.model.sampling import PENALTY_WINDOW
-from engine.model.token_tree import Draft
+from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.text.stop import ReplyText
 from engine.verifying.verdict import Verifier
 
 _NOTHING = Draft()
-# Near a reply's limit a draft has at most so many nodes for each token that may still be emitted: a tree has several.
-_NODES_FOR_EACH = 8
+# Near a reply's limit a draft has at most so many rows for each token that may still be emitted: a tree has several.
+_ROWS_FOR_EACH = 8
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def decode(
     first_logits = target.prefill(prompt, hooks.check, hooks.prefill, recipe.drafter.draft_ahead)
     clock.prompt_done()
 
-    position, recent = len(prompt), array("i", prompt[-PENALTY_WINDOW:])
+    position, recent, probes = len(prompt), array("i", prompt[-PENALTY_WINDOW:]), None
     verdict = recipe.verifier.verify(_NOTHING, first_logits[None], position, recent)
     emitted, goes_on = _take(verdict.tokens, reply)
     clock.emitted(len(emitted))
@@ -84,12 +84,13 @@ def decode(
         recent.extend(verdict.tokens)
         del recent[:-PENALTY_WINDOW]
         begun = time.perf_counter()
-        recipe.drafter.observe(verdict.tokens, target.take_hidden())
-        proposed = recipe.drafter.propose(_budget(recipe.schedule, reply, target))
+        recipe.drafter.observe(verdict.tokens, target.take_hidden(), probes)
+        proposed = recipe.drafter.propose(_shape(recipe.schedule, reply, target))
         draft = recipe.schedule.choose(proposed)
         drafted, waited_s = time.perf_counter(), target.waited_s
         logits = target.verify(root, draft, hooks.check, recipe.drafter.draft_ahead)
         verdict = recipe.verifier.verify(draft, logits, position, recent)
+        probes = target.probe_logits(draft.probe_rows(verdict.nodes[-1] if verdict.nodes else ROOT))
         verified = time.perf_counter()
 
         emitted, goes_on = _take(verdict.tokens, reply)
@@ -98,6 +99,7 @@ def decode(
             tokens=draft.tokens,
             parents=draft.parents,
             scores=draft.scores,
+            probes=draft.probe_nodes,
             accepted=verdict.nodes,
             emitted=tuple(emitted),
             draft_ms=(drafted - begun) * 1e3,
@@ -116,10 +118,10 @@ def decode(
         reply.close("length")
 
 
-def _budget(schedule: Schedule, reply: ReplyText, target: Target) -> int:
-    """The schedule's budget, cut to what fits beside the root in the cache and to what so many tokens may need."""
-    budget = min(schedule.budget(), target.draft_room)
-    return budget if reply.remaining is None else min(budget, _NODES_FOR_EACH * (reply.remaining - 1))
+def _shape(schedule: Schedule, reply: ReplyText, target: Target) -> DraftShape:
+    """The schedule's shape, cut to what fits beside the root in the cache and to what so many tokens may need."""
+    shape = schedule.shape().at_most(target.draft_room)
+    return shape if reply.remaining is None else shape.at_most(_ROWS_FOR_EACH * (reply.remaining - 1))
 
 
 def _take(tokens: Sequence[int], reply: ReplyText) -> tuple[list[int], bool]:

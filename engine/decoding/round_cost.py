@@ -1,4 +1,4 @@
-"""Seconds of rounds on this machine at its present load, by the size of their draft."""
+"""Seconds of rounds on this machine at its present load, by the rows of their draft."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class RoundCost:
         self._draft.add(1, 0.0)
 
     def add_verify(self, size: int, seconds: float, waited_s: float = 0.0) -> None:
-        """A forward over the root and a draft of this size was measured; ``waited_s`` of it went by for weights."""
+        """A forward over the root and so many rows was measured; ``waited_s`` of it went by for weights."""
         self._verify.add(_bucket(size), seconds - waited_s)
         if size and self.plain_rounds():
             narrow_s = self._verify.quiet_s(1)

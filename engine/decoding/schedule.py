@@ -1,37 +1,37 @@
-"""Schedules: how many tokens to draft in the next round."""
+"""Schedules: the shape of the next round's draft."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
 from engine.messages import RoundRecord
-from engine.model.token_tree import Draft
+from engine.model.token_tree import Draft, DraftShape
 
 
 class Schedule(Protocol):
-    """Decides the size of each draft from what earlier rounds cost and gave."""
+    """Decides the shape of each draft from what earlier rounds cost and gave."""
 
-    def budget(self) -> int:
-        """Most nodes to draft in the next round. Asked once for each round."""
+    def shape(self) -> DraftShape:
+        """The next round's draft at most. Asked once for each round."""
 
     def choose(self, draft: Draft) -> Draft:
-        """Part of a draft within the budget that is verified; all of it, unless a schedule knows better."""
+        """Part of a draft of that shape that is verified; all of it, unless a schedule knows better."""
         return draft
 
     def observe(self, record: RoundRecord) -> None:
-        """The round is over; it may have drafted fewer nodes than the budget allows."""
+        """The round is over; it may have drafted fewer rows than the shape allows."""
 
 
-class FixedLength(Schedule):
-    """The same budget in every round; 0 is plain decoding."""
+class FixedShape(Schedule):
+    """The same shape in every round; no rows are plain decoding."""
 
-    def __init__(self, nodes: int) -> None:
-        """Draft at most this many nodes each round."""
-        self._nodes = nodes
+    def __init__(self, shape: DraftShape) -> None:
+        """Draft this in each round."""
+        self._shape = shape
 
-    def budget(self) -> int:
-        """The fixed number."""
-        return self._nodes
+    def shape(self) -> DraftShape:
+        """The fixed one."""
+        return self._shape
 
     def observe(self, record: RoundRecord) -> None:
         """Nothing to adapt."""
@@ -49,9 +49,9 @@ class Recorded(Schedule):
         self._schedule = schedule
         self.rounds: list[RoundRecord] = []
 
-    def budget(self) -> int:
+    def shape(self) -> DraftShape:
         """The wrapped schedule's."""
-        return self._schedule.budget()
+        return self._schedule.shape()
 
     def choose(self, draft: Draft) -> Draft:
         """The wrapped schedule's."""

@@ -71,7 +71,7 @@ class ReplyClock:
         self.draft_n_accepted += accepted
         self.draft_s += record.draft_ms / 1e3
         self.verify_s += record.verify_ms / 1e3
-        if not record.tokens:
+        if not record.drafted_rows:
             self._plain_s.append(record.verify_ms / 1e3)
         while len(self._tested) < tested:
             self._tested.append(0)

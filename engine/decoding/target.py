@@ -50,6 +50,7 @@ class Target:
         self._hidden_from = 0
         self._last_hidden: Tensor | None = None
         self._hidden: list[Tensor] = []
+        self._verified_rows: Tensor | None = None
         self._row_runs = RowRuns(_LAYER_GOAL_S)
 
     @property
@@ -69,7 +70,7 @@ class Target:
 
     @property
     def draft_room(self) -> int:
-        """Most nodes that a draft may have beside its root."""
+        """Most rows that a draft may have beside its root's."""
         limit = self._cache.text_limit
         return max(0, (self.context if limit is None else min(limit, self.context)) - len(self.token_ids) - 1)
 
@@ -160,13 +161,14 @@ class Target:
             on_wait: Called while weights are on their way; see `engine.model.layer.OnWait`.
 
         Returns:
-            (N + 1, V) float32 logits: row 0 after the root, row i + 1 after node i. Valid until the next call.
+            (N + 1, V) float32 logits: row 0 after the root, row i + 1 after node i. Valid until the next call. Those
+            after probes wait for the verdict, see `probe_logits`.
         """
         limit = self._cache.text_limit
         if limit is not None and len(self.token_ids) + 1 > limit:
             self._begin_long_text(check)
         # No layer's input but the head's.
-        if not draft and self._failure is None and self._hidden_layers in ((), (self._layers,)):
+        if draft.rows == 1 and self._failure is None and self._hidden_layers in ((), (self._layers,)):
             found = self._decoder.read_next(root, self._cache, check)
             if found is not None:
                 logits, hidden = found
@@ -176,7 +178,18 @@ class Target:
         base = len(self.token_ids)
         positions = [base + depth for depth in draft.row_depths]
         mask = None if draft.is_chain else draft.row_mask()
-        return self._forward([root, *draft.tokens], positions, mask, None, check, on_wait)
+        embeddings = draft.probes.embeddings if draft.probes.parents else None
+        logit_rows = None if embeddings is None else slice(1 + len(draft))
+        return self._forward(
+            [root, *draft.tokens], positions, mask, logit_rows, check, on_wait, embeddings=embeddings
+        )
+
+    def probe_logits(self, rows: Sequence[int]) -> Tensor | None:
+        """(k, V) float32 logits after these rows of the last draft, before it is committed; None for no rows."""
+        if not rows:
+            return None
+        assert self._verified_rows is not None, "the last draft had probes"
+        return self._decoder.logits(self._verified_rows[list(rows)])
 
     def commit(self, tokens: Sequence[int], rows: Sequence[int]) -> None:
         """Keep these rows of the last forward, which hold these tokens, and forget its other rows."""
@@ -259,6 +272,7 @@ class Target:
         check: Callable[[], None],
         on_wait: OnWait = no_work,
         row_runs: RowRuns | None = None,
+        embeddings: Tensor | None = None,
     ) -> Tensor:
         def run() -> Output:
             return self._decoder.forward(
@@ -271,6 +285,7 @@ class Target:
                 hidden_layers=self._hidden_layers,
                 on_wait=on_wait,
                 row_runs=row_runs,
+                embeddings=embeddings,
             )
 
         failure = self._failure
@@ -289,4 +304,5 @@ class Target:
             output = run()
         if self._hidden_layers:
             self._last_hidden = torch.cat([output.layer_inputs[layer] for layer in self._hidden_layers], 1)
+        self._verified_rows = None if embeddings is None else output.hidden
         return output.logits

@@ -7,7 +7,7 @@ from math import exp
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.schedule import Schedule
 from engine.messages import RoundRecord
-from engine.model.token_tree import Draft
+from engine.model.token_tree import Draft, DraftShape
 
 # Rounds without a draft at the start: all others are judged against them.
 _FIRST_PLAIN = 2
@@ -39,7 +39,7 @@ class WorthwhileNodes(Schedule):
     """
 
     def __init__(self, largest: int = 31, cost: RoundCost | None = None) -> None:
-        self._largest = largest
+        self._largest = DraftShape(largest)
         self._cost = RoundCost() if cost is None else cost
         self._drafted_in_a_row = 0
         self._refused = 0
@@ -48,7 +48,7 @@ class WorthwhileNodes(Schedule):
         self._lately_s = 0.0
         self._lately_tokens = 0.0
 
-    def budget(self) -> int:
+    def shape(self) -> DraftShape:
         """As many as there may be: they cost nothing before they are verified."""
         return self._largest
 
@@ -82,7 +82,7 @@ class WorthwhileNodes(Schedule):
 
     def observe(self, record: RoundRecord) -> None:
         """Learn costs, and what the draft has gained or lost."""
-        size, tokens = len(record.tokens), len(record.accepted) + 1
+        size, tokens = record.drafted_rows, len(record.accepted) + 1
         self._cost.add_verify(size, record.verify_ms / 1e3, record.waited_ms / 1e3)
         plain_s = seconds = self._cost.forward_s(0)
         if size:

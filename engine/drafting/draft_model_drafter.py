@@ -13,7 +13,7 @@ from torch import Tensor
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
 from engine.drafting.sampled_tree import DraftSampling, sampled_draft
-from engine.model.token_tree import ROOT, Draft
+from engine.model.token_tree import ROOT, Draft, DraftShape
 
 
 class DraftModelDrafter:
@@ -25,15 +25,15 @@ class DraftModelDrafter:
 
     Args:
         model: The draft.
-        shape: How large its trees may get.
+        limits: How large its trees may get.
         sampling: How its drafts are drawn; None: they hold the likeliest tokens.
     """
 
     hidden_layers: tuple[int, ...] = ()
 
-    def __init__(self, model: DraftModel, shape: TreeShape, sampling: DraftSampling | None = None) -> None:
+    def __init__(self, model: DraftModel, limits: TreeShape, sampling: DraftSampling | None = None) -> None:
         self._model = model
-        self._shape = shape
+        self._limits = limits
         self._sampling = sampling
         self._fresh_prompt = False
         self._row_of: dict[tuple[int, int], int] = {}
@@ -45,21 +45,21 @@ class DraftModelDrafter:
         self._fresh_prompt = True
         return len(prompt)
 
-    def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Keep the rows of nodes that turned out right. The prompt is read here, once the first token is out."""
         self._model.extend(tokens, self._rows_along(tokens))
         if self._fresh_prompt:
             self._fresh_prompt = False
-            if self._shape.depth <= self._model.room:
+            if self._limits.depth <= self._model.room:
                 self._model.read(len(self._model.text) - 1)
 
-    def propose(self, budget: int) -> Draft:
+    def propose(self, shape: DraftShape) -> Draft:
         """A dynamic tree of what the draft holds most likely, or a drawn one where drafts are sampled.
 
         Nothing where the text outgrew the draft's context.
         """
         model = self._model
-        if budget < 1 or self._shape.depth > model.room:
+        if shape.rows < 1 or max(self._limits.depth, shape.depth) > model.room:
             return Draft()
         first = model.read_root()
         rows = 0
@@ -74,10 +74,10 @@ class DraftModelDrafter:
             return following
 
         if self._sampling is None:
-            return grow_tree(self._shape, budget, first, expand)
+            return grow_tree(self._limits, shape, first, expand)
         host = model.to_host
         return sampled_draft(
-            self._shape, budget, host(first), lambda level: host(expand(level)), self._sampling, model.text
+            self._limits, shape, host(first), lambda level: host(expand(level)), self._sampling, model.text
         )
 
     def draft_ahead(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from engine.model.token_tree import Draft
+from engine.model.token_tree import Draft, DraftShape
 
 
 class Drafter(Protocol):
@@ -31,10 +31,10 @@ class Drafter(Protocol):
             needs none at all. The target reads the rest again even where its own cache holds it.
         """
 
-    def propose(self, budget: int) -> Draft:
-        """A draft of at most ``budget`` nodes that continues every token observed so far, the last being the root."""
+    def propose(self, shape: DraftShape) -> Draft:
+        """A draft of this shape at most that continues every token observed so far, the last being the root."""
 
-    def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Tokens were emitted: the new end of the text.
 
         Args:
@@ -42,6 +42,8 @@ class Drafter(Protocol):
             hidden: (k, len(hidden_layers) * h) rows of the positions that were committed since the last call, the
                 layers side by side in the order of ``hidden_layers``. The first call after `reset` brings those from
                 the position that it returned to the prompt's end. None when ``hidden_layers`` is empty.
+            probes: (k, V) float32 logits of the probes of the last accepted node, or of the root, in the order of the
+                last draft; None where it had none there.
         """
 
     def draft_ahead(self) -> bool:
@@ -66,11 +68,11 @@ class NoDrafter:
         """Nothing to prepare, and no rows are needed."""
         return len(prompt)
 
-    def propose(self, budget: int) -> Draft:
+    def propose(self, shape: DraftShape) -> Draft:
         """The empty draft."""
         return _EMPTY
 
-    def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Nothing to learn."""
 
     def draft_ahead(self) -> bool:

@@ -15,7 +15,7 @@ from torch import Tensor
 from engine.errors import InvalidOption
 from engine.kernels.sampling import likeliest
 from engine.messages import LoadOptions
-from engine.model.token_tree import ROOT, Draft
+from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.sentences import mark, say
 
 _MOST = {"width": 64, "depth": 16, "nodes": 64}
@@ -82,56 +82,85 @@ class Level:
 Expand = Callable[[Level], Tensor]
 
 
-def grow_tree(shape: TreeShape, budget: int, first: Tensor, expand: Expand) -> Draft:
-    """Grow a tree and keep its likeliest nodes.
+def grow_tree(limits: TreeShape, shape: DraftShape, first: Tensor, expand: Expand) -> Draft:
+    """Grow a tree and keep its likeliest nodes, or fill a fixed one.
 
     Each level expands the ``width`` best children of the level before. A node can only be kept when its score is among
     the ``nodes`` best, and no node scores above its parent; so nodes that are beaten already are not expanded,
     which changes nothing of the result.
 
     Args:
-        shape: The limits.
-        budget: Most nodes of the draft; the shape's own limit holds too.
+        limits: Of a tree that is grown.
+        shape: What the schedule asks for.
         first: (V,) logits of what follows the root.
         expand: Called at most ``depth`` - 1 times, with one level after the other.
 
     Returns:
-        The min(nodes, budget) best nodes with their scores, parents first. Equal scores: the earlier one is kept,
-        so a parent before its child. Continuations of probability 0 are never drafted.
+        The fixed tree, or as many of the best nodes as both limits allow, with their scores, parents first. Equal
+        scores: the earlier one is kept, so a parent before its child. Continuations of probability 0 are never drafted.
     """
-    limit = min(shape.nodes, budget)
+    if shape.parents is not None:
+        return _fill_tree(shape.parents, first, expand)
+    limit = min(limits.nodes, shape.rows)
     if limit < 1:
         return Draft()
-    candidates = _Candidates()
-    level = candidates.add_children(first[None], [ROOT], shape.width)
-    expanded: list[int] = []
-    sees = torch.zeros(0, 0, dtype=torch.bool)
-    for depth in range(1, shape.depth):
+    candidates = _Candidates(expand)
+    level = candidates.add_children(first[None], [ROOT], limits.width)
+    for depth in range(1, limits.depth):
         hopeful = set(candidates.best(range(len(candidates)), limit))
         # In the order of the candidates, which is that of their parents.
-        level = sorted(node for node in candidates.best(level, shape.width) if node in hopeful)
+        level = sorted(node for node in candidates.best(level, limits.width) if node in hopeful)
         if not level:
             break
-        number = {node: at for at, node in enumerate(expanded)}
-        parents = tuple(number.get(candidates.parents[node], ROOT) for node in level)
-        sees = extend_mask(sees, parents)
-        expanded += level
-        tokens = tuple(candidates.tokens[node] for node in level)
-        following = expand(Level(tokens, parents, depth, sees[-len(level) :]))
-        level = candidates.add_children(following, level, shape.width)
+        level = candidates.run(level, depth, limits.width)
     return candidates.draft(candidates.best(range(len(candidates)), limit))
+
+
+def _fill_tree(parents: Sequence[int], first: Tensor, expand: Expand) -> Draft:
+    """A fixed tree: below each node as many of the likeliest tokens as it has children."""
+    children: dict[int, list[int]] = {}
+    for node, parent in enumerate(parents):
+        children.setdefault(parent, []).append(node)
+    width = max(map(len, children.values()), default=0)
+    candidates = _Candidates(expand)
+    place = {ROOT: ROOT}  # of candidates in the tree
+    level = candidates.add_children(first[None], [ROOT], width) if width else []
+    for depth in range(1, len(parents) + 1):
+        free = {node: iter(children.get(at, ())) for node, at in place.items()}
+        for node in level:
+            at = next(free[candidates.parents[node]], None)
+            if at is not None:
+                place[node] = at
+        level = [node for node in level if place.get(node) in children]
+        if not level:
+            break
+        level = candidates.run(level, depth, width)
+    return candidates.draft([node for node in place if node != ROOT])
 
 
 class _Candidates:
     """Every node that was looked at, parents first."""
 
-    def __init__(self) -> None:
+    def __init__(self, expand: Expand) -> None:
         self.tokens: list[int] = []
         self.parents: list[int] = []
         self.scores: list[float] = []
+        self._expand = expand
+        self._expanded: list[int] = []
+        self._sees = torch.zeros(0, 0, dtype=torch.bool)
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+    def run(self, level: Sequence[int], depth: int, width: int) -> list[int]:
+        """Expand nodes of one depth; returns their ``width`` likeliest children each."""
+        number = {node: at for at, node in enumerate(self._expanded)}
+        parents = tuple(number.get(self.parents[node], ROOT) for node in level)
+        self._sees = extend_mask(self._sees, parents)
+        self._expanded += level
+        tokens = tuple(self.tokens[node] for node in level)
+        following = self._expand(Level(tokens, parents, depth, self._sees[-len(level) :]))
+        return self.add_children(following, level, width)
 
     def add_children(self, following: Tensor, parents: Sequence[int], width: int) -> list[int]:
         """Take in the ``width`` likeliest children of each parent, (n, V) logits; returns the new nodes."""

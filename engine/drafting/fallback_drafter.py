@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.drafting.drafter import Drafter
-from engine.model.token_tree import Draft
+from engine.model.token_tree import Draft, DraftShape
 from engine.placement.link import Link
 from engine.sentences import say
 
@@ -19,7 +19,7 @@ Answer = TypeVar("Answer")
 class FallbackDrafter:
     """Passes everything on to a drafter until it fails, and drafts nothing from then on.
 
-    The target's hidden rows cross to the draft's device here.
+    The target's hidden rows and the probes' logits cross to the draft's device here.
 
     Args:
         drafter: What drafts.
@@ -37,15 +37,16 @@ class FallbackDrafter:
         """Of the drafter; all of the prompt where it failed."""
         return self._try(lambda drafter: drafter.reset(prompt), len(prompt))
 
-    def propose(self, budget: int) -> Draft:
+    def propose(self, shape: DraftShape) -> Draft:
         """The drafter's draft; none where it failed."""
-        return self._try(lambda drafter: drafter.propose(budget), Draft())
+        return self._try(lambda drafter: drafter.propose(shape), Draft())
 
-    def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Tell the drafter."""
 
         def tell(drafter: Drafter) -> None:
-            drafter.observe(tokens, None if hidden is None else self._link.to_device(hidden))
+            rows = (None if found is None else self._link.to_device(found) for found in (hidden, probes))
+            drafter.observe(tokens, *rows)
 
         self._try(tell, None)
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from engine.drafting.dynamic_tree import LARGEST_TREE, Level, TreeShape, grow_tree
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.sampled_tree import DraftSampling, sampled_draft
-from engine.model.token_tree import ROOT, Draft
+from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.placement.link import Link
 
 # Rows of a long prompt that are run at once.
@@ -29,27 +29,27 @@ class FeatureDraft:
 
     Args:
         network: The draft.
-        shape: How large its trees may get; width 1 drafts chains.
+        limits: How large its trees may get; width 1 drafts chains.
         context: Tokens of context of the target.
         link: The way to the draft's device.
         check: Called between the draft's blocks; raises to cancel.
 
     Attributes:
         hidden_layers: Which of the target's hidden rows `observe` takes.
-        shape: May be changed between replies.
+        limits: May be changed between replies.
         sampling: How drafts are drawn; None: they hold the likeliest tokens. May be changed between replies.
     """
 
     def __init__(
         self,
         network: FeatureNetwork,
-        shape: TreeShape,
+        limits: TreeShape,
         context: int,
         link: Link,
         check: Callable[[], None],
     ) -> None:
         self.hidden_layers = network.hidden_layers
-        self.shape = shape
+        self.limits = limits
         self.sampling: DraftSampling | None = None
         self._network = network
         self._link = link
@@ -80,7 +80,7 @@ class FeatureDraft:
             self._waiting = [torch.cat(self._waiting)[: shared - self._cache.length]]
         return self._cache.length + sum(len(rows) for rows in self._waiting)
 
-    def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Take in emitted tokens and the target's rows of what was committed.
 
         The prompt's are run here, once the first token is out; others wait until a draft is asked for.
@@ -88,6 +88,7 @@ class FeatureDraft:
         Args:
             tokens: The last one is the new root.
             hidden: On the draft's device.
+            probes: Unused: its drafts have none.
 
         Raises:
             ValueError: the rows are not those of every position up to the root.
@@ -103,9 +104,9 @@ class FeatureDraft:
             self._take_in()
 
     @torch.inference_mode()
-    def propose(self, budget: int) -> Draft:
-        """A tree of at most ``budget`` nodes below the last observed token: dynamic, or drawn where that is wanted."""
-        if budget < 1:
+    def propose(self, shape: DraftShape) -> Draft:
+        """A tree below the last observed token: dynamic, fixed, or drawn where that is wanted."""
+        if shape.rows < 1:
             return Draft()
         network, cache, link = self._network, self._cache, self._link
         root = self._take_in()
@@ -134,8 +135,8 @@ class FeatureDraft:
                 return link.to_host(network.by_target_ids(logits))
 
             return sampled_draft(
-                self.shape,
-                budget,
+                self.limits,
+                shape,
                 drawn_from(first)[0],
                 lambda level: drawn_from(run(level, link.to_device(torch.tensor(level.tokens)))),
                 self.sampling,
@@ -145,7 +146,7 @@ class FeatureDraft:
         def expand(level: Level) -> Tensor:
             return run(level, network.target_tokens(link.to_device(torch.tensor(level.tokens))))
 
-        draft = grow_tree(self.shape, budget, first[0], expand)
+        draft = grow_tree(self.limits, shape, first[0], expand)
         if network.weights.target_ids is None:
             return draft
         own = link.to_device(torch.tensor(draft.tokens, dtype=torch.long))

@@ -133,6 +133,6 @@ class _LoadedHead(LoadedDraft):
         drafted: Callable[[Sequence[int]], None],
     ) -> Drafter:
         """Levels of a dynamic tree; modes that pace branches do not take heads."""
-        self._draft.shape = tree_shape(options)
+        self._draft.limits = tree_shape(options)
         self._draft.sampling = sampling
         return FallbackDrafter(self._draft, self._link, failed)

@@ -17,7 +17,7 @@ from engine.drafting.draft_model import DraftModel
 from engine.drafting.fallback import FallbackThreshold
 from engine.drafting.step_worth import StepWorth
 from engine.messages import LoadOptions
-from engine.model.token_tree import Draft
+from engine.model.token_tree import Draft, DraftShape
 
 #: Any token more likely than this opens a branch (section 3.2).
 BRANCHING_THRESHOLD = 0.3
@@ -117,7 +117,7 @@ class PacedTree:
         self._fresh_prompt = True
         return len(prompt)
 
-    def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Learn from the verdict, and keep what was drafted below it. The prompt is read here at the latest."""
         drafted, correct = self._tree.outcome(tokens)
         if drafted:
@@ -133,12 +133,12 @@ class PacedTree:
             self._worth.round_done(len(tokens), self._draft.scores)
         self._draft = Draft()
 
-    def propose(self, budget: int) -> Draft:
+    def propose(self, shape: DraftShape) -> Draft:
         """Lengthen branches until none is confident enough; nothing where the text outgrew the draft's context.
 
         Beyond that, where it is switched on, nodes are run that are worth their time: see `StepWorth`.
         """
-        self._limit = budget if self._room >= 1 else 0
+        self._limit = shape.rows if self._room >= 1 else 0
         if self._limit < 1:
             return Draft()
         if not self._tree.begun:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from engine.drafting.match_chances import MatchChances
-from engine.model.token_tree import Draft
+from engine.model.token_tree import Draft, DraftShape
 
 # Matches are found by their last tokens: by four where there are such, else by two. A single one says too little.
 _KEYS = (4, 2)
@@ -57,7 +57,9 @@ class PromptLookup:
         self._match = self._longest()
         return len(prompt)
 
-    def observe(self, tokens: Sequence[int], hidden: Tensor | None = None) -> None:
+    def observe(
+        self, tokens: Sequence[int], hidden: Tensor | None = None, probes: Tensor | None = None
+    ) -> None:
         """Learn from the tokens what matches are worth, and append them."""
         for token in tokens:
             if self._match is not None:
@@ -66,14 +68,14 @@ class PromptLookup:
             self._append(token)
             self._match = self._longest()
 
-    def propose(self, budget: int) -> Draft:
-        """What followed the longest match, the latest of those, as far as that is likely: at most ``budget`` nodes."""
-        if budget < 1 or self._match is None:
+    def propose(self, shape: DraftShape) -> Draft:
+        """What followed the longest match, the latest of those, as far as that is likely."""
+        if shape.rows < 1 or self._match is None:
             return _NOTHING
         length, place = self._match
         scores: list[float] = []
         score = self._chances.log_chance(length)
-        while score >= _UNLIKELY and len(scores) < budget:
+        while score >= _UNLIKELY and len(scores) < shape.rows:
             scores.append(score)
             score += self._chances.log_chance(length + len(scores))
         tokens = self._continuation(place, len(scores))

@@ -22,7 +22,7 @@ from torch import Tensor
 from engine.drafting.dynamic_tree import Expand, Level, TreeShape, extend_mask
 from engine.model.proposal import Proposal
 from engine.model.sampling import DRAFTING, PENALTY_WINDOW, Sampler, draw, uniform
-from engine.model.token_tree import ROOT, Draft
+from engine.model.token_tree import ROOT, Draft, DraftShape
 
 # The chance that a draw which is tried holds. With 0.6 trees of 15 nodes for the guide are less deep, and gave 4.95
 # tokens a round where 0.8 gives 6.42.
@@ -58,23 +58,25 @@ class TreePlan:
     scores: tuple[float, ...] = ()
 
 
-def plan_tree(shape: TreeShape, budget: int) -> TreePlan:
-    """The tree of the likeliest nodes. That of a smaller budget is a part of that of a larger one.
+def plan_tree(limits: TreeShape, shape: DraftShape) -> TreePlan:
+    """The tree of the likeliest nodes, a smaller one a part of a larger one, or the fixed tree.
 
     Args:
-        shape: The limits; width limits the draws below one node.
-        budget: Most nodes; the shape's own limit holds too.
+        limits: Of a tree that is not fixed; width limits the draws below one node.
+        shape: What the schedule asks for.
     """
+    if shape.parents is not None:
+        return TreePlan(shape.parents)
     # Of each node that may come next: minus its chance, a number that settles ties, parent, depth and draws before it.
     waiting = [(-_ACCEPTANCE, 0, ROOT, 1, 0)]
     chosen: list[tuple[int, int, float]] = []
     numbers = iter(range(1, 2**62))
-    while waiting and len(chosen) < min(shape.nodes, budget):
+    while waiting and len(chosen) < min(limits.nodes, shape.rows):
         chance, _, parent, depth, before = heapq.heappop(waiting)
-        if before + 1 < shape.width:
+        if before + 1 < limits.width:
             sibling = (chance * (1.0 - _ACCEPTANCE), next(numbers), parent, depth, before + 1)
             heapq.heappush(waiting, sibling)
-        if depth < shape.depth:
+        if depth < limits.depth:
             heapq.heappush(waiting, (chance * _ACCEPTANCE, next(numbers), len(chosen), depth + 1, 0))
         chosen.append((parent, depth, math.log(-chance)))
     order = sorted(range(len(chosen)), key=lambda node: chosen[node][1])
@@ -150,8 +152,8 @@ def draw_tree(
 
 
 def sampled_draft(
-    shape: TreeShape,
-    budget: int,
+    limits: TreeShape,
+    shape: DraftShape,
     first: Tensor,
     expand: Expand,
     sampling: DraftSampling,
@@ -160,8 +162,8 @@ def sampled_draft(
     """Draw a tree from a drafter that runs over levels of nodes.
 
     Args:
-        shape: The limits.
-        budget: Most nodes of the draft.
+        limits: Of a tree that is not fixed.
+        shape: What the schedule asks for.
         first: (V,) the draft's logits after the root, over the target's vocabulary, on the host.
         expand: The drafter; what it returns likewise.
         sampling: How to draw.
@@ -192,5 +194,5 @@ def sampled_draft(
             ]
         )
 
-    plan = plan_tree(shape, budget)
+    plan = plan_tree(limits, shape)
     return draw_tree(plan, distributions, sampling.replacement, sampler.seed, len(text))

@@ -173,6 +173,7 @@ class RoundRecord:
         tokens: (N,) the drafted tokens.
         parents: (N,) each node's parent, -1 for the root.
         scores: (N,) each node's cumulative log-probability under the drafter, or empty.
+        probes: (P,) the node that each probe followed, -1 for the root.
         accepted: The nodes of the path that held, from the root down.
         emitted: Tokens that left the loop; the end of the reply may have cut them short.
         draft_ms: Time that the drafter took.
@@ -191,6 +192,12 @@ class RoundRecord:
     verify_ms: float
     waited_ms: float = 0.0
     texts: RoundTexts | None = None
+    probes: tuple[int, ...] = ()
+
+    @property
+    def drafted_rows(self) -> int:
+        """Rows of the forward beside the root's: nodes and probes."""
+        return len(self.tokens) + len(self.probes)
 
     @property
     def tested(self) -> int:

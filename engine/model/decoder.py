@@ -103,6 +103,7 @@ class Decoder:
         uncommitted: int = 0,
         on_wait: OnWait = no_work,
         row_runs: RowRuns | None = None,
+        embeddings: Tensor | None = None,
     ) -> Output:
         """Run new tokens behind the committed ones; the cache's length does not change.
 
@@ -111,7 +112,7 @@ class Decoder:
         the next forward overwrites all of it but the first ``uncommitted`` rows.
 
         Args:
-            tokens: (n,) int64.
+            tokens: (n - p,) int64.
             positions: (n,) int64; siblings of a tree share one. Committed row r is at position r.
             cache: From `new_cache`.
             mask: (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included, or the
@@ -124,6 +125,7 @@ class Decoder:
                 drafted level by level computes each node once.
             on_wait: Called while a layer's weights are on their way; see `OnWait`.
             row_runs: Cuts the rows of a chain into runs within each layer; None computes all of them at once.
+            embeddings: (p, h) rows behind those of the tokens, which enter the first layer as they are; None for none.
 
         Raises:
             ValueError: The cache has no room for n rows, or holds fewer than ``uncommitted`` uncommitted ones.
@@ -136,6 +138,8 @@ class Decoder:
         hidden = source.embedding(tokens).to(source.dtype)
         if self._embedding_scale is not None:
             hidden = hidden * self._embedding_scale
+        if embeddings is not None:
+            hidden = torch.cat((hidden, embeddings.to(hidden)))
         inputs: dict[int, Tensor] = {}
         whole, steps = self._whole, []
         if whole is None or row_runs is not None:
@@ -173,6 +177,11 @@ class Decoder:
             return None
         check()
         return self._capped(self._next_row(token, cache, check)), self._next_row.hidden
+
+    @torch.inference_mode()
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Map rows of `Output.hidden`, (n, h), to (n, V) float32: those that a forward left out."""
+        return self._capped(self.source.head(hidden).float())
 
     def _capped(self, logits: Tensor) -> Tensor:
         cap = self.config.logit_soft_cap

@@ -141,9 +141,10 @@ def no_drafter(chances: MatchChances) -> Drafter:
 
 def no_drafts(nodes: int, cost: RoundCost) -> Schedule:
     """Of modes that decode plainly."""
-    from engine.decoding.schedule import FixedLength
+    from engine.decoding.schedule import FixedShape
+    from engine.model.token_tree import DraftShape
 
-    return FixedLength(0)
+    return FixedShape(DraftShape(0))
 
 
 def adaptive(nodes: int, cost: RoundCost) -> Schedule:

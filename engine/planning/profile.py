@@ -117,7 +117,7 @@ class Profile:
             kind: Of the prompt, None where it is not known.
         """
         warm = list(rounds)[_WARMING:]
-        forwards = _times((len(one.tokens) + 1, one.verify_ms) for one in warm)
+        forwards = _times((one.drafted_rows + 1, one.verify_ms) for one in warm)
         placement = plan.key
         merged = {**self.forwards, placement: _faded(self.forwards.get(placement, {}), forwards)}
         if drafter is None:

@@ -21,13 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from engine.decoding.loop import Hooks, Recipe, decode
-from engine.decoding.schedule import FixedLength
+from engine.decoding.schedule import FixedShape
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import NoDrafter
 from engine.kernels import library
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import LoadOptions
 from engine.model.sampling import Sampler
+from engine.model.token_tree import DraftShape
 from engine.text.stop import ReplyText
 from engine.verifying.sample_and_match import SampleAndMatch
 
@@ -95,7 +96,7 @@ def measure(model: LoadedModel, tokens: int, sampler: Sampler) -> dict[str, floa
         begun = now
 
     nothing: Callable[..., None] = lambda *_: None  # noqa: E731
-    recipe = Recipe(NoDrafter(), verifier, FixedLength(0))
+    recipe = Recipe(NoDrafter(), verifier, FixedShape(DraftShape(0)))
     decode(
         *(model.target, recipe, model.tokenizer.encode(PROMPT), reply, ReplyClock()),
         Hooks(nothing, nothing, emitted),

@@ -24,6 +24,7 @@ class FakeMachine:
         noise: Every time is off by up to this share.
         finds: The chance that the drafter finds anything to draft.
         waits: The share of each forward in which it waits for weights.
+        probes: The share of a draft's rows that are probes; all are where the round before had none to ask for tokens.
         seed: Of acceptance and noise.
     """
 
@@ -36,6 +37,7 @@ class FakeMachine:
     noise: float = 0.0
     finds: float = 1.0
     waits: float = 0.0
+    probes: float = 0.0
     seed: int = 0
     time_s: float = 0.0
     tokens: int = 0
@@ -45,12 +47,12 @@ class FakeMachine:
     def run(self, schedule: Schedule, tokens: int) -> FakeMachine:
         """Emit this many tokens."""
         chance = random.Random(self.seed)
-        missed, read = 0, False
+        missed, read, asked = 0, False, False
         goal = self.tokens + tokens
         while self.tokens < goal:
-            budget = schedule.budget()
+            budget = schedule.shape().rows
             self.budgets.append(budget)
-            draft_s, accepted = 0.0, 0
+            draft_s, accepted, probes = 0.0, 0, 0
             drafted = budget if chance.random() < self.finds else 0
             if drafted:
                 draft_s = (
@@ -60,24 +62,28 @@ class FakeMachine:
                     + (0.0 if read else self.prompt_s)
                 )
                 missed, read = 0, True
-                while accepted < drafted and chance.random() < self.acceptance(self.tokens):
+                if self.probes:
+                    probes = int(self.probes * drafted) if asked else drafted
+                while accepted < drafted - probes and chance.random() < self.acceptance(self.tokens):
                     accepted += 1
             else:
                 missed += 1
+            asked = probes > 0
             times = [
                 seconds * (1 + self.noise * chance.uniform(-1, 1))
                 for seconds in (draft_s, 1 + self.row_s * drafted)
             ]
             record = RoundRecord(
                 position=self.tokens,
-                tokens=(0,) * drafted,
-                parents=tuple(range(-1, drafted - 1)),
+                tokens=(0,) * (drafted - probes),
+                parents=tuple(range(-1, drafted - probes - 1)),
                 scores=(),
                 accepted=tuple(range(accepted)),
                 emitted=(0,) * (accepted + 1),
                 draft_ms=times[0] * 1e3,
                 verify_ms=times[1] * 1e3,
                 waited_ms=self.waits * times[1] * 1e3,
+                probes=(-1,) * probes,
             )
             schedule.observe(record)
             self.records.append(record)

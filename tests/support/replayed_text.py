@@ -54,7 +54,7 @@ def replay(
     drafter.observe(reply[:1], None)
     at, seconds, rounds = 1, 0.0, []
     while at < len(reply):
-        draft = schedule.choose(drafter.propose(schedule.budget()))
+        draft = schedule.choose(drafter.propose(schedule.shape()))
         accepted = _accepted(draft, reply[at : len(reply) - 1])
         taken_s = forward_s(len(draft) + 1) * (1 + noise * chance.random())
         emitted = tuple(reply[at : at + len(accepted) + 1])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 import torch
 
 from engine.decoding.loop import Hooks, Recipe, decode
-from engine.decoding.schedule import FixedLength
+from engine.decoding.schedule import FixedShape
 from engine.decoding.statistics import ReplyClock
 from engine.decoding.target import Target
 from engine.drafting.dynamic_tree import TreeShape
@@ -15,6 +15,7 @@ from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
+from engine.model.token_tree import DraftShape
 from engine.placement.link import Link
 from engine.text.stop import ReplyText
 from engine.verifying.sample_and_match import SampleAndMatch
@@ -47,7 +48,9 @@ def mean_acceptance_length(
     for number, prompt in enumerate(prompts, 1):
         reply = ReplyText(lambda ids: "", end_ids, (), count)
         clock = ReplyClock()
-        recipe = Recipe(drafter, SampleAndMatch(Sampler(temperature=0.0)), FixedLength(shape.nodes))
+        recipe = Recipe(
+            drafter, SampleAndMatch(Sampler(temperature=0.0)), FixedShape(DraftShape(shape.nodes))
+        )
         hooks = Hooks(lambda: None, lambda done, total: None, lambda tokens, drafted: None)
         decode(target, recipe, prompt, reply, clock, hooks)
         # The first token of a reply comes with the prompt.

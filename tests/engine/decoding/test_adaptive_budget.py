@@ -64,6 +64,22 @@ def test_a_good_draft_is_nearly_always_used(noise: float) -> None:
     assert min(drafted) > 0.8
 
 
+@pytest.mark.parametrize("noise", NOISE)
+def test_rows_that_are_probes_cost_and_yield_nothing(noise: float) -> None:
+    """A try begins with probes alone, goes on with what they asked for, and is judged by that."""
+    for seed in SEEDS:
+        useless = FakeMachine(_always(0.0), 0.1, noise=noise, seed=seed, probes=0.5)
+        assert useless.run(AdaptiveBudget(16), 200).time_s / useless.tokens <= 1.10
+        good = FakeMachine(_always(0.85), 0.05, noise=noise, seed=seed, probes=0.5)
+        good.run(AdaptiveBudget(16), 300)
+        assert good.time_s / good.tokens < 0.6
+        for before, after in itertools.pairwise(good.records):
+            if before.probes and not before.tokens:
+                assert after.tokens
+        plain = [record for record in good.records if not record.drafted_rows]
+        assert 2 <= len(plain) < len(good.records) / 3
+
+
 def test_plain_decoding_is_measured_again_now_and_then() -> None:
     budgets = FakeMachine(_always(1.0), draft_s=0.1).run(AdaptiveBudget(4), 1500).budgets
     assert 2 <= budgets[3:].count(0) <= len(budgets) // 30

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.decoding.draft_yield import DraftYield
@@ -30,6 +32,12 @@ def test_rank_is_by_score_and_not_by_place() -> None:
     _many(estimate, _round((-1, -1), (0,), (-2.0, -0.1)), 2)
     assert estimate.tokens(1) == pytest.approx(1, abs=0.1)
     assert estimate.tokens(2) == pytest.approx(2, abs=0.15)
+
+
+def test_rows_that_are_probes_yield_nothing() -> None:
+    estimate = DraftYield((2, 4, 8))
+    _many(estimate, replace(_round((-1, 0, 1, 2), (0, 1, 2)), probes=(-1, 0, 1, 2)), 8)
+    assert [estimate.tokens(rows) for rows in (2, 4, 8)] == pytest.approx([2, 3, 4], abs=0.15)
 
 
 def test_larger_sizes_are_extrapolated_from_paths_that_reach_a_leaf() -> None:

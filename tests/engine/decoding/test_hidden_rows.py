@@ -10,7 +10,7 @@ import torch
 
 from engine.decoding.target import Target
 from engine.model.decoder import Decoder
-from engine.model.token_tree import Draft
+from engine.model.token_tree import Draft, DraftShape
 from tests.support.decoders import greedy, load_decoder
 from tests.support.replies import run_reply
 
@@ -35,8 +35,8 @@ class Recorder:
         self.rows = self.rows[:same]
         return same
 
-    def propose(self, budget: int) -> Draft:
-        following = self._truth[len(self.text) : len(self.text) + budget // 2]
+    def propose(self, shape: DraftShape) -> Draft:
+        following = self._truth[len(self.text) : len(self.text) + shape.rows // 2]
         tokens: list[int] = []
         parents: list[int] = []
         parent = -1
@@ -49,7 +49,9 @@ class Recorder:
     def draft_ahead(self) -> bool:
         return False
 
-    def observe(self, tokens: Sequence[int], hidden: torch.Tensor | None) -> None:
+    def observe(
+        self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None
+    ) -> None:
         self.text += tokens
         if self.hidden_layers:
             assert hidden is not None

@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from engine.decoding.loop import Hooks, Recipe, decode
-from engine.decoding.schedule import FixedLength
+from engine.decoding.schedule import FixedShape
 from engine.decoding.statistics import ReplyClock
 from engine.decoding.target import Target
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
-from engine.model.token_tree import ROOT, Draft
+from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.text.stop import ReplyText
 from engine.verifying.rules import RULES
 from tests.support.decoders import greedy, load_decoder
@@ -36,14 +36,16 @@ class Oracle:
         self._known = 0
         return len(prompt)
 
-    def observe(self, tokens: Sequence[int], hidden: torch.Tensor | None = None) -> None:
+    def observe(
+        self, tokens: Sequence[int], hidden: torch.Tensor | None = None, probes: object = None
+    ) -> None:
         self._known += len(tokens)
 
-    def propose(self, budget: int) -> Draft:
+    def propose(self, shape: DraftShape) -> Draft:
         tokens: list[int] = []
         parents: list[int] = []
         parent = ROOT
-        for token in self._truth[self._known : self._known + budget // 2]:
+        for token in self._truth[self._known : self._known + shape.rows // 2]:
             tokens += [(token + 1) % 300, token]
             parents += [parent, parent]
             parent = len(tokens) - 1
@@ -70,7 +72,7 @@ def test_ends_at_the_very_token(rule: str, limit: int | None, decoder: Decoder, 
     place = next(at for at in range(12, 24) if truth.index(truth[at]) == at)
     reply = ReplyText(lambda ids: "", {truth[place]}, (), limit)
     target, clock = Target(decoder, 128), ReplyClock()
-    recipe = Recipe(Oracle(truth), RULES[rule].verifier(Sampler()), FixedLength(NODES))
+    recipe = Recipe(Oracle(truth), RULES[rule].verifier(Sampler()), FixedShape(DraftShape(NODES)))
     decode(target, recipe, PROMPT, reply, clock, Hooks(lambda: None, lambda *_: None, lambda *_: None))
     count = place + 1 if limit is None or limit > place else limit
     assert reply.token_ids == truth[:count]

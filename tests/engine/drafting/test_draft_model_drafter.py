@@ -15,6 +15,7 @@ from engine.drafting.dynamic_tree import TreeShape
 from engine.errors import Cancelled
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
+from engine.model.token_tree import DraftShape
 from engine.placement.link import Link
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import greedy, load_decoder
@@ -145,11 +146,11 @@ def test_rounds_without_a_draft_are_caught_up_with(llama_folder: Path) -> None:
     for step in (1, 1, 1, 7, 2, 1):
         drafter.observe(text[end : end + step], None)
         end += step
-        assert len(drafter.propose(0)) == 0
-    draft = drafter.propose(5)
+        assert len(drafter.propose(DraftShape(0))) == 0
+    draft = drafter.propose(DraftShape(5))
     assert list(draft.tokens) == text[end : end + 5]
     drafter.observe(text[end : end + 6], None)
-    assert list(drafter.propose(5).tokens) == text[end + 6 : end + 11]
+    assert list(drafter.propose(DraftShape(5)).tokens) == text[end + 6 : end + 11]
 
 
 def test_a_path_that_was_run_but_not_proposed_is_kept_too(llama_folder: Path) -> None:
@@ -162,20 +163,20 @@ def test_a_path_that_was_run_but_not_proposed_is_kept_too(llama_folder: Path) ->
     wide = drafter_for(decoder, TreeShape(6, 4, 64))
     wide.reset(PROMPT)
     wide.observe([40], None)
-    drafter.propose(3)
-    tree = wide.propose(64)
+    drafter.propose(DraftShape(3))
+    tree = wide.propose(DraftShape(64))
     assert len(tree.children[0]) > 1
     for token in tree.children[0]:
         path = [token, *([next(iter(tree.children[tree.children[0][token] + 1]), 9)])]
         for each in (drafter, wide):
             each.reset(PROMPT)
             each.observe([40], None)
-            each.propose(3)
+            each.propose(DraftShape(3))
             each.observe(path, None)
         fresh = drafter_for(decoder, shape)
         fresh.reset([*PROMPT, 40])
         fresh.observe(path, None)
-        assert drafter.propose(3).tokens == fresh.propose(3).tokens
+        assert drafter.propose(DraftShape(3)).tokens == fresh.propose(DraftShape(3)).tokens
 
 
 def test_a_text_longer_than_the_draft_s_context_is_not_drafted(llama_folder: Path) -> None:
@@ -186,7 +187,7 @@ def test_a_text_longer_than_the_draft_s_context_is_not_drafted(llama_folder: Pat
     assert 0 < timings.draft_n < 15
     drafter.reset(list(range(3, 100)))
     drafter.observe([7], None)
-    assert len(drafter.propose(5)) == 0
+    assert len(drafter.propose(DraftShape(5))) == 0
 
 
 def test_reading_a_prompt_can_be_cancelled(llama_folder: Path) -> None:
@@ -214,6 +215,6 @@ def test_padding_rows_are_never_drafted(llama_folder: Path) -> None:
     drafter = DraftModelDrafter(DraftModel(decoder, 10, CONTEXT, link, lambda: None), TreeShape(8, 3, 32))
     drafter.reset(PROMPT)
     drafter.observe([5], None)
-    draft = drafter.propose(32)
+    draft = drafter.propose(DraftShape(32))
     assert len(draft) > 8
     assert max(draft.tokens) < 10

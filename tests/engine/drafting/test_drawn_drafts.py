@@ -20,7 +20,7 @@ from engine.drafting.paced_tree import PacedTree, Pacing
 from engine.drafting.sampled_tree import DraftSampling
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler, draw, uniform
-from engine.model.token_tree import ROOT, Draft
+from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.placement.link import Link
 from engine.verifying.residual_sampling import ResidualSampling
 from tests.support.checkpoints import write_checkpoint
@@ -68,7 +68,7 @@ def test_what_was_drawn_is_said_to_be_drawn_from_the_draft(
 ) -> None:
     drafter = DraftModelDrafter(after_prompt(draft_decoder), SHAPE, DraftSampling(sampler, replacement))
     row = rows_of(draft_decoder)
-    draft = drafter.propose(6)
+    draft = drafter.propose(DraftShape(6))
     assert draft.proposal is not None
     assert draft.proposal.replacement == replacement
     asked = [node for node in range(ROOT, len(draft)) if draft.proposal.draws[node + 1]]
@@ -85,7 +85,7 @@ def test_a_target_with_more_padding_gets_distributions_over_its_vocabulary(draft
     own = draft_decoder.config.vocabulary_size
     model = after_prompt(draft_decoder, own + 8)
     drafter = DraftModelDrafter(model, SHAPE, DraftSampling(Sampler(1.0, seed=1), False))
-    draft = drafter.propose(4)
+    draft = drafter.propose(DraftShape(4))
     assert draft.proposal is not None
     first = draft.proposal.distributions[0]
     assert first is not None
@@ -110,11 +110,11 @@ def test_what_is_emitted_follows_the_target(
     for seed in range(rounds):
         sampler = Sampler(1.0, seed=seed)
         if kind == "paced":
-            draft = PacedTree(model, Pacing()).propose(6)
+            draft = PacedTree(model, Pacing()).propose(DraftShape(6))
         else:
             draft = DraftModelDrafter(
                 model, SHAPE, DraftSampling(sampler, kind == "with replacement")
-            ).propose(6)
+            ).propose(DraftShape(6))
         assert (draft.proposal is None) == (kind == "paced")
         rows = torch.stack([target(path(draft, node)) for node in range(ROOT, len(draft))])
         verdict = ResidualSampling(sampler).verify(draft, rows, len(PROMPT), PROMPT)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
 from engine.errors import InvalidOption
-from engine.model.token_tree import Draft
+from engine.model.token_tree import Draft, DraftShape
 
 Path = tuple[int, ...]
 
@@ -85,17 +85,38 @@ def test_the_nodes_are_those_of_a_brute_force(
     width: int, depth: int, nodes: int, budget: int, vocabulary: int, seed: int
 ) -> None:
     shape, model = TreeShape(width, depth, nodes), RandomModel(vocabulary, seed)
-    draft = grow_tree(shape, budget, model.after(()), model.expand)
+    draft = grow_tree(shape, DraftShape(budget), model.after(()), model.expand)
     expected = brute_force(shape, budget, model)
     assert set(paths(draft)) == set(expected)
     for path, score in zip(paths(draft), draft.scores, strict=True):
         assert math.isclose(score, expected[path], abs_tol=1e-5)
 
 
+@given(seed=st.integers(0, 10**6), vocabulary=st.integers(2, 6), data=st.data())
+def test_a_fixed_tree_takes_the_likeliest_tokens_below_each_node(
+    seed: int, vocabulary: int, data: st.DataObject
+) -> None:
+    size = data.draw(st.integers(0, 20))
+    parents = tuple(data.draw(st.integers(-1, node - 1)) for node in range(size))
+    model = RandomModel(vocabulary, seed)
+    draft = grow_tree(TreeShape(1, 1, 1), DraftShape.tree(parents), model.after(()), model.expand)
+    expected: dict[int, Path] = {-1: ()}
+    ranks: dict[int, int] = {}
+    for node, parent in enumerate(parents):
+        rank = ranks.get(parent, 0)
+        ranks[parent] = rank + 1
+        if parent in expected and rank < vocabulary:
+            path = expected[parent]
+            token = int(model.after(path).argsort(descending=True, stable=True)[rank])
+            expected[node] = (*path, token)
+    assert sorted(paths(draft)) == sorted(path for path in expected.values() if path)
+    assert len(model.expanded) <= len(set(parents) - {-1})
+
+
 @given(width=st.integers(1, 5), nodes=st.integers(1, 30), seed=st.integers(0, 10**6))
 def test_equal_scores_still_make_a_tree_of_the_right_size(width: int, nodes: int, seed: int) -> None:
     shape, model = TreeShape(width, 4, nodes), RandomModel(4, seed, levels=2)
-    draft = grow_tree(shape, 64, model.after(()), model.expand)
+    draft = grow_tree(shape, DraftShape(64), model.after(()), model.expand)
     assert len(set(paths(draft))) == len(draft) == len(brute_force(shape, 64, model))
     for path, score in zip(paths(draft), draft.scores, strict=True):
         steps = [float(model.after(path[:end])[token]) for end, token in enumerate(path)]
@@ -104,7 +125,7 @@ def test_equal_scores_still_make_a_tree_of_the_right_size(width: int, nodes: int
 
 def test_width_one_is_the_greedy_chain() -> None:
     model = RandomModel(6, 1)
-    draft = grow_tree(TreeShape(1, 5, 16), 16, model.after(()), model.expand)
+    draft = grow_tree(TreeShape(1, 5, 16), DraftShape(16), model.after(()), model.expand)
     path: Path = ()
     for _ in range(5):
         path = (*path, int(model.after(path).argmax()))
@@ -120,7 +141,7 @@ def test_nodes_that_cannot_be_kept_are_not_expanded() -> None:
         calls.append(len(level.tokens))
         return torch.tensor([[0.97, 0.02, 0.01]] * len(level.tokens)).log()
 
-    draft = grow_tree(TreeShape(3, 6, 4), 16, torch.tensor([0.97, 0.02, 0.01]).log(), expand)
+    draft = grow_tree(TreeShape(3, 6, 4), DraftShape(16), torch.tensor([0.97, 0.02, 0.01]).log(), expand)
     assert draft.tokens == (0, 0, 0, 0)
     assert sum(calls) <= 3 * 4
     assert len(calls) <= 5
@@ -130,9 +151,9 @@ def test_nodes_that_cannot_be_kept_are_not_expanded() -> None:
 def test_impossible_continuations_are_never_drafted() -> None:
     first = torch.tensor([0.0, -torch.inf, -torch.inf])
     broken = torch.tensor([[float("nan")] * 3])
-    draft = grow_tree(TreeShape(3, 3, 8), 8, first, lambda level: broken)
+    draft = grow_tree(TreeShape(3, 3, 8), DraftShape(8), first, lambda level: broken)
     assert draft.tokens == (0,)
-    assert len(grow_tree(TreeShape(), 0, first, lambda level: broken)) == 0
+    assert len(grow_tree(TreeShape(), DraftShape(0), first, lambda level: broken)) == 0
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import torch
 from engine.decoding.target import Target
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.errors import Cancelled
-from engine.model.token_tree import Draft
+from engine.model.token_tree import Draft, DraftShape
 from engine.placement.link import Link
 from tests.support.decoders import greedy, load_decoder
 from tests.support.replies import run_reply
@@ -40,14 +40,16 @@ class Failing:
         self._count("reset")
         return 0
 
-    def propose(self, budget: int) -> Draft:
+    def propose(self, shape: DraftShape) -> Draft:
         self._count("propose")
         return Draft.chain([5, 6, 7])
 
     def draft_ahead(self) -> bool:
         return False
 
-    def observe(self, tokens: Sequence[int], hidden: torch.Tensor | None) -> None:
+    def observe(
+        self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None
+    ) -> None:
         assert hidden is not None
         self._count("observe")
 

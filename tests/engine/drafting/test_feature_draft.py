@@ -14,7 +14,7 @@ from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_loader import load_feature_network, share
 from engine.model.decoder import Decoder
-from engine.model.token_tree import ROOT, Draft
+from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.model.weight_format import weight_format
 from engine.placement.link import Link
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -62,7 +62,7 @@ def fresh(network: FeatureNetwork, target: Decoder, text: list[int], shape: Tree
     drafter = drafter_of(network, shape)
     drafter.reset(text[:-1])
     drafter.observe(text[-1:], hidden_rows(target, text[:-1]))
-    return drafter.propose(shape.nodes)
+    return drafter.propose(DraftShape(shape.nodes))
 
 
 def assert_same(one: Draft, other: Draft) -> None:
@@ -104,11 +104,11 @@ def test_after_each_round_it_drafts_what_a_fresh_one_drafts(network: FeatureNetw
     known = 20
     # One token, several, and rounds in which nothing was asked of it.
     for emitted, budget in ((1, 14), (5, 14), (3, 0), (2, 0), (7, 14), (1, 14)):
-        drafter.propose(budget)
+        drafter.propose(DraftShape(budget))
         drafter.observe(text[known + 1 : known + 1 + emitted], rows[known : known + emitted])
         known += emitted
         if budget:
-            assert_same(drafter.propose(14), fresh(network, target, text[: known + 1]))
+            assert_same(drafter.propose(DraftShape(14)), fresh(network, target, text[: known + 1]))
 
 
 def test_a_proposal_leaves_no_trace(network: FeatureNetwork, target: Decoder) -> None:
@@ -116,9 +116,9 @@ def test_a_proposal_leaves_no_trace(network: FeatureNetwork, target: Decoder) ->
     drafter = drafter_of(network)
     drafter.reset(text[:-1])
     drafter.observe(text[-1:], hidden_rows(target, text[:-1]))
-    assert drafter.propose(14) == drafter.propose(14)
-    assert len(drafter.propose(3)) == 3
-    assert drafter.propose(0) == Draft()
+    assert drafter.propose(DraftShape(14)) == drafter.propose(DraftShape(14))
+    assert len(drafter.propose(DraftShape(3))) == 3
+    assert drafter.propose(DraftShape(0)) == Draft()
 
 
 @pytest.mark.parametrize("drafted", [True, False], ids=["drafted before", "only observed before"])
@@ -133,13 +133,13 @@ def test_the_next_prompt_needs_rows_from_where_it_differs(
     rows = hidden_rows(target, first[:26])
     drafter.observe(first[20:21], rows[:20])
     if drafted:
-        drafter.propose(8)
+        drafter.propose(DraftShape(8))
     drafter.observe(first[21:26], rows[20:25])
     known = drafter.reset(second[:29])
     reusable = min(shared, 26)
     assert reusable - 1 <= known <= reusable
     drafter.observe(second[29:30], hidden_rows(target, second[:29])[known:])
-    assert_same(drafter.propose(14), fresh(network, target, second[:30]))
+    assert_same(drafter.propose(DraftShape(14)), fresh(network, target, second[:30]))
 
 
 def test_the_same_prompt_again_needs_its_last_row(network: FeatureNetwork, target: Decoder) -> None:
@@ -148,10 +148,10 @@ def test_the_same_prompt_again_needs_its_last_row(network: FeatureNetwork, targe
     drafter = drafter_of(network)
     drafter.reset(text[:-1])
     drafter.observe(text[-1:], rows)
-    before = drafter.propose(14)
+    before = drafter.propose(DraftShape(14))
     assert drafter.reset(text[:-1]) == 19
     drafter.observe(text[-1:], rows[19:])
-    assert_same(drafter.propose(14), before)
+    assert_same(drafter.propose(DraftShape(14)), before)
 
 
 def test_a_long_prompt_is_taken_in_by_pieces(
@@ -168,7 +168,7 @@ def test_it_drafts_up_to_the_end_of_the_context(network: FeatureNetwork, target:
     drafter = drafter_of(network, SHAPE, 60)
     drafter.reset(text[:-1])
     drafter.observe(text[-1:], hidden_rows(target, text[:-1]))
-    assert len(drafter.propose(14)) == 14
+    assert len(drafter.propose(DraftShape(14))) == 14
 
 
 def test_rows_that_do_not_fit_the_text_are_refused(network: FeatureNetwork, target: Decoder) -> None:
@@ -197,4 +197,4 @@ def test_a_reply_is_the_same_text_and_the_draft_follows_it(network: FeatureNetwo
 def test_nothing_can_be_drafted_before_a_token(network: FeatureNetwork) -> None:
     drafter = drafter_of(network)
     with pytest.raises(ValueError, match="before it has observed"):
-        drafter.propose(4)
+        drafter.propose(DraftShape(4))

@@ -17,7 +17,7 @@ from engine.drafting.step_worth import StepWorth
 from engine.errors import Cancelled, InvalidOption
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
-from engine.model.token_tree import Draft
+from engine.model.token_tree import Draft, DraftShape
 from engine.placement.link import Link
 from tests.engine.drafting.test_draft_model_drafter import Counted, noisy
 from tests.support.checkpoints import write_checkpoint
@@ -107,7 +107,7 @@ def test_what_is_kept_of_a_draft_made_ahead_is_what_a_fresh_one_says(
     drafter.observe([40], None)
     kept = 0
     for _ in range(12):
-        drafter.propose(24)
+        drafter.propose(DraftShape(24))
         for _ in range(draw.randint(0, 6)):
             drafter.draft_ahead()
         emitted = walk(drafter, draw)
@@ -158,14 +158,14 @@ def test_drafts_made_ahead_are_not_computed_again(llama_folder: Path) -> None:
     drafter = drafter_for(counted, Pacing(UNSURE, branching=False))
     drafter.reset(PROMPT)
     drafter.observe([40], None)
-    first = drafter.propose(4)
+    first = drafter.propose(DraftShape(4))
     while drafter.draft_ahead():
         pass
     path = drafter._tree.guess()
     assert tuple(path[: len(first)]) == first.tokens
     counted.rows = 0
     drafter.observe(path[: len(first) + 1], None)
-    after = drafter.propose(4)
+    after = drafter.propose(DraftShape(4))
     assert counted.rows == 0
     assert list(after.tokens) == path[len(first) + 1 :][:4]
 
@@ -175,9 +175,9 @@ def test_nothing_is_drafted_ahead_without_an_end(llama_folder: Path) -> None:
     assert not drafter.draft_ahead()
     drafter.reset(PROMPT)
     drafter.observe([40], None)
-    drafter.propose(0)
+    drafter.propose(DraftShape(0))
     assert not drafter.draft_ahead()
-    drafter.propose(10)
+    drafter.propose(DraftShape(10))
     steps = sum(1 for _ in iter(drafter.draft_ahead, False))
     assert 0 < steps <= 40
     assert drafter._tree.rows <= 40
@@ -208,7 +208,7 @@ def test_confidence_ends_a_draft(llama_folder: Path) -> None:
     sizes = []
     for threshold in (1.0, 1e-2, 1e-4):
         drafter = begun(decoder, Pacing(threshold, branching=False))
-        draft = drafter.propose(63)
+        draft = drafter.propose(DraftShape(63))
         assert draft.is_chain
         assert draft.scores[-1] < torch.tensor(threshold).log() <= (*draft.scores, 0.0)[len(draft) - 2]
         sizes.append(len(draft))
@@ -227,7 +227,7 @@ def test_without_what_goes_beyond_the_paper_a_draft_is_its_branches(
     drafts = {}
     for beyond in (True, False):
         drafter = begun(decoder, Pacing(1e-3, True, adaptive, draft_beyond=beyond, length=3))
-        drafts[beyond] = drafter.propose(63)
+        drafts[beyond] = drafter.propose(DraftShape(63))
         if not beyond:
             assert len(drafts[beyond]) == drafter._tree.size
             if adaptive:
@@ -243,8 +243,8 @@ def test_a_draft_of_fixed_length_has_it(llama_folder: Path) -> None:
         drafter = drafter_for(decoder, Pacing(UNSURE, branching, adaptive_fallback=False, length=length))
         drafter.reset(PROMPT)
         drafter.observe([40], None)
-        assert max(drafter.propose(63).row_depths) >= length
-        assert len(drafter.propose(2)) <= 2
+        assert max(drafter.propose(DraftShape(63)).row_depths) >= length
+        assert len(drafter.propose(DraftShape(2))) <= 2
 
 
 def test_a_text_longer_than_the_draft_s_context_is_not_drafted(llama_folder: Path) -> None:
@@ -255,7 +255,7 @@ def test_a_text_longer_than_the_draft_s_context_is_not_drafted(llama_folder: Pat
     assert timings.draft_n > 0
     drafter.reset(list(range(3, 100)))
     drafter.observe([7], None)
-    assert len(drafter.propose(5)) == 0
+    assert len(drafter.propose(DraftShape(5))) == 0
     assert not drafter.draft_ahead()
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from engine.drafting.drafter import NoDrafter
 from engine.drafting.match_chances import CLASSES, MatchChances
 from engine.drafting.prompt_lookup import LONGEST_MATCH, SHORTEST_MATCH, PromptLookup
+from engine.model.token_tree import DraftShape
 
 texts = st.lists(st.integers(0, 3), max_size=40)
 
@@ -18,7 +19,7 @@ texts = st.lists(st.integers(0, 3), max_size=40)
 def test_a_draft_follows_an_earlier_match(tokens: list[int], budget: int) -> None:
     drafter = PromptLookup()
     drafter.reset(tokens)
-    draft = drafter.propose(budget)
+    draft = drafter.propose(DraftShape(budget))
     assert len(draft) <= budget
     assert draft.is_chain
     assert list(draft.scores) == sorted(draft.scores, reverse=True)
@@ -40,16 +41,16 @@ def test_observing_drafts_as_a_longer_prompt_does(head: list[int], tail: list[in
     for token in tail:
         grown.observe([token])
     whole.reset(head + tail)
-    shortest = min(len(grown.propose(8)), len(whole.propose(8)))
-    assert grown.propose(8).tokens[:shortest] == whole.propose(8).tokens[:shortest]
+    shortest = min(len(grown.propose(DraftShape(8))), len(whole.propose(DraftShape(8))))
+    assert grown.propose(DraftShape(8)).tokens[:shortest] == whole.propose(DraftShape(8)).tokens[:shortest]
 
 
 def test_the_longest_match_is_followed_and_the_latest_of_those() -> None:
     drafter = PromptLookup()
     drafter.reset([1, 2, 3, 4, 50, 60, 9, 9, 3, 4, 70, 80, 8, 8, 1, 2, 3, 4])
-    assert drafter.propose(4).tokens == (50, 60, 9, 9)
+    assert drafter.propose(DraftShape(4)).tokens == (50, 60, 9, 9)
     drafter.reset([3, 4, 50, 7, 3, 4, 70, 6, 3, 4])
-    assert drafter.propose(2).tokens == (70, 6)
+    assert drafter.propose(DraftShape(2)).tokens == (70, 6)
 
 
 def test_a_longer_match_is_likelier_to_go_on() -> None:
@@ -58,7 +59,7 @@ def test_a_longer_match_is_likelier_to_go_on() -> None:
     for length in (2, 5, 40):
         drafter = PromptLookup()
         drafter.reset([*text, 999, *text[50 - length : 50]])
-        draft = drafter.propose(1)
+        draft = drafter.propose(DraftShape(1))
         assert draft.tokens == (50,)
         scores.append(draft.scores[0])
     assert scores == sorted(scores)
@@ -84,8 +85,8 @@ def test_it_learns_from_proposals_that_nobody_asked_for() -> None:
 def test_nothing_is_drafted_without_a_match() -> None:
     drafter = PromptLookup()
     drafter.reset([1, 2, 3, 4, 5])
-    assert len(drafter.propose(8)) == 0
-    assert len(NoDrafter().propose(8)) == 0
+    assert len(drafter.propose(DraftShape(8))) == 0
+    assert len(NoDrafter().propose(DraftShape(8))) == 0
 
 
 @pytest.mark.parametrize("chance", [0.05, 0.3, 0.6, 0.9])

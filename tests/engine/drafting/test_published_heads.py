@@ -18,7 +18,7 @@ from engine.errors import ConfigInvalid, DraftMismatch, TensorMismatch, Unsuppor
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
-from engine.model.token_tree import Draft
+from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import weight_format
 from engine.placement.link import Link
 from engine.weights.checkpoint import Checkpoint
@@ -60,7 +60,7 @@ def draft(network: FeatureNetwork, rows: torch.Tensor, width: int, depth: int, n
     drafter = FeatureDraft(network, TreeShape(width, depth, nodes), 64, link, lambda: None)
     assert drafter.reset(PROMPT) == 0
     drafter.observe([ROOT], rows)
-    return drafter.propose(64)
+    return drafter.propose(DraftShape(64))
 
 
 @pytest.mark.parametrize("safetensors", [True, False], ids=["safetensors", "bin"])
@@ -111,7 +111,7 @@ def test_a_drawn_chain_comes_from_the_reference_s_distributions(
     drafter.sampling = DraftSampling(sampler, False)
     drafter.reset(PROMPT)
     drafter.observe([ROOT], rows)
-    chain = drafter.propose(4)
+    chain = drafter.propose(DraftShape(4))
     assert chain.proposal is not None
     tokens, drafted = [*PROMPT[1:], ROOT], torch.empty(0, network.config.hidden_size)
     for depth, token in enumerate(chain.tokens):

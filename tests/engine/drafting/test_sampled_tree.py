@@ -13,7 +13,7 @@ from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.sampled_tree import TreePlan, draw_siblings, draw_tree, plan_tree
 from engine.model.proposal import Proposal
 from engine.model.sampling import uniform
-from engine.model.token_tree import ROOT, Draft
+from engine.model.token_tree import ROOT, Draft, DraftShape
 
 Q = torch.tensor([0.5, 0.3, 0.2, 0.0], dtype=torch.float64)
 
@@ -46,11 +46,11 @@ def test_nothing_is_drawn_that_has_no_probability() -> None:
 
 
 def test_a_planned_tree_is_the_likeliest_one() -> None:
-    assert plan_tree(TreeShape(1, 4, 9), 9).parents == (ROOT, 0, 1, 2)
-    assert plan_tree(TreeShape(4, 4, 9), 0).parents == ()
+    assert plan_tree(TreeShape(1, 4, 9), DraftShape(9)).parents == (ROOT, 0, 1, 2)
+    assert plan_tree(TreeShape(4, 4, 9), DraftShape(0)).parents == ()
     # Chances .8, .64, .51, .41, then .16 for a second draw below the root.
-    assert plan_tree(TreeShape(4, 4, 9), 5).parents == (ROOT, ROOT, 0, 2, 3)
-    whole = plan_tree(TreeShape(10, 7, 15), 15)
+    assert plan_tree(TreeShape(4, 4, 9), DraftShape(5)).parents == (ROOT, ROOT, 0, 2, 3)
+    whole = plan_tree(TreeShape(10, 7, 15), DraftShape(15))
     assert len(whole.parents) == 15
     assert whole.scores[0] == pytest.approx(math.log(0.8))
     depths = [0] * 15
@@ -64,14 +64,14 @@ def test_a_planned_tree_is_the_likeliest_one() -> None:
 def test_a_smaller_plan_is_part_of_a_larger_one() -> None:
     """What `DraftYield` takes for granted."""
     for shape in (TreeShape(10, 7, 64), TreeShape(2, 3, 64)):
-        largest = plan_tree(shape, 64)
+        largest = plan_tree(shape, DraftShape(64))
         for budget in range(1, len(largest.parents)):
             ranked = sorted(largest.scores, reverse=True)[:budget]
-            assert sorted(plan_tree(shape, budget).scores, reverse=True) == pytest.approx(ranked)
+            assert sorted(plan_tree(shape, DraftShape(budget)).scores, reverse=True) == pytest.approx(ranked)
 
 
 def test_a_chain_and_its_distributions() -> None:
-    chain = draw_tree(plan_tree(TreeShape(1, 5, 16), 16), _by_path, True, seed=1, position=7)
+    chain = draw_tree(plan_tree(TreeShape(1, 5, 16), DraftShape(16)), _by_path, True, seed=1, position=7)
     assert chain.is_chain
     assert len(chain) == 5
     assert chain.proposal is not None
@@ -85,7 +85,9 @@ def test_a_chain_and_its_distributions() -> None:
 
 def test_the_budget_is_kept_and_repeats_share_a_node() -> None:
     for seed, budget in itertools.product(range(30), (0, 1, 5, 9)):
-        tree = draw_tree(plan_tree(TreeShape(3, 3, 9), budget), _by_path, True, seed=seed, position=0)
+        tree = draw_tree(
+            plan_tree(TreeShape(3, 3, 9), DraftShape(budget)), _by_path, True, seed=seed, position=0
+        )
         assert len(tree) <= budget
         assert len(tree.scores) == len(tree)
         for row, children in enumerate(tree.children):

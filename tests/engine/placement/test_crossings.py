@@ -17,7 +17,7 @@ from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.layer import Side
 from engine.model.loader import load_layers, load_weights
-from engine.model.token_tree import Draft
+from engine.model.token_tree import Draft, DraftShape
 from engine.placement.split import HeldLayers, Split
 from engine.weights.checkpoint import Checkpoint
 from tests.support.decoders import greedy, load_decoder
@@ -97,13 +97,15 @@ class FeatureReader:
         self.rows = 0
         return 0
 
-    def observe(self, tokens: Sequence[int], hidden: torch.Tensor | None) -> None:
+    def observe(
+        self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None
+    ) -> None:
         assert hidden is not None
         self.rows += len(hidden)
         self._newest = hidden[-1:]
 
-    def propose(self, budget: int) -> Draft:
-        return Draft.chain(torch.mm(self._newest, self.matrix).topk(min(budget, 3)).indices[0].tolist())
+    def propose(self, shape: DraftShape) -> Draft:
+        return Draft.chain(torch.mm(self._newest, self.matrix).topk(min(shape.rows, 3)).indices[0].tolist())
 
     def draft_ahead(self) -> bool:
         return False

@@ -14,7 +14,7 @@ import torch
 
 from engine.cli import main
 from engine.decoding.loop import Hooks, Recipe, decode
-from engine.decoding.schedule import FixedLength
+from engine.decoding.schedule import FixedShape
 from engine.decoding.statistics import ReplyClock
 from engine.decoding.target import Target
 from engine.drafting.drafter import NoDrafter
@@ -25,6 +25,7 @@ from engine.drafting.head_loader import load_feature_network, share
 from engine.errors import InvalidOption, OutOfDisk
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
+from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
 from engine.placement.link import Link
 from engine.placement.resident import Resident
@@ -171,7 +172,7 @@ def test_texts_that_are_written_together_are_those_that_are_written_alone(
             ids += given
             reply = ReplyText(lambda token_ids: "", end_ids, (), min(turn.limit, 32 - len(ids)))
             hooks = Hooks(lambda: None, lambda done, total: None, lambda *emitted: None)
-            recipe = Recipe(NoDrafter(), SampleAndMatch(turn.sampler), FixedLength(0))
+            recipe = Recipe(NoDrafter(), SampleAndMatch(turn.sampler), FixedShape(DraftShape(0)))
             decode(target, recipe, ids, reply, ReplyClock(), hooks)
             assert all(example.learn[len(ids) :][: len(reply.token_ids)])
             ids += reply.token_ids
