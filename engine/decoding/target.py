@@ -168,8 +168,9 @@ class Target:
         if limit is not None and len(self.token_ids) + 1 > limit:
             self._begin_long_text(check)
         # No layer's input but the head's.
-        if draft.rows == 1 and self._failure is None and self._hidden_layers in ((), (self._layers,)):
-            found = self._decoder.read_next(root, self._cache, check)
+        of_tokens = draft.is_chain and not draft.probes.parents
+        if of_tokens and self._failure is None and self._hidden_layers in ((), (self._layers,)):
+            found = self._decoder.read_next((root, *draft.tokens), self._cache, check)
             if found is not None:
                 logits, hidden = found
                 if self._hidden_layers:

@@ -23,6 +23,8 @@ class _Kept(threading.local):
 
 
 _kept = _Kept()
+# Rows of a chain, whose logits are held on to.
+_FEW = 8
 
 
 def sample(
@@ -104,7 +106,7 @@ def _place(logits: Tensor) -> tuple[int, int] | None:
     rows, size = logits.shape
     usable = logits.dtype == torch.float32 and logits.is_cpu and logits.is_contiguous() and size > 0
     place = (logits.data_ptr(), size) if usable else None
-    if rows == 1:
-        # A plain reply's are the same ones each time, and asking a tensor takes long when nobody has asked lately.
+    if rows <= _FEW:
+        # A reply's are the same ones each time, and asking a tensor takes long when nobody has asked lately.
         _kept.logits, _kept.place = logits, place
     return place

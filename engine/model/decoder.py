@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -15,7 +15,7 @@ from engine.model.fused_layer import FusedLayer, FusedStep, fused_step
 from engine.model.fused_model import FusedModel
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights, OnWait, Side, WeightSource, no_work
-from engine.model.next_row import NextRow
+from engine.model.next_rows import MOST_ROWS, NextRows
 from engine.model.rope import RopeTable
 from engine.model.row_runs import RowRuns
 
@@ -63,10 +63,10 @@ class Decoder:
         scale = config.embedding_scale
         # Gemma rounds the factor to the weights' type.
         self._embedding_scale = None if scale is None else torch.tensor(scale, dtype=source.dtype).item()
-        self._next_row = None
+        self._next_rows = None
         if self._whole is not None:
             ropes = self._ropes[self.home]
-            self._next_row = NextRow(self._whole, source.embedding, ropes, self._embedding_scale)
+            self._next_rows = NextRows(self._whole, source.embedding, ropes, self._embedding_scale)
 
     def new_cache(
         self,
@@ -165,18 +165,19 @@ class Decoder:
         return Output(self._capped(logits), hidden, inputs)
 
     def read_next(
-        self, token: int, cache: KVCache, check: Callable[[], None]
+        self, tokens: Sequence[int], cache: KVCache, check: Callable[[], None]
     ) -> tuple[Tensor, Tensor] | None:
-        """Forward of one token behind the committed ones, bit for bit as in `forward`; see `NextRow`.
+        """Forward of a chain of tokens behind the committed ones, bit for bit as in `forward`; see `NextRows`.
 
         Returns:
-            (1, V) float32 logits and (1, h), what the head maps; both are valid until the next call. None where this
+            (n, V) float32 logits and (n, h), what the head maps; both are valid until the next call. None where this
             decoder has no shorter way than `forward`.
         """
-        if self._next_row is None:
+        if self._next_rows is None or len(tokens) > MOST_ROWS:
             return None
         check()
-        return self._capped(self._next_row(token, cache, check)), self._next_row.hidden
+        logits, hidden = self._next_rows(tokens, cache, check)
+        return self._capped(logits), hidden
 
     @torch.inference_mode()
     def logits(self, hidden: Tensor) -> Tensor:

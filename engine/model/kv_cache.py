@@ -135,13 +135,13 @@ class KVCache:
         )
         return self._row_positions
 
-    def place_next(self) -> int:
-        """Make room for one row behind the committed ones, which no later forward builds upon; returns its position.
+    def place_next(self, count: int) -> int:
+        """Make room for rows behind the committed ones, which no later forward builds upon; returns the first position.
 
         Raises:
             ValueError: All rows together are more than the capacity.
         """
-        self._reserve(0, 1)
+        self._reserve(0, count)
         self._forget_uncommitted()
         return self.length
 

@@ -18,6 +18,7 @@ from engine.model.decoder import Decoder
 from engine.model.fused_layer import can_fuse
 from engine.model.kv_cache import FIRST_ROWS
 from engine.model.layer import LayerWeights
+from engine.model.next_rows import MOST_ROWS
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import VARIANTS, reference_model
@@ -101,26 +102,26 @@ def test_one_call_gives_the_bits_of_one_for_each_layer(
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
-def test_the_next_token_gives_the_bits_of_a_forward(
-    variant: str, checkpoint_of: Callable[[str], Path]
-) -> None:
-    """Behind the prompt, and where the cache grows."""
+def test_next_tokens_give_the_bits_of_a_forward(variant: str, checkpoint_of: Callable[[str], Path]) -> None:
+    """One and several, of which some are kept, behind the prompt, and where the cache grows."""
     decoder, _ = decoders(checkpoint_of(variant))
     first, second = decoder.new_cache(FIRST_ROWS + 20), decoder.new_cache(FIRST_ROWS + 20)
     prompt = torch.randint(3, 300, (FIRST_ROWS - 5,), generator=torch.Generator().manual_seed(1))
     for cache in (first, second):
         decoder.forward(prompt, torch.arange(len(prompt)), cache)
         cache.commit(range(len(prompt)))
-    for token in range(20, 30):
-        found = decoder.read_next(token, first, lambda: None)
+    for count, kept in ((1, 1), (3, 2), (1, 1), (MOST_ROWS, 4), (2, 2)):
+        tokens = tuple(range(20, 20 + count))
+        found = decoder.read_next(tokens, first, lambda: None)
         if found is None:
             pytest.skip("this variant has no shorter way")
-        output = decoder.forward(torch.tensor([token]), torch.tensor([second.length]), second)
+        output = decoder.forward(torch.tensor(tokens), second.length + torch.arange(count), second)
         logits, hidden = found
         assert torch.equal(logits, output.logits)
         assert torch.equal(hidden, output.hidden)
-        first.commit([0])
-        second.commit([0])
+        first.commit(range(kept))
+        second.commit(range(kept))
+    assert decoder.read_next(range(MOST_ROWS + 1), first, lambda: None) is None
     with pytest.raises(ValueError, match="cannot stay"):
         first.place(torch.tensor([first.length]), uncommitted=1)
 

@@ -1,4 +1,4 @@
-"""One token more behind a text: a forward of which all but a few numbers is the last one's.
+"""A token or a short chain behind a text: a forward of which all but a few numbers is the last one's.
 
 Each forward of a small model pushes what Python and torch work with out of the processor's caches, so what they do
 between two of them costs ten times what it takes by itself, and the less of it there is the better.
@@ -19,9 +19,12 @@ from engine.model.fused_model import FusedModel, Stop
 from engine.model.kv_cache import KVCache
 from engine.model.rope import RopeTable
 
+#: Most rows of a chain. Drafts in chains are shorter where rows cost what they do on a CPU.
+MOST_ROWS = 8
 
-class NextRow:
-    """Runs one row at a time through a fused model; nothing of it depends on how many came before.
+
+class NextRows:
+    """Runs a few rows of a chain through a fused model; nothing of it depends on how many came before.
 
     Args:
         model: All layers and the end.
@@ -37,62 +40,66 @@ class NextRow:
         self._embedding = embedding
         self._ropes = ropes
         self._scale = scale
-        self._hidden = torch.empty(model.hidden)
-        #: (1, h), what the head mapped last; the next call overwrites it.
-        self.hidden = torch.empty(1, model.hidden)
-        self._logits = torch.empty(1, model.vocabulary)
+        self._hidden = torch.empty(MOST_ROWS, model.hidden)
+        normed, logits = torch.empty(MOST_ROWS, model.hidden), torch.empty(MOST_ROWS, model.vocabulary)
+        # Slicing a tensor between two forwards takes longer than looking a slice up.
+        self._given = list(self._hidden)
+        self._made = [(logits[:count], normed[:count]) for count in range(MOST_ROWS + 1)]
         self._stop = Stop(None)
         self._pass = kernel.Pass(
             hidden=self._hidden.data_ptr(),
-            normed=self.hidden.data_ptr(),
-            logits=self._logits.data_ptr(),
-            m=1,
-            count=1,
+            normed=normed.data_ptr(),
+            logits=logits.data_ptr(),
             stop=self._stop.pointer,
         )
         self._described: list[FusedStep] = []
         self._steps: list[tuple[kernel.Step, RopeTable | None]] = []
         self._stores: ctypes.Array[ctypes.c_void_p] | None = None
 
-    def __call__(self, token: int, cache: KVCache, check: Callable[[], None]) -> Tensor:
-        """Read a token behind the committed rows; no later forward builds upon its row before it is committed.
+    def __call__(
+        self, tokens: Sequence[int], cache: KVCache, check: Callable[[], None]
+    ) -> tuple[Tensor, Tensor]:
+        """Read tokens behind the committed rows; no later forward builds upon their rows before they are committed.
 
         Args:
-            token: Its id.
+            tokens: Their ids, at most `MOST_ROWS`.
             cache: Its length does not change.
             check: Called between layers where a forward takes long; raises to cancel.
 
         Returns:
-            (1, V) float32 logits, in memory that the next call overwrites.
+            (n, V) float32 logits and (n, h), what the head mapped, in memory that the next call overwrites.
 
         Raises:
             ValueError: The cache has no room.
         """
-        position = cache.place_next()
+        count = len(tokens)
+        position = cache.place_next(count)
         if cache.addresses is not self._stores:
             self._describe(cache)
         for step, rope in self._steps:
-            step.length = position
+            step.m, step.length = count, position
             if rope is not None:
-                rope.reserve(position + 1)
+                rope.reserve(position + count)
                 step.cosine, step.sine = rope.addresses(position, cache.long_text)
-        self._embedding.read_row(token, self._hidden)
+        for token, row in zip(tokens, self._given, strict=False):
+            self._embedding.read_row(token, row)
         if self._scale is not None:
-            self._hidden *= self._scale
+            self._hidden[:count] *= self._scale
+        self._pass.m = self._pass.count = count
         self._stop.check = check
         if not kernel.forward_model(self._model.structure, self._pass):
             raise self._stop.raised
-        return self._logits
+        return self._made[count]
 
     def _describe(self, cache: KVCache) -> None:
         """Make the structures for a cache's tensors."""
-        first = torch.zeros(1, dtype=torch.long)
+        rows = torch.arange(MOST_ROWS)
         for rope in self._ropes:
-            rope.reserve(1)
+            rope.reserve(MOST_ROWS)
         self._described = [
             fused_step(
-                *(1, None, cache.store(0), 0, 0, window),
-                None if rope is None else self._ropes[rope].rows(first, False),
+                *(MOST_ROWS, None, cache.store(0), 0, 0, window),
+                None if rope is None else self._ropes[rope].rows(rows, False),
             )
             for window, rope in self._model.kinds
         ]
