@@ -20,6 +20,8 @@ from pathlib import Path
 from PySide6.QtCore import QDir, QLockFile, QObject, Signal, Slot
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+from engine.json_text import read_json
+
 _log = logging.getLogger(__name__)
 
 _CONNECT_MS = 500
@@ -149,7 +151,7 @@ def _peer(connection: sockets.socket) -> int:
 def _understood(line: bytes) -> tuple[list[str], dict[str, str]] | None:
     """Absolute paths that a second start wants opened, and tokens for the environment; None for anything else."""
     try:
-        asked = json.loads(line)
+        asked = read_json(line)
         paths, told = asked["open"], asked["tokens"]
         tokens = {name: told[name] for name in _TOKENS if name in told}
         if not isinstance(paths, list) or not isinstance(told, dict):
@@ -158,7 +160,7 @@ def _understood(line: bytes) -> tuple[list[str], dict[str, str]] | None:
             if b"\0" in os.fsencode(text):
                 return None
         return (paths, tokens) if all(os.path.isabs(path) for path in paths) else None
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError):
         return None
 
 

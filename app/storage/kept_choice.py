@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from app.chat.model_entries import ListedModel
 from app.chat.recommendation import Recommendation, Strength, fits, recommend
-from app.storage.small_file import write_small_file
-from engine.json_text import read_json
+from engine.cached_json import read_cached, write_cached
 from engine.messages import Prediction
 
 FILE_NAME = "recommended-models.json"
@@ -55,9 +53,9 @@ class KeptChoice:
         now = (_key(models, here[0]), worth, rows)
         if found and now != self._kept:
             self._kept = now
-            text, path = json.dumps(now), self._path
+            path = self._path
             if path is not None:
-                self._submit(lambda: write_small_file(path, text))
+                self._submit(lambda: write_cached(path, now))
         return found
 
     def _recalled(
@@ -85,13 +83,13 @@ def _key(models: Sequence[ListedModel], prediction: Prediction) -> str:
 def _read(path: Path | None) -> tuple[str, int, list[list[str]]] | None:
     """The file's content; what cannot be read was never chosen."""
     try:
-        key, worth, rows = read_json("" if path is None else path.read_text(encoding="utf-8"))
+        key, worth, rows = None if path is None else read_cached(path)
         if (
             isinstance(key, str)
             and isinstance(worth, int)
             and all(name in Strength.__members__ for _, name in rows)
         ):
             return key, worth, rows
-    except (OSError, ValueError, TypeError):
+    except (ValueError, TypeError):
         pass
     return None

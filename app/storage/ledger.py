@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from app.storage.small_file import write_small_file
-from engine.json_text import read_json
+from engine.cached_json import read_cached, write_cached
 
 FILE_NAME = "tenon.ledger"
 
@@ -33,12 +31,12 @@ def in_database(connection: sqlite3.Connection) -> Ledger:
 def beside(folder: Path) -> Ledger:
     """As it was; zeros where that is not known."""
     try:
-        values = read_json((folder / FILE_NAME).read_text(encoding="utf-8"))
+        values = read_cached(folder / FILE_NAME)
         return Ledger(int(values["changes"]), int(values["chats"]))
-    except (OSError, ValueError, TypeError, KeyError, OverflowError):
+    except (ValueError, TypeError, KeyError, OverflowError):
         return Ledger()
 
 
 def write(folder: Path, ledger: Ledger) -> None:
     """Note it, behind the commit: a crash in between leaves too small a number, which says nothing."""
-    write_small_file(folder / FILE_NAME, json.dumps(asdict(ledger)))
+    write_cached(folder / FILE_NAME, asdict(ledger))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import asdict, fields
 from pathlib import Path
 
 from app.chat.engine_options import planned
 from app.chat.measuring import MeasuredMode
-from app.storage.small_file import write_small_file
-from engine.json_text import read_json
+from engine.cached_json import read_cached, write_cached
 from engine.messages import LoadOptions, MachineReport
 
 FILE_NAME = "measured-modes.json"
@@ -46,10 +44,10 @@ class MeasuredModes:
         known[key] = (*rows, *others)
         while len(known) > MOST_ENTRIES:
             del known[next(iter(known))]
-        text = json.dumps({key: [asdict(row) for row in rows] for key, rows in known.items()})
+        values = {key: [asdict(row) for row in rows] for key, rows in known.items()}
         path = self._path
         if path is not None:
-            self._submit(lambda: write_small_file(path, text))
+            self._submit(lambda: write_cached(path, values))
 
     def _known(self) -> dict[str, tuple[MeasuredMode, ...]]:
         if self._rows is None:
@@ -67,9 +65,8 @@ def _key(machine: MachineReport, options: LoadOptions) -> str:
 def _read(path: Path) -> dict[str, tuple[MeasuredMode, ...]]:
     """The file's rows; what cannot be read was never measured."""
     try:
-        stored = read_json(path.read_text(encoding="utf-8"))
-        return {str(key): tuple(map(_row, rows)) for key, rows in stored.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
+        return {str(key): tuple(map(_row, rows)) for key, rows in (read_cached(path) or {}).items()}
+    except (TypeError, AttributeError):
         return {}
 
 

@@ -7,7 +7,6 @@ file is hashed again only where size, times or inode are not what they were when
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -16,6 +15,7 @@ from typing import Any
 
 from engine.hub.model_folders import data_folder
 from engine.hub.record import write_json
+from engine.json_text import read_json
 from engine.weights.watched_file import identity
 
 _VERSION = 1
@@ -52,7 +52,7 @@ def altered_file(folder: Path, own: frozenset[str]) -> str | None:
         own: Files in it that Tenon writes later.
     """
     try:
-        found = json.loads(manifest_path().read_text(encoding="utf-8"))
+        found = read_json(manifest_path().read_text(encoding="utf-8"))
         expected: dict[str, list[Any]] = dict(found["files"]) if found["version"] == _VERSION else {}
     except (OSError, ValueError, KeyError, TypeError):
         expected = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import platform
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,7 +13,7 @@ from typing import Any
 
 import torch
 
-from engine.json_text import read_json
+from engine.cached_json import read_cached, write_cached
 from engine.kernels import library
 from engine.placement.device_layer import half_type
 from engine.plain_data import from_plain
@@ -28,7 +27,6 @@ from engine.planning.probes.host_speed import HostSpeed, measure_host
 from engine.planning.probes.other_work import OtherWork
 from engine.planning.probes.power import Power, read_power
 from engine.planning.probes.processor import Processor, read_processor
-from engine.unfinished_file import unfinished_file
 
 _FILE_NAME = "hardware-speeds.json"
 
@@ -145,8 +143,7 @@ def measure_report(
     if again:
         kernel_table.forget(cache_folder)
     speeds = _measure(report, cache_folder, progress, check)
-    with suppress(OSError):  # speeds that cannot be kept are measured again
-        _keep(hardware_hash(report), speeds, cache_folder)
+    write_cached(cache_folder / _FILE_NAME, {hardware_hash(report): asdict(speeds)})
     return replace(report, speeds=speeds)
 
 
@@ -200,18 +197,9 @@ def _measure(
 
 def _kept_speeds(report: HardwareReport, cache_folder: Path) -> Speeds | None:
     try:
-        kept = read_json((cache_folder / _FILE_NAME).read_text(encoding="utf-8"))
-        return from_plain(Speeds, kept[hardware_hash(report)])
-    except (OSError, ValueError, KeyError, TypeError):
+        return from_plain(Speeds, read_cached(cache_folder / _FILE_NAME)[hardware_hash(report)])
+    except (ValueError, KeyError, TypeError):
         return None
-
-
-def _keep(key: str, speeds: Speeds, cache_folder: Path) -> None:
-    cache_folder.mkdir(parents=True, exist_ok=True)
-    path = cache_folder / _FILE_NAME
-    unfinished = unfinished_file(path)
-    unfinished.write_text(json.dumps({key: asdict(speeds)}), encoding="utf-8")
-    unfinished.replace(path)
 
 
 def _machine_name() -> str:

@@ -14,7 +14,6 @@ order), so that there the highest is always taken.
 from __future__ import annotations
 
 import hashlib
-import json
 import platform
 import time
 from collections.abc import Callable, Iterable
@@ -25,14 +24,13 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from engine.json_text import read_json
+from engine.cached_json import read_cached, write_cached
 from engine.kernels import library
 from engine.model.linear import Linear, PackedLinear
 from engine.model.packed_loader import pack
 from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
 from engine.planning.hardware import usable_cores
 from engine.planning.probes.other_work import OtherWork
-from engine.unfinished_file import unfinished_file
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 # A format is judged by plain decoding and by a width that verification uses.
@@ -95,8 +93,8 @@ def measured_rows(
             fresh[name] = _best(_measure(name, check), kept.get(name))
             doubtful = doubtful | {name} if others.busy else doubtful - {name}
     if fresh:
-        with suppress(OSError):  # a cache that cannot be kept is measured again
-            _keep(cache_folder, kept | fresh, doubtful)
+        rows = {hardware_key(): kept | fresh, _BUSY: sorted(doubtful)}
+        write_cached(cache_folder / _FILE_NAME, rows)
     return {name: (kept | fresh)[name] for name in wanted}
 
 
@@ -114,14 +112,14 @@ def matrix_size() -> tuple[int, int]:
 def kept_rows(cache_folder: Path) -> dict[str, Row]:
     """What was measured on this hardware with this library; nothing where the file is damaged."""
     try:
-        table = read_json((cache_folder / _FILE_NAME).read_text(encoding="utf-8"))[hardware_key()]
+        table = read_cached(cache_folder / _FILE_NAME)[hardware_key()]
         rows = {
             str(name): {
                 int(width): {str(one): float(s) for one, s in cell.items()} for width, cell in row.items()
             }
             for name, row in table.items()
         }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return {}
     return {
         name: row for name, row in rows.items() if name in FORMAT_NAMES and row.keys() == set(_widths(name))
@@ -187,8 +185,8 @@ def hardware_key() -> str:
 def _measured_busy(cache_folder: Path) -> frozenset[str]:
     """The formats whose rows were measured on a busy machine."""
     try:
-        return frozenset(read_json((cache_folder / _FILE_NAME).read_text(encoding="utf-8"))[_BUSY])
-    except (OSError, ValueError, KeyError, TypeError):
+        return frozenset(read_cached(cache_folder / _FILE_NAME)[_BUSY])
+    except (KeyError, TypeError):
         return frozenset()
 
 
@@ -206,14 +204,6 @@ def _best(fresh: Row, before: Row | None) -> Row:
         width: {one: min(seconds, before[width].get(one, seconds)) for one, seconds in cell.items()}
         for width, cell in fresh.items()
     }
-
-
-def _keep(cache_folder: Path, rows: dict[str, Row], busy: Iterable[str]) -> None:
-    cache_folder.mkdir(parents=True, exist_ok=True)
-    path = cache_folder / _FILE_NAME
-    unfinished = unfinished_file(path)
-    unfinished.write_text(json.dumps({hardware_key(): rows, _BUSY: sorted(busy)}), encoding="utf-8")
-    unfinished.replace(path)
 
 
 def _widths(name: str) -> tuple[int, ...]:

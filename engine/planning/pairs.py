@@ -9,14 +9,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from engine.cached_json import read_cached, write_cached
 from engine.drafting.kind import ReadTokenizer
 from engine.drafting.kinds import read_draft
 from engine.errors import DraftMismatch, TenonError
 from engine.hub.bundled import bundled_drafts, bundled_models, bundled_targets
 from engine.hub.installed import cache_folder
 from engine.hub.inventory import InstalledModel, belongs_to, installed_models
-from engine.hub.record import ModelKind, write_json
-from engine.json_text import read_json
+from engine.hub.record import ModelKind
 from engine.model.config import read_config
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
@@ -106,8 +106,7 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[Pair, ...]:
                 found.append(Pair(target.name, draft.name, kind, _made_for(draft, target), problem))
     finally:
         if news:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_json(path, {"version": _VERSION, "pairs": known})
+            write_cached(path, {"version": _VERSION, "pairs": known})
     return tuple(found)
 
 
@@ -162,7 +161,7 @@ def _weight_bytes(location: Path) -> int:
 
 def _read(path: Path) -> dict[str, str | None]:
     try:
-        found: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
+        found: dict[str, Any] = read_cached(path)
         return dict(found["pairs"]) if found["version"] == _VERSION else {}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return {}

@@ -6,21 +6,17 @@ profile follows the machine; predictions are refined by it (`machine_planner`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import median
-from typing import Any
 
+from engine.cached_json import read_cached, write_cached
 from engine.drafting.match_chances import CLASSES, MatchChances, Matched
-from engine.json_text import read_json
 from engine.messages import PromptKind, RoundRecord
 from engine.placement import PlacementPlan
 from engine.plain_data import from_plain
 from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
-from engine.unfinished_file import unfinished_file
 
 _FOLDER = "profiles"
 # Of an earlier figure, after each reply.
@@ -164,22 +160,14 @@ def profile_path(cache_folder: Path, hardware: str, digest: str, weights: str) -
 def read_profile(path: Path) -> Profile:
     """The profile in a file; an empty one where there is none, or it is damaged."""
     try:
-        return from_plain(Profile, read_json(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+        return from_plain(Profile, read_cached(path))
+    except ValueError:
         return Profile()
 
 
 def keep_profile(path: Path, profile: Profile) -> None:
     """Write a profile, whole or not at all. One that cannot be kept is measured again."""
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = unfinished_file(path)
-        unfinished.write_text(json.dumps(_plain(profile)), encoding="utf-8")
-        unfinished.replace(path)
-
-
-def _plain(profile: Profile) -> dict[str, Any]:
-    return asdict(profile)
+    write_cached(path, asdict(profile))
 
 
 def _times(measured: Iterable[tuple[int, float]]) -> dict[str, float]:

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from app.settings.settings_file import SettingsFile
-from app.storage.small_file import write_small_file
 from app.storage.text_file import write_export
+from engine.cached_json import write_cached
 from engine.planning.profile import Profile, keep_profile
 from engine.weights.packed_file import write_packed_file
 
 WRITERS: dict[str, Callable[[Path], Any]] = {
     "settings.json": lambda path: SettingsFile(path.parent).write("{}"),
-    "tenon.changes": lambda path: write_small_file(path, "1 2"),
+    "tenon.changes": lambda path: write_cached(path, [1, 2]),
     ".chats.md": lambda path: write_export(path.with_name(path.name[1:]), "# Chats"),
     "profile.json": lambda path: keep_profile(path, Profile()),
     "a[1]-tenon-q8_0.packed": lambda path: write_packed_file(path, "0" * 64, "q8_0", iter(())),

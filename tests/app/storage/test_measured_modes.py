@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from app.chat.measuring import MeasuredMode
 from app.storage import measured_modes
 from app.storage.measured_modes import FILE_NAME, MeasuredModes
+from engine.cached_json import read_cached, write_cached
 from engine.messages import LoadOptions
 from tests.support.machine_scene import machine
 
@@ -45,7 +45,7 @@ def test_newer_rows_replace_older_ones_and_the_oldest_go(
         kept.keep(machine(), replace(OPTIONS, context=context), ROWS[: 1 + context % 2])
     found = [len(kept.rows(machine(), replace(OPTIONS, context=context))) for context in (1, 2, 3)]
     assert found == [2, 0, 2]
-    assert len(json.loads((tmp_path / FILE_NAME).read_text(encoding="utf-8"))) == 2
+    assert len(read_cached(tmp_path / FILE_NAME)) == 2
 
 
 def test_rows_of_an_older_version_are_read(tmp_path: Path) -> None:
@@ -53,17 +53,15 @@ def test_rows_of_an_older_version_are_read(tmp_path: Path) -> None:
     path = tmp_path / FILE_NAME
     older = {
         key: [{name: value for name, value in row.items() if name != "busy"} for row in rows]
-        for key, rows in json.loads(path.read_text(encoding="utf-8")).items()
+        for key, rows in read_cached(path).items()
     }
-    path.write_text(json.dumps(older), encoding="utf-8")
+    write_cached(path, older)
     assert MeasuredModes(tmp_path).rows(machine(), OPTIONS) == ROWS
 
 
-@pytest.mark.parametrize(
-    "damage", ["{", "[]", "null", '{"key": 3}', '{"key": [{"mode": 3}]}', '{"key": [null]}']
-)
-def test_a_damaged_file_is_as_good_as_none(damage: str, tmp_path: Path) -> None:
-    (tmp_path / FILE_NAME).write_text(damage, encoding="utf-8")
+@pytest.mark.parametrize("content", [[], None, {"key": 3}, {"key": [{"mode": 3}]}, {"key": [None]}])
+def test_a_file_of_another_version_is_as_good_as_none(content: object, tmp_path: Path) -> None:
+    write_cached(tmp_path / FILE_NAME, content)
     kept = MeasuredModes(tmp_path)
     assert kept.rows(machine(), OPTIONS) == ()
     kept.keep(machine(), OPTIONS, ROWS)

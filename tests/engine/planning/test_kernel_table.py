@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.cached_json import read_cached, write_cached
 from engine.errors import Cancelled
 from engine.kernels import blocks, library
 from engine.model.packed_loader import pack
@@ -97,13 +97,24 @@ def test_a_format_is_measured_when_it_is_first_wanted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["{", "[]", "{}", '{"KEY": {"fp32": 3}}', '{"KEY": {"fp32": {"1": {"torch": 1}}}}']
+    "content", [[], {}, {hardware_key(): {"fp32": 3}}, {hardware_key(): {"fp32": {"1": {"torch": 1}}}}]
 )
-def test_a_table_that_is_damaged_or_of_other_hardware_is_measured_again(content: str, tmp_path: Path) -> None:
+def test_a_table_of_another_version_or_of_other_hardware_is_measured_again(
+    content: object, tmp_path: Path
+) -> None:
     path = tmp_path / "kernel-table.json"
-    path.write_text(content.replace("KEY", hardware_key()))
+    write_cached(path, content)
     assert format_seconds(tmp_path).keys() == set(FORMAT_NAMES)
-    assert hardware_key() in json.loads(path.read_text())
+    assert hardware_key() in read_cached(path)
+
+
+def test_a_figure_that_the_disk_has_changed_is_measured_again(tmp_path: Path) -> None:
+    measured_rows(tmp_path, ("q8_0",))
+    path = tmp_path / "kernel-table.json"
+    path.write_text(path.read_text().replace("e-", "e+").replace("0.0", "9.0"))
+    assert kept_rows(tmp_path) == {}
+    measured_rows(tmp_path, ("q8_0",))
+    assert kept_rows(tmp_path).keys() == {"q8_0"}
 
 
 def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:

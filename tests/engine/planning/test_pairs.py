@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
+from engine.cached_json import read_cached, write_cached
 from engine.hub import bundled
 from engine.hub.installed import cache_folder
 from engine.hub.local_import import import_model
@@ -64,7 +64,7 @@ def test_what_was_worked_out_is_kept_until_a_file_changes(
 def test_what_cannot_be_read_is_told_and_not_kept(three: Path) -> None:
     (three / "tokenizer.json").rename(three / "away.json")
     assert "tokenizer" in str(found()["other"].problem)
-    kept = json.loads((cache_folder() / "pairs.json").read_text(encoding="utf-8"))["pairs"]
+    kept = read_cached(cache_folder() / "pairs.json")["pairs"]
     assert list(kept.values()) == [None]
     (three / "away.json").rename(three / "tokenizer.json")
     assert "another vocabulary" in str(found()["other"].problem)
@@ -72,8 +72,11 @@ def test_what_cannot_be_read_is_told_and_not_kept(three: Path) -> None:
 
 def test_a_damaged_table_is_made_again(three: Path) -> None:
     before = found()
-    for text in ("{", "[]", '{"version": 0}'):
-        (cache_folder() / "pairs.json").write_text(text)
+    path = cache_folder() / "pairs.json"
+    path.write_text(path.read_text().replace("null", '"They do not fit."'))
+    assert found() == before
+    for content in ([], {"version": 0}):
+        write_cached(path, content)
         assert found() == before
 
 
@@ -87,4 +90,4 @@ def test_a_stop_keeps_what_is_known(three: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         pairs(stop)
-    assert len(json.loads((cache_folder() / "pairs.json").read_text(encoding="utf-8"))["pairs"]) == 1
+    assert len(read_cached(cache_folder() / "pairs.json")["pairs"]) == 1

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.cached_json import write_cached
 from engine.drafting.match_chances import MatchChances
 from engine.drafting.model_draft import ModelDraft
 from engine.messages import RoundRecord
@@ -98,9 +99,9 @@ def test_a_profile_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
     keep_profile(path, profile)
     assert read_profile(path) == profile
     assert [one.name for one in path.parent.iterdir()] == [path.name]
-    path.write_text('{"forwards": {"resident 0 0": {"1": "slow"}}}')
+    path.write_text(path.read_text().replace("0.0", "9.0"))
     assert read_profile(path) == Profile()
-    path.write_text("{")
+    write_cached(path, {"forwards": {"resident 0 0": {"1": "slow"}}})
     assert read_profile(path) == Profile()
     file = tmp_path / "file"
     file.touch()
