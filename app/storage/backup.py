@@ -83,9 +83,9 @@ def back_up(connection: sqlite3.Connection, folder: Path, today: date) -> Path |
             _sync(partial)
             os.replace(partial, path)
         finally:
-            for left in (partial, partial.with_name(f"{partial.name}-journal")):
+            for suffix in ("", "-journal", "-wal", "-shm"):
                 with suppress(OSError):
-                    left.unlink()
+                    Path(f"{partial}{suffix}").unlink()
         for old in backups(folder)[KEPT:]:
             old.path.unlink()
     return path
