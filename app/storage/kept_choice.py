@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from app.chat.model_entries import ListedModel
 from app.chat.recommendation import Recommendation, Strength, fits, recommend
@@ -82,8 +83,9 @@ def _key(models: Sequence[ListedModel], prediction: Prediction) -> str:
 
 def _read(path: Path | None) -> tuple[str, int, list[list[str]]] | None:
     """The file's content; what cannot be read was never chosen."""
+    kept: Any = None if path is None else read_cached(path)
     try:
-        key, worth, rows = None if path is None else read_cached(path)
+        key, worth, rows = kept
         if (
             isinstance(key, str)
             and isinstance(worth, int)
