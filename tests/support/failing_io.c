@@ -303,6 +303,8 @@ MAPS(mmap64, off64_t)
 
 /* --- locks ------------------------------------------------------------------------------------------------------ */
 
+/* Giving a lock back fails on no disk, and SQLite keeps it until the process ends where it does. */
+
 #define CONTROLS(name) \
     int name(int fd, int command, ...) \
     { \
@@ -310,7 +312,8 @@ MAPS(mmap64, off64_t)
         va_start(rest, command); \
         void *argument = va_arg(rest, void *); \
         va_end(rest); \
-        if ((command == F_SETLK || command == F_SETLKW || command == F_GETLK) && OF_FILE(LOCK, "lock", fd)) \
+        if ((command == F_SETLK || command == F_SETLKW || command == F_GETLK) && \
+            ((struct flock *)argument)->l_type != F_UNLCK && OF_FILE(LOCK, "lock", fd)) \
             return -1; \
         int result = (int)syscall(SYS_fcntl, fd, command, argument); \
         if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) \
