@@ -16,8 +16,6 @@ import torch
 
 from engine.advice import read_advice
 from engine.draft_check import DraftCheck
-from engine.drafting.dynamic_tree import tree_shape
-from engine.drafting.paced_tree import pacing
 from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, TenonError, WeightsUnreadable
 from engine.file_trouble import file_trouble
 from engine.hub.installed import cache_folder, find_model
@@ -52,6 +50,7 @@ from engine.messages import (
     Shutdown,
     Unload,
 )
+from engine.modes import descriptors
 from engine.planning.forecast import forecast
 from engine.planning.hardware import find_gpu, held_bytes, memory_shortage
 from engine.planning.hardware_report import measure_report, read_report
@@ -108,7 +107,7 @@ class Engine:
 
     def _run(self) -> None:
         # Nothing is asked of the GPU itself: that would take memory on it before anything runs there.
-        self._on_event(EngineReady(getpid(), _version(), str(find_gpu() or "")))
+        self._on_event(EngineReady(getpid(), _version(), str(find_gpu() or ""), descriptors()))
         while True:
             command = self._commands.get()
             if isinstance(command, Shutdown):
@@ -214,8 +213,6 @@ class Engine:
     def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, Settled, float | None]:
         """The model that serves these options, what runs with it, and the time it took where it had to be loaded."""
         check_mode(options)
-        tree_shape(options)
-        pacing(options)
         if self._model is not None and self._planner is not None:
             settled = settle(options, self._planner)
             if self._model.serves(settled.options):

@@ -195,18 +195,7 @@ class LoadedModel:
         GPU stays away from it until something else is asked for. Files that were changed are another model.
         """
         own = self.options
-        same = replace(
-            options,
-            mode=own.mode,
-            draft_width=own.draft_width,
-            draft_depth=own.draft_depth,
-            draft_nodes=own.draft_nodes,
-            fallback_threshold=own.fallback_threshold,
-            branching=own.branching,
-            adaptive_fallback=own.adaptive_fallback,
-            draft_ahead=own.draft_ahead,
-            draft_beyond=own.draft_beyond,
-        )
+        same = replace(options, mode=own.mode, mode_options=own.mode_options)
         part = _gpu_part(options)
         return (
             self._whole

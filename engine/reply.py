@@ -32,6 +32,7 @@ from engine.messages import (
     Timings,
     TokensAdded,
 )
+from engine.modes.mode import Values
 from engine.planning.hardware import device_peak_bytes, own_memory
 from engine.planning.model_planner import ModelPlanner
 from engine.planning.planner import Settled
@@ -121,13 +122,11 @@ class ReplyRun:
         if not RULES[self._request.verify].lossless:
             self._emit(Notice(self._request.request_id, say(_LOSSY)))
         self._model.tell = self._notice
-        options = self._request.options
         mode = self._mode
+        values = mode.values(self._request.options.mode_options)
         cost = self._recalled_cost(mode.name)
         self._clock.recalled_plain_s = _known_plain_s(cost)
-        recipe = mode.recipe(
-            self._rule, self._drafter(), options.draft_nodes, cost, self._model.match_chances
-        )
+        recipe = mode.recipe(self._rule, self._drafter(values), values, cost, self._model.match_chances)
         recorded = Recorded(recipe.schedule)
         recipe = replace(recipe, schedule=recorded)
         hooks = Hooks(self._check, self._prefilled, self._emitted)
@@ -169,18 +168,16 @@ class ReplyRun:
                 model.match_chances = profile.chances()
         return cost
 
-    def _drafter(self) -> Drafter | None:
+    def _drafter(self, values: Values) -> Drafter | None:
         """The loaded draft's drafter, where the mode uses it; if it fails, the person is told once."""
-        if self._draft is None:
+        if self._draft is None or self._mode.growth is None:
             return None
         drafts = RULES[self._request.verify].drafts
         sampling = None
         # At temperature 0 there is nothing to draw.
         if drafts != "likeliest" and self._sampler.temperature > 0.0:
             sampling = DraftSampling(self._sampler, drafts == "with replacement")
-        return self._draft.drafter(
-            self._mode.paced, self._request.options, sampling, self._notice, self._unconfirmed
-        )
+        return self._draft.drafter(self._mode.growth(values), sampling, self._notice, self._unconfirmed)
 
     def _notice(self, sentence: str) -> None:
         self._emit(Notice(self._request.request_id, sentence))

@@ -226,7 +226,7 @@ class Conversations(QObject):
         personal = ("system_prompt", "folded_groups", "new_chat_preset", "last_chat")
         for name, setting in Settings.declared().items():
             if with_settings or name in personal:
-                setattr(self.settings, name, setting.default)
+                self.settings.assign(name, setting.default)
         for model in self.settings.by_model:
             self.settings.forget_for_model(model, "system_prompt")
         self.open_chat.show(None)

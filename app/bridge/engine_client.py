@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from app.bridge.engine_process import EngineProcess
 from app.bridge.engine_thread import EngineThread
 from app.bridge.question import Asking, Question
+from app.chat.modes import learn
 from app.words import tr
 from engine.errors import EngineStopped
 from engine.messages import (
@@ -193,6 +194,8 @@ class EngineClient(QObject):
             return
         if isinstance(event, EngineReady):
             self._ready = True
+            if event.modes:
+                learn(event.modes)
             _log.info("Engine %s takes commands as process %d", event.version, event.process_id)
             if self._cancelled:
                 self._cancel_timer.start(self.cancel_timeout_ms)

@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.bridge.engine_client import EngineClient
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.plans import Plans
-from app.chat.choices import ModeChoice
 from app.chat.conversation import Message
 from app.chat.kept_trace import from_bytes, to_bytes
+from app.chat.modes import ModeChoice
 from app.chat.plan_rows import PlanRow, plan_rows, predicted_speeds
 from app.chat.reply_queue import reply_of
 from app.chat.reply_trace import ReplyTrace

@@ -30,9 +30,10 @@ from app.bridge.shown_chat import ShownChat
 from app.bridge.typesetter import Typesetter
 from app.bridge.upkeep import Upkeep
 from app.bridge.worker import Worker
-from app.chat.choices import ModeChoice, ModelChoice, mode_choices, model_choices, model_name
+from app.chat.choices import ModelChoice, model_choices, model_name
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
+from app.chat.modes import ModeChoice, mode_choices
 from app.chat.plan_rows import with_plan
 from app.chat.troubles import report_of
 from app.diagnostics.log_files import log_folder

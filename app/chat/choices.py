@@ -1,14 +1,13 @@
-"""Entries of the menus of models, drafts and modes."""
+"""Entries of the menus of models and drafts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from app.chat.model_entries import InstalledEntry
-from app.words import mark, tr
+from app.words import tr
 from engine.messages import DEFAULT_MODEL, DEFAULT_MODEL_TITLE
 
 
@@ -46,93 +45,6 @@ class DraftChoice:
     detail: str
     chosen: bool = False
     problem: str = ""
-
-
-@dataclass(frozen=True)
-class ModeChoice:
-    """A mode to choose.
-
-    Attributes:
-        name: Its ``--mode`` name.
-        title: What to show for it.
-        help: One sentence.
-        needs: What it cannot run without.
-        problem: Why it cannot be chosen, empty where it can.
-    """
-
-    name: str
-    title: str
-    help: str
-    needs: Literal["", "draft", "gpu"] = ""
-    problem: str = ""
-
-
-MODES = (
-    ModeChoice("auto", mark("Auto"), mark("Takes the fastest mode for this model and this computer.")),
-    ModeChoice("plain", mark("Plain"), mark("Generates one token after the other.")),
-    ModeChoice(
-        "lookup",
-        mark("Lookup"),
-        mark("Guesses the next tokens from the text so far, checks several at once."),
-    ),
-    ModeChoice(
-        "dovetail",
-        "Dovetail",
-        mark("A small draft model guesses a tree of tokens, the model checks it at once."),
-        needs="draft",
-    ),
-    ModeChoice(
-        "offload",
-        mark("Partial offload"),
-        mark("As many layers as fit run on the GPU, the rest in memory."),
-        needs="gpu",
-    ),
-    ModeChoice(
-        "layer-offload",
-        mark("Layer offload"),
-        mark("Each layer is copied to the GPU when its turn comes."),
-        needs="gpu",
-    ),
-    ModeChoice(
-        "llmcad",
-        "LLMCad",
-        mark("For models larger than memory: a draft writes, the model is read from the disk to check."),
-        needs="draft",
-    ),
-)
-
-_NO_DRAFT = mark("Needs a draft: choose one in the menu of models.")
-_NO_GPU = mark("Needs a GPU, and there is none that Tenon can use here.")
-_GPU_LEFT_ALONE = mark("Needs a GPU, and the GPU memory budget of 0 leaves it alone.")
-
-
-def mode_title(name: str) -> str:
-    """Title of a mode."""
-    return next((tr(mode.title) for mode in MODES if mode.name == name), name.capitalize())
-
-
-def mode_choices(draft: str, gpu: str | None, vram_budget_bytes: int | None) -> list[ModeChoice]:
-    """Every mode, with the reason where it cannot run.
-
-    Args:
-        draft: Name of the draft that modes would take; empty where there is none.
-        gpu: The GPU; empty where there is none, None while that is not known.
-        vram_budget_bytes: What may be taken of its memory; None for what is free.
-    """
-    return [_with_reason(mode, draft, gpu, vram_budget_bytes) for mode in MODES]
-
-
-def _with_reason(mode: ModeChoice, draft: str, gpu: str | None, vram_budget_bytes: int | None) -> ModeChoice:
-    said = replace(mode, title=tr(mode.title), help=tr(mode.help))
-    if mode.needs == "draft" and draft:
-        return replace(said, help=tr("{what} Draft: {draft}", what=said.help, draft=draft))
-    if mode.needs == "draft":
-        return replace(said, problem=tr(_NO_DRAFT))
-    if mode.needs == "gpu" and gpu == "":
-        return replace(said, problem=tr(_NO_GPU))
-    if mode.needs == "gpu" and vram_budget_bytes == 0:
-        return replace(said, problem=tr(_GPU_LEFT_ALONE))
-    return said
 
 
 def model_name(ref: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from app.chat.choices import mode_title
+from app.chat.modes import mode_title
 from engine.messages import Event, Failed, Finished, ModeChanged, PlanChosen, PrefillProgress, TokensAdded
 
 

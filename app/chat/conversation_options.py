@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, get_args
 
-from app.chat.choices import MODES
+from app.chat.modes import known_modes
 from engine.json_text import read_json
 from engine.messages import Effort, SamplingOptions, Thinking
 
@@ -69,7 +69,7 @@ class ConversationOptions:
             system_prompt if isinstance(system_prompt, str) else None,
             None if most is None else int(most),
             SamplingOptions(**numbers),  # type: ignore[arg-type]
-            mode if mode in _MODE_NAMES else None,
+            next((one.name for one in known_modes() if one.name == mode), None),
             _thinking(values.get("thinking")),
         )
 
@@ -84,7 +84,6 @@ class Preset:
 
 _WHOLE = ("top_k", "seed")
 _LARGEST = 1 << 64  # seeds have so many bits
-_MODE_NAMES = tuple(mode.name for mode in MODES)
 
 
 def _thinking(values: Any) -> Thinking:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 
-from app.chat.choices import MODES
 from app.chat.conversation_options import ConversationOptions
+from app.chat.modes import known_modes
 from app.settings.settings import Settings
-from engine.messages import LoadOptions, SamplingOptions, Thinking
+from engine.messages import LoadOptions, SamplingOptions, Thinking, shared_options
 
 
 def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
@@ -19,10 +19,12 @@ def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
     """
     model = settings.model if ref is None else ref
     settings = settings.of_model(model)
+    chosen = {name: settings.values.get(name) for name in shared_options(known_modes())}
     return LoadOptions(
         model=model,
         draft=settings.draft_of(model) or None,
         mode=settings.mode,
+        mode_options={name: value for name, value in chosen.items() if value is not None},
         weights=settings.weights,
         kv_cache=settings.kv_cache,
         threads=settings.threads or None,
@@ -30,29 +32,12 @@ def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
         ram_budget_bytes=settings.ram_budget_bytes,
         vram_budget_bytes=settings.vram_budget_bytes,
         gpu_layers=settings.gpu_layers,
-        draft_width=settings.draft_width,
-        draft_depth=settings.draft_depth,
-        draft_nodes=settings.draft_nodes or LoadOptions.draft_nodes,
-        fallback_threshold=settings.fallback_threshold,
-        branching=settings.branching,
-        adaptive_fallback=settings.adaptive_fallback,
-        draft_ahead=settings.draft_ahead,
-        draft_beyond=settings.draft_beyond,
     )
 
 
 def planned(options: LoadOptions) -> LoadOptions:
     """Options that a plan depends on: those that differ in nothing else have the same plan."""
-    return LoadOptions(
-        model=options.model,
-        draft=options.draft,
-        weights=options.weights,
-        kv_cache=options.kv_cache,
-        context=options.context,
-        ram_budget_bytes=options.ram_budget_bytes,
-        vram_budget_bytes=options.vram_budget_bytes,
-        gpu_layers=options.gpu_layers,
-    )
+    return replace(options, mode=LoadOptions.mode, mode_options={}, threads=None)
 
 
 @dataclass(frozen=True)
@@ -92,22 +77,6 @@ def same_in_memory(held: LoadOptions, wanted: LoadOptions) -> bool:
 
     A mode that needs a GPU wants its layers there; the other modes take them from where they are.
     """
-    usual = LoadOptions()
-
-    def loaded(options: LoadOptions) -> LoadOptions:
-        return replace(
-            usual,
-            model=options.model,
-            draft=options.draft,
-            weights=options.weights,
-            kv_cache=options.kv_cache,
-            threads=options.threads,
-            context=options.context,
-            ram_budget_bytes=options.ram_budget_bytes,
-            vram_budget_bytes=options.vram_budget_bytes,
-            gpu_layers=options.gpu_layers,
-        )
-
-    gpu_modes = [mode.name for mode in MODES if mode.needs == "gpu"]
-    placed = wanted.mode not in gpu_modes or wanted.mode == held.mode
-    return placed and loaded(held) == loaded(wanted)
+    about_gpu = any(mode.needs_gpu for mode in known_modes() if mode.name == wanted.mode)
+    same = replace(wanted, mode=held.mode, mode_options=held.mode_options) == held
+    return same and (not about_gpu or wanted.mode == held.mode)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from app.chat.choices import ModeChoice
+from app.chat.modes import ModeChoice
 from engine.messages import PlanReport
 
 

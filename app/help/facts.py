@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.chat.choices import mode_title
 from app.chat.model_entries import Fit, ListedModel, fit_of
+from app.chat.modes import mode_title
 from app.chat.recommendation import Recommendation
 from engine.messages import MachineReport, ModePrediction, PlanReport, Prediction
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from app.settings.mode_options import mode_option_settings
 from app.words import mark
 
 
@@ -54,10 +55,23 @@ Item = Row | Action | Note
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page."""
+    """A part of a page.
+
+    Attributes:
+        title: Its heading.
+        own: Items that are always there.
+        of_modes: Whether the options of modes follow them.
+    """
 
     title: str
-    items: tuple[Item, ...]
+    own: tuple[Item, ...] = ()
+    of_modes: bool = False
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """Everything in it, from top to bottom."""
+        options = mode_option_settings() if self.of_modes else ()
+        return (*self.own, *(Row(name, advanced=True, per_model=True) for name in options))
 
 
 @dataclass(frozen=True)
@@ -131,19 +145,7 @@ PAGES = (
                     Row("vram_budget_bytes", advanced=True, per_model=True),
                 ),
             ),
-            Section(
-                mark("How drafts grow"),
-                (
-                    Row("draft_width", advanced=True, per_model=True),
-                    Row("draft_depth", advanced=True, per_model=True),
-                    Row("draft_nodes", advanced=True, per_model=True),
-                    Row("branching", advanced=True, per_model=True),
-                    Row("adaptive_fallback", advanced=True, per_model=True),
-                    Row("fallback_threshold", advanced=True, per_model=True),
-                    Row("draft_ahead", advanced=True, per_model=True),
-                    Row("draft_beyond", advanced=True, per_model=True),
-                ),
-            ),
+            Section(mark("How drafts grow"), of_modes=True),
         ),
     ),
     Page(

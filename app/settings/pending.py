@@ -48,7 +48,7 @@ class PendingSettings:
         elif scope:
             self.chosen.set_for_model(scope, name, value)
         else:
-            setattr(self.chosen, name, value)
+            self.chosen.assign(name, value)
 
     def reset(self, name: str, scope: str = EVERY_MODEL) -> None:
         """Choose the usual value; for one model what holds for all."""
@@ -57,7 +57,7 @@ class PendingSettings:
         elif scope:
             self.chosen.forget_for_model(scope, name)
         else:
-            setattr(self.chosen, name, Settings.declared()[name].default)
+            self.chosen.assign(name, Settings.declared()[name].default)
 
     def is_usual(self, name: str, scope: str = EVERY_MODEL) -> bool:
         """True if there is nothing to reset."""
@@ -65,7 +65,7 @@ class PendingSettings:
             return not self.chosen.draft_of(self.chosen.model)
         if scope:
             return name not in self.chosen.by_model.get(scope, {})
-        return bool(getattr(self.chosen, name) == Settings.declared()[name].default)
+        return name not in self.chosen.values
 
     def is_changed(self, name: str, scope: str = EVERY_MODEL) -> bool:
         """True if Apply would change it, in this scope."""
@@ -95,7 +95,7 @@ class PendingSettings:
             if name == "drafts":
                 self.applied.drafts = self.chosen.drafts
             elif not scope:
-                setattr(self.applied, name, getattr(self.chosen, name))
+                self.applied.assign(name, self.chosen.value_of(name))
         self.applied.by_model = self.chosen.by_model
         self.applied.unknown.update(self.chosen.unknown)
         self.undo()
@@ -109,7 +109,7 @@ def exported_names() -> tuple[str, ...]:
 def _value(settings: Settings, name: str, scope: str) -> Any:
     if name == "drafts":
         return settings.draft_of(settings.model)
-    return getattr(settings.of_model(scope) if scope else settings, name)
+    return (settings.of_model(scope) if scope else settings).value_of(name)
 
 
 def _own(settings: Settings, name: str, scope: str) -> Any:
@@ -117,4 +117,4 @@ def _own(settings: Settings, name: str, scope: str) -> Any:
     if scope:
         own = settings.by_model.get(scope, {})
         return (name in own, own.get(name))
-    return getattr(settings, name)
+    return settings.value_of(name)

@@ -93,9 +93,8 @@ def choice(
     help_text: str,
     title: str = "",
     titles: tuple[str, ...] = (),
-    offered: bool = False,
 ) -> Setting[str]:
-    """One of some names; ``titles`` are what to show for them, ``offered`` as in `Names`."""
+    """One of some names; ``titles`` are shown for them."""
 
     def read(value: Any) -> str:
         if value not in names:
@@ -104,7 +103,7 @@ def choice(
             )
         return str(value)
 
-    control = Names(tuple(zip(names, titles or names, strict=True)), offered)
+    control = Names(tuple(zip(names, titles or names, strict=True)))
     return Setting(default, help_text, read, title, control)
 
 
@@ -133,33 +132,6 @@ def optional_whole_number(
 ) -> Setting[int | None]:
     """An integer from ``least`` to ``most``; or None, which is the default and for which ``empty`` is shown."""
     return _optional_integer(least, most, help_text, title, control or Number(least, most, empty=empty))
-
-
-def number(
-    default: float,
-    least: float,
-    most: float,
-    help_text: str,
-    title: str = "",
-    places: int = 2,
-    control: Number | None = None,
-) -> Setting[float]:
-    """A number from ``least`` to ``most``, both included; ``places`` of it are shown."""
-
-    def read(value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-            raise InvalidOption(
-                tr(
-                    "Expected a number from {least} to {most}, not {value}.",
-                    least=figure(least, "g"),
-                    most=figure(most, "g"),
-                    value=repr(value),
-                )
-            )
-        return float(value)
-
-    usual = Number(least, most, places, step=10.0**-places)
-    return Setting(default, help_text, read, title, control or usual)
 
 
 def optional_size(

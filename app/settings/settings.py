@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import Any
 
-from app.chat.choices import MODES
+from app.chat.modes import known_modes
 from app.settings.control import Names, Number, Words
+from app.settings.mode_options import mode_option_settings
 from app.settings.remembered import Remembered
 from app.settings.setting import (
+    Setting,
     address,
     choice,
-    number,
     optional_number,
     optional_size,
     optional_whole_number,
@@ -19,17 +21,28 @@ from app.settings.setting import (
     texts_by_name,
     whole_number,
 )
-from app.words import mark
+from app.words import mark, tr
+from engine.errors import InvalidOption
 
 REMEMBERED_DRAFTS = 64
 _AUTOMATIC = mark("Automatic")
 _TERABYTE = 10**12
 
 
+def _mode(value: Any) -> str:
+    names = [mode.name for mode in known_modes()]
+    if value not in names:
+        raise InvalidOption(
+            tr("Expected one of {names}, not {value}.", names=", ".join(names), value=repr(value))
+        )
+    return str(value)
+
+
 class Settings(Remembered):
     """Every setting by its name; assigning to one checks and keeps it.
 
-    Here are those that have a row in the dialog; the rest is what Tenon remembers by itself.
+    Here are those that have a row in the dialog and do not belong to a mode; the rest is what Tenon remembers by
+    itself.
     """
 
     drafts = texts_by_name(
@@ -38,14 +51,7 @@ class Settings(Remembered):
         mark("Draft model"),
         Names(offered=True),
     )
-    mode = choice(
-        "auto",
-        tuple(mode.name for mode in MODES),
-        mark("How replies are generated."),
-        mark("Mode"),
-        tuple(mode.title for mode in MODES),
-        offered=True,
-    )
+    mode = Setting("auto", mark("How replies are generated."), _mode, mark("Mode"), Names(offered=True))
     weights = choice(
         "auto",
         ("auto", "fp32", "bf16", "q8_0", "q4_k_m"),
@@ -118,53 +124,6 @@ class Settings(Remembered):
             mark("Residual speculative sampling, siblings with replacement"),
             mark("Typical acceptance (lossy)"),
         ),
-    )
-    draft_width = whole_number(
-        10,
-        1,
-        64,
-        mark("How many branches of a draft grow at each step."),
-        mark("Width of drafts"),
-        Number(1, 64, slider=(1, 64)),
-    )
-    draft_depth = whole_number(
-        7,
-        1,
-        16,
-        mark("How many tokens ahead a draft goes."),
-        mark("Depth of drafts"),
-        Number(1, 16, slider=(1, 16)),
-    )
-    draft_nodes = optional_whole_number(
-        1,
-        64,
-        mark("How many guessed tokens the model checks at once."),
-        mark("Tokens checked at once"),
-        control=Number(1, 64, empty=mark("Usual"), slider=(1, 64)),
-    )
-    branching = switch(
-        True, mark("LLMCad: drafts are trees of guesses and not single lines."), mark("Branching drafts")
-    )
-    adaptive_fallback = switch(
-        True,
-        mark("LLMCad: the draft's confidence decides when the model checks it."),
-        mark("Adaptive fallback"),
-    )
-    fallback_threshold = number(
-        0.01,
-        0.0001,
-        1.0,
-        mark("LLMCad: the model checks a draft once its best guess is less likely than this, to begin with."),
-        mark("Fallback threshold"),
-        control=Number(0.0001, 1.0, 4, 0.0001, slider=(0.0001, 1.0), by_factors=True),
-    )
-    draft_ahead = switch(
-        True, mark("LLMCad: the draft goes on while the model's weights are read."), mark("Draft ahead")
-    )
-    draft_beyond = switch(
-        True,
-        mark("LLMCad: the draft goes on below the threshold while a guess is worth its time."),
-        mark("Draft below the threshold"),
     )
     unconfirmed_shown = switch(
         True,
@@ -302,6 +261,11 @@ class Settings(Remembered):
         mark("Asks once a day whether there is a newer Tenon; nothing else is sent along."),
         mark("Check for updates"),
     )
+
+    @classmethod
+    def declared(cls) -> dict[str, Setting[Any]]:
+        """Every setting by name, with those of the modes' options."""
+        return {**super().declared(), **mode_option_settings()}
 
     def forget_models(self, refs: Collection[str]) -> None:
         """Take models that are removed out of what is remembered, as models and as drafts; the chosen one stays."""

@@ -34,6 +34,18 @@ class Values:
         found = {name: value for part in reversed(cls.__mro__) for name, value in vars(part).items()}
         return {name: value for name, value in found.items() if isinstance(value, Setting)}
 
+    def value_of(self, name: str) -> Any:
+        """The value of a setting by its name."""
+        return self.values.get(name, self.declared()[name].default)
+
+    def assign(self, name: str, value: Any) -> None:
+        """Set a setting by its name.
+
+        Raises:
+            InvalidOption: The value is not allowed.
+        """
+        self.change(name, self.declared()[name].read(value))
+
     def change(self, name: str, value: Any) -> None:
         """Store a checked value; assigning to the attribute does this."""
         setting = self.declared()[name]
@@ -97,7 +109,7 @@ class Values:
         if name in self.by_model.get(model, {}):
             self.set_for_model(model, name, value)
         else:
-            setattr(self, name, value)
+            self.assign(name, value)
 
     def _of_other_models(self, model: str) -> dict[str, Mapping[str, Any]]:
         return {ref: own for ref, own in self.by_model.items() if ref != model}

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from engine.cli.interrupt import on_interrupt
-from engine.cli.parser import add_model_option, size
+from engine.cli.mode_options import add_mode_options, given_mode_options
+from engine.cli.parser import add_load_options, load_options
 from engine.cli.read_ahead import read_ahead
 from engine.documents import read_attachment
 from engine.errors import InvalidOption
@@ -23,7 +24,6 @@ from engine.messages import (
     Failed,
     Finished,
     Generate,
-    LoadOptions,
     Notice,
     Reply,
     SamplingOptions,
@@ -33,14 +33,6 @@ from engine.messages import (
 from engine.modes import MODES
 from engine.sentences import either
 
-_WIDTH = "guesses that are followed at each level of the draft's tree; 1 is a chain (default: %(default)s)"
-_DEPTH = "the longest run of guesses (default: %(default)s)"
-_NODES = "guesses that the model checks in one pass, beside the token before them (default: 15; llmcad: 63)"
-_MODE = f"{either(['auto', *MODES])} (default: %(default)s)"
-_FALLBACK = (
-    "llmcad: check the guesses once none of their branches is likelier than this, above 0 and at most 1, to begin with "
-    "(default: %(default)s)"
-)
 _TEMPERATURE = (
     "0 is greedy: always the likeliest token (default: what the model's makers advise; where they advise nothing, 0.8 "
     "with top-k 40, top-p 0.95, min-p 0.05 and in a chat a repetition penalty of 1.1)"
@@ -63,30 +55,10 @@ def add_to(commands: Any) -> None:
     )
     ask.set_defaults(run=_ask)
     ask.add_argument("prompt", metavar="PROMPT", help="the question; - reads standard input")
-    add_model_option(ask)
-    ask.add_argument(
-        "--draft",
-        metavar="REF",
-        help="what guesses: a small model of the same vocabulary, or a head that was trained for the model",
-    )
-    ask.add_argument("--draft-width", metavar="N", type=int, default=LoadOptions.draft_width, help=_WIDTH)
-    ask.add_argument("--draft-depth", metavar="N", type=int, default=LoadOptions.draft_depth, help=_DEPTH)
-    ask.add_argument("--draft-nodes", metavar="N", type=int, help=_NODES)
-    ask.add_argument("--mode", default="auto", help=_MODE)
-    _add_llmcad(ask)
+    add_load_options(ask)
+    ask.add_argument("--mode", default="auto", help=f"{either(['auto', *MODES])} (default: %(default)s)")
+    add_mode_options(ask)
     ask.add_argument("--verify", default="sample-and-match", metavar="RULE", help=_VERIFY)
-    ask.add_argument(
-        "--weights",
-        default="auto",
-        help="auto (as the file has them), fp32, bf16, q8_0 or q4_k_m (default: %(default)s)",
-    )
-    ask.add_argument(
-        "--kv-cache",
-        default="auto",
-        metavar="FORMAT",
-        help="keys and values: full (as wide as the activations), q8_0 (8 bits: half the memory, lossy) or auto, 8 "
-        "bits where the context does not fit otherwise (default: %(default)s)",
-    )
     ask.add_argument(
         "--max-tokens", metavar="N", type=int, help="the reply's limit (default: the context's end)"
     )
@@ -122,11 +94,6 @@ def add_to(commands: Any) -> None:
     ask.add_argument(
         "--threads", metavar="N", type=int, help="CPU threads (default: the usable physical cores)"
     )
-    ask.add_argument("--context", metavar="N", type=int, help="tokens of context")
-    ask.add_argument(
-        "--ram-budget", metavar="SIZE", type=size, help="most memory to use, such as 6G or 512MiB"
-    )
-    ask.add_argument("--vram-budget", metavar="SIZE", type=size, help="the same for a GPU; 0 leaves it alone")
     ask.add_argument(
         "--gpu-layers",
         metavar="N",
@@ -143,26 +110,6 @@ def add_to(commands: Any) -> None:
     )
     ask.add_argument("--raw", action="store_true", help="continue PROMPT as it is, without a chat template")
     ask.add_argument("--json", action="store_true", help="print one JSON object at the end and nothing else")
-
-
-def _add_llmcad(ask: argparse.ArgumentParser) -> None:
-    ask.add_argument(
-        "--fallback-threshold",
-        metavar="A",
-        type=float,
-        default=LoadOptions.fallback_threshold,
-        help=_FALLBACK,
-    )
-    for name, help_ in (
-        ("branching", "llmcad: guess one chain of tokens and no tree"),
-        ("adaptive-fallback", "llmcad: check after --draft-depth guesses, however sure the draft is"),
-        ("draft-ahead", "llmcad: let the draft wait while the model is read"),
-        (
-            "draft-beyond",
-            "llmcad: end each draft at the threshold, however little further guesses would cost",
-        ),
-    ):
-        ask.add_argument(f"--no-{name}", dest=name.replace("-", "_"), action="store_false", help=help_)
 
 
 def _ask(options: argparse.Namespace) -> int:
@@ -220,24 +167,11 @@ def _request(options: argparse.Namespace) -> Generate:
     return Generate(
         request_id="ask",
         verify=options.verify,
-        options=LoadOptions(
-            model=options.model,
-            draft=options.draft,
-            draft_width=options.draft_width,
-            draft_depth=options.draft_depth,
-            draft_nodes=options.draft_nodes,
-            fallback_threshold=options.fallback_threshold,
-            branching=options.branching,
-            adaptive_fallback=options.adaptive_fallback,
-            draft_ahead=options.draft_ahead,
-            draft_beyond=options.draft_beyond,
+        options=load_options(
+            options,
             mode=options.mode,
-            weights=options.weights,
-            kv_cache=options.kv_cache,
+            mode_options=given_mode_options(options),
             threads=options.threads,
-            context=options.context,
-            ram_budget_bytes=options.ram_budget,
-            vram_budget_bytes=options.vram_budget,
             gpu_layers=options.gpu_layers,
         ),
         messages=() if options.raw else (*turns, ChatMessage("user", prompt, attachments)),

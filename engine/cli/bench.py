@@ -10,8 +10,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.interrupt import on_interrupt
-from engine.cli.parser import add_model_option, size
-from engine.messages import Event, LoadOptions
+from engine.cli.parser import add_load_options, load_options
+from engine.messages import Event
 
 if TYPE_CHECKING:
     from engine.benchmark import BenchmarkEvent, BenchmarkRow
@@ -26,30 +26,14 @@ def add_to(commands: Any) -> None:
         "predictions. Ctrl+C ends it early.",
     )
     bench.set_defaults(run=_bench)
-    add_model_option(bench)
-    bench.add_argument("--draft", metavar="REF", help="what guesses for it")
+    add_load_options(bench)
     bench.add_argument(
         "--modes", metavar="MODE", nargs="+", help="these modes instead of all that can run here"
     )
     bench.add_argument(
-        "--weights",
-        default="auto",
-        help="auto (as the file has them), fp32, bf16, q8_0 or q4_k_m (default: %(default)s)",
-    )
-    bench.add_argument(
-        "--kv-cache",
-        default="auto",
-        metavar="FORMAT",
-        help="keys and values: full (as wide as the activations), q8_0 (8 bits: half the memory, lossy) or auto, 8 "
-        "bits where the context does not fit otherwise (default: %(default)s)",
-    )
-    bench.add_argument(
         "--max-tokens", metavar="N", type=int, default=64, help="of each reply (default: %(default)s)"
     )
-    bench.add_argument("--context", metavar="N", type=int, help="tokens of context")
     bench.add_argument("--threads", metavar="N", type=int, help="CPU threads")
-    bench.add_argument("--ram-budget", metavar="SIZE", type=size, help="most memory to use, such as 6G")
-    bench.add_argument("--vram-budget", metavar="SIZE", type=size, help="the same for a GPU")
     bench.add_argument(
         "--json", action="store_true", help="print one JSON object at the end and nothing else"
     )
@@ -64,16 +48,7 @@ def _bench(options: argparse.Namespace) -> int:
     from engine.planning.hardware_report import measure_report
     from engine.planning.model_planner import model_planner
 
-    wanted = LoadOptions(
-        model=options.model,
-        draft=options.draft,
-        weights=options.weights,
-        kv_cache=options.kv_cache,
-        threads=options.threads,
-        context=options.context,
-        ram_budget_bytes=options.ram_budget,
-        vram_budget_bytes=options.vram_budget,
-    )
+    wanted = load_options(options, threads=options.threads)
     measure_report(models_folder(), cache_folder(), _say_measuring)
     plan = model_planner(wanted).plan
     modes = options.modes or [mode.mode for mode in plan.modes if mode.mode in MODES and not mode.refusal]

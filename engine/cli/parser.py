@@ -1,13 +1,13 @@
-"""Shared parts of the subcommands' parsers: errors of one line, the option of the model, and sizes in bytes."""
+"""Shared parts of the subcommands' parsers: errors of one line, the options of a load, and sizes in bytes."""
 
 from __future__ import annotations
 
 import argparse
 import re
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from engine.messages import DEFAULT_MODEL
+from engine.messages import DEFAULT_MODEL, LoadOptions
 
 _UNITS = {
     "": 1,
@@ -38,6 +38,54 @@ def add_model_option(parser: argparse.ArgumentParser) -> None:
         metavar="REF",
         default=DEFAULT_MODEL,
         help="a folder, a GGUF file, or the name of an installed or a bundled model (default: %(default)s)",
+    )
+
+
+def add_load_options(parser: argparse.ArgumentParser) -> None:
+    """Add the model, its draft, and how they are loaded."""
+    add_model_option(parser)
+    parser.add_argument(
+        "--draft",
+        metavar="REF",
+        help="what guesses: a small model of the same vocabulary, or a head that was trained for the model",
+    )
+    parser.add_argument(
+        "--weights",
+        default="auto",
+        help="auto (as the file has them), fp32, bf16, q8_0 or q4_k_m (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--kv-cache",
+        default="auto",
+        metavar="FORMAT",
+        help="keys and values: full (as wide as the activations), q8_0 (8 bits: half the memory, lossy) or auto, 8 "
+        "bits where the context does not fit otherwise (default: %(default)s)",
+    )
+    parser.add_argument("--context", metavar="N", type=int, help="tokens of context")
+    parser.add_argument(
+        "--ram-budget", metavar="SIZE", type=size, help="most memory to use, such as 6G or 512MiB"
+    )
+    parser.add_argument(
+        "--vram-budget", metavar="SIZE", type=size, help="the same for a GPU; 0 leaves it alone"
+    )
+
+
+def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
+    """The load options of a command line.
+
+    Args:
+        options: Parsed by a parser with `add_load_options`.
+        others: Further fields.
+    """
+    return LoadOptions(
+        model=options.model,
+        draft=options.draft,
+        weights=options.weights,
+        kv_cache=options.kv_cache,
+        context=options.context,
+        ram_budget_bytes=options.ram_budget,
+        vram_budget_bytes=options.vram_budget,
+        **others,
     )
 
 

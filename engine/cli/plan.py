@@ -8,10 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.parser import add_model_option, size
+from engine.cli.parser import add_load_options, load_options
 from engine.errors import InvalidOption, ModelNotFound
 from engine.json_text import read_json
-from engine.messages import LoadOptions
 
 if TYPE_CHECKING:
     from engine.planning.hardware_report import HardwareReport
@@ -27,25 +26,7 @@ def add_to(commands: Any) -> None:
         "model's config.json is enough, or a name of the catalogue, or a repository of the hub.",
     )
     plan.set_defaults(run=_plan)
-    add_model_option(plan)
-    plan.add_argument("--draft", metavar="REF", help="what could guess for it")
-    plan.add_argument("--context", metavar="N", type=int, help="tokens of context")
-    plan.add_argument(
-        "--weights",
-        default="auto",
-        help="auto (as the file has them), fp32, bf16, q8_0 or q4_k_m (default: %(default)s)",
-    )
-    plan.add_argument(
-        "--kv-cache",
-        default="auto",
-        metavar="FORMAT",
-        help="keys and values: full (as wide as the activations), q8_0 (8 bits: half the memory, lossy) or auto, 8 "
-        "bits where the context does not fit otherwise (default: %(default)s)",
-    )
-    plan.add_argument("--ram-budget", metavar="SIZE", type=size, help="most memory to use, such as 6G")
-    plan.add_argument(
-        "--vram-budget", metavar="SIZE", type=size, help="the same for a GPU; 0 leaves it alone"
-    )
+    add_load_options(plan)
     plan.add_argument(
         "--machine", metavar="FILE", type=Path, help="plan for another machine: its `tenon doctor --json`"
     )
@@ -58,15 +39,7 @@ def _plan(options: argparse.Namespace) -> int:
     from engine.planning.hardware_report import measure_report
     from engine.planning.model_planner import model_planner
 
-    wanted = LoadOptions(
-        model=options.model,
-        draft=options.draft,
-        weights=options.weights,
-        kv_cache=options.kv_cache,
-        context=options.context,
-        ram_budget_bytes=options.ram_budget,
-        vram_budget_bytes=options.vram_budget,
-    )
+    wanted = load_options(options)
     report = None if options.machine is None else _read_machine(options.machine)
     if report is None:
         if sys.stderr.isatty():

@@ -12,20 +12,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from engine.errors import InvalidOption
 from engine.kernels.sampling import likeliest
-from engine.messages import LoadOptions
 from engine.model.token_tree import ROOT, Draft, DraftShape
-from engine.sentences import mark, say
 
-_MOST = {"width": 64, "depth": 16, "nodes": 64}
-_REFUSALS = {
-    "width": mark("The draft tree's width must be between 1 and {most}, not {value}."),
-    "depth": mark("The draft tree's depth must be between 1 and {most}, not {value}."),
-    "nodes": mark("The draft tree's nodes must be between 1 and {most}, not {value}."),
-}
-#: Nodes that a draft may have to run for one tree: the deepest level is never expanded.
-LARGEST_TREE = _MOST["width"] * (_MOST["depth"] - 1)
+#: Nodes that a draft may have to run for one tree of 64 by 16: the deepest level is never expanded.
+LARGEST_TREE = 64 * (16 - 1)
 
 
 @dataclass(frozen=True)
@@ -36,27 +27,11 @@ class TreeShape:
         width: Nodes that are expanded at each level, and children that are looked at of each; 1 drafts chains.
         depth: Longest path below the root.
         nodes: Nodes kept for the target to verify.
-
-    Raises:
-        InvalidOption: one of them is out of its range.
     """
 
     width: int = 10
     depth: int = 7
     nodes: int = 15
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        for name, most in _MOST.items():
-            value = getattr(self, name)
-            if not 1 <= value <= most:
-                raise InvalidOption(say(_REFUSALS[name], most=most, value=value))
-
-
-def tree_shape(options: LoadOptions) -> TreeShape:
-    """How large dynamic trees may get. InvalidOption where that is out of range."""
-    nodes = TreeShape.nodes if options.draft_nodes is None else options.draft_nodes
-    return TreeShape(options.draft_width, options.draft_depth, nodes)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,9 @@
-"""When a draft has become too uncertain to go on: LLMCad's self-adaptive threshold.
+"""Threshold of the confidence below which a draft ends: LLMCad's self-adaptive threshold.
 
 Source: LLMCad (Xu et al. 2023), section 3.3, equation 3.
 """
 
 from __future__ import annotations
-
-from engine.errors import InvalidOption
-from engine.sentences import figure, say
 
 #: Below it the limit of nodes ends every draft first, and halving it on would only delay its way back.
 LOWEST_THRESHOLD = 1e-6
@@ -25,21 +22,11 @@ class FallbackThreshold:
 
     Attributes:
         value: Alpha now, between `LOWEST_THRESHOLD` and 1.
-
-    Raises:
-        InvalidOption: it is not above 0 and at most 1.
     """
 
     DEFAULT = 0.01
 
     def __init__(self, initial: float = DEFAULT) -> None:
-        if not 0.0 < initial <= 1.0:
-            raise InvalidOption(
-                say(
-                    "The fallback threshold must be above 0 and at most 1, not {initial}.",
-                    initial=figure(initial, "g"),
-                )
-            )
         self.value = max(initial, LOWEST_THRESHOLD)
 
     def observe(self, confidence: float, drafted: int, correct: int) -> None:

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import ClassVar
 
 from engine.drafting.drafter import Drafter
-from engine.drafting.dynamic_tree import TreeShape, tree_shape
+from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.head_layout import HeadLayout, head_bytes, read_layout
 from engine.drafting.head_loader import check_target, load_feature_network, read_shared, share
 from engine.drafting.kind import DraftKind, DraftPlan, LoadedDraft, ReadTokenizer, Seconds
+from engine.drafting.paced_tree import Pacing
 from engine.drafting.sampled_tree import DraftSampling
-from engine.messages import LoadOptions, PromptKind
+from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
 from engine.model.footprint import cache_bytes
@@ -126,13 +127,13 @@ class _LoadedHead(LoadedDraft):
 
     def drafter(
         self,
-        paced: bool,
-        options: LoadOptions,
+        growth: TreeShape | Pacing,
         sampling: DraftSampling | None,
         failed: Callable[[str], None],
         drafted: Callable[[Sequence[int]], None],
     ) -> Drafter:
         """Levels of a dynamic tree; modes that pace branches do not take heads."""
-        self._draft.limits = tree_shape(options)
+        assert isinstance(growth, TreeShape), "a mode that paces branches was given a head"
+        self._draft.limits = growth
         self._draft.sampling = sampling
         return FallbackDrafter(self._draft, self._link, failed)

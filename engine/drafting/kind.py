@@ -11,8 +11,10 @@ from typing import ClassVar
 import torch
 
 from engine.drafting.drafter import Drafter
+from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.paced_tree import Pacing
 from engine.drafting.sampled_tree import DraftSampling
-from engine.messages import LoadOptions, PromptKind
+from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
 from engine.model.weight_format import WeightFormat
@@ -65,8 +67,7 @@ class LoadedDraft(ABC):
     @abstractmethod
     def drafter(
         self,
-        paced: bool,
-        options: LoadOptions,
+        growth: TreeShape | Pacing,
         sampling: DraftSampling | None,
         failed: Callable[[str], None],
         drafted: Callable[[Sequence[int]], None],
@@ -74,8 +75,8 @@ class LoadedDraft(ABC):
         """The drafter of one reply.
 
         Args:
-            paced: Whether it drafts branch by branch, and ahead while the target waits for its weights.
-            options: How large its trees may get, and how branches are paced.
+            growth: How large its trees may get level by level; or how branches are paced, and grow ahead while the
+                target waits for its weights.
             sampling: How its drafts are drawn, where they can be; None for the likeliest tokens.
             failed: Called once with a sentence if the draft fails; the reply goes on without it.
             drafted: Called with the tokens of the best guess as it grows, where it drafts for long.

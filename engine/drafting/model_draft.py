@@ -12,13 +12,13 @@ import torch
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.drafting.drafter import Drafter
-from engine.drafting.dynamic_tree import tree_shape
+from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.kind import DraftKind, DraftPlan, LoadedDraft, ReadTokenizer, Seconds
-from engine.drafting.paced_tree import PacedTree, pacing
+from engine.drafting.paced_tree import PacedTree, Pacing
 from engine.drafting.sampled_tree import DraftSampling
 from engine.errors import WeightsMissing
-from engine.messages import LoadOptions, PromptKind
+from engine.messages import PromptKind
 from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
 from engine.model.footprint import cache_bytes, layer_elements, weight_bytes
@@ -142,15 +142,12 @@ class _LoadedModel(LoadedDraft):
 
     def drafter(
         self,
-        paced: bool,
-        options: LoadOptions,
+        growth: TreeShape | Pacing,
         sampling: DraftSampling | None,
         failed: Callable[[str], None],
         drafted: Callable[[Sequence[int]], None],
     ) -> Drafter:
         """Levels of a dynamic tree, or branches that are paced."""
-        if paced:
-            return FallbackDrafter(PacedTree(self._model, pacing(options), drafted), self._link, failed)
-        return FallbackDrafter(
-            DraftModelDrafter(self._model, tree_shape(options), sampling), self._link, failed
-        )
+        if isinstance(growth, Pacing):
+            return FallbackDrafter(PacedTree(self._model, growth, drafted), self._link, failed)
+        return FallbackDrafter(DraftModelDrafter(self._model, growth, sampling), self._link, failed)

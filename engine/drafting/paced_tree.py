@@ -16,7 +16,6 @@ from engine.drafting.branch_tree import BranchTree
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.fallback import FallbackThreshold
 from engine.drafting.step_worth import StepWorth
-from engine.messages import LoadOptions
 from engine.model.token_tree import Draft, DraftShape
 
 #: Any token more likely than this opens a branch (section 3.2).
@@ -45,9 +44,6 @@ class Pacing:
         draft_beyond: Whether nodes that are worth their time are run below the threshold, and likely tokens that opened
             no branch take the places that branches leave; else a draft is the paper's branches alone.
         length: Of drafts whose length is fixed.
-
-    Raises:
-        InvalidOption: the threshold is out of its range.
     """
 
     fallback_threshold: float = FallbackThreshold.DEFAULT
@@ -56,22 +52,6 @@ class Pacing:
     draft_ahead: bool = True
     draft_beyond: bool = True
     length: int = 7
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        FallbackThreshold(self.fallback_threshold)
-
-
-def pacing(options: LoadOptions) -> Pacing:
-    """How branches are paced. InvalidOption where that is out of range."""
-    return Pacing(
-        options.fallback_threshold,
-        options.branching,
-        options.adaptive_fallback,
-        options.draft_ahead,
-        options.draft_beyond,
-        options.draft_depth,
-    )
 
 
 class PacedTree:

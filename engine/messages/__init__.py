@@ -66,6 +66,7 @@ from engine.messages.models import (
     Prediction,
     PredictModels,
 )
+from engine.messages.modes import ModeDescriptor, ModeOption, OptionValue, shared_options
 from engine.messages.reports import (
     ErrorReport,
     Memory,
@@ -120,6 +121,8 @@ __all__ = [
     "MemoryShortage",
     "MemoryUse",
     "ModeChanged",
+    "ModeDescriptor",
+    "ModeOption",
     "ModePrediction",
     "ModelAdvice",
     "ModelLoaded",
@@ -128,6 +131,7 @@ __all__ = [
     "ModelReport",
     "ModelUnloaded",
     "Notice",
+    "OptionValue",
     "PairsFound",
     "Ping",
     "Plan",
@@ -157,5 +161,6 @@ __all__ = [
     "Unit",
     "Unload",
     "fenced",
+    "shared_options",
     "with_attachments",
 ]

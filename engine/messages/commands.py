@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.messages.attachment import Attachment
 from engine.messages.models import FindPairs, PredictModels
+from engine.messages.modes import OptionValue
 
 Role = Literal["system", "user", "assistant"]
 PromptKind = Literal["chat", "code", "arithmetic", "instruction"]
@@ -39,22 +41,13 @@ class LoadOptions:
     Attributes:
         model: A local folder, a GGUF file, or the name of an installed or a bundled model.
         draft: The draft model's folder or name; None for none, or in a mode that needs one for the bundled one.
-        draft_width: Nodes of a drafted tree that are expanded at each level, 1 to 64.
-        draft_depth: Its longest path, 1 to 16; the length of LLMCad's drafts where confidence does not end them.
-        draft_nodes: Nodes of it that the target verifies in a round beside the root, 1 to 64; None takes what is usual
-            for the mode.
         mode: A name from the table of modes, or ``auto``.
+        mode_options: Values of modes' options by name (`ModeOption`); an option without one has its default.
         weights: ``auto`` for what the file is in, or ``fp32``, ``bf16``, ``q8_0``, ``q4_k_m``, which convert.
         kv_cache: What keys and values are in: ``full``, as wide as the activations; ``q8_0``, 8 bits, lossy and half
             of the memory; ``auto``, 8 bits where the context does not fit otherwise.
         threads: CPU threads; None takes the usable physical cores.
         context: Tokens of context; None takes the model's own length, capped by memory.
-        fallback_threshold: LLMCad's alpha at the start of a reply, above 0 and at most 1: the target verifies when the
-            most confident branch of the draft has become less likely than this.
-        branching: LLMCad: whether drafts are trees; else the likeliest token follows the likeliest token.
-        adaptive_fallback: LLMCad: whether confidence decides when to verify; else a draft has a fixed length.
-        draft_ahead: LLMCad: whether the draft goes on while the target loads its weights.
-        draft_beyond: LLMCad: whether the draft goes on below alpha while a guess is worth its time.
         ram_budget_bytes: Upper limit for the engine's process, its own code included; None takes what is free.
         vram_budget_bytes: The same for a GPU's memory; 0 leaves the GPU alone.
         gpu_layers: Most layers of the model that are to be in the GPU's memory; None takes what its budget allows.
@@ -63,6 +56,7 @@ class LoadOptions:
     model: str = DEFAULT_MODEL
     draft: str | None = None
     mode: str = "auto"
+    mode_options: Mapping[str, OptionValue] = field(default_factory=dict, hash=False)
     weights: str = "auto"
     kv_cache: str = "auto"
     threads: int | None = None
@@ -70,14 +64,6 @@ class LoadOptions:
     ram_budget_bytes: int | None = None
     vram_budget_bytes: int | None = None
     gpu_layers: int | None = None
-    draft_width: int = 10
-    draft_depth: int = 7
-    draft_nodes: int | None = None
-    fallback_threshold: float = 0.01
-    branching: bool = True
-    adaptive_fallback: bool = True
-    draft_ahead: bool = True
-    draft_beyond: bool = True
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from engine.messages.machine import MachineReport, PlanReport
 from engine.messages.models import ModelPredicted, PairsFound
+from engine.messages.modes import ModeDescriptor
 from engine.messages.reports import (
     ErrorReport,
     Memory,
@@ -24,11 +25,13 @@ class EngineReady:
 
     Attributes:
         gpu: The GPU that it can use, by torch's name for it (``cuda:0``); empty where there is none.
+        modes: Its modes in the order of menus, ``auto`` first.
     """
 
     process_id: int
     version: str
     gpu: str = ""
+    modes: tuple[ModeDescriptor, ...] = ()
 
 
 @dataclass(frozen=True)

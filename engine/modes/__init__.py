@@ -1,11 +1,47 @@
 """Modes: each a recipe of parts for the one loop, one file per mode. ``MODES`` is the table of them."""
 
+from collections.abc import Mapping
+
+from engine.errors import InvalidOption
+from engine.messages import ModeDescriptor, shared_options
 from engine.modes import dovetail, layer_offload, llmcad, lookup, offload, plain
 from engine.modes.mode import Mode
+from engine.sentences import either, figure, mark, say
 
-# Of equal predictions the earlier one is taken.
+_AUTO = ModeDescriptor("auto", mark("Auto"), mark("Takes the fastest mode for this model and this computer."))
+# In the order of menus.
 MODES: dict[str, Mode] = {
-    one.MODE.name: one.MODE for one in (plain, lookup, llmcad, dovetail, offload, layer_offload)
+    one.MODE.name: one.MODE for one in (plain, lookup, dovetail, offload, layer_offload, llmcad)
 }
 
-__all__ = ["MODES", "Mode"]
+__all__ = ["MODES", "Mode", "check_options", "descriptors"]
+
+
+def descriptors() -> tuple[ModeDescriptor, ...]:
+    """Every mode that a person may choose, ``auto`` first."""
+    return (_AUTO, *(mode.descriptor for mode in MODES.values()))
+
+
+def check_options(given: Mapping[str, object]) -> None:
+    """Refuse options that no mode has, and values that they do not take.
+
+    Raises:
+        InvalidOption: one of these.
+    """
+    known = shared_options(descriptors())
+    for name, value in given.items():
+        option = known.get(name)
+        if option is None:
+            raise InvalidOption(
+                say("No mode has an option {name}: choose {names}.", name=repr(name), names=either(known))
+            )
+        if not option.accepts(value):
+            raise InvalidOption(
+                say(
+                    "{option} must be between {least} and {most}, not {value}.",
+                    option=say(option.title),
+                    least=figure(option.least, "g"),
+                    most=figure(option.most, "g"),
+                    value=value,
+                )
+            )

@@ -22,6 +22,8 @@ def _pointless(placement: PlacementPlan, gpu_layers: int | None) -> str:
 
 MODE = Mode(
     name=mark("layer-offload"),
+    title=mark("Layer offload"),
+    help=mark("Each layer is copied to the GPU when its turn comes."),
     reason=mark(
         "Layer offload was chosen: layers that do not fit on the GPU are copied there for each token."
     ),

@@ -9,13 +9,58 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.modes.mode import Mode, adaptive
+from engine.messages import ModeOption
+from engine.modes.mode import DEPTH, Mode, Values, adaptive, nodes
 from engine.sentences import mark, say
 
 if TYPE_CHECKING:
+    from engine.drafting.paced_tree import Pacing
     from engine.placement.plan import PlacementPlan
 
+_TECHNIQUES = (
+    ModeOption(
+        "branching",
+        mark("Branching drafts"),
+        mark("LLMCad: drafts are trees of guesses and not single lines."),
+        default=True,
+    ),
+    ModeOption(
+        "adaptive_fallback",
+        mark("Adaptive fallback"),
+        mark("LLMCad: the draft's confidence decides when the model checks it."),
+        default=True,
+    ),
+    ModeOption(
+        "fallback_threshold",
+        mark("Fallback threshold"),
+        mark("LLMCad: the model checks a draft once its best guess is less likely than this, to begin with."),
+        default=0.01,
+        least=0.0001,
+        places=4,
+        by_factors=True,
+    ),
+    ModeOption(
+        "draft_ahead",
+        mark("Draft ahead"),
+        mark("LLMCad: the draft goes on while the model's weights are read."),
+        default=True,
+    ),
+    ModeOption(
+        "draft_beyond",
+        mark("Draft below the threshold"),
+        mark("LLMCad: the draft goes on below the threshold while a guess is worth its time."),
+        default=True,
+    ),
+)
+
 _FITS = mark("It is for models larger than memory, and this one fits.")
+
+
+def _growth(values: Values) -> Pacing:
+    from engine.drafting.paced_tree import Pacing
+
+    techniques = {option.name: values[option.name] for option in _TECHNIQUES}
+    return Pacing(**techniques, length=values["draft_depth"])
 
 
 def _pointless(placement: PlacementPlan, gpu_layers: int | None) -> str:
@@ -24,15 +69,17 @@ def _pointless(placement: PlacementPlan, gpu_layers: int | None) -> str:
 
 MODE = Mode(
     name=mark("llmcad"),
+    title="LLMCad",
+    help=mark("For models larger than memory: a draft writes, the model is read from the disk to check."),
     reason=mark(
         "LLMCad was chosen: layers that memory has no room for are read from the disk, and meanwhile a draft guesses "
         "ahead."
     ),
     predict=lambda rounds: rounds.drafted_ahead(),
     schedule=adaptive,
+    growth=_growth,
+    options=(DEPTH, nodes(63), *_TECHNIQUES),
     drafts=("model",),
-    paced=True,
-    nodes=63,
     pointless=_pointless,
     reason_in_memory=mark(
         "LLMCad was chosen, but this model fits in memory: nothing is read from the disk, so there is no wait in "

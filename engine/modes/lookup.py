@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.modes.mode import Mode
+from engine.modes.mode import Mode, Values
 from engine.sentences import mark
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def _drafter(chances: MatchChances) -> Drafter:
     return PromptLookup(chances)
 
 
-def _schedule(nodes: int, cost: RoundCost) -> Schedule:
+def _schedule(values: Values, cost: RoundCost) -> Schedule:
     from engine.decoding.worthwhile_nodes import WorthwhileNodes
 
     return WorthwhileNodes(cost=cost)
@@ -28,6 +28,8 @@ def _schedule(nodes: int, cost: RoundCost) -> Schedule:
 
 MODE = Mode(
     name=mark("lookup"),
+    title=mark("Lookup"),
+    help=mark("Guesses the next tokens from the text so far, checks several at once."),
     reason=mark("Prompt lookup was chosen."),
     predict=lambda rounds: rounds.looked_up(),
     drafter=_drafter,

@@ -1,31 +1,69 @@
-"""What a mode is: a name, the parts it puts into the loop, and all that is said and predicted of it.
+"""Interface of a mode: its parts of the loop, its options, and all that is said and predicted of it.
 
-A mode's file imports its parts where it makes them: the window's process and the command line read the table of modes
-before torch is there.
+A mode's file imports its parts where it makes them: the window and the command line read the table of modes without
+torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+from engine.messages import ModeDescriptor, ModeOption
+from engine.sentences import mark
 
 if TYPE_CHECKING:
     from engine.decoding.loop import Recipe
     from engine.decoding.round_cost import RoundCost
     from engine.decoding.schedule import Schedule
     from engine.drafting.drafter import Drafter
+    from engine.drafting.dynamic_tree import TreeShape
     from engine.drafting.match_chances import MatchChances
+    from engine.drafting.paced_tree import Pacing
     from engine.placement.plan import PlacementPlan
     from engine.verifying.verdict import Verifier
 
+Values = Mapping[str, Any]
+"""The value of each option of a mode, by the option's name."""
+
+# Options that modes with a draft share.
+WIDTH = ModeOption(
+    "draft_width",
+    mark("Width of drafts"),
+    mark("How many branches of a draft grow at each step."),
+    default=10,
+    least=1,
+    most=64,
+)
+DEPTH = ModeOption(
+    "draft_depth",
+    mark("Depth of drafts"),
+    mark("How many tokens ahead a draft goes."),
+    default=7,
+    least=1,
+    most=16,
+)
+
+
+def nodes(usual: int) -> ModeOption:
+    """The option for the most tokens of a draft that are verified at once, beside the one before them."""
+    return ModeOption(
+        "draft_nodes",
+        mark("Tokens checked at once"),
+        mark("How many guessed tokens the model checks at once."),
+        default=usual,
+        least=1,
+        most=64,
+    )
+
 
 class Round(Protocol):
-    """What is predicted of a round."""
+    """Prediction of a round."""
 
     @property
     def tokens_per_second(self) -> float:
-        """What comes out."""
+        """Speed of the text."""
         ...
 
     @property
@@ -35,12 +73,12 @@ class Round(Protocol):
 
     @property
     def nodes(self) -> int:
-        """Of its draft."""
+        """Nodes of its draft."""
         ...
 
 
 class Rounds(Protocol):
-    """The rounds that a prediction can be made of, with the costs of a machine and what drafts are worth there."""
+    """The rounds that a prediction can be made of, with the costs of a machine and the worth of drafts there."""
 
     def plain(self) -> Round:
         """One token for each forward."""
@@ -65,16 +103,18 @@ class Mode:
 
     Attributes:
         name: As ``--mode`` takes it.
+        title: Its name in the window.
+        help: One sentence for menus.
         reason: Why it runs, where the person chose it.
-        predict: What a round of it gives.
-        schedule: Makes the schedule of one reply from the most nodes that a draft may have and what rounds cost so far.
-        drafter: Makes the drafter of one reply from what matches in its texts were worth so far; None where the mode
+        predict: Makes the prediction of a round.
+        schedule: Makes the schedule of one reply from the mode's options and the cost of rounds so far.
+        drafter: Makes the drafter of one reply from the worth of earlier matches in its texts; None where the mode
             needs the draft that was loaded with the model.
+        growth: Makes the limits of the loaded draft's drafts from the mode's options; None for a mode that needs none.
+        options: Its options, those shared with other modes included.
         drafts: The kinds of draft that it takes; empty for a mode that has a drafter of its own.
         placements: Where the target's layers may be, the best first. What fits in none of these is streamed.
         needs_gpu: Whether it is about a GPU.
-        paced: Whether a loaded draft drafts branch by branch, and ahead; else level by level.
-        nodes: Most nodes of a draft where the person did not say.
         looks_up: Whether its drafter finds tokens in the text, and is worth what such matches are.
         pointless: Why it gains nothing with a target's layers in these places and at most so many of them on a GPU;
             empty where it may.
@@ -82,19 +122,21 @@ class Mode:
         usual: Why ``auto`` takes it where no speed was measured; empty for a mode that it does not take then.
         wrong_draft: Why it does not take drafts of other kinds.
         without_kind: Why ``auto`` took its place for a draft of another kind.
-        draft_refused: What is said of such a draft where the mode alone will do.
+        draft_refused: The error about such a draft where the mode alone will do.
     """
 
     name: str
+    title: str
+    help: str
     reason: str
     predict: Callable[[Rounds], Round]
-    schedule: Callable[[int, RoundCost], Schedule]
+    schedule: Callable[[Values, RoundCost], Schedule]
     drafter: Callable[[MatchChances], Drafter] | None = None
+    growth: Callable[[Values], TreeShape | Pacing] | None = None
+    options: tuple[ModeOption, ...] = ()
     drafts: tuple[str, ...] = ()
     placements: tuple[str, ...] = ("resident",)
     needs_gpu: bool = False
-    paced: bool = False
-    nodes: int = 15
     looks_up: bool = False
     pointless: Callable[[PlacementPlan, int | None], str] = lambda placement, gpu_layers: ""
     reason_in_memory: str = ""
@@ -108,11 +150,20 @@ class Mode:
         """Whether the mode runs only with a draft beside the model."""
         return bool(self.drafts)
 
+    @property
+    def descriptor(self) -> ModeDescriptor:
+        """The mode as the window and the command line are told of it."""
+        return ModeDescriptor(self.name, self.title, self.help, self.drafts, self.needs_gpu, self.options)
+
+    def values(self, given: Mapping[str, Any]) -> Values:
+        """The values of its options: the given one, else the default."""
+        return {option.name: given.get(option.name, option.default) for option in self.options}
+
     def recipe(
         self,
         verifier: Verifier,
         draft: Drafter | None,
-        nodes: int | None,
+        values: Values,
         cost: RoundCost,
         chances: MatchChances,
     ) -> Recipe:
@@ -121,7 +172,7 @@ class Mode:
         Args:
             verifier: The rule.
             draft: The drafter of the loaded draft; None where there is none, or the mode needs none.
-            nodes: Most nodes of a draft; None for the mode's own.
+            values: Of the mode's options.
             cost: What rounds of this mode cost with the loaded model; the schedule adds to it.
             chances: What matches in its texts were worth; lookup adds to it.
         """
@@ -129,7 +180,7 @@ class Mode:
 
         drafter = draft if self.drafter is None else self.drafter(chances)
         assert drafter is not None, f"the mode {self.name} was planned without a draft"
-        return Recipe(drafter, verifier, self.schedule(self.nodes if nodes is None else nodes, cost))
+        return Recipe(drafter, verifier, self.schedule(values, cost))
 
 
 def no_drafter(chances: MatchChances) -> Drafter:
@@ -139,7 +190,7 @@ def no_drafter(chances: MatchChances) -> Drafter:
     return NoDrafter()
 
 
-def no_drafts(nodes: int, cost: RoundCost) -> Schedule:
+def no_drafts(values: Values, cost: RoundCost) -> Schedule:
     """Of modes that decode plainly."""
     from engine.decoding.schedule import FixedShape
     from engine.model.token_tree import DraftShape
@@ -147,8 +198,8 @@ def no_drafts(nodes: int, cost: RoundCost) -> Schedule:
     return FixedShape(DraftShape(0))
 
 
-def adaptive(nodes: int, cost: RoundCost) -> Schedule:
+def adaptive(values: Values, cost: RoundCost) -> Schedule:
     """As many nodes as pay for the draft's time."""
     from engine.decoding.adaptive_budget import AdaptiveBudget
 
-    return AdaptiveBudget(nodes, cost)
+    return AdaptiveBudget(values["draft_nodes"], cost)

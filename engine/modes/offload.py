@@ -10,6 +10,8 @@ _NO_LAYERS_WANTED = mark("It needs layers on the GPU, and the setting for GPU la
 
 MODE = Mode(
     name=mark("offload"),
+    title=mark("Partial offload"),
+    help=mark("As many layers as fit run on the GPU, the rest in memory."),
     reason=mark("Partial offload was chosen: the first layers on the GPU, the others on the CPU."),
     predict=lambda rounds: rounds.plain(),
     drafter=no_drafter,

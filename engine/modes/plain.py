@@ -5,6 +5,8 @@ from engine.sentences import mark
 
 MODE = Mode(
     name="plain",
+    title=mark("Plain"),
+    help=mark("Generates one token after the other."),
     reason=mark("Plain decoding was chosen: one token for each pass."),
     predict=lambda rounds: rounds.plain(),
     drafter=no_drafter,

@@ -42,7 +42,7 @@ from engine.sentences import say
 
 _PROMPT_CHUNK = 512
 _DISK_RESERVE_BYTES = 1 << 30
-# Another mode than the one before in `MODES` must be predicted to be faster by more than predictions are off.
+# Another mode than the one before must be predicted to be faster by more than predictions are off.
 _WORTH = 1.02
 
 Profiles = Callable[[str], Profile]
@@ -89,7 +89,9 @@ class MachinePlanner:
         Raises:
             InvalidOption: there is no such weight format.
         """
-        plans = [self._mode(mode) for mode in MODES.values()]
+        # Of equal predictions one without a GPU is taken, and one that is particular about its draft.
+        modes = sorted(MODES.values(), key=lambda mode: (mode.needs_gpu, len(mode.drafts)))
+        plans = [self._mode(mode) for mode in modes]
         chosen: ModePlan | None = None
         for plan in plans:
             if plan.tokens_per_second is not None and (

@@ -9,7 +9,7 @@ from engine.errors import InvalidOption
 from engine.hub.bundled import paired_draft
 from engine.hub.installed import find_model
 from engine.messages import LoadOptions, Plan
-from engine.modes import MODES, Mode
+from engine.modes import MODES, Mode, check_options
 from engine.planning.mode_plan import MachinePlan, ModePlan
 from engine.planning.model_planner import ModelPlanner
 from engine.sentences import either, mark, say
@@ -48,12 +48,13 @@ def choose_draft(options: LoadOptions) -> str | None:
 
 
 def check_mode(options: LoadOptions) -> None:
-    """Refuse a mode that does not exist, or that lacks the draft that it needs.
+    """Refuse a mode that does not exist, or lacks the draft that it needs, and options that no mode takes.
 
     Raises:
         InvalidOption: one of these.
         CheckpointError: there is no such draft.
     """
+    check_options(options.mode_options)
     if options.mode == AUTO:
         return
     if options.mode not in MODES:

@@ -152,7 +152,7 @@ def test_a_first_day(qtbot: QtBot, person: Person, tmp_path: Path, monkeypatch: 
 def test_a_setting_that_cannot_be_says_what_would_do_and_its_button_sets_that(
     qtbot: QtBot, person: Person, option: str, value: int, said: str, corrected: int
 ) -> None:
-    setattr(person.workspace.settings, option, value)
+    person.workspace.settings.assign(option, value)
     person.ask("What is a token?")
     failed = person.wait_for_reply()
     assert (failed.state, said in (failed.error or "")) == (MessageState.FAILED, True)

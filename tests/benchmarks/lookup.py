@@ -174,7 +174,7 @@ def main() -> None:
         weights=options.weights,
         threads=options.threads,
         draft=options.draft,
-        **{name: value for name, value in sizes.items() if value is not None},
+        mode_options={name: value for name, value in sizes.items() if value is not None},
     )
     with TenonChild(load) as child:
         child.sampled(PROMPTS["chat"][0], 16, "plain")

@@ -52,7 +52,7 @@ class Row:
             weights=weights,
             threads=threads,
             context=1024,
-            draft_nodes=self.verified - 1,
+            mode_options={"draft_nodes": self.verified - 1},
         )
 
 

@@ -240,7 +240,7 @@ def test_a_draft_and_its_tree_settings(llama_folder: Path, capsys: pytest.Captur
     assert reply["timings"]["acceptance_rate"] == 1.0
     assert "the draft runs on the CPU" in captured.err
     assert main([*arguments, "--draft", str(llama_folder), "--draft-depth", "17"]) == 2
-    assert capsys.readouterr().err == "tenon: The draft tree's depth must be between 1 and 16, not 17.\n"
+    assert capsys.readouterr().err == "tenon: Depth of drafts must be between 1 and 16, not 17.\n"
 
 
 def test_techniques_of_llmcad_can_be_switched_off(

@@ -149,9 +149,9 @@ def test_bad_pairs_are_refused(client: EngineClient, llama_folder: Path, tmp_pat
     assert "holds a draft head and not a whole model" in message(head)
     assert "no model 'nowhere'" in message(llama_folder, draft="nowhere")
     assert "needs a draft" in message(llama_folder, mode="dovetail")
-    for name, value in (("width", 65), ("depth", 0), ("nodes", 100)):
-        options = {"draft": str(llama_folder), f"draft_{name}": value}
-        assert f"tree's {name} must be between 1 and" in message(llama_folder, **options)
+    for name, value, most in (("draft_width", 65, 64), ("draft_depth", 0, 16), ("draft_nodes", 100, 64)):
+        refusal = message(llama_folder, draft=str(llama_folder), **{name: value})
+        assert f"must be between 1 and {most}, not {value}." in refusal
     # The engine is as it was.
     assert client.answer("a", llama_folder, max_tokens=2).token_ids
 

@@ -63,7 +63,8 @@ def test_the_mode_says_why_and_takes_its_own_number_of_nodes(
     client: EngineClient, llama_folder: Path
 ) -> None:
     client.events.clear()
-    values = {**LLMCAD, "draft": str(llama_folder), "draft_nodes": None, "fallback_threshold": 1e-5}
+    values = {**LLMCAD, "draft": str(llama_folder), "fallback_threshold": 1e-4}
+    del values["draft_nodes"]
     client.answer(PROMPT, llama_folder, max_tokens=120, **values)
     assert client.seen(PlanChosen)[0].plan.mode == "llmcad"
     assert "disk" in client.seen(PlanChosen)[0].plan.reason
@@ -104,9 +105,9 @@ def test_nothing_unconfirmed_is_sent_unasked_or_too_often(client: EngineClient, 
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"fallback_threshold": 0.0}, "The fallback threshold must be above 0 and at most 1, not 0."),
-        ({"fallback_threshold": 1.1}, "The fallback threshold must be above 0 and at most 1, not 1.1."),
-        ({"draft_nodes": 65}, "The draft tree's nodes must be between 1 and 64, not 65."),
+        ({"fallback_threshold": 0.0}, "Fallback threshold must be between 0.0001 and 1, not 0."),
+        ({"fallback_threshold": 1.1}, "Fallback threshold must be between 0.0001 and 1, not 1.1."),
+        ({"draft_nodes": 65}, "Tokens checked at once must be between 1 and 64, not 65."),
         ({"draft": None}, "The mode llmcad needs a draft"),
     ],
 )

@@ -18,7 +18,9 @@ from engine.messages import (
     LoadOptions,
     Reply,
     SamplingOptions,
+    shared_options,
 )
+from engine.modes import descriptors
 
 Kind = TypeVar("Kind")
 
@@ -42,6 +44,7 @@ class EngineClient:
             name: values.pop(name) for name in list(values) if name in LoadOptions.__dataclass_fields__
         }
         options.setdefault("threads", 1)
+        of_modes = {name: values.pop(name) for name in shared_options(descriptors()) if name in values}
         sampling = {
             name: values.pop(name) for name in list(values) if name in SamplingOptions.__dataclass_fields__
         }
@@ -49,7 +52,7 @@ class EngineClient:
             sampling["temperature"] = 0.0
         return Generate(
             request_id=str(next(self._ids)),
-            options=LoadOptions(model=str(model), **options),
+            options=LoadOptions(model=str(model), mode_options=of_modes, **options),
             messages=tuple(prompt) if isinstance(prompt, list) else (),
             raw_prompt=prompt if isinstance(prompt, str) else None,
             sampling=SamplingOptions(**sampling),

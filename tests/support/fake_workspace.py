@@ -18,19 +18,12 @@ from app.bridge.inspection import Inspection
 from app.bridge.machine import Machine
 from app.bridge.models.store import ModelStore
 from app.bridge.plans import Plans
-from app.chat.choices import (
-    DraftChoice,
-    ModeChoice,
-    ModelChoice,
-    draft_choices,
-    draft_name,
-    mode_choices,
-    model_choices,
-)
+from app.chat.choices import DraftChoice, ModelChoice, draft_choices, draft_name, model_choices
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.gpu_support import GpuSupport
 from app.chat.library import Library
+from app.chat.modes import ModeChoice, mode_choices
 from app.chat.plan_rows import with_plan
 from app.chat.search import SearchResults
 from app.diagnostics.log_files import log_folder

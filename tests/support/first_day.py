@@ -186,12 +186,12 @@ class Day:
     @contextmanager
     def settings(self, **values: object) -> Iterator[None]:
         """Settings that hold for a while."""
-        kept = {name: getattr(self.run.workspace.settings, name) for name in values}
+        kept = {name: self.run.workspace.settings.value_of(name) for name in values}
         for name, value in values.items():
-            setattr(self.run.workspace.settings, name, value)
+            self.run.workspace.settings.assign(name, value)
         yield
         for name, value in kept.items():
-            setattr(self.run.workspace.settings, name, value)
+            self.run.workspace.settings.assign(name, value)
 
 
 def write_report(path: Path) -> None:

@@ -63,7 +63,7 @@ def shown(workspace: Workspace, composer: str, chat: int | None) -> dict[str, An
             kind = "prompt" if message.role == "user" else "answer"
             found[f"{kind} {message.id}"] = [message.content, message.state.value, message.deleted]
     for name in set(Settings.declared()).difference(_OWN):
-        found[f"setting {name}"] = json.loads(json.dumps(getattr(workspace.settings, name)))
+        found[f"setting {name}"] = json.loads(json.dumps(workspace.settings.value_of(name)))
     found["typed 0"] = workspace.unsent.of(None).text
     found[f"typed {chat or 0}"] = composer
     return found

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.chat.choices import mode_title
 from app.chat.conversation_options import ConversationOptions
+from app.chat.modes import mode_title
 from app.chat.sampling_in_force import ADVISED, sampling_in_force
 from app.settings.control import Number
 from app.settings.settings import Settings

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QWidget
 
-from app.chat.choices import ModeChoice
+from app.chat.modes import ModeChoice
 from app.ui.list_box import ListBox
 from app.ui.theme.theme import Theme
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.chat.choices import mode_title
 from app.chat.comparison import Agreement, Trial, ran_title
+from app.chat.modes import mode_title
 from app.ui import figures
 from app.words import tr
 

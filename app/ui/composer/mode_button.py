@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app.chat.choices import ModeChoice, mode_title
+from app.chat.modes import ModeChoice, mode_title
 from app.ui.choice_popup import Choice, ChoicePopup
 from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap

@@ -8,9 +8,9 @@ from PySide6.QtCore import QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from app.chat.choices import mode_title
 from app.chat.conversation import Message
 from app.chat.gauges import smooth_speeds
+from app.chat.modes import mode_title
 from app.chat.plan_rows import PlanRow
 from app.chat.reply_trace import Origin, ReplyTrace, origin_in
 from app.ui import figures

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.chat.choices import mode_title
 from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest
+from app.chat.modes import mode_title
 from app.ui import figures
 from app.ui.inert_text import PlainLabel
 from app.ui.machine.bars import Bar, Bars, Legend

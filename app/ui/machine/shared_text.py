@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from app.chat.choices import mode_title
 from app.chat.measuring import MeasuredMode
+from app.chat.modes import mode_title
 from app.ui import figures
 from app.ui.figures import gigabytes
 from app.ui.machine.words import (

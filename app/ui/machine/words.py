@@ -7,8 +7,8 @@ from datetime import datetime
 
 from PySide6.QtCore import QDate, QLocale, QTime
 
-from app.chat.choices import mode_title
 from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest
+from app.chat.modes import mode_title
 from app.ui import figures
 from app.words import mark, tr
 from engine.messages import DiskReport, MachineReport, PlanReport

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.chat.choices import mode_title
 from app.chat.model_entries import DownloadEntry, Fit, InstalledEntry, fit_of
+from app.chat.modes import mode_title
 from app.ui import figures
 from app.words import mark, tr
 from engine.messages import Prediction

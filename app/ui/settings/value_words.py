@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QLocale
 
 from app.chat.choices import draft_name
+from app.chat.modes import mode_title
 from app.settings.control import Names, Number, Switch
 from app.settings.setting import Setting
 from app.words import tr
@@ -17,6 +18,8 @@ def value_words(setting: Setting[Any], value: Any) -> str:
     control = setting.control
     if setting.name == "drafts":
         return draft_name(value) if value else tr("None")
+    if setting.name == "mode":
+        return mode_title(value)
     if isinstance(control, Switch):
         return tr("On") if value else tr("Off")
     if isinstance(control, Names):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.chat.choices import mode_title
 from app.chat.conversation import Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.modes import mode_title
 from app.ui import figures
 from app.words import mark, tr
 

@@ -102,7 +102,7 @@ def test_looking_stops_when_the_menu_closes_and_a_reply_need_not_wait_for_it(des
 def test_a_model_that_needs_no_load_again_is_not_loaded_again(desk: Desk) -> None:
     workspace = _ready(desk)
     states = len(desk.recorder.states)
-    workspace.settings.draft_nodes = 31
+    workspace.settings.assign("draft_nodes", 31)
     workspace.settings_applied()
     assert len(desk.recorder.states) == states
     workspace.settings.ram_budget_bytes = 2_000_000_000

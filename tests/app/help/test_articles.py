@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.choices import MODES
 from app.chat.model_entries import Fit, fit_of
+from app.chat.modes import known_modes
 from app.help.article import Article, read_articles
 from app.help.facts import HelpFacts
 from app.help.library import help_library
@@ -105,7 +105,7 @@ def test_values_of_options_and_modes_are_the_real_ones() -> None:
     for code in code_of(articles["weights"]):
         value = code.removeprefix("--weights ")
         assert ask(["ask", "--weights", value, "x"]).weights == value
-    named = {mode.name for mode in MODES}
+    named = {mode.name for mode in known_modes()}
     assert named <= set(code_of(articles["options"]))
     for mode in named:
         assert ask(["ask", "--mode", mode, "x"]).mode == mode
@@ -123,7 +123,7 @@ def test_keys_buttons_and_pages_are_the_window_s(window: MainWindow, source: str
     for command in window.commands:
         keys |= {shortcut.toString().replace("Return", "Enter") for shortcut in command.action.shortcuts()}
     pages = {page.title for page in PAGES}
-    modes = {mode.title for mode in MODES}
+    modes = {mode.title for mode in known_modes()}
     for article in ARTICLES:
         for words in BOLD.findall(article.body):
             known = words in keys | pages | modes or f'"{words}"' in source

@@ -100,4 +100,4 @@ def test_no_file_does_harm(content: object) -> None:
     settings.take(found.values)
     # Whatever was in it: what is in force is allowed, and what the file held of a setting is said or taken.
     for name, setting in Settings.declared().items():
-        assert setting.read(getattr(settings, name)) == getattr(settings, name)
+        assert setting.read(settings.value_of(name)) == settings.value_of(name)

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from app.chat.engine_options import load_options
 from app.settings import settings_file
-from app.settings.control import Names, Number
+from app.settings.control import Names
+from app.settings.mode_options import mode_option_settings
 from app.settings.remembered import RECENT_MODELS
 from app.settings.settings import REMEMBERED_DRAFTS, Settings
 from app.settings.settings_file import SettingsFile, chosen_language
-from engine.drafting.dynamic_tree import TreeShape
 from engine.errors import InvalidOption, StorageError
 from engine.messages import DEFAULT_MODEL, Generate, LoadOptions, SamplingOptions
 from engine.verifying.rules import RULES
@@ -44,15 +44,15 @@ def test_every_setting_has_help_and_an_allowed_default() -> None:
 
 
 def test_every_setting_is_read_somewhere() -> None:
-    """One that nothing reads is a switch without a lamp; how replies are sampled is read field by field."""
+    """One that nothing reads is a switch without a lamp; sampling and modes' options are read by their names."""
     app = Path(__file__).resolve().parents[3] / "app"
     declared = {app / "settings" / "settings.py", app / "settings" / "pages.py"}
     source = "\n".join(path.read_text(encoding="utf-8") for path in app.rglob("*.py") if path not in declared)
-    sampling = {field.name for field in fields(SamplingOptions)}
+    by_name = {field.name for field in fields(SamplingOptions)} | set(mode_option_settings())
     unread = [
         name
         for name in Settings.declared()
-        if name not in sampling and not re.search(rf"\.{name}\b(?!\s*=[^=])", source)
+        if name not in by_name and not re.search(rf"\.{name}\b(?!\s*=[^=])", source)
     ]
     assert unread == []
 
@@ -64,14 +64,6 @@ def test_what_the_engine_has_defaults_for_has_the_same_here() -> None:
     control = Settings.declared()["verify"].control
     assert isinstance(control, Names)
     assert control.titles == tuple((rule.name, rule.title) for rule in RULES.values())
-    for name in ("draft_width", "draft_depth", "draft_nodes"):
-        limits = Settings.declared()[name].control
-        assert isinstance(limits, Number)
-        for value in (limits.least, limits.most):
-            settings = Settings()
-            setattr(settings, name, int(value))
-            options = load_options(settings)
-            TreeShape(options.draft_width, options.draft_depth, options.draft_nodes or 1)
 
 
 def test_a_draft_is_remembered_for_each_model() -> None:
@@ -132,7 +124,7 @@ def test_they_are_kept(tmp_path: Path) -> None:
 def test_values_that_are_not_allowed(name: str, value: Any) -> None:
     settings = Settings()
     with pytest.raises(InvalidOption):
-        setattr(settings, name, value)
+        settings.assign(name, value)
     assert settings.take({name: value, "max_tokens": 7}) == [name]
     assert settings.stored() == {"max_tokens": 7}
 
@@ -195,6 +187,23 @@ def test_an_older_file_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest
     assert file.read()[0].threads == 3
 
 
+def test_options_of_modes_are_read_from_files_of_versions_that_declared_them_elsewhere(
+    tmp_path: Path,
+) -> None:
+    file = SettingsFile(tmp_path)
+    file.path.write_text(
+        '{"version": 2, "branching": false, "draft_nodes": 31, "by_model": {"/m": {"fallback_threshold": 0.5}}}'
+    )
+    settings, problems = file.read()
+    assert problems == []
+    assert load_options(settings).mode_options == {"branching": False, "draft_nodes": 31}
+    assert load_options(settings, "/m").mode_options == {
+        "branching": False,
+        "draft_nodes": 31,
+        "fallback_threshold": 0.5,
+    }
+
+
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     file = SettingsFile(tmp_path / "file")
@@ -211,7 +220,7 @@ def test_no_file_does_harm(stored: dict[str, Any]) -> None:
     settings = Settings()
     settings.take(stored)
     for name, setting in Settings.declared().items():
-        value = getattr(settings, name)
+        value = settings.value_of(name)
         assert setting.read(value) == value
 
 

@@ -8,9 +8,9 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.chat.choices import MODES
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.modes import known_modes
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from engine.errors import StorageError
@@ -133,7 +133,7 @@ def test_the_mode_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspac
     assert button.words == "Auto"
     qtbot.keyClick(button, Qt.Key.Key_Space)
     assert button.popup is not None
-    assert [choice.title for choice in button.popup.choices] == [mode.title for mode in MODES]
+    assert [choice.title for choice in button.popup.choices] == [mode.title for mode in known_modes()]
     assert all(choice.detail for choice in button.popup.choices)
     dovetail = next(choice for choice in button.popup.choices if choice.key == "dovetail")
     assert dovetail.detail.endswith("Draft: smollm2-draft")

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 import random
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
-from engine.errors import InvalidOption
 from engine.model.token_tree import Draft, DraftShape
 
 Path = tuple[int, ...]
@@ -154,12 +152,3 @@ def test_impossible_continuations_are_never_drafted() -> None:
     draft = grow_tree(TreeShape(3, 3, 8), DraftShape(8), first, lambda level: broken)
     assert draft.tokens == (0,)
     assert len(grow_tree(TreeShape(), DraftShape(0), first, lambda level: broken)) == 0
-
-
-@pytest.mark.parametrize(
-    "values", [{"width": 0}, {"width": 65}, {"depth": 0}, {"depth": 17}, {"nodes": 0}, {"nodes": 65}]
-)
-def test_shapes_out_of_range_are_refused(values: dict[str, int]) -> None:
-    (name,) = values
-    with pytest.raises(InvalidOption, match=rf"{name} must be between 1 and \d+, not {values[name]}\."):
-        TreeShape(**values)

@@ -14,7 +14,7 @@ from engine.decoding.target import Target
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.paced_tree import PacedTree, Pacing
 from engine.drafting.step_worth import StepWorth
-from engine.errors import Cancelled, InvalidOption
+from engine.errors import Cancelled
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft, DraftShape
@@ -277,9 +277,3 @@ def test_a_cancel_while_drafting_ahead_leaves_both_caches_right(llama_folder: Pa
     tokens, timings = run_reply(target, drafter, PROMPT, 60)
     assert tokens == greedy(decoder, torch.tensor(PROMPT), 60)
     assert timings.acceptance_rate == 1.0
-
-
-@pytest.mark.parametrize("threshold", [0.0, -1.0, 1.5, float("nan")])
-def test_a_threshold_out_of_range_is_refused(threshold: float) -> None:
-    with pytest.raises(InvalidOption, match="above 0 and at most 1"):
-        Pacing(threshold)

@@ -53,6 +53,8 @@ def other(name: str) -> Any:
     control = setting.control
     if name == "drafts":
         return "smollm2-draft"
+    if name == "mode":
+        return "plain"
     if name in ("hub_mirror", "proxy"):
         return "https://mirror.example.org"
     if isinstance(control, Switch):

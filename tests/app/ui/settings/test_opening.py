@@ -38,7 +38,7 @@ def test_it_opens_once_and_its_changes_reach_the_engine(
     change(opened.row("branching"), False)
     change(opened.row("hub_mirror"), "https://mirror.example.org")
     opened.foot.apply_button.click()
-    assert workspace.settings.branching is False
+    assert workspace.settings.value_of("branching") is False
     assert workspace.desk.networks == [("https://mirror.example.org", "")]
     assert ("settings_applied",) not in workspace.calls  # a reply takes it along; nothing has to be loaded
     change(opened.row("context"), 4096)

@@ -1,0 +1,72 @@
+"""Modes to choose from, as the engine describes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.words import mark, tr
+from engine.messages import ModeDescriptor
+from engine.modes import descriptors
+
+_NO_DRAFT = mark("Needs a draft: choose one in the menu of models.")
+_NO_GPU = mark("Needs a GPU, and there is none that Tenon can use here.")
+_GPU_LEFT_ALONE = mark("Needs a GPU, and the GPU memory budget of 0 leaves it alone.")
+
+_known = descriptors()
+
+
+@dataclass(frozen=True)
+class ModeChoice:
+    """A mode to choose.
+
+    Attributes:
+        name: Its ``--mode`` name.
+        title: What to show for it.
+        help: One sentence.
+        problem: Why it cannot be chosen, empty where it can.
+    """
+
+    name: str
+    title: str
+    help: str
+    problem: str = ""
+
+
+def learn(modes: tuple[ModeDescriptor, ...]) -> None:
+    """From now on these are the modes: what an engine has told of itself."""
+    global _known
+    _known = modes
+
+
+def known_modes() -> tuple[ModeDescriptor, ...]:
+    """Every mode, ``auto`` first; before an engine has told, those of this installation."""
+    return _known
+
+
+def mode_title(name: str) -> str:
+    """Title of a mode."""
+    return next((tr(mode.title) for mode in _known if mode.name == name), name.capitalize())
+
+
+def mode_choices(draft: str, gpu: str | None, vram_budget_bytes: int | None) -> list[ModeChoice]:
+    """Every mode, with the reason where it cannot run.
+
+    Args:
+        draft: Name of the draft that modes would take; empty where there is none.
+        gpu: The GPU; empty where there is none, None while that is not known.
+        vram_budget_bytes: What may be taken of its memory; None for what is free.
+    """
+    return [_choice(mode, draft, gpu, vram_budget_bytes) for mode in _known]
+
+
+def _choice(mode: ModeDescriptor, draft: str, gpu: str | None, vram_budget_bytes: int | None) -> ModeChoice:
+    help_text, problem = tr(mode.help), ""
+    if mode.drafts and draft:
+        help_text = tr("{what} Draft: {draft}", what=help_text, draft=draft)
+    elif mode.drafts:
+        problem = tr(_NO_DRAFT)
+    elif mode.needs_gpu and gpu == "":
+        problem = tr(_NO_GPU)
+    elif mode.needs_gpu and vram_budget_bytes == 0:
+        problem = tr(_GPU_LEFT_ALONE)
+    return ModeChoice(mode.name, tr(mode.title), help_text, problem)

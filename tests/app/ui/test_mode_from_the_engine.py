@@ -1,0 +1,87 @@
+"""A mode is one file: the window finds one that the engine tells of."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.bridge.engine_client import EngineClient
+from app.chat import modes
+from app.chat.engine_options import load_options
+from app.chat.plan_rows import plan_rows, predicted_speeds, with_plan
+from app.ui.main_window import MainWindow
+from app.ui.settings.dialog import SettingsDialog
+from app.ui.settings.number_field import NumberField
+from engine.messages import EngineReady, Event, ModePrediction
+from engine.modes import MODES, descriptors
+from tests.support import echo_mode
+from tests.support.echo_mode import MODE
+from tests.support.machine_scene import plan
+from tests.support.translations import collected, texts_in
+
+
+@pytest.fixture
+def echo(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that has the mode has started."""
+
+    class Engine:
+        def __init__(self, on_event: Callable[[Event], None]) -> None:
+            on_event(EngineReady(0, "another", modes=(*descriptors(), MODE.descriptor)))
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(modes, "_known", modes.known_modes())
+    module = ModuleType("engine.engine")
+    module.Engine = Engine  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "engine.engine", module)
+    client = EngineClient(in_process=True)
+    client.start()
+    qtbot.waitUntil(lambda: modes.known_modes()[-1] == MODE.descriptor)
+    client.close()
+
+
+@pytest.mark.usefixtures("echo")
+def test_menu_inspector_and_settings_have_it(qtbot: QtBot, window: MainWindow) -> None:
+    button = window.page.composer.mode_button
+    button.click()
+    assert button.popup is not None
+    last = button.popup.choices[-1]
+    assert (last.key, last.title, last.detail) == ("echo", "Echo", MODE.help)
+    button.popup.close()
+    assert modes.mode_title("echo") == "Echo"
+    told = replace(plan(), modes=(*plan().modes, ModePrediction("echo", tokens_per_second=99.0)))
+    rows = plan_rows(with_plan(modes.mode_choices("", "", None), told), predicted_speeds(told), {})
+    assert (rows[0].title, rows[0].predicted) == ("Echo", 99.0)
+
+    workspace = window.page._workspace
+    dialog = SettingsDialog(window._theme, workspace, window)
+    qtbot.addWidget(dialog)
+    dialog.go("speed")
+    row = dialog.row("echo_length")
+    assert isinstance(row.field, NumberField)
+    row.field.box.set_number(5)
+    dialog.row("mode").field._choose("echo")  # type: ignore[attr-defined]
+    assert dialog.row("echo_on").field.value() is True
+    dialog.apply()
+    options = load_options(workspace.settings)
+    assert (options.mode, options.mode_options) == ("echo", {"echo_length": 5})
+
+
+def test_its_texts_are_collected_for_translation() -> None:
+    sources = {text.source for text in collected()}
+    sources |= set(texts_in(ast.parse(Path(echo_mode.__file__).read_text(encoding="utf-8"))))
+    for mode in (*MODES.values(), MODE):
+        told = mode.descriptor
+        options = [text for option in told.options for text in (option.title, option.help)]
+        titles = (
+            [] if told.title.lower() == told.name else [told.title]
+        )  # a name is the same in every language
+        assert {told.help, *titles, *options, mode.reason} <= sources

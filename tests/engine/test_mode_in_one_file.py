@@ -1,0 +1,89 @@
+"""A mode is one file: the engine and the command line find one that is put into the table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.cli import main
+from engine.drafting.dynamic_tree import LARGEST_TREE, TreeShape
+from engine.drafting.paced_tree import Pacing
+from engine.errors import InvalidOption
+from engine.messages import EngineReady, shared_options
+from engine.modes import MODES, check_options, descriptors
+from engine.modes.mode import DEPTH, WIDTH
+from engine.planning.machine_planner import plan_machine
+from tests.support.echo_mode import MODE
+from tests.support.engine_client import engine_client
+from tests.support.machines import machine, machine_names, target
+
+
+@pytest.fixture
+def echo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MODES, MODE.name, MODE)
+
+
+@pytest.mark.usefixtures("echo")
+def test_it_is_planned_and_told() -> None:
+    plan = plan_machine(machine(machine_names()[0]), target("llama-1b"))
+    assert plan.mode("echo").tokens_per_second == plan.mode("lookup").tokens_per_second
+    with engine_client() as client:
+        ready = client.wait_for(EngineReady)
+    assert isinstance(ready, EngineReady)
+    assert ready.modes == descriptors()
+    assert ready.modes[-1] == MODE.descriptor
+
+
+@pytest.mark.usefixtures("echo")
+def test_the_command_line_has_it_and_its_options(
+    llama_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", "--model", str(llama_folder)]) == 0
+    assert "\necho " in capsys.readouterr().out
+    assert main(["ask", "--help"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert "llmcad or echo (default: auto)" in words
+    assert "--echo-length N How many tokens an echo has (1 to 8; default: 3)" in words
+    assert "--echo-on, --no-echo-on Echo: there are any" in words
+    assert "checks at once (1 to 64; default: 15 in dovetail, 63 in llmcad)" in words
+
+    def reply(*more: str) -> dict[str, Any]:
+        options = ["--raw", "--temperature", "0", "--max-tokens", "48", "--json"]
+        assert main(["ask", "--model", str(llama_folder), *options, *more, "a b a b a b a b"]) == 0
+        found: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return found
+
+    plain = reply("--mode", "plain")
+    drafted = []
+    for more in (["--no-echo-on"], ["--echo-length", "1"], []):
+        found = reply("--mode", "echo", *more)
+        assert (found["mode"], found["token_ids"]) == ("echo", plain["token_ids"])
+        drafted.append(found["timings"]["draft_n"])
+    assert 0 == drafted[0] < drafted[1] < drafted[2]
+    assert main(["ask", "--model", str(llama_folder), "--mode", "echo", "--echo-length", "9", "a"]) == 2
+    assert capsys.readouterr().err == "tenon: Length of echoes must be between 1 and 8, not 9.\n"
+
+
+def test_options_that_no_mode_has_are_refused() -> None:
+    with pytest.raises(InvalidOption, match="No mode has an option 'echo_length': choose draft_width"):
+        check_options({"echo_length": 3})
+    for value in (0, 65, 2.5, True, "3", None, float("nan")):
+        with pytest.raises(InvalidOption, match="must be between 1 and 64"):
+            check_options({"draft_nodes": value})
+    with pytest.raises(InvalidOption):
+        check_options({"branching": 1})
+    check_options({"draft_nodes": 64, "branching": False, "fallback_threshold": 1})
+
+
+def test_defaults_of_options_are_those_of_the_drafters() -> None:
+    dovetail, llmcad = MODES["dovetail"], MODES["llmcad"]
+    assert dovetail.growth is not None
+    assert llmcad.growth is not None
+    assert dovetail.growth(dovetail.values({})) == TreeShape()
+    assert llmcad.growth(llmcad.values({})) == Pacing()
+    assert WIDTH.most * (DEPTH.most - 1) == LARGEST_TREE
+    assert shared_options(descriptors())["draft_nodes"].default is None
+    assert (dovetail.values({})["draft_nodes"], llmcad.values({})["draft_nodes"]) == (15, 63)
