@@ -119,6 +119,8 @@ class Conversations(QObject):
 
     def open_conversation(self, conversation_id: int | None) -> None:
         """The window shows a conversation, None for a blank one: see `OpenChat.show`."""
+        if conversation_id is not None:
+            self._library.read_again(conversation_id)
         self.shown_chat.begin(conversation_id)
         self.open_chat.show(conversation_id)
 
@@ -325,12 +327,12 @@ class Conversations(QObject):
 
     # --- inside -------------------------------------------------------------------------------------------
 
-    def _read_messages(self, conversation_id: int) -> list[Message]:
+    def _read_messages(self, conversation_id: int) -> list[Message] | None:
         try:
             return self._database.reader.messages(conversation_id)
         except StorageError as error:
             self.notice.emit(error.message)
-            return []
+            return None
 
     @Slot(object)
     def _take_imported(self, conversations: list[Conversation]) -> None:

@@ -28,15 +28,17 @@ class Library:
 
     Args:
         conversations: Every conversation there is.
-        read_messages: Reads the messages of one, oldest first; called once for each that is opened.
+        read_messages: Reads the messages of one, oldest first; None where the disk refuses them. Called once for each
+            that is opened, and once more by `read_again`.
     """
 
     def __init__(
-        self, conversations: Iterable[Conversation], read_messages: Callable[[int], Iterable[Message]]
+        self, conversations: Iterable[Conversation], read_messages: Callable[[int], Iterable[Message] | None]
     ) -> None:
         self._conversations = {conversation.id: conversation for conversation in conversations}
         self._read_messages = read_messages
         self._trees: dict[int, MessageTree] = {}
+        self._unread: set[int] = set()  # conversations whose messages the disk has refused
         self._trash: dict[int, float] = {}
         self._deleted: list[DeletedMessages] = []
 
@@ -84,6 +86,7 @@ class Library:
         """Forget everything."""
         self._conversations.clear()
         self._trees.clear()
+        self._unread.clear()
         self._trash.clear()
         self._deleted.clear()
 
@@ -114,6 +117,13 @@ class Library:
         return True
 
     # --- messages -----------------------------------------------------------------------------------------
+
+    def read_again(self, conversation_id: int) -> None:
+        """Read what the disk has refused before; messages that have come since are kept."""
+        if conversation_id in self._unread:
+            since = self._trees.pop(conversation_id).all()
+            for message in since:
+                self._tree(conversation_id).put(message)
 
     def messages(self, conversation_id: int) -> list[Message]:
         """The shown path of a conversation, oldest first; nothing when there is no such conversation."""
@@ -222,7 +232,9 @@ class Library:
         if conversation_id not in self._conversations:
             return MessageTree()
         if conversation_id not in self._trees:
-            self._trees[conversation_id] = MessageTree(self._read_messages(conversation_id))
+            found = self._read_messages(conversation_id)
+            (self._unread.add if found is None else self._unread.discard)(conversation_id)
+            self._trees[conversation_id] = MessageTree(found or ())
         return self._trees[conversation_id]
 
     @staticmethod

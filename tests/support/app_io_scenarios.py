@@ -213,6 +213,8 @@ class Chatting(InWindow):
 
     def look(self) -> None:
         workspace = self.workspace
+        for chat in workspace.conversations():
+            workspace.open_conversation(chat.id)
         self.answered(workspace, self.chat, "Still there?\nsay 2")
         self.settled(workspace)
         shown = self.shown(workspace)

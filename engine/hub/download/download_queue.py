@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -288,4 +289,7 @@ def stored_downloads(models: Path) -> list[Download]:
         stored = read_download(folder)
         if stored is not None:
             found.append(Download(models, stored.plan))
+        else:
+            with suppress(OSError):  # empty: of one that is done, and that the disk would not let go of
+                folder.rmdir()
     return found

@@ -235,9 +235,12 @@ def test_a_database_that_breaks_while_reading_is_told_of(desk: Desk, monkeypatch
     def refuse(self: ConversationStore, conversation_id: int) -> list[Message]:
         raise StorageError("The conversations are damaged.")
 
-    monkeypatch.setattr(ConversationStore, "messages", refuse)
-    assert again.messages(chat) == []
+    with monkeypatch.context() as broken:
+        broken.setattr(ConversationStore, "messages", refuse)
+        assert again.messages(chat) == []
     assert desk.recorder.notices == ["The conversations are damaged."]
+    again.open_conversation(chat)
+    assert [message.role for message in again.messages(chat)] == ["user", "assistant"]
 
 
 def test_two_windows_on_one_folder(desk: Desk) -> None:

@@ -36,6 +36,20 @@ def test_messages_are_read_once_and_new_conversations_are_not_read_at_all() -> N
     assert READ == [1]
 
 
+def test_what_the_disk_has_refused_is_read_again_and_what_came_since_is_kept() -> None:
+    found: list[list[Message] | None] = [None, None, [Message(10, 1, "user", "stored", 0.0)]]
+    library = Library([Conversation(1, "One", 0, 5, leaf_id=10)], lambda _: found.pop(0))
+    assert library.messages(1) == []
+    assert library.messages(1) == []  # not at each look: a disk that hangs would hang the window
+    library.put_message(Message(11, 1, "user", "new", 1.0))
+    library.read_again(1)
+    assert [message.content for message in library.all_messages(1)] == ["new"]
+    library.read_again(1)
+    library.read_again(1)
+    assert [message.content for message in library.all_messages(1)] == ["stored", "new"]
+    assert not found
+
+
 def test_what_is_in_the_trash_is_listed_nowhere_else_until_it_comes_back() -> None:
     library = _library()
     library.hide(1, 10.0)
