@@ -86,14 +86,6 @@ MODE = Mode(
         "which the draft could guess; it guesses before each pass only."
     ),
     wrong_draft=mark(
-        "It needs a small model as its draft: a head cannot go on while the model is on its way."
-    ),
-    without_kind=mark(
-        "The mode {mode} needs a small model as its draft, and this model's is a head, so the mode was chosen "
-        "automatically."
-    ),
-    draft_refused=mark(
-        "The draft {reference} is a head that needs the model's hidden states, so it cannot guess while the model is "
-        "read: choose a small model of the same vocabulary as the draft for {name}, or the mode dovetail."
+        "It needs a small model of the same vocabulary as its draft: a head cannot go on while the model is on its way."
     ),
 )

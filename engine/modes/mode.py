@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from engine.messages import ModeDescriptor, ModeOption
-from engine.sentences import mark
+from engine.sentences import mark, say
 
 if TYPE_CHECKING:
     from engine.decoding.loop import Recipe
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 Values = Mapping[str, Any]
 """The value of each option of a mode, by the option's name."""
 
+_NO_DRAFT = mark(
+    "It needs a draft: name a small model of the same vocabulary, or a head that was made for this model."
+)
 # Options that modes with a draft share.
 WIDTH = ModeOption(
     "draft_width",
@@ -121,8 +124,6 @@ class Mode:
         reason_in_memory: In place of the reason where nothing is read from the disk.
         usual: Why ``auto`` takes it where no speed was measured; empty for a mode that it does not take then.
         wrong_draft: Why it does not take drafts of other kinds.
-        without_kind: Why ``auto`` took its place for a draft of another kind.
-        draft_refused: The error about such a draft where the mode alone will do.
     """
 
     name: str
@@ -142,18 +143,22 @@ class Mode:
     reason_in_memory: str = ""
     usual: str = ""
     wrong_draft: str = ""
-    without_kind: str = ""
-    draft_refused: str = ""
 
     @property
     def needs_draft(self) -> bool:
-        """Whether the mode runs only with a draft beside the model."""
+        """True if the mode runs only with a draft beside the model."""
         return bool(self.drafts)
 
     @property
     def descriptor(self) -> ModeDescriptor:
         """The mode as the window and the command line are told of it."""
         return ModeDescriptor(self.name, self.title, self.help, self.drafts, self.needs_gpu, self.options)
+
+    def refusal(self, draft: str | None) -> str:
+        """Reason why it does not run with a draft of this kind, or with none; empty where it does."""
+        if not self.drafts or draft in self.drafts:
+            return ""
+        return say(_NO_DRAFT if draft is None else self.wrong_draft)
 
     def values(self, given: Mapping[str, Any]) -> Values:
         """The values of its options: the given one, else the default."""

@@ -1,1 +1,1 @@
-"""What the machine has, what a model needs, and which mode to run."""
+"""Plans: the parts of a machine, the needs of a model, and the mode to run."""

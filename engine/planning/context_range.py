@@ -1,4 +1,4 @@
-"""How long a context can be."""
+"""Range of the context's length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a round of decoding costs and what it gives: the papers' cost models put together.
+"""Cost and yield of a round of decoding: the papers' cost models put together.
 
 Letters follow Dovetail (Zhang et al. 2024, section II, equations 1 to 6): T_D is a forward of the draft, T_V(w) one of
 the target over w tokens, Omega the tokens that a round gives. Equation 1 writes a draft of gamma tokens as
@@ -106,7 +106,7 @@ class TargetCost:
 
     @property
     def loop_s(self) -> float:
-        """What a round takes beside forward and draft."""
+        """Seconds of a round beside forward and draft."""
         return _LOOP_OPERATORS * self._speeds.host.operator_s
 
     def waiting_s(self, width: int) -> float:

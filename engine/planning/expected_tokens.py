@@ -1,4 +1,4 @@
-"""How many tokens a round is expected to give: Omega of Dovetail's equation 1, vl of Minions, tau of PPD.
+"""Tokens that a round is expected to give: Omega of Dovetail's equation 1, vl of Minions, tau of PPD.
 
 What a draft is worth is measured as replies run. Until then the published figures of its kind stand in for it: tau of
 LLaMA2-Chat-7B with 16 tokens verified, greedy, from Dovetail's table I (Zhang et al. 2024), by kind of prompt.
@@ -44,7 +44,7 @@ class TokenYield:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a drafter gives, by kind of prompt.
+    """Yield of a drafter by kind of prompt.
 
     Attributes:
         kinds: For each kind.
@@ -56,12 +56,12 @@ class Expectation:
 
 
 def lookup_expectation() -> Expectation:
-    """What stands in for measurements of prompt lookup."""
+    """Assumed yield of prompt lookup, until it is measured."""
     return Expectation({kind: TokenYield(_LOOKUP_GAIN, _LOOKUP_FINDS[kind]) for kind in KINDS})
 
 
 def published_expectation(published: Mapping[PromptKind, float]) -> Expectation:
-    """What stands in for measurements of a draft: tau by kind of prompt, with drafts of 15 nodes."""
+    """Published yield of a draft, until it is measured: tau by kind of prompt, with drafts of 15 nodes."""
     return Expectation({kind: fit_yield(tau, _PUBLISHED_NODES) for kind, tau in published.items()})
 
 

@@ -1,4 +1,4 @@
-"""What every mode is predicted to do with a model, as if no other model were in memory."""
+"""Predictions of every mode for a model, as if no other model were in memory."""
 
 from __future__ import annotations
 
@@ -14,11 +14,15 @@ from engine.modes import MODES
 from engine.planning.hardware import held_device_bytes
 from engine.planning.hardware_report import HardwareReport, read_report
 from engine.planning.model_planner import model_planner
-from engine.planning.plan_wording import UNTRIED_DRAFT
 from engine.planning.planner import AUTO, settle
 from engine.planning.probes.graphics import Gpu
 from engine.planning.report_messages import plan_report
-from engine.sentences import paragraph, say
+from engine.sentences import mark, paragraph, say
+
+UNTRIED_DRAFT = mark(
+    "A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure "
+    "every mode, or choose one with a draft for a chat."
+)
 
 
 def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:

@@ -1,4 +1,4 @@
-"""Which weight format a model is loaded in: the one rule that a plan and a load go by."""
+"""Choice of the weight format: the one rule that a plan and a load go by."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.sentences import either, say
 
 AUTO, FULL = "auto", "full"
 CACHE_NAMES = (AUTO, FULL, "q8_0")
-"""What ``--kv-cache`` takes."""
+"""The values of ``--kv-cache``."""
 FEWER_BITS = 0.9
 """8 bits must be faster than the numbers of the file by more than measurements differ."""
 
@@ -95,7 +95,7 @@ def cache_formats(config: ModelConfig, weights: WeightFormat, wanted: str) -> tu
 
 
 def _is_small_and_exact(config: ModelConfig) -> bool:
-    """Whether the file holds float32, and little enough that this costs neither time nor memory."""
+    """True if the file holds float32, and little enough that this costs neither time nor memory."""
     matrices = [name for name, shape in expected_tensors(config).items() if len(shape) == 2]
     exact = bool(config.types) and all(config.types.get(name) in (F32, F64) for name in matrices)
     return exact and weight_bytes(config, weight_format("fp32")) < EXACT_FILE_BYTES

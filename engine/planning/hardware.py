@@ -1,4 +1,4 @@
-"""What this machine has: memory that is free, cores that may be used."""
+"""Free memory and usable cores of this machine."""
 
 from __future__ import annotations
 

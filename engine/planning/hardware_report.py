@@ -1,4 +1,4 @@
-"""What Tenon found on a machine: parts that are read each time, and speeds that are measured once and kept."""
+"""Report of a machine: parts that are read each time, and speeds that are measured once and kept."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TorchBuild:
 
 @dataclass(frozen=True)
 class Speeds:
-    """What was measured.
+    """Measured speeds.
 
     Attributes:
         measured_at: When, as ISO 8601 in UTC.

@@ -1,4 +1,4 @@
-"""What this machine multiplies fastest with: seconds by format, width and instruction set, measured once and kept.
+"""Kernels that are fastest on this machine: seconds by format, width and instruction set, measured once and kept.
 
 The file lies in the cache folder under a hash of the hardware and of the kernel library. Two things are read from it:
 which instruction set multiplies a format at a width, and which format is fastest. The stand-in for a model is one
@@ -110,7 +110,7 @@ def matrix_size() -> tuple[int, int]:
 
 
 def kept_rows(cache_folder: Path) -> dict[str, Row]:
-    """What was measured on this hardware with this library; nothing where the file is damaged."""
+    """Measurements of this hardware with this library; none where the file is damaged."""
     try:
         table = read_cached(cache_folder / _FILE_NAME)[hardware_key()]
         rows = {
@@ -144,7 +144,7 @@ def choices(name: str, row: Row) -> dict[int, str]:
 
 
 def describe(cache_folder: Path) -> str:
-    """What the table chose, in a line for people."""
+    """Choices of the table, in a line for people."""
     parts = []
     for name, row in kept_rows(cache_folder).items():
         if weight_format(name).packed:

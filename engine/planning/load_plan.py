@@ -1,4 +1,4 @@
-"""How a model is loaded: format, context, placement and draft, decided once. Loading carries it out.
+"""Plan of a load: format, context, placement and draft, decided once. Loading carries it out.
 
 Keys and values take 8 bits first, where they may; then a context that was not asked for shrinks; then layers are
 streamed from the disk. A mode that is about a GPU runs without one too, and says so: the reply matters more than where
@@ -16,6 +16,7 @@ import torch
 
 from engine.drafting.kind import DraftKind, DraftPlan
 from engine.errors import Allowed, InvalidOption, OutOfMemory
+from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.weight_format import DENSE_BF16, WeightFormat
 from engine.modes import Mode
@@ -28,7 +29,7 @@ from engine.planning.hardware_report import HardwareReport
 from engine.planning.machine_speeds import format_seconds, machine_speeds
 from engine.planning.room import budget_is_free, read_room
 from engine.planning.thresholds import DEFAULT_CONTEXT, SMALLEST_CONTEXT
-from engine.sentences import figure, mark, say
+from engine.sentences import figure, mark, paragraph, say
 from engine.sizes import readable
 
 # Of the budget, for a context that was not asked for where layers are streamed: beyond it a layer that stays is worth
@@ -40,43 +41,13 @@ _BUDGET_STEP_BYTES = 100_000_000
 _GROWTH_BYTES = 16 << 20
 _BOUNDLESS = 1 << 62
 
-_NO_GPU = mark("There is no GPU that Tenon may use here, so the model runs on the CPU alone.")
+NO_GPU = mark("There is no GPU that Tenon can use here.")
 _NO_GPU_FOR_DRAFT = mark(
     "There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model."
-)
-_GPU_UNUSED = mark(
-    "The part of the model that does not fit on the GPU does not fit in memory either, so the CPU computes all of it."
-)
-_NO_ROOM_IN_POOL = mark(
-    "The GPU and the CPU share one memory, which has no room for what both would need, so the model runs on the CPU "
-    "alone."
 )
 _SHORT_OF_MEMORY = mark(
     "Keys and values take 8 bits, which is lossy, so that {context} tokens of context fit into memory."
 )
-
-
-@dataclass(frozen=True)
-class PlanRequest:
-    """What the person has settled.
-
-    Attributes:
-        weights: A format's name, or ``auto``.
-        kv_cache: What keys and values are in: ``full``, ``q8_0`` or ``auto``.
-        context: Tokens; None for the usual.
-        ram_budget_bytes: For the engine's whole process; None for what is free.
-        vram_budget_bytes: Of the GPU; 0 leaves it alone.
-        gpu_layers: Most layers of the model in the GPU's memory; None for as many as fit.
-        prompt_tokens: The prompt to predict the first token for.
-    """
-
-    weights: str = "auto"
-    kv_cache: str = "auto"
-    context: int | None = None
-    ram_budget_bytes: int | None = None
-    vram_budget_bytes: int | None = None
-    gpu_layers: int | None = None
-    prompt_tokens: int = 512
 
 
 @dataclass(frozen=True)
@@ -116,7 +87,7 @@ class LoadPlanner:
     Args:
         report: The machine, and what the process takes of its memory.
         config: Of the model.
-        request: What is settled.
+        options: What is settled; the mode is none of it.
         seconds: What products take by format, where that is known better than by the report.
 
     Raises:
@@ -127,20 +98,20 @@ class LoadPlanner:
         self,
         report: HardwareReport,
         config: ModelConfig,
-        request: PlanRequest,
+        options: LoadOptions,
         seconds: Callable[[], Mapping[str, float]] | None = None,
     ) -> None:
-        check_context(config, request.context)
-        _check_layers(request.gpu_layers)
-        self.room = read_room(report, request.ram_budget_bytes, request.vram_budget_bytes)
+        check_context(config, options.context)
+        _check_layers(options.gpu_layers)
+        self.room = read_room(report, options.ram_budget_bytes, options.vram_budget_bytes)
         self._report = report
         self._config = config
-        self._request = request
+        self._options = options
         self._seconds = seconds
-        layers = request.gpu_layers
+        layers = options.gpu_layers
         self._most_layers = config.layers if layers is None else min(layers, config.layers)
-        self._wanted = request.context or default_context(config)
-        self._smallest = request.context or min(SMALLEST_CONTEXT, self._wanted)
+        self._wanted = options.context or default_context(config)
+        self._smallest = options.context or min(SMALLEST_CONTEXT, self._wanted)
 
     def plan(self, mode: Mode, weights: WeightFormat, draft: DraftKind | None) -> LoadPlan | None:
         """The load of a mode in one format; None where not even streaming fits.
@@ -157,16 +128,16 @@ class LoadPlanner:
         return next((plan for plan in chain(in_memory, streamed) if plan is not None), None)
 
     def fits(self, mode: Mode, weights: WeightFormat, draft: DraftKind | None) -> bool:
-        """Whether it needs no streaming with the smallest context that would do."""
+        """True if it needs no streaming with the smallest context that would do."""
         smallest = [Sizes(self._config, one, self._smallest) for one in self._formats(weights)]
         return any(self._in_memory(mode, smallest, beside) is not None for beside in self._drafts(draft))
 
     def draft_format(self, draft: DraftKind) -> WeightFormat:
-        """What a draft is in on the CPU."""
+        """Format of a draft on the CPU."""
         return draft.host_format(self._format_seconds, self._report.kernels is not None)
 
     def shortage(self, weights: WeightFormat, draft: DraftKind | None) -> OutOfMemory:
-        """What to say where nothing fits, with the least that would do."""
+        """Error where nothing fits, with the least that would do."""
         weights, context = self._formats(weights)[-1], self._smallest
         sizes, room = Sizes(self._config, weights, context), self.room
         *_, beside = self._drafts(draft)
@@ -174,7 +145,7 @@ class LoadPlanner:
         resident = taken + ResidentPlan.of(self._config.layers).host(sizes).total
         least = min(resident, taken + StreamedPlan.least_bytes(sizes))
         needs = _needs(weights, context, resident, least)
-        budget, memory = self._request.ram_budget_bytes, self._report.memory
+        budget, memory = self._options.ram_budget_bytes, self._report.memory
         if budget is not None and budget_is_free(self._report, budget) and least <= memory.available_bytes:
             return _budget_refused(budget, memory.process_bytes, needs, least)
         return OutOfMemory(
@@ -187,13 +158,17 @@ class LoadPlanner:
             short_bytes=max(0, least - room.host_bytes),
         )
 
+    def smallest(self, weights: WeightFormat) -> Sizes:
+        """The sizes with the smallest context that would do."""
+        return Sizes(self._config, weights, self._smallest)
+
     def least_bytes(self, weights: WeightFormat) -> int:
         """The least of the host's memory with which the model runs at all."""
-        context = min(self._request.context or self._config.context_length, SMALLEST_CONTEXT)
+        context = min(self._options.context or self._config.context_length, SMALLEST_CONTEXT)
         return StreamedPlan.least_bytes(Sizes(self._config, weights, context))
 
     def _formats(self, weights: WeightFormat) -> tuple[WeightFormat, ...]:
-        return cache_formats(self._config, weights, self._request.kv_cache)
+        return cache_formats(self._config, weights, self._options.kv_cache)
 
     def _sizes(self, weights: WeightFormat) -> Iterator[Sizes]:
         """The formats with all of the context, then the last one with less and less."""
@@ -206,11 +181,11 @@ class LoadPlanner:
             yield Sizes(self._config, last, context)
 
     def _drafts(self, draft: DraftKind | None) -> Iterator[DraftPlan | None]:
-        """Where the draft may be: on the GPU, where it belongs, if it fits there; else on the host."""
+        """Places of the draft: the GPU, where it belongs, if it fits there; else the host."""
         if draft is None:
             yield None
             return
-        context = min(self._request.context or DEFAULT_CONTEXT, draft.context_length)
+        context = min(self._options.context or DEFAULT_CONTEXT, draft.context_length)
         room = self.room
         there = draft.size_bytes(DENSE_BF16, context, elsewhere=True)
         if room.device and there <= room.device_bytes:
@@ -283,36 +258,44 @@ class LoadPlanner:
         self, mode: Mode, placement: PlacementPlan, sizes: Sizes, draft: DraftPlan | None
     ) -> Iterator[str]:
         if mode.needs_gpu:
-            yield from self._gpu_notes(PLACEMENTS[mode.placements[0]], placement, sizes)
-        if sizes.weights.cache == torch.int8 and self._request.kv_cache == AUTO:
+            yield from self._gpu_notes(mode, placement, sizes)
+        if sizes.weights.cache == torch.int8 and self._options.kv_cache == AUTO:
             yield say(_SHORT_OF_MEMORY, context=figure(sizes.context, ","))
         if draft is not None and draft.note:
             yield draft.note
 
-    def _gpu_notes(self, about: type[PlacementPlan], placement: PlacementPlan, sizes: Sizes) -> Iterator[str]:
-        """What could not be done of a placement that a mode is about."""
-        room, most = self.room, self._most_layers
-        asked = about.fit(sizes, Room(_BOUNDLESS, room.device, _BOUNDLESS), most)
-        if not room.device:
-            yield say(_NO_GPU)
-        elif asked is None:
+    def _gpu_notes(self, mode: Mode, placement: PlacementPlan, sizes: Sizes) -> Iterator[str]:
+        """Sentences about the part of the placement of a mode that could not be had on a GPU."""
+        about = PLACEMENTS[mode.placements[0]]
+        asked = about.fit(sizes, Room(_BOUNDLESS, self.room.device, _BOUNDLESS), self._most_layers)
+        if self.room.device and asked is None:
             return  # no layer was to be there
-        elif isinstance(placement, about):
-            if self._request.gpu_layers is not None and placement.device_layers < asked.device_layers:
-                yield say(
-                    "The GPU's memory takes {taken} of the {wanted} layers that were to be there.",
-                    taken=placement.device_layers,
-                    wanted=asked.device_layers,
-                )
-        elif about.fit(sizes, Room(_BOUNDLESS, room.device, room.device_bytes), most) is not None:
-            yield say(_GPU_UNUSED if placement.streams else _NO_ROOM_IN_POOL)
-        else:
+        if not isinstance(placement, about):
+            yield paragraph(self.gpu_refusal(mode, sizes), say("The model runs on the CPU alone."))
+        elif asked and self._options.gpu_layers is not None and placement.device_layers < asked.device_layers:
             yield say(
-                "The least part of the model would need {least} GB of the GPU's memory and may take {budget} GB, so "
-                "the model runs on the CPU alone.",
-                least=figure(about.least_device_bytes(sizes) / 1e9, ".3g"),
-                budget=figure(room.device_bytes / 1e9, ".3g"),
+                "The GPU's memory takes {taken} of the {wanted} layers that were to be there.",
+                taken=placement.device_layers,
+                wanted=asked.device_layers,
             )
+
+    def gpu_refusal(self, mode: Mode, sizes: Sizes) -> str:
+        """Reason why the placement that a mode is about has no room on a GPU."""
+        room = self.room
+        if not room.device:
+            return say(NO_GPU)
+        there = Room(_BOUNDLESS, room.device, room.device_bytes)
+        if PLACEMENTS[mode.placements[0]].fit(sizes, there, self._most_layers) is None:
+            return say(
+                "Not even one layer fits into what is free of the GPU's memory, {free_bytes}.",
+                free_bytes=readable(room.device_bytes),
+            )
+        if room.unified:
+            return say("The GPU and the CPU share one memory, which has no room for what both would need.")
+        return say(
+            "The part that does not fit on the GPU must be in memory, and {free_bytes} are free there.",
+            free_bytes=readable(room.host_bytes),
+        )
 
     def _format_seconds(self) -> Mapping[str, float]:
         return self._seconds() if self._seconds else format_seconds(machine_speeds(self._report, None).host)
@@ -331,7 +314,7 @@ def _check_layers(wanted: int | None) -> None:
 
 
 def _needs(weights: WeightFormat, context: int, resident: int, least: int) -> str:
-    """What the model would take, resident and at the least."""
+    """Memory that the model would take, resident and at the least."""
     if least < resident:
         return say(
             "{resident} for {name} weights and {context} tokens of context, or {least} when its layers are read from "

@@ -7,6 +7,7 @@ from functools import cache
 from math import inf
 
 from engine.drafting.kind import DraftKind
+from engine.messages import LoadOptions
 from engine.model.converted import streams_as_it_is
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat, stored_format
@@ -22,28 +23,28 @@ from engine.planning.cost_model import (
 from engine.planning.expected_tokens import Expectation, lookup_expectation, published_expectation
 from engine.planning.format_choice import AUTO, FEWER_BITS, choose_format
 from engine.planning.hardware_report import HardwareReport
-from engine.planning.load_plan import LoadPlan, LoadPlanner, PlanRequest
+from engine.planning.load_plan import NO_GPU, LoadPlan, LoadPlanner
 from engine.planning.machine_speeds import machine_speeds
 from engine.planning.mode_plan import MachinePlan, ModePlan
 from engine.planning.model_facts import TargetFacts
-from engine.planning.plan_wording import (
-    NO_DRAFT,
-    NO_GPU,
-    NO_ROOM_IN_POOL,
-    no_disk,
-    no_room,
-    no_room_beside_gpu,
-    not_one_layer,
-    reason,
-    summary,
-)
+from engine.planning.plan_wording import reason, summary
 from engine.planning.profile import Profile, drafter_key
-from engine.sentences import say
+from engine.sentences import mark, say
+from engine.sizes import readable
 
+PROMPT_TOKENS = 512
+"""Of the prompt that the time to the first token is predicted for."""
 _PROMPT_CHUNK = 512
 _DISK_RESERVE_BYTES = 1 << 30
 # Another mode than the one before must be predicted to be faster by more than predictions are off.
 _WORTH = 1.02
+
+_NO_ROOM = mark(
+    "It needs {least} of memory even when its layers are read from the disk, and {free} are free."
+)
+_NO_ROOM_BESIDE_DRAFT = mark(
+    "It needs {least} of memory beside its draft even when its layers are read from the disk, and {free} are free."
+)
 
 Profiles = Callable[[str], Profile]
 
@@ -55,7 +56,7 @@ class MachinePlanner:
         report: The machine; it need not be this one.
         target: The model.
         draft: What may guess for it.
-        request: What is settled.
+        options: What is settled; every mode is planned, whichever they name.
         profiles: What was measured with these models on this machine, by the name of a weight format.
         seconds: What products take by format, where that is known better than by the report.
 
@@ -68,17 +69,17 @@ class MachinePlanner:
         report: HardwareReport,
         target: TargetFacts,
         draft: DraftKind | None = None,
-        request: PlanRequest | None = None,
+        options: LoadOptions | None = None,
         profiles: Profiles = lambda weights: Profile(),
         seconds: Callable[[], Mapping[str, float]] | None = None,
     ) -> None:
         self._report = report
         self._target = target
         self._draft = draft
-        self._request = request or PlanRequest()
+        self._options = options or LoadOptions()
         self._profiles = cache(profiles)
         self._seconds = seconds
-        self._loads = LoadPlanner(report, target.config, self._request, seconds)
+        self._loads = LoadPlanner(report, target.config, self._options, seconds)
         gpus = {gpu.device: gpu for gpu in report.gpus}
         self._stored = stored_format(target.config).name
         self._speeds = machine_speeds(report, gpus.get(self._loads.room.device))
@@ -103,7 +104,7 @@ class MachinePlanner:
         return MachinePlan(
             model=self._target.name,
             draft=None if self._draft is None else self._draft.name,
-            prompt_tokens=self._request.prompt_tokens,
+            prompt_tokens=PROMPT_TOKENS,
             modes=tuple(sorted(plans, key=lambda plan: -(plan.tokens_per_second or 0.0))),
             chosen=None if chosen is None else chosen.mode,
             reason=reason(chosen, plans[0]),
@@ -117,10 +118,10 @@ class MachinePlanner:
         """Its speed; fewer bits than the file's must gain more than others, as within a mode."""
         converted = plan.load is not None and plan.load.weights.name != self._stored
         speed = plan.tokens_per_second or 0.0
-        return speed * FEWER_BITS if converted and self._request.weights == AUTO else speed
+        return speed * FEWER_BITS if converted and self._options.weights == AUTO else speed
 
     def load(self, mode: Mode, with_draft: bool) -> LoadPlan:
-        """How the model is loaded for a mode that the person chose.
+        """Plan the load for a mode that the person chose.
 
         Args:
             mode: The mode.
@@ -147,7 +148,7 @@ class MachinePlanner:
 
         return choose_format(
             self._target.config,
-            self._request.weights,
+            self._options.weights,
             lambda weights: self._loads.fits(mode, weights, draft),
             seconds,
         )
@@ -161,7 +162,7 @@ class MachinePlanner:
         if refusal or load is None:
             return ModePlan(mode.name, load, refusal)
         cost, best, drafting = self._round(mode, load, draft)
-        prompt = min(self._request.prompt_tokens, load.context)
+        prompt = min(PROMPT_TOKENS, load.context)
         first = cost.prefill_s(prompt, _PROMPT_CHUNK)
         return ModePlan(
             mode=mode.name,
@@ -175,26 +176,26 @@ class MachinePlanner:
         )
 
     def _refusal(self, mode: Mode, load: LoadPlan | None, weights: WeightFormat) -> str | None:
-        """Why a mode cannot run, or gains nothing; None where it may."""
-        request, room = self._request, self._loads.room
+        """Reason why a mode cannot run, or gains nothing; None where it may."""
+        room, config = self._loads.room, self._target.config
         no_files = self._disk_refusal()
         if no_files is not None:
             return no_files
         if mode.needs_gpu and not room.device:
             return say(NO_GPU)
-        pointless = "" if load is None else mode.pointless(load.placement, request.gpu_layers)
-        if pointless:
-            return pointless
-        if mode.needs_draft and self._draft is None:
-            return say(NO_DRAFT)
-        if mode.needs_draft and self._draft is not None and self._draft.kind not in mode.drafts:
-            return say(mode.wrong_draft)
+        pointless = "" if load is None else mode.pointless(load.placement, self._options.gpu_layers)
+        refusal = pointless or mode.refusal(None if self._draft is None else self._draft.kind)
+        if refusal:
+            return refusal
         if mode.needs_gpu and (load is None or load.placement.name != mode.placements[0]):
-            return self._no_gpu_room(weights)
+            return self._loads.gpu_refusal(
+                mode, self._loads.smallest(weights) if load is None else load.sizes(config)
+            )
         if load is None:
-            return no_room(self._loads.least_bytes(weights), room.host_bytes, mode.needs_draft)
-        if load.placement.streams and not streams_as_it_is(self._target.config, weights):
-            return self._disk_refusal(weight_bytes(self._target.config, weights))
+            least, free = readable(self._loads.least_bytes(weights)), readable(room.host_bytes)
+            return say(_NO_ROOM_BESIDE_DRAFT if mode.needs_draft else _NO_ROOM, least=least, free=free)
+        if load.placement.streams and not streams_as_it_is(config, weights):
+            return self._disk_refusal(weight_bytes(config, weights))
         return None
 
     def _round(
@@ -209,7 +210,7 @@ class MachinePlanner:
         return target, best, drafting
 
     def _cost(self, load: LoadPlan, profile: Profile) -> TargetCost:
-        position = min(self._request.prompt_tokens, load.context)
+        position = min(PROMPT_TOKENS, load.context)
         cost = TargetCost(self._target, load.weights, load.placement, self._speeds, position)
         measured = profile.forward_seconds(load.placement)
         factors = {width: seconds / cost.forward_s(width) for width, seconds in measured.items()}
@@ -230,29 +231,23 @@ class MachinePlanner:
         return plan.load.weights.name if plan.load is not None else self._format(MODES[plan.mode], None).name
 
     def _disk_refusal(self, converted_bytes: int = 0) -> str | None:
-        """Why the model's files, and one of what they are converted to, have no room; None where they have."""
+        """Refusal where the disk has no room for the model's files and for what they are converted to; else None."""
         disk = self._report.disk("models")
         if disk is None:
             return None
         needed = self._target.missing_bytes + converted_bytes
         if needed == 0 or needed + _DISK_RESERVE_BYTES <= disk.free_bytes:
             return None
-        return no_disk(needed, disk.free_bytes)
-
-    def _no_gpu_room(self, weights: WeightFormat) -> str:
-        room, config = self._loads.room, self._target.config
-        if room.unified:
-            return say(NO_ROOM_IN_POOL)
-        each = weight_bytes(config, weights) // max(config.layers, 1)
-        return (
-            not_one_layer(room.device_bytes)
-            if each > room.device_bytes
-            else no_room_beside_gpu(room.host_bytes)
+        return say(
+            "Its files need {needed_bytes} of disk, and {free_bytes} are free: make room, or "
+            "choose a smaller model.",
+            needed_bytes=readable(needed),
+            free_bytes=readable(disk.free_bytes),
         )
 
 
 class _Rounds:
-    """What a mode's prediction is made of."""
+    """Rounds that a mode's prediction can be made of."""
 
     def __init__(
         self,
@@ -290,22 +285,3 @@ class _Rounds:
         assert self._draft is not None, "a mode that needs a draft is predicted with one"
         key = drafter_key(self._mode.name, self._draft.digest)
         return self._profile.expectation(key, published_expectation(self._draft.published))
-
-
-def plan_machine(
-    report: HardwareReport,
-    target: TargetFacts,
-    draft: DraftKind | None = None,
-    request: PlanRequest | None = None,
-    profiles: Profiles = lambda weights: Profile(),
-) -> MachinePlan:
-    """Every mode for a model on a machine; arguments and errors are those of `MachinePlanner`.
-
-    Args:
-        report: The machine.
-        target: The model.
-        draft: What may guess for it.
-        request: What is settled.
-        profiles: What was measured.
-    """
-    return MachinePlanner(report, target, draft, request, profiles).plan()

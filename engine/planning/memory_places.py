@@ -1,4 +1,4 @@
-"""Where a loaded model's bytes are, for the person: what each device holds of target, draft and caches."""
+"""Places of a loaded model's bytes, for the person: target, draft and caches on each device."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class GpuInUse:
 def memory_places(
     plan: LoadPlan, config: ModelConfig, memory: MachineMemory, gpu: GpuInUse | None = None
 ) -> tuple[MemoryPlace, ...]:
-    """What a model takes of the GPU, the host and the disk.
+    """Bytes of a model on the GPU, the host and the disk.
 
     Args:
         plan: As it was loaded.

@@ -1,4 +1,4 @@
-"""What planning answers: every mode with what it is predicted to do, or why it gains nothing here."""
+"""Answer of planning: every mode with its prediction, or the reason why it gains nothing here."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ModePlan:
 
     @property
     def placement(self) -> PlacementPlan | None:
-        """Where the target's layers live."""
+        """Placement of the target's layers."""
         return None if self.load is None or self.refusal is not None else self.load.placement
 
     @property
@@ -56,7 +56,7 @@ class ModePlan:
 
     @property
     def draft_device(self) -> str | None:
-        """Where the draft runs; None without one."""
+        """Device of the draft; None without one."""
         draft = None if self.load is None or self.refusal is not None else self.load.draft
         return None if draft is None else draft.device
 

@@ -1,4 +1,4 @@
-"""What planning needs to know of a model: sizes from its config, whether or not its weights are here."""
+"""Facts of a model for planning: sizes from its config, whether or not its weights are here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is predicted for a model on this machine, and what its replies teach."""
+"""Predictions for a model on this machine, and lessons of its replies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.modes import MODES
 from engine.placement import PlacementPlan
 from engine.planning.hardware_report import HardwareReport, hardware_hash, read_report
 from engine.planning.kernel_table import format_seconds
-from engine.planning.load_plan import LoadPlan, PlanRequest
+from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlanner
 from engine.planning.mode_plan import MachinePlan
 from engine.planning.model_facts import TargetFacts, target_facts
@@ -51,27 +51,19 @@ class ModelPlanner:
         self._target = target
         self.draft = draft
         self._hardware = hardware_hash(report) if profiled and target.digest else ""
-        request = PlanRequest(
-            weights=options.weights,
-            kv_cache=options.kv_cache,
-            context=options.context,
-            ram_budget_bytes=options.ram_budget_bytes,
-            vram_budget_bytes=options.vram_budget_bytes,
-            gpu_layers=options.gpu_layers,
-        )
         # What products take is measured by whoever needs it first, where the machine as a whole was not yet.
         measure = profiled and report.speeds is None
         seconds = (lambda: format_seconds(cache_folder())) if measure else None
-        self._machine = MachinePlanner(report, target, draft, request, self.profile, seconds)
+        self._machine = MachinePlanner(report, target, draft, options, self.profile, seconds)
         self.plan: MachinePlan = self._machine.plan()
 
     @property
     def draft_reference(self) -> str | None:
-        """What the person, or Tenon, calls the draft; None for none."""
+        """Name that the person, or Tenon, has for the draft; None for none."""
         return None if self.draft is None else self.draft.name
 
     def load_plan(self, options: LoadOptions) -> LoadPlan:
-        """How the model is loaded for options that are settled.
+        """Plan the load for options that are settled.
 
         Raises:
             OutOfMemory: it cannot be, with the least that would do.
@@ -118,7 +110,7 @@ class ModelPlanner:
         keep_profile(path, profile if chances is None else profile.with_matches(chances))
 
     def profile(self, weights: str) -> Profile:
-        """What replies of the model in a weight format have measured."""
+        """Measurements of the model's replies in a weight format."""
         return read_profile(self._path(weights)) if self._hardware else Profile()
 
     def _path(self, weights: str) -> Path:

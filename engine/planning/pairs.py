@@ -1,4 +1,4 @@
-"""Which installed drafts work with which installed models: worked out once for each pair, and kept."""
+"""Pairs of installed models and drafts that work together: worked out once for each pair, and kept."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _candidates() -> list[_Candidate]:
 
 
 def _problem(target: _Candidate, draft: _Candidate, read_tokenizer: ReadTokenizer) -> tuple[str | None, bool]:
-    """Why they do not work together, and whether that is worth keeping: what could not be read may be mended."""
+    """Reason why they do not work together, and True if it lasts: a file that could not be read may be mended."""
     try:
         config = read_config(Checkpoint(target.location))
         read_draft(draft.name, draft.location, config).check(

@@ -1,4 +1,4 @@
-"""Which mode a request runs in, settled once, and why."""
+"""Mode of a request, settled once, with the reason."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ from engine.messages import LoadOptions, Plan
 from engine.modes import MODES, Mode, check_options
 from engine.planning.mode_plan import MachinePlan, ModePlan
 from engine.planning.model_planner import ModelPlanner
-from engine.sentences import either, mark, say
+from engine.sentences import either, mark, paragraph, say
 
 AUTO = "auto"
 
-_WITHOUT_DRAFT = mark(
-    "The mode {mode} needs a draft, and none is chosen for this model, so the mode was chosen automatically."
-)
+_CHOSEN = mark("The mode was chosen automatically, because {mode} cannot run.")
 
 
 @dataclass(frozen=True)
 class Settled:
-    """What a request runs with.
+    """Options and mode of a request.
 
     Attributes:
         options: ``auto`` replaced by the mode that is chosen, with its draft or without any.
@@ -66,17 +64,9 @@ def check_mode(options: LoadOptions) -> None:
                 names=either(MODES),
             )
         )
-    if _lacks_draft(options):
-        raise InvalidOption(
-            say(
-                "The mode {mode} needs a draft: name a small model of the same vocabulary as the "
-                "draft, or choose another mode.",
-                mode=options.mode,
-            )
-        )
-    if _has_wrong_kind(options):
-        mode = MODES[options.mode]
-        raise InvalidOption(say(mode.draft_refused, reference=choose_draft(options), name=mode.name))
+    refusal = _refusal(MODES[options.mode], options)
+    if refusal:
+        raise InvalidOption(paragraph(say("The mode {mode} cannot run.", mode=options.mode), refusal))
 
 
 def mode_that_runs(options: LoadOptions) -> tuple[LoadOptions, str]:
@@ -91,13 +81,10 @@ def mode_that_runs(options: LoadOptions) -> tuple[LoadOptions, str]:
     Raises:
         CheckpointError: there is no such draft.
     """
-    if options.mode not in MODES:
+    refusal = _refusal(MODES[options.mode], options) if options.mode in MODES else ""
+    if not refusal:
         return options, ""
-    if _lacks_draft(options):
-        return replace(options, mode=AUTO), say(_WITHOUT_DRAFT, mode=options.mode)
-    if _has_wrong_kind(options):
-        return replace(options, mode=AUTO), say(MODES[options.mode].without_kind, mode=options.mode)
-    return options, ""
+    return replace(options, mode=AUTO), paragraph(say(_CHOSEN, mode=options.mode), refusal)
 
 
 def settle(options: LoadOptions, planner: ModelPlanner) -> Settled:
@@ -133,18 +120,14 @@ def settle(options: LoadOptions, planner: ModelPlanner) -> Settled:
     return Settled(replace(options, mode=chosen.mode, draft=draft), chosen)
 
 
-def _lacks_draft(options: LoadOptions) -> bool:
-    return MODES[options.mode].needs_draft and choose_draft(options) is None
-
-
-def _has_wrong_kind(options: LoadOptions) -> bool:
-    """Whether the mode does not take the kind of draft that there is."""
-    draft, kinds = choose_draft(options), MODES[options.mode].drafts
-    return bool(kinds) and draft is not None and kind_of(find_model(draft)).kind not in kinds
+def _refusal(mode: Mode, options: LoadOptions) -> str:
+    """Reason why a mode cannot run with the draft that it would have; empty where it can."""
+    draft = choose_draft(options) if mode.needs_draft else None
+    return mode.refusal(None if draft is None else kind_of(find_model(draft)).kind)
 
 
 def _is_guess(plan: MachinePlan, usual: str) -> bool:
-    """Whether figures that were not measured speak against what is usual for a model that simply fits."""
+    """True if figures that were not measured speak against the usual mode of a model that simply fits."""
     if plan.measured:
         return False
     own = _mode(plan, usual)

@@ -1,4 +1,4 @@
-"""What models would do on this machine, for choosing one before it is downloaded."""
+"""Predictions of models on this machine, for choosing one before it is downloaded."""
 
 from __future__ import annotations
 
@@ -11,11 +11,18 @@ from engine.drafting.kinds import read_draft
 from engine.errors import CheckpointError, TenonError
 from engine.hub.installed import cache_folder
 from engine.hub.model_folders import models_folder
-from engine.messages import Basis, DraftPair, ModelOutline, ModelPredicted, Prediction, PredictModels
+from engine.messages import (
+    Basis,
+    DraftPair,
+    LoadOptions,
+    ModelOutline,
+    ModelPredicted,
+    Prediction,
+    PredictModels,
+)
 from engine.modes import MODES
 from engine.planning.hardware_report import HardwareReport, hardware_hash, read_report
-from engine.planning.load_plan import PlanRequest
-from engine.planning.machine_planner import plan_machine
+from engine.planning.machine_planner import MachinePlanner
 from engine.planning.model_facts import TargetFacts, target_facts
 from engine.planning.pairs import pairs
 from engine.planning.probes.host_memory import HostMemory
@@ -27,7 +34,7 @@ _USUAL_GPU_SHARE = 0.9
 
 
 def predictions(command: PredictModels, check: Callable[[], None]) -> Iterator[ModelPredicted]:
-    """What is predicted for each model that a command names, on this machine as it usually is.
+    """Predict each model that a command names, on this machine as it usually is.
 
     What other programs hold just now does not count: it would recommend another model at each look.
 
@@ -42,19 +49,19 @@ def predictions(command: PredictModels, check: Callable[[], None]) -> Iterator[M
 
 
 def predict(model: ModelOutline, wanted: PredictModels, report: HardwareReport) -> Prediction:
-    """What one model would do on a machine."""
+    """Predict one model on a machine."""
     room = read_room(report, wanted.ram_budget_bytes, wanted.vram_budget_bytes)
     basis: Basis = "guess" if report.speeds is None else "busy" if report.speeds.busy else "rest"
     about = Prediction(room_bytes=room.host_bytes, basis=basis, machine=hardware_hash(report))
     try:
         target = target_facts(model.reference, Path(model.place))
-        request = PlanRequest(
+        options = LoadOptions(
             weights=wanted.weights,
             context=min(wanted.context, target.config.context_length) if wanted.context else None,
             ram_budget_bytes=wanted.ram_budget_bytes,
             vram_budget_bytes=wanted.vram_budget_bytes,
         )
-        plan = plan_machine(report, target, _draft(model, target), request)
+        plan = MachinePlanner(report, target, _draft(model, target), options).plan()
     except TenonError as error:
         return replace(about, problem=error.message)
     if plan.chosen is None:

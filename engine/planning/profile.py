@@ -1,4 +1,4 @@
-"""What was measured with a model on this machine as replies ran: forwards, drafts, and what drafts were worth.
+"""Measurements of a model's replies on this machine: forwards, drafts, and the yield of drafts.
 
 One file for each machine, model and weight format, in the cache folder. Figures of earlier replies fade, so that a
 profile follows the machine; predictions are refined by it (`machine_planner`).
@@ -31,7 +31,7 @@ _TRUSTED_ROUNDS = 16.0
 
 @dataclass(frozen=True)
 class Yielded:
-    """What a drafter gave for one kind of prompt.
+    """Yield of a drafter for one kind of prompt.
 
     Attributes:
         rounds: Rounds, older ones counting less.
@@ -64,11 +64,11 @@ class Profile:
 
     @property
     def known(self) -> bool:
-        """Whether anything was measured."""
+        """True if anything was measured."""
         return bool(self.forwards)
 
     def knows_draft(self, digest: str) -> bool:
-        """Whether a draft has drafted in any mode."""
+        """True if a draft has drafted in any mode."""
         return any(drafter.endswith(f" {digest[:16]}") for drafter in self.yields)
 
     def forward_seconds(self, plan: PlacementPlan) -> dict[int, float]:
@@ -80,7 +80,7 @@ class Profile:
         return {int(nodes): seconds for nodes, seconds in self.drafts.get(drafter, {}).items()}
 
     def expectation(self, drafter: str, published: Expectation) -> Expectation:
-        """What a drafter gives: as measured where it was, weighed against what is published.
+        """Expected yield of a drafter: the measured one, if any, weighed against the published one.
 
         Replies of which the kind is not known (``any``) speak for the kinds of which none is.
 
@@ -127,7 +127,7 @@ class Profile:
         return replace(self, forwards=merged, drafts=drafts, yields=yields)
 
     def chances(self) -> MatchChances:
-        """What earlier replies' matches were worth, for those to come."""
+        """Worth of earlier replies' matches, for those to come."""
         return MatchChances({one: self.matches.get(str(one), Matched()) for one in CLASSES})
 
     def with_matches(self, chances: MatchChances) -> Profile:
@@ -136,7 +136,7 @@ class Profile:
 
 
 def drafter_key(mode: str, digest: str = "") -> str:
-    """What a drafter is known by: the same draft drafts otherwise in another mode.
+    """Key of a drafter: the same draft drafts otherwise in another mode.
 
     Args:
         mode: The mode's name.
@@ -146,7 +146,7 @@ def drafter_key(mode: str, digest: str = "") -> str:
 
 
 def profile_path(cache_folder: Path, hardware: str, digest: str, weights: str) -> Path:
-    """Where a profile lies.
+    """Path of a profile.
 
     Args:
         cache_folder: Of this user.
@@ -197,7 +197,7 @@ def _added(before: Yielded, rounds: Iterable[RoundRecord]) -> Yielded:
 
 
 def _weighed(known: Yielded, published: TokenYield) -> TokenYield:
-    """What is known counts by its rounds."""
+    """Mean of both, the known one weighted by its rounds."""
     if not known.drafted:
         share = known.rounds / (known.rounds + _TRUSTED_ROUNDS)
         return TokenYield(published.gain, (1 - share) * published.finds)

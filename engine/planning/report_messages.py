@@ -15,7 +15,7 @@ from engine.planning.mode_plan import MachinePlan, ModePlan
 
 
 def machine_report(report: HardwareReport) -> MachineReport:
-    """What a person is told of a machine."""
+    """Message about a machine for the person."""
     cpu, memory, speeds = report.processor, report.memory, report.speeds
     on_gpus = {} if speeds is None else speeds.gpus
     on_disks = {} if speeds is None else speeds.disks
@@ -65,7 +65,7 @@ def machine_report(report: HardwareReport) -> MachineReport:
 
 
 def plan_report(plan: MachinePlan, context_limit: int, chosen: str, reason: str) -> PlanReport:
-    """What a person is told of a plan.
+    """Message about a plan for the person.
 
     Args:
         plan: Every mode.

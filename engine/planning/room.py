@@ -1,4 +1,4 @@
-"""What a machine has left for a model, within the budgets that were set for it."""
+"""Memory that a machine has left for a model, within the budgets that were set for it."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def read_room(report: HardwareReport, ram_budget_bytes: int | None, vram_budget_
 
 
 def budget_is_free(report: HardwareReport, ram_budget_bytes: int) -> bool:
-    """Whether the machine has as much left as a budget names."""
+    """True if the machine has as much left as a budget names."""
     return ram_budget_bytes - report.memory.process_bytes <= report.memory.available_bytes

@@ -165,7 +165,8 @@ def test_auto_takes_the_place_of_a_mode_without_its_draft_where_that_is_allowed(
     assert reply.mode == "lookup"
     assert reply.token_ids == client.answer("a", llama_folder, mode="plain", max_tokens=4).token_ids
     assert [notice.text for notice in client.seen(Notice)] == [
-        f"The mode {mode} needs a draft, and none is chosen for this model, so the mode was chosen automatically."
+        f"The mode was chosen automatically, because {mode} cannot run. It needs a draft: name a small model of the "
+        "same vocabulary, or a head that was made for this model."
     ]
 
 

@@ -108,7 +108,7 @@ def test_nothing_unconfirmed_is_sent_unasked_or_too_often(client: EngineClient, 
         ({"fallback_threshold": 0.0}, "Fallback threshold must be between 0.0001 and 1, not 0."),
         ({"fallback_threshold": 1.1}, "Fallback threshold must be between 0.0001 and 1, not 1.1."),
         ({"draft_nodes": 65}, "Tokens checked at once must be between 1 and 64, not 65."),
-        ({"draft": None}, "The mode llmcad needs a draft"),
+        ({"draft": None}, "The mode llmcad cannot run. It needs a draft"),
     ],
 )
 def test_bad_values_are_refused(
@@ -129,9 +129,9 @@ def test_a_head_is_refused_because_it_cannot_guess_ahead(
         client.answer(PROMPT, target, draft=str(head), mode="dovetail", weights="fp32", max_tokens=2)
     allowed = client.answer(PROMPT, target, **{**LLMCAD, "draft": str(head)}, fall_back=True, max_tokens=2)
     assert allowed.mode == "dovetail"
-    assert any("this model's is a head" in notice.text for notice in client.seen(Notice))
+    assert any("a head cannot go on" in notice.text for notice in client.seen(Notice))
     failed = client.failure(PROMPT, target, **{**LLMCAD, "draft": str(head)})
-    assert "is a head that needs the model's hidden states" in failed.error.message
+    assert "It needs a small model" in failed.error.message
     assert failed.error.kind == "InvalidOption"
 
 

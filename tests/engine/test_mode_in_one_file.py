@@ -15,10 +15,9 @@ from engine.errors import InvalidOption
 from engine.messages import EngineReady, shared_options
 from engine.modes import MODES, check_options, descriptors
 from engine.modes.mode import DEPTH, WIDTH
-from engine.planning.machine_planner import plan_machine
 from tests.support.echo_mode import MODE
 from tests.support.engine_client import engine_client
-from tests.support.machines import machine, machine_names, target
+from tests.support.machines import machine, machine_names, plan_machine, target
 
 
 @pytest.fixture

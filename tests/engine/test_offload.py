@@ -100,7 +100,7 @@ def test_what_could_not_be_done_is_said(client: EngineClient, folder: Path) -> N
         assert small.devices["target"] == "cpu"
         fewer, none = (notice.text for notice in client.seen(Notice)[before:])
         assert "takes 2 of the 3 layers" in fewer
-        assert "so the model runs on the CPU alone" in none
+        assert "The model runs on the CPU alone." in none
     failed = client.failure(PROMPT, folder, mode="offload", gpu_layers=-1)
     assert "at least 0" in failed.error.message
 
@@ -114,7 +114,7 @@ def test_without_a_gpu_both_modes_answer_and_say_so(
         reply = ask(client, folder, mode)
         assert (reply.token_ids, reply.devices["target"], reply.mode) == (plain.token_ids, "cpu", mode)
         assert client.seen(Notice)[-1].text == (
-            "There is no GPU that Tenon may use here, so the model runs on the CPU alone."
+            "There is no GPU that Tenon can use here. The model runs on the CPU alone."
         )
 
 
@@ -144,7 +144,7 @@ def test_layers_on_the_gpu_need_no_memory_on_the_host(
     before = len(client.seen(Notice))
     streamed = ask(client, folder, "offload", **room | {"ram_budget_bytes": least - 1})
     assert (streamed.devices["target"], streamed.token_ids) == ("cpu, disk", plain)
-    assert "so the CPU computes all of it" in client.seen(Notice)[before].text
+    assert "The model runs on the CPU alone." in client.seen(Notice)[before].text
     # Memory that is both the host's and the GPU's holds all of it either way.
     use_gpu(monkeypatch, unified=True)
     assert ask(client, folder, "offload", **room, threads=2).devices["target"] == "cpu, disk"

@@ -16,6 +16,8 @@ from engine.gguf.stored_tensor import TensorTypes
 from engine.model.config import ModelConfig, read_config
 from engine.model.tensors import Slot, expected_tensors, layer_slots
 from engine.planning.hardware_report import HardwareReport, report_from_json
+from engine.planning.machine_planner import MachinePlanner
+from engine.planning.mode_plan import MachinePlan
 from engine.planning.model_facts import TargetFacts
 from engine.weights.checkpoint_outline import CheckpointOutline
 
@@ -115,3 +117,8 @@ def stored_in(config: ModelConfig, kind: int, quantization: str | None = None) -
     """The same model with every matrix in a type."""
     types = TensorTypes(dict.fromkeys(expected_tensors(config), kind))
     return replace(config, types=types, quantization=quantization)
+
+
+def plan_machine(*arguments: Any, **more: Any) -> MachinePlan:
+    """Every mode for a model on a machine; arguments are those of `MachinePlanner`."""
+    return MachinePlanner(*arguments, **more).plan()

@@ -1,1 +1,1 @@
-"""What this machine has, read or measured: a file for each part of it."""
+"""Probes of this machine: a file for each part that is read or measured."""

@@ -16,7 +16,7 @@ _OWN = Path("/proc/self/cgroup")
 
 @dataclass(frozen=True)
 class GroupLimits:
-    """What the groups leave to this process.
+    """Memory and processors that the groups leave to this process.
 
     Attributes:
         memory_bytes: The least limit, None for none.

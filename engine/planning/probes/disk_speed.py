@@ -1,4 +1,4 @@
-"""How fast a disk reads: measured past the page cache, as streaming a model's layers reads."""
+"""Speed of a disk: read past the page cache, as a streamed model's layers are read."""
 
 from __future__ import annotations
 

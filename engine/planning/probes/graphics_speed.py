@@ -1,4 +1,4 @@
-"""How fast a GPU reads its memory, multiplies, and takes what the host sends."""
+"""Speeds of a GPU: reading its memory, multiplying, and receiving from the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the processor is so hot that the system slows it down."""
+"""Heat of the processor, which makes the system slow it down."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import psutil
 
 
 def is_hot() -> bool:
-    """Whether some part of the processor has reached the temperature that its driver calls high.
+    """True if some part of the processor has reached the temperature that its driver calls high.
 
     Where the system does not tell temperatures, or no limits of them, nothing is known and nothing is hot.
     """

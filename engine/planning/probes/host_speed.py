@@ -1,4 +1,4 @@
-"""How fast the processor reads weights and multiplies with them, by weight format.
+"""Speed of the processor in reading weights and multiplying with them, by weight format.
 
 A forward's time is put together as Dovetail does it (Zhang et al. 2024, equations 3 and 4): T_p for reading the
 weights, T_c for multiplying them with the tokens, and max(T_c, T_p) + beta * min(T_c, T_p) for both. Its efficiencies
@@ -38,7 +38,7 @@ _SMALL_BYTES, _LARGE_BYTES = 96 << 20, 512 << 20
 
 @dataclass(frozen=True)
 class FormatSpeed:
-    """What a processor makes of weights in a format.
+    """Speed of a processor with weights in a format.
 
     Attributes:
         bytes_per_s: Weights read, B_m * E_m.
@@ -129,7 +129,7 @@ def _undisturbed_s(pieces: Sequence[Tensor], check: Callable[[], None]) -> float
 
 
 def operator_seconds(device: torch.device) -> float:
-    """What an operator costs whose data do not matter."""
+    """Seconds of an operator on hardly any data."""
     weight = torch.ones(16, 16, device=device)
     row = torch.ones(1, 16, device=device)
     best = float("inf")

@@ -1,4 +1,4 @@
-"""Whether the machine was doing something else meanwhile: what is measured then says little about the machine."""
+"""Work of other programs during a measurement, which then says little about the machine."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Reading:
 
 
 class OtherWork:
-    """What other programs take of the processors from its making on."""
+    """Time that other programs take of the processors since this was made."""
 
     def __init__(self) -> None:
         self._begin = Reading.now()
@@ -54,7 +54,7 @@ class OtherWork:
 
     @property
     def busy(self) -> bool:
-        """Whether it is so much that measured times are no good."""
+        """True if it is so much that measured times are no good."""
         return self.share > BUSY
 
 

@@ -9,7 +9,7 @@ import psutil
 
 @dataclass(frozen=True)
 class Power:
-    """Where the power comes from.
+    """Source of the power.
 
     Attributes:
         on_mains: None where the system does not say.

@@ -104,7 +104,7 @@ def _instruction_sets(lines: dict[str, str]) -> tuple[str, ...]:
 
 
 def _torch_flags() -> set[str]:
-    """What torch has found, in the spelling of /proc/cpuinfo."""
+    """Instruction sets that torch has found, in the spelling of /proc/cpuinfo."""
     import torch
 
     capabilities = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}

@@ -11,9 +11,8 @@ import pytest
 from engine.errors import InvalidOption, ModelNotFound
 from engine.messages import LoadOptions
 from engine.planning import forecast as forecast_module
-from engine.planning.forecast import forecast
+from engine.planning.forecast import UNTRIED_DRAFT, forecast
 from engine.planning.hardware_report import HardwareReport
-from engine.planning.plan_wording import UNTRIED_DRAFT
 from engine.planning.report_messages import machine_report
 from tests.support.machines import CONFIGS, machine, write_outline
 from tests.support.toy import TOY, ship

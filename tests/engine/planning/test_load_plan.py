@@ -12,6 +12,7 @@ import torch
 from engine.errors import Allowed, InvalidOption, OutOfMemory
 from engine.gguf.stored_tensor import BF16, F32
 from engine.kernels import blocks, library
+from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
 from engine.model.linear import DEQUANTIZING_BYTES
 from engine.model.tensors import layer_slots
@@ -21,7 +22,7 @@ from engine.placement import LayerOffloadPlan, ResidentPlan, SplitPlan, Streamed
 from engine.placement.footprint import Sizes, device_format
 from engine.placement.plan import Room
 from engine.planning import format_choice
-from engine.planning.load_plan import LoadPlan, PlanRequest
+from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlanner
 from engine.planning.model_facts import TargetFacts
 from engine.weights.checkpoint import Checkpoint
@@ -55,7 +56,7 @@ def planned(
     report = machine("laptop-8gb")
     memory = replace(report.memory, available_bytes=free_bytes + RESERVE, process_bytes=own_bytes)
     planner = MachinePlanner(
-        replace(report, memory=memory), TargetFacts("model", config), request=PlanRequest(**asked)
+        replace(report, memory=memory), TargetFacts("model", config), options=LoadOptions(**asked)
     )
     return planner.load(MODES[mode], with_draft=False)
 
@@ -150,8 +151,8 @@ def test_auto_is_what_the_file_is_in_as_long_as_that_fits(
 
     def measured() -> str:
         facts = TargetFacts("model", half)
-        request = PlanRequest(context=16, kv_cache="full")
-        planner = MachinePlanner(machine("laptop-8gb"), facts, request=request, seconds=lambda: seconds)
+        request = LoadOptions(context=16, kv_cache="full")
+        planner = MachinePlanner(machine("laptop-8gb"), facts, options=request, seconds=lambda: seconds)
         return planner.load(MODES["plain"], with_draft=False).weights.name
 
     assert measured() == "bf16"
@@ -207,7 +208,7 @@ def test_a_draft_takes_its_share_of_the_memory_first(config: ModelConfig) -> Non
     whole = planned(config, weights="fp32")
     report = machine("laptop-8gb")
     memory = replace(report.memory, available_bytes=16 << 30, process_bytes=0)
-    request = PlanRequest(weights="fp32", ram_budget_bytes=whole_bytes(config, whole) + 1000)
+    request = LoadOptions(weights="fp32", ram_budget_bytes=whole_bytes(config, whole) + 1000)
     draft = replace(small_draft(), config=config)
     planner = MachinePlanner(replace(report, memory=memory), TargetFacts("model", config), draft, request)
     alone, beside = (planner.load(MODES["dovetail"], with_draft=with_draft) for with_draft in (False, True))

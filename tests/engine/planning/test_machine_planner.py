@@ -8,14 +8,13 @@ import pytest
 
 from engine.drafting.kinds import DRAFT_KINDS
 from engine.errors import InvalidOption
+from engine.messages import LoadOptions
 from engine.modes import MODES as ALL_MODES
 from engine.planning.expected_tokens import KINDS, published_expectation
 from engine.planning.hardware_report import HardwareReport
-from engine.planning.load_plan import PlanRequest
-from engine.planning.machine_planner import plan_machine
 from engine.planning.mode_plan import MachinePlan
 from engine.planning.profile import Profile, Yielded, drafter_key
-from tests.support.machines import dovetail_head, machine, machine_names, small_draft, target
+from tests.support.machines import dovetail_head, machine, machine_names, plan_machine, small_draft, target
 
 # The models of the table: name, weight format asked for, and whether the 1.1 B Llama is there to draft.
 MODELS = {
@@ -31,7 +30,7 @@ MODELS = {
 def planned(report: HardwareReport, model: str) -> MachinePlan:
     name, weights, drafted = MODELS[model]
     return plan_machine(
-        report, target(name), small_draft() if drafted else None, PlanRequest(weights=weights)
+        report, target(name), small_draft() if drafted else None, LoadOptions(weights=weights)
     )
 
 
@@ -213,7 +212,7 @@ def test_a_plan_is_whole(name: str, model: str) -> None:
 @pytest.mark.parametrize("draft", [dovetail_head(), small_draft()], ids=["head", "model"])
 def test_dovetails_own_setting_is_dovetail(weights: str, draft: object) -> None:
     report = machine("dovetail-server-8gb")
-    plan = plan_machine(report, target("llama-7b"), draft, PlanRequest(weights=weights))  # type: ignore[arg-type]
+    plan = plan_machine(report, target("llama-7b"), draft, LoadOptions(weights=weights))  # type: ignore[arg-type]
     assert plan.chosen == "dovetail"
     best, plain = plan.mode("dovetail"), plan.mode("plain")
     assert best.draft_device == "cuda:0"
@@ -226,7 +225,7 @@ def test_dovetails_own_setting_is_dovetail(weights: str, draft: object) -> None:
 def test_a_card_that_holds_the_model_holds_all_of_it() -> None:
     report = machine("desktop-24gb-card")
     for draft, mode in ((None, "offload"), (small_draft(), "dovetail")):
-        plan = plan_machine(report, target("llama-7b"), draft, PlanRequest(weights="bf16"))
+        plan = plan_machine(report, target("llama-7b"), draft, LoadOptions(weights="bf16"))
         assert plan.chosen == mode
         placement = plan.mode(mode).placement
         assert placement is not None
@@ -239,7 +238,7 @@ def test_a_card_that_holds_the_model_holds_all_of_it() -> None:
 
 @pytest.mark.parametrize("name", ["laptop-8gb", "laptop-8gb-slow-disk", "raspberry-pi-5-8gb"])
 def test_a_13b_in_4_bits_on_8_gb_is_llmcad(name: str) -> None:
-    plan = plan_machine(machine(name), target("llama-13b"), small_draft(), PlanRequest(weights="q4_k_m"))
+    plan = plan_machine(machine(name), target("llama-13b"), small_draft(), LoadOptions(weights="q4_k_m"))
     assert plan.chosen == "llmcad"
     best = plan.mode("llmcad")
     assert best.disk_bytes_per_round > 0
@@ -255,7 +254,7 @@ def test_what_a_mode_lacks_is_said_in_a_sentence() -> None:
     assert refusals["offload"] == refusals["layer-offload"] == "There is no GPU that Tenon can use here."
     assert refusals["llmcad"] == "It is for models larger than memory, and this one fits."
     headed = plan_machine(
-        machine("laptop-8gb"), target("llama-13b"), dovetail_head(), PlanRequest(weights="q4_k_m")
+        machine("laptop-8gb"), target("llama-13b"), dovetail_head(), LoadOptions(weights="q4_k_m")
     )
     refused = headed.mode("llmcad").refusal
     assert refused is not None
@@ -266,12 +265,12 @@ def test_what_a_mode_lacks_is_said_in_a_sentence() -> None:
 
 def test_budgets_are_kept_to() -> None:
     report = machine("desktop-16gb-8gb")
-    free = plan_machine(report, target("llama-7b"), small_draft(), PlanRequest(weights="q8_0"))
+    free = plan_machine(report, target("llama-7b"), small_draft(), LoadOptions(weights="q8_0"))
     tight = plan_machine(
         report,
         target("llama-7b"),
         small_draft(),
-        PlanRequest(weights="q8_0", ram_budget_bytes=4_000_000_000, vram_budget_bytes=0),
+        LoadOptions(weights="q8_0", ram_budget_bytes=4_000_000_000, vram_budget_bytes=0),
     )
     assert free.chosen != "llmcad"
     assert tight.chosen == "llmcad"
@@ -279,7 +278,7 @@ def test_budgets_are_kept_to() -> None:
     for mode in tight.modes:
         assert mode.memory_bytes is None or mode.memory_bytes["host"] <= 4_000_000_000
     nothing = plan_machine(
-        report, target("llama-7b"), request=PlanRequest(weights="q8_0", ram_budget_bytes=500_000_000)
+        report, target("llama-7b"), options=LoadOptions(weights="q8_0", ram_budget_bytes=500_000_000)
     )
     refused = nothing.mode("plain").refusal
     assert refused is not None
@@ -290,7 +289,7 @@ def test_no_more_layers_go_to_the_gpu_than_were_asked_for() -> None:
     report, model = machine("desktop-24gb-card"), target("llama-7b")
 
     def planned(gpu_layers: int | None) -> dict[str, int | str]:
-        plan = plan_machine(report, model, small_draft(), PlanRequest(weights="q8_0", gpu_layers=gpu_layers))
+        plan = plan_machine(report, model, small_draft(), LoadOptions(weights="q8_0", gpu_layers=gpu_layers))
         modes = (plan.mode(name) for name in ("offload", "layer-offload", "dovetail"))
         return {
             mode.mode: mode.refusal or (0 if mode.placement is None else mode.placement.device_layers)
@@ -319,21 +318,21 @@ def test_a_model_that_is_not_here_needs_room_on_the_disk() -> None:
     assert all(mode.refusal == plan.reason for mode in plan.modes)
     assert "and 3 GB are free" in plan.reason
     # What is converted is written where it is streamed alone.
-    assert plan_machine(report, target("llama-7b"), request=PlanRequest(weights="q8_0")).chosen is not None
-    streamed = plan_machine(report, target("llama-70b"), request=PlanRequest(weights="q8_0"))
+    assert plan_machine(report, target("llama-7b"), options=LoadOptions(weights="q8_0")).chosen is not None
+    streamed = plan_machine(report, target("llama-70b"), options=LoadOptions(weights="q8_0"))
     assert streamed.chosen is None
     assert streamed.reason.startswith("Its files need ")
-    assert plan_machine(report, target("llama-70b"), request=PlanRequest(weights="bf16")).chosen is not None
+    assert plan_machine(report, target("llama-70b"), options=LoadOptions(weights="bf16")).chosen is not None
 
 
 def test_a_context_that_was_not_asked_for_shrinks_before_layers_are_streamed() -> None:
     report = machine("laptop-8gb")
-    wished = plan_machine(report, target("llama-7b"), request=PlanRequest(weights="q4_k_m")).mode("plain")
+    wished = plan_machine(report, target("llama-7b"), options=LoadOptions(weights="q4_k_m")).mode("plain")
     assert wished.context is not None
     assert wished.context < 4096
     assert wished.disk_bytes_per_round == 0
     asked = plan_machine(
-        report, target("llama-7b"), request=PlanRequest(weights="q4_k_m", context=4096)
+        report, target("llama-7b"), options=LoadOptions(weights="q4_k_m", context=4096)
     ).mode("plain")
     assert asked.context == 4096
     assert asked.disk_bytes_per_round > 0
@@ -342,20 +341,20 @@ def test_a_context_that_was_not_asked_for_shrinks_before_layers_are_streamed() -
 @pytest.mark.parametrize(
     "asked",
     [
-        PlanRequest(weights="int2"),
-        PlanRequest(context=4),
-        PlanRequest(context=10**7),
-        PlanRequest(gpu_layers=-1),
+        LoadOptions(weights="int2"),
+        LoadOptions(context=4),
+        LoadOptions(context=10**7),
+        LoadOptions(gpu_layers=-1),
     ],
 )
-def test_unknown_values_are_refused(asked: PlanRequest) -> None:
+def test_unknown_values_are_refused(asked: LoadOptions) -> None:
     with pytest.raises(InvalidOption):
-        plan_machine(machine("laptop-8gb"), target("llama-1b"), request=asked)
+        plan_machine(machine("laptop-8gb"), target("llama-1b"), options=asked)
 
 
 def test_a_machine_that_was_not_measured_is_planned_with_guesses() -> None:
     report = replace(machine("laptop-16gb-4gb"), speeds=None)
-    plan = plan_machine(report, target("llama-7b"), small_draft(), PlanRequest(weights="q8_0"))
+    plan = plan_machine(report, target("llama-7b"), small_draft(), LoadOptions(weights="q8_0"))
     assert not plan.measured
     assert plan.chosen is not None
 
@@ -363,7 +362,7 @@ def test_a_machine_that_was_not_measured_is_planned_with_guesses() -> None:
 def test_what_replies_measured_moves_the_plan() -> None:
     report = machine("laptop-16gb-4gb")
     draft = small_draft()
-    request = PlanRequest(weights="q8_0", vram_budget_bytes=0)
+    request = LoadOptions(weights="q8_0", vram_budget_bytes=0)
 
     def plan(profile: Profile) -> MachinePlan:
         return plan_machine(report, target("llama-7b"), draft, request, profiles=lambda weights: profile)

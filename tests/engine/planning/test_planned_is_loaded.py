@@ -17,6 +17,7 @@ from torch import Tensor
 from engine.gguf.stored_tensor import BF16
 from engine.kernels import blocks
 from engine.kernels.packing import Packed
+from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.embedding import Table
 from engine.model.layer import LayerWeights, ModelWeights
@@ -30,7 +31,7 @@ from engine.placement import PLACEMENTS, layer_offload
 from engine.placement import source as source_module
 from engine.placement.link import Link
 from engine.placement.source import TargetSource
-from engine.planning.load_plan import LoadPlan, PlanRequest
+from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlanner
 from tests.support.machines import machine, machine_names, small_draft, stored_in, target
 
@@ -131,7 +132,7 @@ def loads(name: str, model: str, form: str) -> Iterator[tuple[ModelConfig, LoadP
     facts = target(model)
     config = stored_in(facts.config, BF16 if kind == "BF16" else blocks.NAMES[kind], quantization)
     draft = small_draft() if model not in ("qwen-0.5b", "llama-1b") else None
-    planner = MachinePlanner(machine(name), replace(facts, config=config), draft, PlanRequest(weights=wanted))
+    planner = MachinePlanner(machine(name), replace(facts, config=config), draft, LoadOptions(weights=wanted))
     plan = planner.plan()
     for mode in MODES.values():
         one = plan.mode(mode.name)
