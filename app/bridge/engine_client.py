@@ -14,7 +14,7 @@ from app.bridge.engine_process import EngineProcess
 from app.bridge.engine_thread import EngineThread
 from app.bridge.question import Asking, Question
 from app.chat.modes import learn
-from app.words import tr
+from app.words import mark, tr
 from engine.errors import EngineStopped
 from engine.messages import (
     Cancel,
@@ -32,6 +32,10 @@ from engine.messages import (
 _log = logging.getLogger(__name__)
 
 SERVE = "engine.process:serve"
+_ENDLESS = mark(
+    "The engine waits for a disk or a device that does not answer, and cannot be ended. Your message and what was "
+    "written are kept: restart the computer if this happens again."
+)
 
 
 class EngineClient(QObject):
@@ -44,6 +48,7 @@ class EngineClient(QObject):
 
     Attributes:
         cancel_timeout_ms: How long an engine may take to stop a request before it is killed.
+        kill_timeout_ms: How long it may take to end then before it is left to itself.
         ran_out_of_memory: Whether the last engine that ended most likely did so for want of memory.
     """
 
@@ -69,6 +74,7 @@ class EngineClient(QObject):
         self._questions_asked = 0
         self._questions: dict[str, Question] = {}  # by request
         self.cancel_timeout_ms = 2000
+        self.kill_timeout_ms = 5000
         self.ran_out_of_memory = False
         self._closed = False
         self._ready = False
@@ -80,6 +86,9 @@ class EngineClient(QObject):
         self._cancel_timer = QTimer(self)
         self._cancel_timer.setSingleShot(True)
         self._cancel_timer.timeout.connect(self._give_up_waiting)
+        self._kill_timer = QTimer(self)
+        self._kill_timer.setSingleShot(True)
+        self._kill_timer.timeout.connect(self._leave)
         # Emitted in the hosts' threads, received in this object's.
         self._event.connect(self._receive, Qt.ConnectionType.QueuedConnection)
         self._exit.connect(self._notice_exit, Qt.ConnectionType.QueuedConnection)
@@ -175,12 +184,14 @@ class EngineClient(QObject):
         if isinstance(self._host, EngineProcess):
             self._last_words = sentence
             self._host.kill()
+            self._kill_timer.start(self.kill_timeout_ms)
 
     def close(self) -> None:
         """End the engine, its process and its threads. May be called twice."""
         self._closed = True
         self._start_number += 1  # what is still under way is of no interest
         self._cancel_timer.stop()
+        self._kill_timer.stop()
         if self._host is not None:
             self._host.close()
             self._host = None
@@ -223,6 +234,7 @@ class EngineClient(QObject):
         self._host = None
         self._cancelled = ""
         self._cancel_timer.stop()
+        self._kill_timer.stop()
         said = sentence if self._last_words is None else self._last_words
         lost, self._questions = self._questions, {}  # what is asked from here on is for the next engine
         self.stopped.emit(said)
@@ -236,6 +248,15 @@ class EngineClient(QObject):
     @Slot()
     def _give_up_waiting(self) -> None:
         self.kill("")
+
+    @Slot()
+    def _leave(self) -> None:
+        """No signal ends a process in a system call that does not return: go on without it."""
+        if isinstance(self._host, EngineProcess):
+            self._host.leave()
+            self._last_words = tr(_ENDLESS)
+            self._start_number += 1  # should it end one day
+            self._notice_exit(self._start_number, None, "")
 
 
 def _is_kill(code: int | None) -> bool:

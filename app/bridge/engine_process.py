@@ -7,7 +7,7 @@ import logging
 import queue
 import threading
 from collections.abc import Callable
-from multiprocessing import get_context
+from multiprocessing import get_context, process
 from pathlib import Path
 
 from app.bridge import engine_child
@@ -71,7 +71,7 @@ class EngineProcess:
         self._commands.put(command)
 
     def kill(self) -> None:
-        """End the child at once; `on_exit` follows."""
+        """End the child at once; `on_exit` follows where the system can end it."""
         if self._reader.is_alive():
             self._process.kill()
 
@@ -84,6 +84,13 @@ class EngineProcess:
             self._reader.join(_TERMINATE_S)
         self.kill()
         self._reader.join(_KILL_S)
+        if self._reader.is_alive():
+            self.leave()
+
+    def leave(self) -> None:
+        """Wait no longer for a child that no signal ends."""
+        atexit.unregister(self._process.kill)
+        process._children.discard(self._process)  # type: ignore[attr-defined]  # or Python would wait at its end
 
     def _send(self) -> None:
         while (command := self._commands.get()) is not None:
@@ -106,7 +113,7 @@ class EngineProcess:
         self._process.join(_TERMINATE_S)
         if self._process.is_alive():
             self._process.kill()
-            self._process.join()
+            self._process.join(_KILL_S)
         atexit.unregister(self._process.kill)
         self._commands.put(None)
         self._sender.join()

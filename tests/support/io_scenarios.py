@@ -18,6 +18,9 @@ _MODULES = {
     "erasing": "app_io_scenarios:Erasing",
     "settings": "app_io_scenarios:KeepingSettings",
     "download": "engine_io_scenarios:Downloading",
+    "load": "engine_io_scenarios:Loading",
+    "stream": "engine_io_scenarios:Streaming",
+    "conversion": "engine_io_scenarios:Converting",
 }
 
 

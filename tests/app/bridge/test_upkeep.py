@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
 from pathlib import Path
 
@@ -125,6 +126,32 @@ def test_a_process_that_stands_still_is_ended_and_the_replies_that_wait_are_writ
     assert desk.wait_for_state(workspace, chat, MessageState.INTERRUPTED).error.startswith(ENDED)
     desk.wait_for_state(workspace, other, MessageState.COMPLETE)
     assert not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+
+
+@needs_signals
+def test_a_reply_ends_with_a_sentence_where_no_signal_ends_the_engine(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one in a system call that does not return, which no test can make."""
+    workspace = desk.open()
+    chat = workspace.send(None, "hang")
+    desk.wait(lambda: workspace.messages(chat)[-1].content == "one two ")
+    before = psutil.Process(workspace._client.process_id)
+    workspace._client.kill_timeout_ms = 50
+    with monkeypatch.context() as immortal:
+        immortal.setattr(workspace._client._host, "kill", lambda: None)
+        lose_patience(workspace)
+        reply = desk.wait_for_state(workspace, chat, MessageState.INTERRUPTED)
+    assert reply.error.startswith("The engine waits for a disk or a device that does not answer")
+    assert reply.content == "one two "
+    desk.wait(lambda: workspace._client.process_id not in (None, before.pid), timeout_s=60.0)
+    desk.answer(workspace, "say 1", chat)
+    states = len(desk.recorder.states)
+    before.kill()  # should it end after all, that is no news
+    before.wait(10)
+    desk.answer(workspace, "say 1", chat)
+    assert not any(state.phase is EnginePhase.STOPPED for state in desk.recorder.states[states:])
+    assert before.pid not in [child.pid for child in multiprocessing.active_children()]
 
 
 def test_an_engine_that_computes_without_a_word_goes_on(desk: Desk) -> None:
