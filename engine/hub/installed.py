@@ -88,6 +88,14 @@ def _found_model(reference: str) -> Path:
                 folder=folder,
             )
         )
+    if folder.exists():
+        raise ModelNotFound(
+            say(
+                "{folder} is a pipe, a device or a socket: give the model folder, the one that holds config.json, or "
+                "a GGUF file.",
+                folder=folder,
+            )
+        )
     raise ModelNotFound(
         say(
             "There is no model {reference}: give the folder of a checkpoint, a GGUF file, an "

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,12 @@ def test_a_file_in_place_of_a_folder_is_said(tmp_path: Path) -> None:
     file.touch()
     with pytest.raises(ModelNotFound, match="is a file"):
         find_model(str(file))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no named pipes in folders")
+@pytest.mark.parametrize("name", ["model.gguf", "model"])
+def test_a_pipe_or_a_device_is_called_so(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / name)
+    for reference in (str(tmp_path / name), "/dev/zero"):
+        with pytest.raises(ModelNotFound, match="is a pipe, a device or a socket: give the model folder"):
+            find_model(reference)
