@@ -6,6 +6,7 @@ import os
 import threading
 import weakref
 from collections.abc import Iterable
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 
@@ -100,7 +101,7 @@ class WatchedFile:
         with self._lock:
             if self._file is None:
                 self._file = self.path.open("rb", buffering=0)
-                weakref.finalize(self, self._file.close)
+                weakref.finalize(self, _close, self._file)
         if stamp(os.fstat(self._file.fileno())) != self.stamp:
             raise WeightsUnreadable(
                 say("The file {name} was changed while it was in use: ask again.", name=self.path.name)
@@ -113,3 +114,9 @@ class WatchedFile:
         with self._lock:
             file.seek(start)
             return file.readinto(target) or 0
+
+
+def _close(file: FileIO) -> None:
+    """What fails here was only read, and nobody is left to be told."""
+    with suppress(OSError):
+        file.close()

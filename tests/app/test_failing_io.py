@@ -15,6 +15,7 @@ CASES = {
     ("chat", "broken"): 91,
     ("chat", "stays-broken"): 91,
     ("chat", "denied"): 48,
+    ("chat", "turns-read-only"): 37,
     ("migration", "full"): 27,
     ("migration", "broken"): 97,
     ("migration", "denied"): 61,
@@ -39,7 +40,13 @@ CASES = {
     ("download", "stays-full"): 13,
     ("download", "broken"): 61,
     ("download", "denied"): 41,
+    ("download", "turns-read-only"): 37,
     ("download", "reset"): 5,
+    ("load", "broken"): 67,
+    ("stream", "broken"): 79,
+    ("conversion", "full"): 2,
+    ("conversion", "broken"): 73,
+    ("conversion", "denied"): 71,
 }
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -147,6 +148,23 @@ def test_end_of_text_ends_the_reply_in_mid_path(mode: str, client: EngineClient,
     first = free.token_ids.index(planted)
     assert ended.token_ids == free.token_ids[: first + 1]
     assert ended.stop_reason == "end"
+
+
+@pytest.mark.parametrize("ids", [[10**30, 99_999, -1], 384, []])
+def test_ends_beyond_the_vocabulary_end_nothing_and_break_nothing(
+    ids: object, client: EngineClient, tmp_path: Path
+) -> None:
+    folder = write_checkpoint(tmp_path / "model", "llama", seed=1)
+    prompt = "one two three four"
+    free = client.answer(prompt, folder, max_tokens=24)
+    for name in ("generation_config.json", "config.json"):
+        path = folder / name
+        values = json.loads(path.read_text()) if path.exists() else {}
+        path.write_text(json.dumps({**values, "eos_token_id": ids}))
+    client.engine.submit(Unload())
+    for mode in ("plain", "lookup"):
+        reply = client.answer(prompt, folder, mode=mode, max_tokens=24)
+        assert (reply.token_ids, reply.stop_reason) == (free.token_ids, free.stop_reason)
 
 
 def test_stop_strings_end_the_reply_and_are_not_shown(client: EngineClient, llama_folder: Path) -> None:

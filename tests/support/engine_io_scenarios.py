@@ -154,6 +154,7 @@ class Loading:
         os.environ["TENON_DATA_DIR"], os.environ["TENON_CACHE_DIR"] = str(folder), str(folder / "cache")
         self.model = folder / "model"
         self.before = {path.name for path in self.model.iterdir()}
+        self.options = self.made_options()
         self.client = EngineClient()
 
     def act(self) -> None:
@@ -180,15 +181,13 @@ class Loading:
             if thread.name == "tenon-keeper":
                 thread.join()
 
-    def options(self) -> dict[str, Any]:
+    def made_options(self) -> dict[str, Any]:
         """How it is loaded."""
         return {"weights": self.FORMATS[0], "kv_cache": "full", "context": 128, "mode": "plain"}
 
     def _ask(self) -> Event:
         assert self.client is not None
-        return self.client.finish(
-            self.client.request(self.PROMPT, self.model, max_tokens=8, **self.options())
-        )
+        return self.client.finish(self.client.request(self.PROMPT, self.model, max_tokens=8, **self.options))
 
     def _compare(self, last: Event) -> None:
         assert isinstance(last, Finished), last
@@ -198,10 +197,10 @@ class Loading:
 class Streaming(Loading):
     """A model that is larger than the memory is read from its own file for each token."""
 
-    def options(self) -> dict[str, Any]:
+    def made_options(self) -> dict[str, Any]:
         config, weights = read_config(Checkpoint(self.model)), weight_format(self.FORMATS[0])
         least = StreamedPlan.least_bytes(Sizes(config, weights, 128))
-        return {**super().options(), "ram_budget_bytes": least + 2 * stored_layer_bytes(config, weights)}
+        return {**super().made_options(), "ram_budget_bytes": least + 2 * stored_layer_bytes(config, weights)}
 
 
 class Converting(Streaming):

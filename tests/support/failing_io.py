@@ -46,12 +46,14 @@ class Fault:
 _FULL = CREATE | WRITE | SYNC | RENAME | MKDIR | TRUNCATE
 _BROKEN = OPEN | CREATE | READ | WRITE | SYNC | STAT | RENAME | UNLINK | LIST | TRUNCATE | LOCK | CLOSE | MAP
 _DENIED = OPEN | CREATE | STAT | RENAME | UNLINK | MKDIR | LIST | CHMOD
+_READ_ONLY = CREATE | WRITE | RENAME | UNLINK | MKDIR | TRUNCATE | CHMOD
 FAULTS = {
     "full": Fault(_FULL, errno.ENOSPC),
     "stays-full": Fault(_FULL, errno.ENOSPC, lasting=True),
     "broken": Fault(_BROKEN, errno.EIO),
     "stays-broken": Fault(_BROKEN, errno.EIO, lasting=True),
     "denied": Fault(_DENIED, errno.EACCES),
+    "turns-read-only": Fault(_READ_ONLY, errno.EROFS, lasting=True),  # as Linux does with a disk that fails
     "reset": Fault(CONNECT | SEND | RECEIVE, errno.ECONNRESET),
 }
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from tests.support.databases import close
 
 CHAT = Conversation(1, "Title", 1.0, 2.0)
 PROMPT = Message(2, 1, "user", "Hello", 1.5)
+_NOBODY = 65534
 
 
 def fill(folder: Path) -> None:
@@ -58,15 +61,32 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     close(database)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    fill(tmp_path)
-    tmp_path.chmod(0o500)
-    try:
-        with pytest.raises(StorageError, match="make it writable"):
-            open_database(tmp_path)
-    finally:
-        tmp_path.chmod(0o700)
+@pytest.fixture
+def read_only() -> Iterator[Path]:
+    """A folder with chats that whoever runs this may only read; root becomes nobody meanwhile."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, user = Path(name), os.geteuid()
+        fill(folder)
+        for path in (folder, *folder.iterdir()):
+            path.chmod(0o555 if path == folder else 0o444)
+        if user == 0:
+            os.seteuid(_NOBODY)
+        try:
+            yield folder
+        finally:
+            os.seteuid(user)
+            folder.chmod(0o700)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has other rights")
+def test_a_folder_that_cannot_be_written(read_only: Path) -> None:
+    before = sorted(read_only.iterdir())
+    with pytest.raises(StorageError, match="make it writable"):
+        open_database(read_only)
+    database = open_in_memory(read_only)
+    assert database.reader.conversations() == [CHAT]
+    close(database)
+    assert sorted(read_only.iterdir()) == before
 
 
 def test_a_read_only_folder_shows_the_old_conversations(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ from engine.planning import format_choice
 from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlanner
 from engine.planning.model_facts import TargetFacts
+from engine.planning.probes import host_memory
+from engine.planning.probes.control_groups import read_group_limits
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.machines import machine, small_draft, stored_in
@@ -101,6 +103,31 @@ def test_a_budget_too_small_for_streaming_is_refused_with_the_least_that_would_d
     assert allowed == Allowed("ram_budget_bytes", 100_000_000)
     assert pickle.loads(pickle.dumps(refused.value)).allowed == allowed
     assert planned(deep, own_bytes=3_000_000, ram_budget_bytes=allowed.value, **request).context == 64
+
+
+def test_a_budget_that_its_group_has_needs_no_reserve_beside_it(
+    config: ModelConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """600 MB for a process of 350 in a group of 630: who names a budget has left the others theirs."""
+    (tmp_path / "own").write_text("0::/\n")
+    (tmp_path / "memory.max").write_text("630000000\n")
+    (tmp_path / "memory.current").write_text("350000000\n")
+    limits = read_group_limits(tmp_path, tmp_path / "own")
+    monkeypatch.setattr(host_memory, "read_group_limits", lambda: limits)
+    monkeypatch.setattr(host_memory, "process_bytes", lambda: 350_000_000)
+    report = replace(machine("laptop-8gb"), memory=host_memory.read_host_memory())
+    large = TargetFacts("model", replace(config, intermediate_size=60_000))
+
+    def load(budget: int | None) -> LoadPlan:
+        request = PlanRequest(weights="fp32", context=64, ram_budget_bytes=budget)
+        return MachinePlanner(report, large, request=request).load(MODES["plain"], with_draft=False)
+
+    assert not load(600_000_000).placement.streams
+    for budget in (None, 700_000_000):  # all that is free but the reserve; and what the group does not have
+        with pytest.raises(OutOfMemory, match=r"free are 11\.6 MB: close other programs"):
+            load(budget)
+    with pytest.raises(OutOfMemory, match="Set the budget to"):
+        load(360_000_000)
 
 
 def test_a_larger_budget_is_not_asked_for_where_memory_is_short_itself(config: ModelConfig) -> None:
