@@ -119,8 +119,8 @@ def test_a_budget_that_its_group_has_needs_no_reserve_beside_it(
     large = TargetFacts("model", replace(config, intermediate_size=60_000))
 
     def load(budget: int | None) -> LoadPlan:
-        request = PlanRequest(weights="fp32", context=64, ram_budget_bytes=budget)
-        return MachinePlanner(report, large, request=request).load(MODES["plain"], with_draft=False)
+        options = LoadOptions(weights="fp32", context=64, ram_budget_bytes=budget)
+        return MachinePlanner(report, large, options=options).load(MODES["plain"], with_draft=False)
 
     assert not load(600_000_000).placement.streams
     for budget in (None, 700_000_000):  # all that is free but the reserve; and what the group does not have
