@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from app.chat.model_entries import ListedModel
 from app.chat.recommendation import Recommendation, Strength, fits, recommend
-from engine.cached_json import read_cached, write_cached
+from app.storage.kept_value import KeptValue, Submit
 from engine.messages import Prediction
 
 FILE_NAME = "recommended-models.json"
 _WORTH = {"guess": 0, "busy": 1, "rest": 2}
 
-Submit = Callable[[Callable[[], None]], None]
+
+@dataclass(frozen=True)
+class _Kept:
+    """Attributes: ``key`` of the computer and catalogue, ``worth`` of its speeds, ``strengths`` by model."""
+
+    key: str = ""
+    worth: int = 0
+    strengths: dict[str, str] = field(default_factory=dict)
 
 
 class KeptChoice:
@@ -27,10 +34,7 @@ class KeptChoice:
     """
 
     def __init__(self, folder: Path | None, submit: Submit = lambda work: work()) -> None:
-        self._path = None if folder is None else folder / FILE_NAME
-        self._submit = submit
-        self._kept: tuple[str, int, list[list[str]]] | None = None
-        self._read = False
+        self._kept = KeptValue(folder, FILE_NAME, _Kept(), submit)
 
     def choose(
         self, models: Sequence[ListedModel], known: Mapping[str, Prediction], whole: bool
@@ -47,30 +51,26 @@ class KeptChoice:
             return ()
         kept = self._recalled(models, known, _key(models, here[0]))
         worth = min(_WORTH[prediction.basis] for prediction in here)
-        if not whole or (kept and self._kept is not None and self._kept[1] >= worth):
+        if not whole or (kept and self._kept.value.worth >= worth):
             return kept
         found = recommend(models, known)
-        rows = [[one.model.reference, one.strength.name] for one in found]
-        now = (_key(models, here[0]), worth, rows)
-        if found and now != self._kept:
-            self._kept = now
-            path = self._path
-            if path is not None:
-                self._submit(lambda: write_cached(path, now))
+        strengths = {one.model.reference: one.strength.name for one in found}
+        now = _Kept(_key(models, here[0]), worth, strengths)
+        if found and now != self._kept.value:
+            self._kept.keep(now)
         return found
 
     def _recalled(
         self, models: Sequence[ListedModel], known: Mapping[str, Prediction], key: str
     ) -> tuple[Recommendation, ...]:
         """Earlier choice for the same, unless one of these would not run any more."""
-        if not self._read:
-            self._read, self._kept = True, _read(self._path)
-        if self._kept is None or self._kept[0] != key:
+        kept, by_name = self._kept.value, {model.reference: model for model in models}
+        if kept.key != key:
             return ()
-        by_name = {model.reference: model for model in models}
         found = []
-        for reference, strength in self._kept[2]:
-            if reference not in by_name or not fits(known.get(reference)):
+        for reference, strength in kept.strengths.items():
+            runs = reference in by_name and fits(known.get(reference))
+            if not runs or strength not in Strength.__members__:
                 return ()
             found.append(Recommendation(by_name[reference], Strength[strength]))
         return tuple(found)
@@ -79,19 +79,3 @@ class KeptChoice:
 def _key(models: Sequence[ListedModel], prediction: Prediction) -> str:
     facts = (prediction.machine, prediction.room_bytes, [model.reference for model in models])
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
-
-
-def _read(path: Path | None) -> tuple[str, int, list[list[str]]] | None:
-    """The file's content; what cannot be read was never chosen."""
-    kept: Any = None if path is None else read_cached(path)
-    try:
-        key, worth, rows = kept
-        if (
-            isinstance(key, str)
-            and isinstance(worth, int)
-            and all(name in Strength.__members__ for _, name in rows)
-        ):
-            return key, worth, rows
-    except (ValueError, TypeError):
-        pass
-    return None

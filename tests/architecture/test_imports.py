@@ -129,6 +129,7 @@ def test_only_the_bridge_touches_a_running_engine() -> None:
         "engine.errors",
         "engine.sentences",
         "engine.cached_json",
+        "engine.plain_data",
         "engine.json_text",
         "engine.outside_file",
         "engine.unfinished_file",

@@ -57,7 +57,9 @@ def test_better_knowledge_another_machine_and_what_runs_no_more_choose_again(tmp
     assert guessed[0] not in names(choice, gone)
 
 
-@pytest.mark.parametrize("content", [None, {}, [1, 2, 3], ["key", 2, [["m1", "Strongest"]]]])
+@pytest.mark.parametrize(
+    "content", [None, {}, [1, 2, 3], {"key": 1}, {"key": "", "worth": 3, "strengths": {"m1": 1}}]
+)
 def test_a_file_of_another_version_was_never_written(content: object, tmp_path: Path) -> None:
     write_cached(tmp_path / FILE_NAME, content)
     assert names(KeptChoice(tmp_path), known(80)) == names(KeptChoice(None), known(80))

@@ -45,7 +45,7 @@ def test_newer_rows_replace_older_ones_and_the_oldest_go(
         kept.keep(machine(), replace(OPTIONS, context=context), ROWS[: 1 + context % 2])
     found = [len(kept.rows(machine(), replace(OPTIONS, context=context))) for context in (1, 2, 3)]
     assert found == [2, 0, 2]
-    assert len(read_cached(tmp_path / FILE_NAME)) == 2
+    assert len(read_cached(tmp_path / FILE_NAME)["by_key"]) == 2
 
 
 def test_rows_of_an_older_version_are_read(tmp_path: Path) -> None:
@@ -53,13 +53,15 @@ def test_rows_of_an_older_version_are_read(tmp_path: Path) -> None:
     path = tmp_path / FILE_NAME
     older = {
         key: [{name: value for name, value in row.items() if name != "busy"} for row in rows]
-        for key, rows in read_cached(path).items()
+        for key, rows in read_cached(path)["by_key"].items()
     }
-    write_cached(path, older)
+    write_cached(path, {"by_key": older})
     assert MeasuredModes(tmp_path).rows(machine(), OPTIONS) == ROWS
 
 
-@pytest.mark.parametrize("content", [[], None, {"key": 3}, {"key": [{"mode": 3}]}, {"key": [None]}])
+@pytest.mark.parametrize(
+    "content", [[], None, {"by_key": 3}, {"by_key": {"key": [{"mode": 3}]}}, {"by_key": {"key": [None]}}]
+)
 def test_a_file_of_another_version_is_as_good_as_none(content: object, tmp_path: Path) -> None:
     write_cached(tmp_path / FILE_NAME, content)
     kept = MeasuredModes(tmp_path)
