@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import metadata
 from os import getpid
@@ -64,11 +64,12 @@ from engine.sentences import say
 
 _PROGRESS_EVERY_S = 0.05
 _Request = Load | Generate | CheckDrafts | ReportMachine | MakePlan | PredictModels | FindPairs
+_ENDED = object()
 _REQUESTS = (Load, Generate, CheckDrafts, ReportMachine, MakePlan, PredictModels, FindPairs)
 
 
 class Engine:
-    """Runs one request at a time, in the order they came.
+    """Runs requests in the order they came, and replies of one model side by side, a round of each in turn.
 
     The same object runs inside the window's process, inside a child process, or behind the command line.
     """
@@ -84,6 +85,9 @@ class Engine:
         self._cancelled: set[str] = set()
         self._closing = threading.Event()
         self._running = ""
+        self._open: list[tuple[str, Iterator[None]]] = []
+        self._next: Command | None = None
+        self._next_joins = False
         self._model: LoadedModel | None = None
         self._planner: ModelPlanner | None = None
         self._bare_bytes = 0  # what the process held before the model came
@@ -109,22 +113,57 @@ class Engine:
         # Nothing is asked of the GPU itself: that would take memory on it before anything runs there.
         self._on_event(EngineReady(getpid(), _version(), str(find_gpu() or ""), descriptors()))
         while True:
-            command = self._commands.get()
-            if isinstance(command, Shutdown):
+            command = self._due()
+            if command is None:
+                self._step()
+            elif isinstance(command, Shutdown):
                 if self._model is not None:
                     self._model.release()
                 self._model = None
                 return
-            if isinstance(command, Ping):
+            elif isinstance(command, Ping):
                 self._on_event(Pong(command.number))
             elif isinstance(command, Unload):
                 self._unload()
             elif isinstance(command, _REQUESTS):
-                self._serve(command)
+                self._open.append((command.request_id, self._serve(command)))
+                self._step()
 
-    def _serve(self, command: _Request) -> None:
-        """Run a request to its end, whatever happens."""
-        self._running = command.request_id
+    def _due(self) -> Command | None:
+        """The command whose turn it is; None while open replies go on before it."""
+        if self._next is None:
+            if self._open and self._commands.empty():
+                return None
+            self._next = self._commands.get()
+            self._next_joins = bool(self._open) and self._joins(self._next)
+        if self._open and not self._next_joins:
+            return None
+        command, self._next = self._next, None
+        return command
+
+    def _joins(self, command: Command) -> bool:
+        """True for a reply that may run beside the open ones: of the same model, with room for its cache."""
+        if (
+            not isinstance(command, Generate)
+            or self._model is None
+            or not self._model.has_room(len(self._open))
+        ):
+            return False
+        try:
+            options = mode_that_runs(command.options)[0] if command.fall_back else command.options
+            return self._settled(options) is not None
+        except TenonError:
+            return False
+
+    def _step(self) -> None:
+        """One step of each open request."""
+        for each in tuple(self._open):
+            self._running, rest = each
+            if next(rest, _ENDED) is _ENDED:
+                self._open.remove(each)
+
+    def _serve(self, command: _Request) -> Iterator[None]:
+        """Run a request to its end, whatever happens: a reply in steps, anything else in one."""
         try:
             self._check()
             if isinstance(command, CheckDrafts):
@@ -154,7 +193,8 @@ class Engine:
                 model, settled, load_ms = self._load(command.request_id, command.options)
                 if load_ms is not None:
                     self._on_event(ModelLoaded(command.request_id, model.report))
-                ReplyRun(model, command, settled, self._planner, load_ms, self._on_event, self._check).run()
+                reply = ReplyRun(model, command, settled, self._planner, load_ms, self._on_event, self._check)
+                yield from reply.run()
         except TenonError as error:
             if isinstance(error, OutOfMemory):
                 self._fail_short(command, error)
@@ -163,7 +203,7 @@ class Engine:
                     type(error).__name__, error.message, error.details, error.exit_code, allowed=error.allowed
                 )
                 self._on_event(Failed(command.request_id, report))
-            if isinstance(error, WeightsUnreadable):
+            if isinstance(error, WeightsUnreadable) and len(self._open) == 1:
                 self._unload()  # the next request begins with a load, which finds or makes a file that is whole
         except torch.OutOfMemoryError as error:
             message = say(
@@ -213,10 +253,9 @@ class Engine:
     def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, Settled, float | None]:
         """The model that serves these options, what runs with it, and the time it took where it had to be loaded."""
         check_mode(options)
-        if self._model is not None and self._planner is not None:
-            settled = settle(options, self._planner)
-            if self._model.serves(settled.options):
-                return self._model, settled, None
+        settled = self._settled(options)
+        if self._model is not None and settled is not None:
+            return self._model, settled, None
         # Two models may not fit at once, so the old one goes before the new one comes.
         self._unload()
         self._planner = model_planner(options)
@@ -232,9 +271,17 @@ class Engine:
                 self._on_event(LoadProgress(request_id, done, total))
 
         self._model = load_model(settled.options, progress, self._check, self._planner)
+        self._model.tell = lambda sentence: self._on_event(Notice(self._running, sentence))
         for note in self._model.notes:
             self._on_event(Notice(request_id, note))
         return self._model, settled, self._model.report.load_ms
+
+    def _settled(self, options: LoadOptions) -> Settled | None:
+        """What runs with the model that is loaded; None where these options need a load."""
+        if self._model is None or self._planner is None:
+            return None
+        settled = settle(options, self._planner)
+        return settled if self._model.serves(settled.options) else None
 
     def _unload(self) -> None:
         if self._model is not None:

@@ -14,6 +14,7 @@ import torch
 
 from engine.advice import model_advice
 from engine.decoding.round_cost import RoundCost
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
 from engine.drafting.kind import DraftKind, LoadedDraft
 from engine.drafting.match_chances import MatchChances
@@ -24,7 +25,7 @@ from engine.kernels import library
 from engine.messages import LoadOptions, ModelReport
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
-from engine.model.footprint import weight_bytes
+from engine.model.footprint import cache_bytes, weight_bytes
 from engine.model.weight_format import WeightFormat
 from engine.modes import MODES
 from engine.placement import ResidentPlan
@@ -77,21 +78,21 @@ _MOVED_HOME = {
 
 
 class LoadedModel:
-    """One model and the cache that lives on between its replies.
+    """One model, and the sequence that lives on between its replies.
 
     Attributes:
         options: What it was loaded with.
         report: What was loaded.
         tokenizer: Its tokenizer.
         token_texts: What its tokens say, each for itself.
-        target: Its decoder and cache.
+        target: Its decoder.
         draft: The draft that was loaded with it, None for none.
         link: The way to the GPU, or to the CPU's own memory where none is used.
         placement: Where the target's weights are.
         plan: How it was loaded, and where its layers live now.
         target_devices: Where the target computes, in words.
         generation_config: How the checkpoint wants to be sampled; empty where it does not say.
-        tell: Takes a sentence for the person about something that happens in mid-reply; set for each reply.
+        tell: Takes a sentence for the person about something that happens in mid-reply.
         round_costs: By mode, what the rounds of earlier replies cost: a reply need not measure it again first.
         match_chances: What matches in the texts of earlier replies were worth to lookup.
         notes: Sentences for the person about what could not be done as asked.
@@ -157,16 +158,17 @@ class LoadedModel:
         early: list[str] = []
         self.tell: Callable[[str], None] = early.append
         decoder = Decoder(config, self.placement)
-        self.target = Target(decoder, plan.context, None if placed.at_home is None else self._leave_gpu)
+        self.target = Target(decoder, None if placed.at_home is None else self._leave_gpu)
         self.target_devices = placed.devices
         if options.threads is None and size_bytes < _TINY_BYTES and not plan.placement.streams:
-            torch.set_num_threads(_faster_thread_count(self.target))
+            torch.set_num_threads(_faster_thread_count(TokenSequence(self.target, plan.context)))
         self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights))
         self.draft: LoadedDraft | None = None
         if plan.draft is not None and draft is not None:
             link = self.link if plan.draft.on_gpu else Link(_CPU)
             self.draft = draft.load(draft_folder, plan.draft, decoder, checkpoint, plan.context, link, check)
             self.notes += self.draft.notes
+        self._idle: TokenSequence | None = self._new_sequence()
         streamed = self.placement.streamed_bytes > 0
         self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(flat=streamed))
         self.match_chances = MatchChances()
@@ -204,6 +206,26 @@ class LoadedModel:
             and (part is None or part == _gpu_part(own))
             and (self.draft is not None or choose_draft(options) is None)
         )
+
+    def open_sequence(self) -> TokenSequence:
+        """The sequence of the last reply, whose text the next one often continues; a new one while it is in use."""
+        sequence, self._idle = self._idle, None
+        return sequence or self._new_sequence()
+
+    def close_sequence(self, sequence: TokenSequence) -> None:
+        """A reply has ended; its sequence is kept in place of an older one."""
+        self._idle = sequence
+
+    def has_room(self, sequences: int) -> bool:
+        """True if memory holds so many sequences and one more, each grown to the whole context."""
+        plan = self.plan
+        each = cache_bytes(self.target.config, plan.context, plan.weights)
+        each += 0 if plan.draft is None else plan.draft.size_bytes
+        return not plan.device and (sequences + 1) * each <= available_memory_bytes()
+
+    def _new_sequence(self) -> TokenSequence:
+        draft = None if self.draft is None else self.draft.new_text()
+        return TokenSequence(self.target, self.plan.context, draft)
 
     def _leave_gpu(self, error: RuntimeError) -> Decoder:
         """The target with all of its layers on the host, after the GPU failed with some of them."""
@@ -299,13 +321,13 @@ def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:
     )
 
 
-def _faster_thread_count(target: Target) -> int:
+def _faster_thread_count(sequence: TokenSequence) -> int:
     """One thread or all, by the best of forwards that take turns: other programs only slow one down."""
     counts = (usable_cores(), 1)
     best_s = dict.fromkeys(counts, inf)
     for threads in counts * _TRIALS:
         torch.set_num_threads(threads)
-        best_s[threads] = min(best_s[threads], target.seconds_of_forward(1))
+        best_s[threads] = min(best_s[threads], sequence.seconds_of_forward(1))
     return min(best_s, key=best_s.__getitem__)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from engine.advice import settled_sampler
 from engine.decoding.loop import Hooks, decode
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.schedule import Recorded
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
 from engine.drafting.sampled_tree import DraftSampling
@@ -54,7 +55,7 @@ class ReplyRun:
     """Answers one request that `check_request` has passed.
 
     Args:
-        model: The loaded model; its cache keeps what this reply adds.
+        model: The loaded model; its sequence keeps what this reply adds.
         request: The conversation or raw prompt, and how to sample.
         settled: What runs.
         planner: Learns from the reply; None for none.
@@ -83,8 +84,8 @@ class ReplyRun:
             self._clock.keep_all_rounds()
         self._plan, self._mode = settled.plan, settled.mode
         self._draft = model.draft if self._mode.needs_draft else None
-        self._crossed_before = model.link.to_device_bytes
-        self._read_before = model.placement.disk_read_bytes
+        self._chances = model.match_chances
+        self._crossed_bytes, self._read_bytes = self._traffic()
         self._sampler = settled_sampler(
             request.sampling, model.generation_config, secrets.randbits(32), request.raw_prompt is None
         )
@@ -105,15 +106,13 @@ class ReplyRun:
         self._others = OtherWork()
         self._busy = False
 
-    def run(self) -> None:
-        """Run the loop; ends with `Finished`, also when cancelled.
+    def run(self) -> Iterator[None]:
+        """Run the loop, a chunk of the prompt or a round for each step; ends with `Finished`, also when cancelled.
 
         Raises:
             TenonError: the prompt does not fit.
         """
-        self._prompt = fit_prompt(
-            self._request, self._model.tokenizer, self._model.target.context, self._emit
-        )
+        self._prompt = fit_prompt(self._request, self._model.tokenizer, self._model.plan.context, self._emit)
         if opening(self._request):
             self._reply.follow(self._prompt[-1:])
         elif self._request.raw_prompt is None:
@@ -121,19 +120,27 @@ class ReplyRun:
         self._emit(PlanChosen(self._request.request_id, self._plan))
         if not RULES[self._request.verify].lossless:
             self._emit(Notice(self._request.request_id, say(_LOSSY)))
-        self._model.tell = self._notice
         mode = self._mode
         values = mode.values(self._request.options.mode_options)
         cost = self._recalled_cost(mode.name)
         self._clock.recalled_plain_s = _known_plain_s(cost)
-        recipe = mode.recipe(self._rule, self._drafter(values), values, cost, self._model.match_chances)
+        self._chances = self._model.match_chances.of_another_reply()
+        sequence = self._model.open_sequence()
+        recipe = mode.recipe(self._rule, self._drafter(sequence, values), values, cost, self._chances)
         recorded = Recorded(recipe.schedule)
         recipe = replace(recipe, schedule=recorded)
         hooks = Hooks(self._check, self._prefilled, self._emitted)
         try:
-            decode(self._model.target, recipe, self._prompt, self._reply, self._clock, hooks)
+            for _ in decode(sequence, recipe, self._prompt, self._reply, self._clock, hooks):
+                crossed, read = self._traffic()
+                yield
+                now_crossed, now_read = self._traffic()
+                self._crossed_bytes += now_crossed - crossed
+                self._read_bytes += now_read - read
         except Cancelled:
             self._reply.close(None)
+        finally:
+            self._model.close_sequence(sequence)
         self._clock.recalled_plain_s = _known_plain_s(cost)  # a short reply has few plain rounds of its own
         self._show((), self._reply.take_fresh())
         self._update_statistics()
@@ -146,7 +153,7 @@ class ReplyRun:
         if loop_start(self._reply.token_ids) is not None:
             return
         model = self._model
-        model.match_chances.keep()
+        self._chances.keep()
         if self._planner is not None and not self._busy:
             self._planner.learn(
                 rounds,
@@ -154,7 +161,7 @@ class ReplyRun:
                 model.plan.placement,
                 self._plan.mode,
                 self._request.prompt_kind,
-                model.match_chances if self._mode.looks_up else None,
+                self._chances if self._mode.looks_up else None,
             )
 
     def _recalled_cost(self, mode: str) -> RoundCost:
@@ -168,16 +175,16 @@ class ReplyRun:
                 model.match_chances = profile.chances()
         return cost
 
-    def _drafter(self, values: Values) -> Drafter | None:
+    def _drafter(self, sequence: TokenSequence, values: Values) -> Drafter | None:
         """The loaded draft's drafter, where the mode uses it; if it fails, the person is told once."""
-        if self._draft is None or self._mode.growth is None:
+        if self._draft is None or sequence.draft is None or self._mode.growth is None:
             return None
         drafts = RULES[self._request.verify].drafts
         sampling = None
         # At temperature 0 there is nothing to draw.
         if drafts != "likeliest" and self._sampler.temperature > 0.0:
             sampling = DraftSampling(self._sampler, drafts == "with replacement")
-        return self._draft.drafter(self._mode.growth(values), sampling, self._notice, self._unconfirmed)
+        return sequence.draft.drafter(self._mode.growth(values), sampling, self._notice, self._unconfirmed)
 
     def _notice(self, sentence: str) -> None:
         self._emit(Notice(self._request.request_id, sentence))
@@ -217,7 +224,7 @@ class ReplyRun:
                 self._timings(),
                 self._memory(),
                 context_used=len(self._prompt) + len(self._reply.token_ids),
-                context_limit=self._model.target.context,
+                context_limit=self._model.plan.context,
                 rounds=self._take_rounds(),
             )
         )
@@ -278,14 +285,19 @@ class ReplyRun:
             return None
         return (0, *self._reply.ends)[repeated_from(self._reply.token_ids)]
 
+    def _traffic(self) -> tuple[int, int]:
+        """Bytes that went to the device and came from the disk so far, for this reply and others."""
+        return self._model.link.to_device_bytes, self._model.placement.disk_read_bytes
+
     def _memory(self) -> Memory:
         link = self._model.link
+        crossed, read = self._traffic()
         peaks = {} if link.device.type == "cpu" else {str(link.device): device_peak_bytes(link.device)}
         return replace(
             own_memory(),
             device_peak_bytes=peaks,
-            disk_read_bytes=self._model.placement.disk_read_bytes - self._read_before,
-            host_to_device_bytes=link.to_device_bytes - self._crossed_before,
+            disk_read_bytes=read - self._read_bytes,
+            host_to_device_bytes=crossed - self._crossed_bytes,
         )
 
     def _drafted_text(self) -> tuple[tuple[int, int], ...]:

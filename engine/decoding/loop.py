@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.decoding.schedule import Schedule
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.decoding.target import Target
 from engine.drafting.drafter import Drafter
 from engine.messages import RoundRecord
 from engine.model.sampling import PENALTY_WINDOW
@@ -24,7 +24,7 @@ _ROWS_FOR_EACH = 8
 
 @dataclass(frozen=True)
 class Recipe:
-    """The parts that a mode puts into the loop; its placement is already inside the target."""
+    """The parts that a mode puts into the loop; its placement is already inside the sequence's target."""
 
     drafter: Drafter
     verifier: Verifier
@@ -47,16 +47,23 @@ class Hooks:
 
 
 def decode(
-    target: Target, recipe: Recipe, prompt: Sequence[int], reply: ReplyText, clock: ReplyClock, hooks: Hooks
-) -> None:
-    """Continue a prompt until the reply ends.
+    sequence: TokenSequence,
+    recipe: Recipe,
+    prompt: Sequence[int],
+    reply: ReplyText,
+    clock: ReplyClock,
+    hooks: Hooks,
+) -> Iterator[None]:
+    """Continue a prompt until the reply ends: a chunk of the prompt or a round for each step.
+
+    Between two steps other sequences of the same target may take theirs.
 
     The root, the token sampled last, is always emitted already and not yet in the cache. Each round's forward reads
     the root together with the draft; the accepted path is cut where the reply ends, and only what lies before the
     cut is committed.
 
     Args:
-        target: The model, its cache as an earlier reply left it.
+        sequence: The text, its cache as an earlier reply left it.
         recipe: Drafter, verifier and schedule.
         prompt: Token ids; at least one, and fewer than the context holds.
         reply: Takes the tokens and says where the reply ends.
@@ -64,12 +71,12 @@ def decode(
         hooks: Progress and cancel.
 
     Raises:
-        Cancelled: by ``hooks.check``. Target and reply are valid and hold what was emitted until then.
+        Cancelled: by ``hooks.check``. Sequence and reply are valid and hold what was emitted until then.
     """
     hidden_from = recipe.drafter.reset(prompt)
-    clock.cache_n = target.reuse(prompt, recipe.drafter.hidden_layers, hidden_from)
+    clock.cache_n = sequence.reuse(prompt, recipe.drafter.hidden_layers, hidden_from)
     clock.prompt_n = len(prompt) - clock.cache_n
-    first_logits = target.prefill(prompt, hooks.check, hooks.prefill, recipe.drafter.draft_ahead)
+    first_logits = yield from sequence.read(prompt, hooks.check, hooks.prefill, recipe.drafter.draft_ahead)
     clock.prompt_done()
 
     position, recent, probes = len(prompt), array("i", prompt[-PENALTY_WINDOW:]), None
@@ -77,20 +84,21 @@ def decode(
     emitted, goes_on = _take(verdict.tokens, reply)
     clock.emitted(len(emitted))
     hooks.emitted(emitted, 0)
-    while goes_on and target.free > 0:
+    while goes_on and sequence.free > 0:
+        yield
         hooks.check()
         root = reply.token_ids[-1]
         position += len(verdict.tokens)
         recent.extend(verdict.tokens)
         del recent[:-PENALTY_WINDOW]
         begun = time.perf_counter()
-        recipe.drafter.observe(verdict.tokens, target.take_hidden(), probes)
-        proposed = recipe.drafter.propose(_shape(recipe.schedule, reply, target))
+        recipe.drafter.observe(verdict.tokens, sequence.take_hidden(), probes)
+        proposed = recipe.drafter.propose(_shape(recipe.schedule, reply, sequence))
         draft = recipe.schedule.choose(proposed)
-        drafted, waited_s = time.perf_counter(), target.waited_s
-        logits = target.verify(root, draft, hooks.check, recipe.drafter.draft_ahead)
+        drafted, waited_s = time.perf_counter(), sequence.waited_s
+        logits = sequence.verify(root, draft, hooks.check, recipe.drafter.draft_ahead)
         verdict = recipe.verifier.verify(draft, logits, position, recent)
-        probes = target.probe_logits(draft.probe_rows(verdict.nodes[-1] if verdict.nodes else ROOT))
+        probes = sequence.probe_logits(draft.probe_rows(verdict.nodes[-1] if verdict.nodes else ROOT))
         verified = time.perf_counter()
 
         emitted, goes_on = _take(verdict.tokens, reply)
@@ -104,7 +112,7 @@ def decode(
             emitted=tuple(emitted),
             draft_ms=(drafted - begun) * 1e3,
             verify_ms=(verified - drafted) * 1e3,
-            waited_ms=(target.waited_s - waited_s) * 1e3,
+            waited_ms=(sequence.waited_s - waited_s) * 1e3,
         )
         clock.round_done(record)
         recipe.schedule.observe(record)
@@ -113,14 +121,14 @@ def decode(
         # The newest token becomes the root, so the rows to keep are the old root's and those of the emitted tokens
         # but the last.
         kept = len(emitted) - 1
-        target.commit([root, *verdict.tokens[:kept]], [0, *(node + 1 for node in verdict.nodes[:kept])])
+        sequence.commit([root, *verdict.tokens[:kept]], [0, *(node + 1 for node in verdict.nodes[:kept])])
     if goes_on:
         reply.close("length")
 
 
-def _shape(schedule: Schedule, reply: ReplyText, target: Target) -> DraftShape:
+def _shape(schedule: Schedule, reply: ReplyText, sequence: TokenSequence) -> DraftShape:
     """The schedule's shape, cut to what fits beside the root in the cache and to what so many tokens may need."""
-    shape = schedule.shape().at_most(target.draft_room)
+    shape = schedule.shape().at_most(sequence.draft_room)
     return shape if reply.remaining is None else shape.at_most(_ROWS_FOR_EACH * (reply.remaining - 1))
 
 

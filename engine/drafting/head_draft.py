@@ -14,7 +14,7 @@ from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.head_layout import HeadLayout, head_bytes, read_layout
 from engine.drafting.head_loader import check_target, load_feature_network, read_shared, share
-from engine.drafting.kind import DraftKind, DraftPlan, LoadedDraft, ReadTokenizer, Seconds
+from engine.drafting.kind import DraftKind, DraftPlan, DraftText, LoadedDraft, ReadTokenizer, Seconds
 from engine.drafting.paced_tree import Pacing
 from engine.drafting.sampled_tree import DraftSampling
 from engine.messages import PromptKind
@@ -116,14 +116,17 @@ class HeadDraft(DraftKind):
             weights = WeightFormat("16 bits", half, half, half)
             shared = read_shared(checkpoint, target.config, half, link.device, check)
         network = load_feature_network(HeadCheckpoint(folder), target.config, shared, weights, check)
-        return _LoadedHead(self.name, link, FeatureDraft(network, TreeShape(), context, link, check))
+
+        def new_text() -> DraftText:
+            return _HeadText(FeatureDraft(network, TreeShape(), context, link, check), link)
+
+        return LoadedDraft(self.name, link.device, new_text)
 
 
-class _LoadedHead(LoadedDraft):
-    def __init__(self, reference: str, link: Link, draft: FeatureDraft) -> None:
-        self.reference, self.device = reference, link.device
-        self._link = link
+class _HeadText(DraftText):
+    def __init__(self, draft: FeatureDraft, link: Link) -> None:
         self._draft = draft
+        self._link = link
 
     def drafter(
         self,

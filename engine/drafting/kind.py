@@ -51,18 +51,8 @@ class DraftPlan:
         return self.device != "cpu"
 
 
-class LoadedDraft(ABC):
-    """A draft in memory. Its cache lives on between replies, as the target's does.
-
-    Attributes:
-        reference: What the person called it.
-        device: Where it runs.
-        notes: Sentences for the person about what could not be done as asked.
-    """
-
-    reference: str
-    device: torch.device
-    notes: tuple[str, ...] = ()
+class DraftText(ABC):
+    """What a draft knows of one text. Its cache lives on between replies, as the target's does."""
 
     @abstractmethod
     def drafter(
@@ -81,6 +71,23 @@ class LoadedDraft(ABC):
             failed: Called once with a sentence if the draft fails; the reply goes on without it.
             drafted: Called with the tokens of the best guess as it grows, where it drafts for long.
         """
+
+
+@dataclass(frozen=True)
+class LoadedDraft:
+    """A draft in memory.
+
+    Attributes:
+        reference: What the person called it.
+        device: Where it runs.
+        new_text: Makes room for a text.
+        notes: Sentences for the person about what could not be done as asked.
+    """
+
+    reference: str
+    device: torch.device
+    new_text: Callable[[], DraftText]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,13 @@ class MatchChances:
         self.earlier = {shortest: Matched() for shortest in CLASSES} | dict(earlier or {})
         self.begin()
 
+    def of_another_reply(self) -> MatchChances:
+        """For a reply that may run beside others: it learns alone, and what it keeps counts for all."""
+        found = MatchChances()
+        found.earlier = self.earlier
+        found.begin()
+        return found
+
     def begin(self) -> None:
         """A reply begins: what the one before has shown is dropped, unless it was kept."""
         self._means = [

@@ -14,7 +14,7 @@ from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.fallback_drafter import FallbackDrafter
-from engine.drafting.kind import DraftKind, DraftPlan, LoadedDraft, ReadTokenizer, Seconds
+from engine.drafting.kind import DraftKind, DraftPlan, DraftText, LoadedDraft, ReadTokenizer, Seconds
 from engine.drafting.paced_tree import PacedTree, Pacing
 from engine.drafting.sampled_tree import DraftSampling
 from engine.errors import WeightsMissing
@@ -122,8 +122,12 @@ class ModelDraft(DraftKind):
         """Read the weights."""
         weights = self._weights(Checkpoint(folder), plan, check)
         decoder = Decoder(self.config, Resident(weights))
-        model = DraftModel(decoder, target.config.vocabulary_size, context, link, check)
-        return _LoadedModel(self.name, link, model, weights.notes)
+        vocabulary_size = target.config.vocabulary_size
+
+        def new_text() -> DraftText:
+            return _ModelText(DraftModel(decoder, vocabulary_size, context, link, check), link)
+
+        return LoadedDraft(self.name, link.device, new_text, weights.notes)
 
     def _weights(self, checkpoint: Checkpoint, plan: DraftPlan, check: Callable[[], None]) -> ModelWeights:
         device = torch.device(plan.device)
@@ -134,11 +138,10 @@ class ModelDraft(DraftKind):
         return load_weights(checkpoint, self.config, plan.weights.dense, device, check=check)
 
 
-class _LoadedModel(LoadedDraft):
-    def __init__(self, reference: str, link: Link, model: DraftModel, notes: tuple[str, ...]) -> None:
-        self.reference, self.device, self.notes = reference, link.device, notes
-        self._link = link
+class _ModelText(DraftText):
+    def __init__(self, model: DraftModel, link: Link) -> None:
         self._model = model
+        self._link = link
 
     def drafter(
         self,

@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.attention --work /tmp/tenon-bench [--kind Q8_0] [--layers 4] [--alone] [--json]
 
-A file of the 1.1 B shape with few layers is read as a person's prompt is, by `Target.prefill`; attention's part is
-what that takes longer than the same forwards with nothing before them. Behind long texts it is what one token takes
+A file of the 1.1 B shape with few layers is read as a person's prompt is, by `TokenSequence.prefill`; attention's part
+is what that takes longer than the same forwards with nothing before them. Behind long texts it is what one token takes
 longer than behind 16. Milliseconds are of one layer, with a share of the head, which attention's part is without;
 llama.cpp's ratio is of whole forwards, its time over Tenon's.
 
@@ -21,6 +21,7 @@ from pathlib import Path
 
 import torch
 
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
 from engine.kernels import library
 from engine.loaded_model import load_model
@@ -53,16 +54,15 @@ def chunks_of(tokens: int) -> list[int]:
     return chunks
 
 
-def reading(target: Target, peer: Peer | None, tokens: int, runs: int) -> Row:
+def reading(sequence: TokenSequence, layers: int, peer: Peer | None, tokens: int, runs: int) -> Row:
     """A prompt: of one layer its time, attention's part of it, and the tokens that attention reads in a second."""
-    layers = target.config.layers
     wholes, alones, ratios = [], [], []
     for _ in range(runs):
-        wholes.append(read(target, tokens))
+        wholes.append(read(sequence, tokens))
         if peer is not None:
             ratios.append(peer.seconds(tokens, 0, False) / wholes[-1])
-        target.reuse([2], (), 1)
-        alones.append(sum(target.seconds_of_forward(size, all_logits=False) for size in chunks_of(tokens)))
+        sequence.reuse([2], (), 1)
+        alones.append(sum(sequence.seconds_of_forward(size, all_logits=False) for size in chunks_of(tokens)))
     whole, alone = statistics.median(wholes) / layers, statistics.median(alones) / layers
     row = {"ms": 1e3 * whole, "attention_ms": 1e3 * (whole - alone)}
     if whole > alone:  # a short prompt's attention is less than what runs differ by
@@ -70,13 +70,12 @@ def reading(target: Target, peer: Peer | None, tokens: int, runs: int) -> Row:
     return row | ({"times_llama_cpp": statistics.median(ratios)} if ratios else {})
 
 
-def decoding(target: Target, peer: Peer | None, tokens: int, runs: int) -> Row:
+def decoding(sequence: TokenSequence, layers: int, peer: Peer | None, tokens: int, runs: int) -> Row:
     """One token behind a text."""
-    layers = target.config.layers
-    read(target, _SHORT)
-    one = settled(lambda: target.seconds_of_forward(1))
+    read(sequence, _SHORT)
+    one = settled(lambda: sequence.seconds_of_forward(1))
     short = statistics.median(one() for _ in range(runs))
-    read(target, tokens)
+    read(sequence, tokens)
     if peer is not None:
         peer.seconds(tokens, 0, False)
     ours, ratios = [], []
@@ -112,7 +111,8 @@ def main() -> None:
     load_options = LoadOptions(model=str(path), weights="auto", threads=options.threads, context=context)
     model = load_model(load_options)
     peer = None if options.alone else Peer(path, options.threads, context)
-    eight_bits = Target(EightBits(model.target.config, model.placement), context)
+    sequence, layers = model.open_sequence(), model.target.config.layers
+    eight_bits = TokenSequence(Target(EightBits(model.target.config, model.placement)), context)
     rows: dict[str, Row] = {}
 
     def add(name: str, row: Row) -> None:
@@ -124,12 +124,12 @@ def main() -> None:
         print(f"{path.name}, {options.threads} threads, {library.available()}, torch {torch.__version__}")
     for tokens in options.prompts:
         runs = max(1, options.runs * 512 // tokens)
-        add(f"reading {tokens}", reading(model.target, peer, tokens, runs))
-        add(f"reading {tokens}, 8 bits", reading(eight_bits, None, tokens, runs))
+        add(f"reading {tokens}", reading(sequence, layers, peer, tokens, runs))
+        add(f"reading {tokens}, 8 bits", reading(eight_bits, layers, None, tokens, runs))
     for tokens in options.behind:
         asked = peer if tokens <= options.peer_behind else None
-        add(f"behind {tokens}", decoding(model.target, asked, tokens, options.runs))
-        add(f"behind {tokens}, 8 bits", decoding(eight_bits, None, tokens, options.runs))
+        add(f"behind {tokens}", decoding(sequence, layers, asked, tokens, options.runs))
+        add(f"behind {tokens}, 8 bits", decoding(eight_bits, layers, None, tokens, options.runs))
     if peer is not None:
         peer.close()
     if options.json:

@@ -6,8 +6,9 @@
 
 A row is the median time of one forward of M tokens with logits for each, behind 64 committed tokens; the ratio is
 the median of the ratios of neighbouring runs, the other's time over Tenon's: above 1 Tenon is faster. A prompt is read
-as a person's is, into an empty cache with logits for the last token: by `Target.prefill`, which begins with 16 tokens
-and doubles, and by llama.cpp in batches of 512 with flash attention. "Behind" is decoding one token behind so many.
+as a person's is, into an empty cache with logits for the last token: by `TokenSequence.prefill`, which begins with 16
+tokens and doubles, and by llama.cpp in batches of 512 with flash attention. "Behind" is decoding one token behind so
+many.
 
 The share of bandwidth at M=1 is the median, over runs, of the bytes that a forward reads (all weights but the
 embedding) a second, over what plain reads of 1.6 GB reached right before and after it. TENON_CPU_CAP caps Tenon's
@@ -39,7 +40,7 @@ from typing import Any
 
 import torch
 
-from engine.decoding.target import Target
+from engine.decoding.sequence import TokenSequence
 from engine.kernels import library
 from engine.loaded_model import load_model
 from engine.messages import LoadOptions
@@ -103,32 +104,32 @@ def prompt_of(tokens: int) -> list[int]:
     return [3 + row % 1000 for row in range(tokens)]
 
 
-def read(target: Target, tokens: int) -> float:
+def read(sequence: TokenSequence, tokens: int) -> float:
     """Seconds that a prompt takes from an empty cache."""
-    target.reuse([2], (), 1)
+    sequence.reuse([2], (), 1)
     begun = time.perf_counter()
-    target.prefill(prompt_of(tokens), lambda: None, lambda done, total: None)
+    sequence.prefill(prompt_of(tokens), lambda: None)
     return time.perf_counter() - begun
 
 
-def measure(target: Target, peer: Peer | None, options: argparse.Namespace) -> dict[str, Row]:
+def measure(sequence: TokenSequence, peer: Peer | None, options: argparse.Namespace) -> dict[str, Row]:
     """Prompts, then each width behind few committed tokens, then one token behind many."""
 
     def theirs(tokens: int, committed: int, all_logits: bool = True) -> Timed | None:
         return None if peer is None else lambda: peer.seconds(tokens, committed, all_logits)
 
     def forward(width: int) -> Timed:
-        return lambda: target.seconds_of_forward(width)
+        return lambda: sequence.seconds_of_forward(width)
 
     rows: dict[str, Row] = {}
     for tokens in options.prompts:
         runs = max(1, options.runs * 512 // tokens)
 
         def ours(tokens: int = tokens) -> float:
-            return read(target, tokens)
+            return read(sequence, tokens)
 
         rows[f"prompt {tokens}"] = alternate(ours, theirs(tokens, 0, False), runs)
-    read(target, COMMITTED)
+    read(sequence, COMMITTED)
     if peer is not None:
         peer.seconds(COMMITTED, 0)
     for width in options.widths:
@@ -137,7 +138,7 @@ def measure(target: Target, peer: Peer | None, options: argparse.Namespace) -> d
             settled(forward(width)), settled(their) if their else None, options.runs
         )
     for tokens in options.behind:
-        read(target, tokens)
+        read(sequence, tokens)
         if peer is not None:
             peer.seconds(tokens, 0, False)
         their = theirs(1, tokens)
@@ -147,11 +148,13 @@ def measure(target: Target, peer: Peer | None, options: argparse.Namespace) -> d
     return rows
 
 
-def share_of_bandwidth(target: Target, read_bytes: int, reads: ReadRate, runs: int) -> dict[str, float]:
+def share_of_bandwidth(
+    sequence: TokenSequence, read_bytes: int, reads: ReadRate, runs: int
+) -> dict[str, float]:
     """Bytes a second of forwards of one token, beside plain reads before and after each."""
     shares, rates = [], [reads.bytes_per_s()]
     for _ in range(runs + 1):
-        seconds = settled(lambda: target.seconds_of_forward(1))()
+        seconds = settled(lambda: sequence.seconds_of_forward(1))()
         rates.append(reads.bytes_per_s())
         shares.append(read_bytes / seconds / max(rates[-2:]))
     return {
@@ -169,7 +172,8 @@ def compare(path: Path, options: argparse.Namespace) -> dict[str, Any]:
     )
     model = load_model(load_options)
     peer = None if options.alone else Peer(path, options.threads, context)
-    rows = measure(model.target, peer, options)
+    sequence = model.open_sequence()
+    rows = measure(sequence, peer, options)
     if peer is not None:
         peer.close()
     source = model.placement
@@ -177,7 +181,7 @@ def compare(path: Path, options: argparse.Namespace) -> dict[str, Any]:
     read_bytes += source.head.size_bytes
     return {
         "rows": rows,
-        **share_of_bandwidth(model.target, read_bytes, ReadRate(options.threads), options.runs),
+        **share_of_bandwidth(sequence, read_bytes, ReadRate(options.threads), options.runs),
         "load_ms": model.report.load_ms,
     }
 

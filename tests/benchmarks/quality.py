@@ -107,11 +107,11 @@ def texts() -> list[str]:
 def _load(model: str, weights: str, threads: int | None) -> tuple[LoadedModel, Logits]:
     options = LoadOptions(model=model, weights=weights, threads=threads, context=2 * WINDOW)
     loaded = load_model(options)
-    target = loaded.target
+    sequence = loaded.open_sequence()
 
     def logits(ids: list[int]) -> Tensor:
-        target.reuse(ids[:1])
-        return target.verify(ids[0], Draft.chain(ids[1:]), lambda: None)
+        sequence.reuse(ids[:1])
+        return sequence.verify(ids[0], Draft.chain(ids[1:]), lambda: None)
 
     return loaded, logits
 

@@ -81,8 +81,9 @@ def measure(model: LoadedModel, tokens: int, sampler: Sampler) -> dict[str, floa
     for name in _KERNELS:
         if hasattr(functions, name):
             parts.timed(functions, name, "kernels", "forward")
-    parts.timed(model.target, "verify", "forward")
-    parts.timed(model.target, "commit", "commit")
+    sequence = model.open_sequence()
+    parts.timed(sequence, "verify", "forward")
+    parts.timed(sequence, "commit", "commit")
     parts.timed(verifier, "verify", "sampling")
     parts.timed(reply, "add", "text")
     begun = 0
@@ -97,10 +98,9 @@ def measure(model: LoadedModel, tokens: int, sampler: Sampler) -> dict[str, floa
 
     nothing: Callable[..., None] = lambda *_: None  # noqa: E731
     recipe = Recipe(NoDrafter(), verifier, FixedShape(DraftShape(0)))
-    decode(
-        *(model.target, recipe, model.tokenizer.encode(PROMPT), reply, ReplyClock()),
-        Hooks(nothing, nothing, emitted),
-    )
+    prompt, hooks = model.tokenizer.encode(PROMPT), Hooks(nothing, nothing, emitted)
+    for _ in decode(sequence, recipe, prompt, reply, ReplyClock(), hooks):
+        pass
     parts.rounds = parts.rounds[len(parts.rounds) // 20 + 1 :]
     return parts.medians_ms()
 

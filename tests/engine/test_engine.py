@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from engine.decoding.target import Target
+from engine.decoding.sequence import TokenSequence
 from engine.engine import Engine
 from engine.messages import (
     Cancel,
@@ -227,10 +227,11 @@ def test_a_request_that_waits_can_be_cancelled(client: EngineClient, llama_folde
     client.engine.submit(first)
     client.engine.submit(second)
     client.engine.submit(Cancel(second.request_id))
-    assert isinstance(client.wait_for(Finished), Finished)
-    last = client.wait_for((Finished, Failed))
-    assert isinstance(last, Failed)
-    assert (last.request_id, last.error.kind) == (second.request_id, "Cancelled")
+    client.wait_for((Finished, Failed))
+    client.wait_for((Finished, Failed))
+    (ended,), (failed,) = client.seen(Finished), client.seen(Failed)
+    assert ended.request_id == first.request_id
+    assert (failed.request_id, failed.error.kind) == (second.request_id, "Cancelled")
 
 
 def test_closing_cancels_what_runs_and_joins_the_thread(llama_folder: Path) -> None:
@@ -320,18 +321,18 @@ def test_a_tiny_model_computes_with_as_many_threads_as_are_faster_and_others_wit
     expected: int,
 ) -> None:
     used: list[int] = []
-    prefill = Target.prefill
+    read = TokenSequence.read
 
-    def watched(target: Target, *arguments: Any) -> torch.Tensor:
+    def watched(sequence: TokenSequence, *arguments: Any) -> Any:
         used.append(torch.get_num_threads())
-        return prefill(target, *arguments)
+        return read(sequence, *arguments)
 
     monkeypatch.setattr("engine.loaded_model.usable_cores", lambda: 2)
     monkeypatch.setattr("engine.loaded_model._TINY_BYTES", tiny_bytes)
     monkeypatch.setattr(
-        Target, "seconds_of_forward", lambda target, rows: abs(torch.get_num_threads() - faster)
+        TokenSequence, "seconds_of_forward", lambda sequence, rows: abs(torch.get_num_threads() - faster)
     )
-    monkeypatch.setattr(Target, "prefill", watched)
+    monkeypatch.setattr(TokenSequence, "read", watched)
     client.answer("abc", write_checkpoint(tmp_path / "small", "llama"), threads=None, max_tokens=1)
     assert used == [expected]
 

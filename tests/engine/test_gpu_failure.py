@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 import torch
 
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
 from engine.drafting.drafter import NoDrafter
 from engine.errors import WeightsMissing
+from engine.loaded_model import LoadedModel
 from engine.messages import Cancel, Finished, Notice
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import KVCache
@@ -158,13 +160,14 @@ def test_a_cancel_while_the_text_is_read_again_is_seen(
     failing = Failing(monkeypatch, HeldLayers, RuntimeError("device lost"))
     failing.at = 40
     request = client.request(PROMPT, folder, mode="offload", weights="fp32", max_tokens=TOKENS, gpu_layers=3)
-    fall_back = Target._fall_back
+    leave_gpu = LoadedModel._leave_gpu
 
-    def cancelled(target: Target, *arguments: Any) -> None:
+    def cancelled(model: LoadedModel, error: RuntimeError) -> Decoder:
+        at_home = leave_gpu(model, error)
         client.engine.submit(Cancel(request.request_id))
-        fall_back(target, *arguments)
+        return at_home
 
-    monkeypatch.setattr(Target, "_fall_back", cancelled)
+    monkeypatch.setattr(LoadedModel, "_leave_gpu", cancelled)
     last = client.finish(request)
     assert isinstance(last, Finished)
     assert last.reply.stop_reason == "cancelled"
@@ -195,7 +198,7 @@ def test_a_failure_to_commit_is_made_good_too(at: int, folder: Path, monkeypatch
         fallen.append(str(error))
         return load_decoder(folder)
 
-    target = Target(decoder, 100, fallback)
+    target = TokenSequence(Target(decoder, fallback), 100)
     assert run_reply(target, NoDrafter(), prompt, 12)[0] == expected
     assert fallen == ["device lost"]
     assert run_reply(target, NoDrafter(), prompt, 12)[0] == expected
@@ -205,7 +208,7 @@ def test_an_error_without_a_device_is_not_hidden(folder: Path, monkeypatch: pyte
     def fail(*arguments: object, **values: object) -> None:
         raise RuntimeError("a bug")
 
-    target = Target(load_decoder(folder), 64)
+    target = TokenSequence(Target(load_decoder(folder)), 64)
     monkeypatch.setattr(Decoder, "forward", fail)
     with pytest.raises(RuntimeError, match="a bug"):
         run_reply(target, NoDrafter(), [1, 2, 3], 4)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
 from engine.drafting.drafter import NoDrafter
 from engine.drafting.dynamic_tree import TreeShape
@@ -75,11 +76,11 @@ def test_replies_with_it_are_plain_ones_token_for_token_and_take_fewer_forwards(
     lengths = []
     for request in REQUESTS:
         prompt = tokenizer.render([ChatMessage("user", request)])
-        plain, _ = run_reply(Target(decoder, 256), NoDrafter(), prompt, 80, sampler=sampler)
+        plain, _ = run_reply(TokenSequence(Target(decoder), 256), NoDrafter(), prompt, 80, sampler=sampler)
         for shape in (TreeShape(1, 3, 3), TreeShape(4, 4, 8)):
             drafter = FeatureDraft(network, shape, 256, Link(torch.device("cpu")), lambda: None)
             drafted, timings = run_reply(
-                Target(decoder, 256), drafter, prompt, 80, shape.nodes, sampler=sampler
+                TokenSequence(Target(decoder), 256), drafter, prompt, 80, shape.nodes, sampler=sampler
             )
             assert drafted == plain
             lengths.append(timings.mean_acceptance_length or 0.0)

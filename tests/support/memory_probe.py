@@ -43,9 +43,10 @@ def probe(folder: str, context: int, name: str, spare: str) -> dict[str, object]
     model = load_model(options)
     predicted = model.plan.host
     text = [5 + index % 300 for index in range(context - NODES - 2)]
-    model.target.prefill(text, lambda: None, lambda done, total: None)
+    sequence = model.open_sequence()
+    sequence.prefill(text, lambda: None)
     chain = Draft((5,) * NODES, tuple(range(-1, NODES - 1)))
-    logits = model.target.verify(7, chain, lambda: None)
+    logits = sequence.verify(7, chain, lambda: None)
     logits.softmax(-1).cumsum(-1)
     model.release()
     return {

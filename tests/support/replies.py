@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from engine.decoding.loop import Hooks, Recipe, decode
 from engine.decoding.schedule import FixedShape
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.decoding.target import Target
 from engine.drafting.drafter import Drafter
 from engine.messages import Timings
 from engine.model.sampling import Sampler
@@ -17,7 +17,7 @@ from engine.verifying.sample_and_match import SampleAndMatch
 
 
 def run_reply(
-    target: Target,
+    sequence: TokenSequence,
     drafter: Drafter,
     prompt: Sequence[int],
     count: int,
@@ -29,5 +29,7 @@ def run_reply(
     clock = ReplyClock()
     hooks = Hooks(lambda: None, lambda done, total: None, lambda *emitted: None)
     rule = SampleAndMatch(sampler or Sampler(temperature=0.0))
-    decode(target, Recipe(drafter, rule, FixedShape(DraftShape(nodes))), prompt, reply, clock, hooks)
+    recipe = Recipe(drafter, rule, FixedShape(DraftShape(nodes)))
+    for _ in decode(sequence, recipe, prompt, reply, clock, hooks):
+        pass
     return reply.token_ids, clock.timings()

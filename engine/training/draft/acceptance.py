@@ -8,6 +8,7 @@ import torch
 
 from engine.decoding.loop import Hooks, Recipe, decode
 from engine.decoding.schedule import FixedShape
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.decoding.target import Target
 from engine.drafting.dynamic_tree import TreeShape
@@ -42,7 +43,7 @@ def mean_acceptance_length(
         done: Called with the number of replies so far.
     """
     context = max(map(len, prompts)) + count + 1
-    target = Target(decoder, context)
+    sequence = TokenSequence(Target(decoder), context)
     drafter = FeatureDraft(network, shape, context, Link(torch.device("cpu")), lambda: None)
     tokens = forwards = 0
     for number, prompt in enumerate(prompts, 1):
@@ -52,7 +53,8 @@ def mean_acceptance_length(
             drafter, SampleAndMatch(Sampler(temperature=0.0)), FixedShape(DraftShape(shape.nodes))
         )
         hooks = Hooks(lambda: None, lambda done, total: None, lambda tokens, drafted: None)
-        decode(target, recipe, prompt, reply, clock, hooks)
+        for _ in decode(sequence, recipe, prompt, reply, clock, hooks):
+            pass
         # The first token of a reply comes with the prompt.
         tokens += clock.predicted_n - 1
         forwards += clock.target_forwards

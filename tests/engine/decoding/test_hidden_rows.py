@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
 from engine.model.decoder import Decoder
 from engine.model.token_tree import Draft, DraftShape
@@ -80,7 +81,7 @@ def fresh_rows(decoder: Decoder, text: list[int], layers: tuple[int, ...]) -> to
 def test_rows_of_prompt_and_reply_come_once_and_are_right(decoder: Decoder, layers: tuple[int, ...]) -> None:
     prompt = list(range(3, 40))
     truth = prompt + greedy(decoder, torch.tensor(prompt), TOKENS)
-    target, drafter = Target(decoder, 256), Recorder(layers, truth)
+    target, drafter = TokenSequence(Target(decoder), 256), Recorder(layers, truth)
     tokens, timings = run_reply(target, drafter, prompt, TOKENS)
     assert tokens == truth[len(prompt) :]
     assert timings.target_forwards < TOKENS / 3
@@ -92,7 +93,7 @@ def test_rows_of_prompt_and_reply_come_once_and_are_right(decoder: Decoder, laye
 def test_the_next_reply_brings_the_rows_that_the_drafter_misses_and_no_others(decoder: Decoder) -> None:
     prompt = list(range(3, 40))
     truth = prompt + greedy(decoder, torch.tensor(prompt), TOKENS)
-    target, drafter = Target(decoder, 256), Recorder((3,), truth)
+    target, drafter = TokenSequence(Target(decoder), 256), Recorder((3,), truth)
     run_reply(target, drafter, prompt, TOKENS)
     longer = [*truth, 7, 8, 9]
     known = drafter.known
@@ -112,7 +113,7 @@ def test_a_drafter_that_knows_more_than_the_target_gets_only_what_it_misses(deco
     drafter = Recorder((3,), prompt)
     drafter.text, drafter.known = prompt[:20], 20
     drafter.rows = fresh_rows(decoder, prompt[:20], (3,))
-    _, timings = run_reply(Target(decoder, 256), drafter, prompt, 3)
+    _, timings = run_reply(TokenSequence(Target(decoder), 256), drafter, prompt, 3)
     assert timings.cache_n == 0
     text = drafter.text[: drafter.known]
     torch.testing.assert_close(drafter.rows, fresh_rows(decoder, text, (3,)), atol=1e-5, rtol=1e-4)
@@ -120,7 +121,7 @@ def test_a_drafter_that_knows_more_than_the_target_gets_only_what_it_misses(deco
 
 def test_without_layers_nothing_is_kept_and_nothing_is_read_again(decoder: Decoder) -> None:
     prompt = list(range(3, 40))
-    target, drafter = Target(decoder, 256), Recorder((), prompt)
+    target, drafter = TokenSequence(Target(decoder), 256), Recorder((), prompt)
     first, _ = run_reply(target, drafter, prompt, 8)
     _, timings = run_reply(target, drafter, [*prompt, *first], 8)
     assert timings.cache_n == len(prompt) + len(first) - 1
@@ -135,7 +136,7 @@ def test_a_text_that_outgrows_longrope_s_short_kind_brings_each_row_once(
     prompt = list(range(3, 60))
     truth = prompt + greedy(decoder, torch.tensor(prompt), 80)
     drafter = Recorder((3,), truth)
-    tokens, _ = run_reply(Target(decoder, 256), drafter, prompt, 80)
+    tokens, _ = run_reply(TokenSequence(Target(decoder), 256), drafter, prompt, 80)
     assert tokens == truth[len(prompt) :]
     assert drafter.known > 96
     long = fresh_rows_of_long_text(decoder, drafter.text[: drafter.known])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
 from engine.drafting.drafter import NoDrafter
 from engine.drafting.fallback_drafter import FallbackDrafter
@@ -144,27 +145,33 @@ def decoder(request: pytest.FixtureRequest, checkpoint_of: Callable[[str], Path]
 def test_probes_change_no_token_and_find_what_the_model_says_after_them(
     sampler: str, decoder: Decoder
 ) -> None:
-    plain, _ = run_reply(Target(decoder, CONTEXT), NoDrafter(), PROMPT, TOKENS, 0, SAMPLERS[sampler])
+    plain, _ = run_reply(
+        TokenSequence(Target(decoder), CONTEXT), NoDrafter(), PROMPT, TOKENS, 0, SAMPLERS[sampler]
+    )
     prober = Prober(decoder, [*PROMPT, *plain])
     failed: list[str] = []
     drafter = FallbackDrafter(prober, Link(torch.device("cpu")), failed.append)
-    tokens, timings = run_reply(Target(decoder, CONTEXT), drafter, PROMPT, TOKENS, 40, SAMPLERS[sampler])
+    tokens, timings = run_reply(
+        TokenSequence(Target(decoder), CONTEXT), drafter, PROMPT, TOKENS, 40, SAMPLERS[sampler]
+    )
     assert tokens == plain
     assert timings.target_forwards < TOKENS - 4
     assert prober.checked > 60
     assert not failed
     # To the end of the context, where there is room for fewer and fewer rows.
     tight = len(PROMPT) + 20
-    again, _ = run_reply(Target(decoder, tight), Prober(decoder, [*PROMPT, *plain]), PROMPT, TOKENS, 40)
-    alone, _ = run_reply(Target(decoder, tight), NoDrafter(), PROMPT, TOKENS, 0)
+    again, _ = run_reply(
+        TokenSequence(Target(decoder), tight), Prober(decoder, [*PROMPT, *plain]), PROMPT, TOKENS, 40
+    )
+    alone, _ = run_reply(TokenSequence(Target(decoder), tight), NoDrafter(), PROMPT, TOKENS, 0)
     assert again == alone
 
 
 def test_hidden_rows_are_those_of_committed_tokens(decoder: Decoder) -> None:
-    plain, _ = run_reply(Target(decoder, CONTEXT), NoDrafter(), PROMPT, TOKENS, 0)
+    plain, _ = run_reply(TokenSequence(Target(decoder), CONTEXT), NoDrafter(), PROMPT, TOKENS, 0)
     text, layers = [*PROMPT, *plain], (decoder.config.layers, 1)
     prober = Prober(decoder, text, layers)
-    run_reply(Target(decoder, CONTEXT), prober, PROMPT, TOKENS, 40)
+    run_reply(TokenSequence(Target(decoder), CONTEXT), prober, PROMPT, TOKENS, 40)
     found = torch.cat(prober.hidden)
     cache = decoder.new_cache(len(text))
     cache.begin(len(PROMPT))
@@ -194,7 +201,7 @@ def test_a_forward_of_any_width_gives_nodes_and_probes_what_they_have_alone(
     asked = {node: [chain for chain in chains if chain] for node, chains in ids.items()}
     draft = with_probes(decoder, tree, asked)
     assert draft.rows == rows
-    target = Target(decoder, CONTEXT)
+    target = TokenSequence(Target(decoder), CONTEXT)
     target.reuse(PROMPT)
     target.prefill(PROMPT, lambda: None, lambda done, total: None)
     logits = target.verify(99, draft, lambda: None).clone()

@@ -10,6 +10,7 @@ import torch
 
 from engine.decoding.loop import Hooks, Recipe, decode
 from engine.decoding.schedule import FixedShape
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.decoding.target import Target
 from engine.model.decoder import Decoder
@@ -71,14 +72,16 @@ def test_ends_at_the_very_token(rule: str, limit: int | None, decoder: Decoder, 
     # A token that comes once: the reply ends where it does.
     place = next(at for at in range(12, 24) if truth.index(truth[at]) == at)
     reply = ReplyText(lambda ids: "", {truth[place]}, (), limit)
-    target, clock = Target(decoder, 128), ReplyClock()
+    sequence, clock = TokenSequence(Target(decoder), 128), ReplyClock()
     recipe = Recipe(Oracle(truth), RULES[rule].verifier(Sampler()), FixedShape(DraftShape(NODES)))
-    decode(target, recipe, PROMPT, reply, clock, Hooks(lambda: None, lambda *_: None, lambda *_: None))
+    hooks = Hooks(lambda: None, lambda *_: None, lambda *_: None)
+    for _ in decode(sequence, recipe, PROMPT, reply, clock, hooks):
+        pass
     count = place + 1 if limit is None or limit > place else limit
     assert reply.token_ids == truth[:count]
     assert reply.stop_reason == ("end" if count == place + 1 else "length")
     # The newest token is the root of a round that never comes, so it has no row.
-    assert target.token_ids == [*PROMPT, *truth[: count - 1]]
+    assert sequence.token_ids == [*PROMPT, *truth[: count - 1]]
     timings = clock.timings()
     assert timings.predicted_n == count
     assert count == 2 or timings.target_forwards < (count - 1) / 2

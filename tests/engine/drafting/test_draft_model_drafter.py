@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.draft_model_drafter import DraftModelDrafter
@@ -58,7 +59,7 @@ def folder(request: pytest.FixtureRequest, checkpoint_of: Callable[[str], Path])
 def test_a_model_that_drafts_for_itself_is_always_right(folder: Path, shape: TreeShape) -> None:
     """Pitfall 11: the cache never lags, so acceptance is 100 % over many rounds, and each round gives all it can."""
     decoder = load_decoder(folder)
-    target = Target(decoder, CONTEXT)
+    target = TokenSequence(Target(decoder), CONTEXT)
     drafter = drafter_for(decoder, shape)
     tokens, timings = run_reply(target, drafter, PROMPT, 120)
     assert tokens == greedy(decoder, torch.tensor(PROMPT), 120)
@@ -74,13 +75,15 @@ def test_another_model_s_draft_changes_nothing_of_the_text(
 ) -> None:
     decoder = load_decoder(folder)
     for draft in (noisy(folder, 0.3), load_decoder(write_checkpoint(tmp_path / "other", "llama", seed=7))):
-        tokens, timings = run_reply(Target(decoder, CONTEXT), drafter_for(draft, shape), PROMPT, 60)
+        tokens, timings = run_reply(
+            TokenSequence(Target(decoder), CONTEXT), drafter_for(draft, shape), PROMPT, 60
+        )
         assert tokens == greedy(decoder, torch.tensor(PROMPT), 60)
         assert timings.draft_n > 0
 
 
 def test_a_disturbed_model_is_sometimes_right(llama_folder: Path) -> None:
-    target = Target(load_decoder(llama_folder), CONTEXT)
+    target = TokenSequence(Target(load_decoder(llama_folder)), CONTEXT)
     _, timings = run_reply(target, drafter_for(noisy(llama_folder, 0.3), TREE), PROMPT, 60)
     assert timings.acceptance_rate is not None
     assert 0.1 < timings.acceptance_rate < 1.0
@@ -91,7 +94,9 @@ def test_a_seed_gives_one_text_with_and_without_the_draft(llama_folder: Path) ->
     for seed in range(4):
         sampler = Sampler(temperature=0.8, top_p=0.9, repetition_penalty=1.1, seed=seed)
         texts = [
-            run_reply(Target(decoder, CONTEXT), drafter_for(draft, TREE), PROMPT, 40, nodes, sampler)[0]
+            run_reply(
+                TokenSequence(Target(decoder), CONTEXT), drafter_for(draft, TREE), PROMPT, 40, nodes, sampler
+            )[0]
             for nodes in (0, 12)
         ]
         assert texts[0] == texts[1]
@@ -101,7 +106,7 @@ def test_the_next_reply_reads_only_what_is_new(llama_folder: Path) -> None:
     decoder = load_decoder(llama_folder)
     counted = Counted(decoder)
     drafter = drafter_for(counted, CHAIN)
-    target = Target(decoder, CONTEXT)
+    target = TokenSequence(Target(decoder), CONTEXT)
     tokens, _ = run_reply(target, drafter, PROMPT, 20)
     longer = [*PROMPT, *tokens, 5, 6, 7]
     counted.rows = 0
@@ -120,7 +125,7 @@ def test_each_token_is_run_once(llama_folder: Path) -> None:
     """Levels compute their own nodes only, and accepted rows are kept: a chain of 5 costs 4 nodes and 2 text tokens."""
     decoder = load_decoder(llama_folder)
     counted = Counted(decoder)
-    _, timings = run_reply(Target(decoder, CONTEXT), drafter_for(counted, CHAIN), PROMPT, 61)
+    _, timings = run_reply(TokenSequence(Target(decoder), CONTEXT), drafter_for(counted, CHAIN), PROMPT, 61)
     assert timings.target_forwards == 10
     assert counted.rows == len(PROMPT) + 1 + 4 + 9 * 6
 
@@ -182,7 +187,7 @@ def test_a_path_that_was_run_but_not_proposed_is_kept_too(llama_folder: Path) ->
 def test_a_text_longer_than_the_draft_s_context_is_not_drafted(llama_folder: Path) -> None:
     decoder = load_decoder(llama_folder)
     drafter = drafter_for(decoder, CHAIN, context=len(PROMPT) + 12)
-    tokens, timings = run_reply(Target(decoder, CONTEXT), drafter, PROMPT, 40)
+    tokens, timings = run_reply(TokenSequence(Target(decoder), CONTEXT), drafter, PROMPT, 40)
     assert tokens == greedy(decoder, torch.tensor(PROMPT), 40)
     assert 0 < timings.draft_n < 15
     drafter.reset(list(range(3, 100)))
@@ -204,7 +209,7 @@ def test_reading_a_prompt_can_be_cancelled(llama_folder: Path) -> None:
     drafter.reset(PROMPT)
     with pytest.raises(Cancelled):
         drafter.observe([5], None)
-    tokens, timings = run_reply(Target(decoder, CONTEXT), drafter, PROMPT, 20)
+    tokens, timings = run_reply(TokenSequence(Target(decoder), CONTEXT), drafter, PROMPT, 20)
     assert tokens == greedy(decoder, torch.tensor(PROMPT), 20)
     assert timings.acceptance_rate == 1.0
 

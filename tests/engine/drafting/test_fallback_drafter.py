@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.errors import Cancelled
@@ -70,13 +71,13 @@ def test_the_reply_goes_on_without_it(
     failing = Failing(method, call, error)
     said: list[str] = []
     drafter = FallbackDrafter(failing, Link(torch.device("cpu")), said.append)
-    tokens, _ = run_reply(Target(decoder, 128), drafter, PROMPT, 20)
+    tokens, _ = run_reply(TokenSequence(Target(decoder), 128), drafter, PROMPT, 20)
     assert tokens == greedy(decoder, torch.tensor(PROMPT), 20)
     (only,) = said
     assert re.fullmatch(f"The draft .*{sentence}.*", only)
     assert "goes on without it" in only
     calls = failing.calls
-    run_reply(Target(decoder, 128), drafter, PROMPT, 4)
+    run_reply(TokenSequence(Target(decoder), 128), drafter, PROMPT, 4)
     assert failing.calls == calls
 
 
@@ -84,5 +85,5 @@ def test_a_cancel_is_no_failure(llama_folder: Path) -> None:
     said: list[str] = []
     drafter = FallbackDrafter(Failing("propose", 2, Cancelled("")), Link(torch.device("cpu")), said.append)
     with pytest.raises(Cancelled):
-        run_reply(Target(load_decoder(llama_folder), 128), drafter, PROMPT, 20)
+        run_reply(TokenSequence(Target(load_decoder(llama_folder)), 128), drafter, PROMPT, 20)
     assert said == []

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
 from engine.drafting.drafter import NoDrafter
 from engine.drafting.dynamic_tree import TreeShape
@@ -180,9 +181,9 @@ def test_rows_that_do_not_fit_the_text_are_refused(network: FeatureNetwork, targ
 
 
 def test_a_reply_is_the_same_text_and_the_draft_follows_it(network: FeatureNetwork, target: Decoder) -> None:
-    drafter, reader = drafter_of(network), Target(target, CONTEXT)
+    drafter, reader = drafter_of(network), TokenSequence(Target(target), CONTEXT)
     prompt = random_text(20, 10)
-    plain, _ = run_reply(Target(target, CONTEXT), NoDrafter(), prompt, 60)
+    plain, _ = run_reply(TokenSequence(Target(target), CONTEXT), NoDrafter(), prompt, 60)
     for _ in range(2):  # the second time with caches that hold the prompt and more
         drafted, timings = run_reply(reader, drafter, prompt, 60)
         assert drafted == plain
@@ -191,7 +192,7 @@ def test_a_reply_is_the_same_text_and_the_draft_follows_it(network: FeatureNetwo
     following = [*prompt, *plain, *random_text(9, 11)]
     again, timings = run_reply(reader, drafter, following, 20)
     assert timings.cache_n > len(prompt)
-    assert again == run_reply(Target(target, CONTEXT), NoDrafter(), following, 20)[0]
+    assert again == run_reply(TokenSequence(Target(target), CONTEXT), NoDrafter(), following, 20)[0]
 
 
 def test_nothing_can_be_drafted_before_a_token(network: FeatureNetwork) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.paced_tree import PacedTree, Pacing
@@ -61,7 +62,7 @@ def test_the_text_is_the_target_s_with_any_draft(
     folder = checkpoint_of(family)
     decoder = load_decoder(folder)
     expected = greedy(decoder, torch.tensor(PROMPT), 60)
-    target = Target(waiting(decoder, seed=3), CONTEXT)
+    target = TokenSequence(Target(waiting(decoder, seed=3)), CONTEXT)
     for draft in (noisy(folder, 0.3), load_decoder(write_checkpoint(tmp_path / "other", "llama", seed=7))):
         tokens, timings = run_reply(target, drafter_for(draft, pacing), PROMPT, 60, nodes=24)
         assert tokens == expected
@@ -74,7 +75,7 @@ def test_a_model_that_drafts_for_itself_is_always_right(
 ) -> None:
     """Rows of the cache are never stale: over many rounds, drafted ahead or not, nothing that was drafted is wrong."""
     decoder = load_decoder(checkpoint_of(family))
-    target = Target(waiting(decoder, seed=5), CONTEXT)
+    target = TokenSequence(Target(waiting(decoder, seed=5)), CONTEXT)
     tokens, timings = run_reply(target, drafter_for(decoder, pacing), PROMPT, 90, nodes=24)
     assert tokens == greedy(decoder, torch.tensor(PROMPT), 90)
     assert timings.acceptance_rate == 1.0
@@ -84,9 +85,11 @@ def test_a_seed_gives_one_text_whatever_is_drafted(llama_folder: Path) -> None:
     decoder, draft = load_decoder(llama_folder), noisy(llama_folder, 0.3)
     for seed in range(2):
         sampler = Sampler(temperature=0.8, top_p=0.9, repetition_penalty=1.1, seed=seed)
-        plain, _ = run_reply(Target(decoder, CONTEXT), drafter_for(draft), PROMPT, 40, 0, sampler)
+        plain, _ = run_reply(
+            TokenSequence(Target(decoder), CONTEXT), drafter_for(draft), PROMPT, 40, 0, sampler
+        )
         for pacing in (ALL[0], ALL[3], ALL[-1], WHOLE):
-            target = Target(waiting(decoder, seed), CONTEXT)
+            target = TokenSequence(Target(waiting(decoder, seed)), CONTEXT)
             assert run_reply(target, drafter_for(draft, pacing), PROMPT, 40, 24, sampler)[0] == plain
 
 
@@ -250,7 +253,7 @@ def test_a_draft_of_fixed_length_has_it(llama_folder: Path) -> None:
 def test_a_text_longer_than_the_draft_s_context_is_not_drafted(llama_folder: Path) -> None:
     decoder = load_decoder(llama_folder)
     drafter = drafter_for(decoder, context=len(PROMPT) + 12)
-    tokens, timings = run_reply(Target(waiting(decoder, 1), CONTEXT), drafter, PROMPT, 40)
+    tokens, timings = run_reply(TokenSequence(Target(waiting(decoder, 1)), CONTEXT), drafter, PROMPT, 40)
     assert tokens == greedy(decoder, torch.tensor(PROMPT), 40)
     assert timings.draft_n > 0
     drafter.reset(list(range(3, 100)))
@@ -271,7 +274,7 @@ def test_a_cancel_while_drafting_ahead_leaves_both_caches_right(llama_folder: Pa
         return 3
 
     slow = Decoder(decoder.config, Waiting(decoder.source, step))
-    target, drafter = Target(slow, CONTEXT), drafter_for(decoder)
+    target, drafter = TokenSequence(Target(slow), CONTEXT), drafter_for(decoder)
     with pytest.raises(Cancelled):
         run_reply(target, drafter, PROMPT, 60)
     tokens, timings = run_reply(target, drafter, PROMPT, 60)

@@ -45,14 +45,14 @@ def loss(path: Path, weights: str) -> float:
     """Mean negative log-probability of the tokens of some chats that the guide was not trained on."""
     model = load_model(LoadOptions(model=str(path), weights=weights, threads=1))
     rng = random.Random(20_261_121)
-    losses = []
+    losses, sequence = [], model.open_sequence()
     for _ in range(12):
         exchange = playground.write(rng)
         prompt = model.tokenizer.render([ChatMessage("user", exchange.request)])
         ids = [*prompt, *model.tokenizer.encode(exchange.reply)]
-        model.target.reuse(ids[:1])
-        model.target.token_ids.clear()
-        logits = model.target.verify(ids[0], Draft.chain(ids[1:]), lambda: None)[:-1]
+        sequence.reuse(ids[:1])
+        sequence.token_ids.clear()
+        logits = sequence.verify(ids[0], Draft.chain(ids[1:]), lambda: None)[:-1]
         chances = logits.log_softmax(-1).gather(1, torch.tensor(ids[1:])[:, None])[:, 0]
         losses.append(-chances[len(prompt) - 1 :])
     return float(torch.cat(losses).double().mean())

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.draft_model_drafter import DraftModelDrafter
@@ -67,7 +68,7 @@ def test_a_small_model_on_the_device_gets_token_ids_and_the_shape_of_trees(llama
     drafter = DraftModelDrafter(
         DraftModel(draft, draft.config.vocabulary_size, CONTEXT, link, lambda: None), shape
     )
-    target = Target(decoder, CONTEXT)
+    target = TokenSequence(Target(decoder), CONTEXT)
     run_reply(target, drafter, PROMPT, 60)  # tables and caches grow once
     sides.mark(weights_of(decoder.source), HOST)
     sides.mark(weights_of(draft.source), DEVICE)
@@ -116,7 +117,7 @@ def test_hidden_rows_of_committed_positions_cross_once(layers: tuple[int, ...], 
     sides = Sides()
     link = GuardedLink(sides)
     decoder = load_decoder(llama_folder)
-    target, width = Target(decoder, CONTEXT), decoder.config.hidden_size
+    target, width = TokenSequence(Target(decoder), CONTEXT), decoder.config.hidden_size
     run_reply(target, FeatureReader(width, layers), PROMPT, 40)
     reader = FeatureReader(width, layers)
     failures: list[str] = []
@@ -140,7 +141,7 @@ def test_first_layers_on_the_device_change_nothing_and_rows_alone_cross(
     sides = Sides()
     link = GuardedLink(sides)
     whole, split = load_decoder(folder), split_decoder(folder, leading, link)
-    target = Target(split, CONTEXT)
+    target = TokenSequence(Target(split), CONTEXT)
     draft = DraftModelDrafter(
         DraftModel(whole, whole.config.vocabulary_size, CONTEXT, GuardedLink(sides), lambda: None),
         TreeShape(3, 3, 6),

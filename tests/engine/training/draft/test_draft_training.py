@@ -15,6 +15,7 @@ import torch
 from engine.cli import main
 from engine.decoding.loop import Hooks, Recipe, decode
 from engine.decoding.schedule import FixedShape
+from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.decoding.target import Target
 from engine.drafting.drafter import NoDrafter
@@ -74,7 +75,7 @@ def replies_of(target: Decoder, count: int) -> list[Example]:
 
 
 def greedy_reply(target: Decoder, prompt: list[int], count: int) -> list[int]:
-    return run_reply(Target(target, 64), NoDrafter(), prompt, count)[0]
+    return run_reply(TokenSequence(Target(target), 64), NoDrafter(), prompt, count)[0]
 
 
 @pytest.mark.parametrize(("blocks", "fusion"), [(1, "dovetail"), (3, "dovetail"), (1, "eagle"), (2, "eagle")])
@@ -163,7 +164,7 @@ def test_texts_that_are_written_together_are_those_that_are_written_alone(
     texts = {example.ids[6] - 300: example for example in writer.write(iter(asked))}
     assert len(texts) == len(asked)
     assert {sum(example.learn) for example in texts.values()} > {12}
-    target = Target(decoder, 64)
+    sequence = TokenSequence(Target(decoder), 64)
     for seed, turns in enumerate(asked):
         example, ids = texts[seed], list[int]()
         for turn in turns:
@@ -173,7 +174,8 @@ def test_texts_that_are_written_together_are_those_that_are_written_alone(
             reply = ReplyText(lambda token_ids: "", end_ids, (), min(turn.limit, 32 - len(ids)))
             hooks = Hooks(lambda: None, lambda done, total: None, lambda *emitted: None)
             recipe = Recipe(NoDrafter(), SampleAndMatch(turn.sampler), FixedShape(DraftShape(0)))
-            decode(target, recipe, ids, reply, ReplyClock(), hooks)
+            for _ in decode(sequence, recipe, ids, reply, ReplyClock(), hooks):
+                pass
             assert all(example.learn[len(ids) :][: len(reply.token_ids)])
             ids += reply.token_ids
             if ids[-1] not in end_ids or len(ids) == 32:
@@ -221,7 +223,9 @@ def test_the_draft_learns_the_targets_words(target: Decoder, tmp_path: Path) -> 
         drafter = FeatureDraft(
             load(target, tmp_path / name), TreeShape(4, 3, 8), 64, Link(torch.device("cpu")), lambda: None
         )
-        drafted, timings = run_reply(Target(target, 64), drafter, list(examples[0].ids[:6]), 24)
+        drafted, timings = run_reply(
+            TokenSequence(Target(target), 64), drafter, list(examples[0].ids[:6]), 24
+        )
         assert drafted == list(examples[0].ids[6:])
         lengths.append(timings.mean_acceptance_length or 0.0)
     assert lengths[1] > lengths[0]

@@ -1,0 +1,137 @@
+"""Several replies of one engine: their rounds take turns, and each is what it is alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.loaded_model import LoadedModel
+from engine.messages import (
+    Cancel,
+    Event,
+    Failed,
+    Finished,
+    Generate,
+    ModelLoaded,
+    Ping,
+    Pong,
+    TokensAdded,
+    Unload,
+)
+from tests.support.checkpoints import write_checkpoint
+from tests.support.engine_client import EngineClient, engine_client
+
+WORDS = "one two three four one two three four one two " * 3
+ASKED: list[tuple[str, dict[str, Any]]] = [
+    ("The quick brown fox", {"mode": "plain", "max_tokens": 60}),
+    (WORDS, {"mode": "lookup", "max_tokens": 80}),
+    ("abcdefgh", {"mode": "plain", "max_tokens": 40, "temperature": 1.0, "seed": 4}),
+    (WORDS + "five", {"mode": "lookup", "max_tokens": 50, "temperature": 0.8, "seed": 9}),
+]
+
+
+@pytest.fixture
+def client() -> Iterator[EngineClient]:
+    with engine_client() as opened:
+        yield opened
+
+
+def submit(client: EngineClient, folder: Path, weights: str = "fp32") -> list[Generate]:
+    """Ask for all of them while the model is loaded already."""
+    client.answer("abc", folder, mode="plain", max_tokens=1, weights=weights)
+    client.events.clear()
+    requests = [client.request(prompt, folder, weights=weights, **values) for prompt, values in ASKED]
+    for request in requests:
+        client.engine.submit(request)
+    return requests
+
+
+def wait(client: EngineClient, count: int) -> dict[str, Event]:
+    """The last events of so many requests."""
+    ended: dict[str, Event] = {}
+    while len(ended) < count:
+        event = client.wait_for((Finished, Failed))
+        assert isinstance(event, Finished | Failed)
+        ended[event.request_id] = event
+    return ended
+
+
+def tokens(event: Event) -> tuple[int, ...]:
+    assert isinstance(event, Finished), event
+    return event.reply.token_ids
+
+
+@pytest.mark.parametrize("weights", ["fp32", "q8_0"])
+def test_replies_take_turns_and_are_what_each_is_alone(
+    weights: str, client: EngineClient, llama_folder: Path
+) -> None:
+    requests = submit(client, llama_folder, weights)
+    ended = wait(client, len(requests))
+    added = client.seen(TokensAdded)
+    turns = [request_id for request_id, _ in groupby(event.request_id for event in added)]
+    assert len(turns) > len(added) / 2
+    for request, (prompt, values) in zip(requests, ASKED, strict=True):
+        client.engine.submit(Unload())
+        assert (
+            tokens(ended[request.request_id])
+            == client.answer(prompt, llama_folder, weights=weights, **values).token_ids
+        )
+
+
+def test_a_cancel_ends_one_reply_alone(client: EngineClient, llama_folder: Path) -> None:
+    requests = submit(client, llama_folder)
+    stopped = requests[0].request_id
+    while sum(event.request_id == stopped for event in client.seen(TokensAdded)) < 5:
+        client.wait_for(TokensAdded)
+    client.engine.submit(Cancel(stopped))
+    last = wait(client, len(requests))
+    cut = last.pop(stopped)
+    assert isinstance(cut, Finished)
+    assert cut.reply.stop_reason == "cancelled"
+    assert all(
+        event.reply.stop_reason != "cancelled" for event in last.values() if isinstance(event, Finished)
+    )
+    whole = client.answer(ASKED[0][0], llama_folder, weights="fp32", **ASKED[0][1])
+    assert 5 <= len(cut.reply.token_ids) < len(whole.token_ids)
+    assert whole.token_ids[: len(cut.reply.token_ids)] == cut.reply.token_ids
+
+
+def test_what_needs_another_model_waits_for_its_turn(
+    client: EngineClient, llama_folder: Path, tmp_path: Path
+) -> None:
+    other = write_checkpoint(tmp_path / "other", "llama", seed=8)
+    requests = submit(client, llama_folder)
+    waiting = client.request("abc", other, mode="plain", max_tokens=3)
+    client.engine.submit(waiting)
+    client.engine.submit(Ping(1))
+    client.wait_for(Pong)
+    order = [
+        (type(event), event.request_id)
+        for event in client.events
+        if isinstance(event, Finished | ModelLoaded)
+    ]
+    assert {request_id for _, request_id in order[: len(requests)]} == {one.request_id for one in requests}
+    assert order[len(requests) :] == [(ModelLoaded, waiting.request_id), (Finished, waiting.request_id)]
+
+
+def test_without_room_for_another_cache_one_reply_follows_the_other(
+    client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LoadedModel, "has_room", lambda model, sequences: False)
+    requests = submit(client, llama_folder)
+    wait(client, len(requests))
+    turns = [request_id for request_id, _ in groupby(event.request_id for event in client.seen(TokensAdded))]
+    assert turns == [request.request_id for request in requests]
+
+
+def test_the_engine_closes_with_replies_open(client: EngineClient, llama_folder: Path) -> None:
+    submit(client, llama_folder)
+    client.wait_for(TokensAdded)
+    client.engine.close()
+    ended = wait(client, len(ASKED)).values()
+    assert {"cancelled"} == {event.reply.stop_reason for event in ended if isinstance(event, Finished)}
+    assert {"Cancelled"} >= {event.error.kind for event in ended if isinstance(event, Failed)}
