@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.model.layer import OnWait
 from engine.weights.direct_reader import DirectReader, Extent, PageMemory, PendingRead
@@ -72,6 +72,10 @@ class LayerRing:
         self._read_ahead()
         first = self._ahead[0]
         self._wait(first.read, on_wait)
+        if first.read.error is not None:  # it was read ahead, perhaps long ago: the disk may be there again
+            again = self._reader.submit(self._layers[place], self.memory[first.buffer])
+            self._ahead[0] = first = replace(first, read=again)
+            self._wait(first.read, on_wait)
         if first.read.error is not None:
             self._drop_first()
             raise first.read.error

@@ -193,6 +193,25 @@ def test_a_disk_that_fails_in_mid_reply_leaves_the_text_so_far(
     assert client.answer(PROMPT, folder, **asked).text == whole.text
 
 
+def test_what_could_not_be_read_ahead_is_read_again_when_it_is_needed(
+    folder: Path, client: EngineClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a disk that was away between two replies."""
+    asked = options(folder)
+    whole = client.answer(PROMPT, folder, **asked)
+    read: Callable[..., None] = DirectReader._read_block
+    failures = [OSError(5, "Input/output error")]
+
+    def failing_once(reader: DirectReader, *arguments: Any) -> None:
+        if failures:
+            raise failures.pop()
+        read(reader, *arguments)
+
+    monkeypatch.setattr(DirectReader, "_read_block", failing_once)
+    assert client.answer(PROMPT, folder, **asked).text == whole.text
+    assert not failures
+
+
 def test_a_cancel_is_seen_while_the_disk_is_waited_for(
     folder: Path, client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
