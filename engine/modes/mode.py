@@ -61,23 +61,19 @@ def nodes(usual: int) -> ModeOption:
     )
 
 
-class Round(Protocol):
-    """Prediction of a round."""
+@dataclass(frozen=True)
+class Round:
+    """Prediction of the best round for one kind of prompt or all of them.
 
-    @property
-    def tokens_per_second(self) -> float:
-        """Speed of the text."""
-        ...
+    Attributes:
+        tokens_per_second: Speed of the text.
+        tokens: Omega: tokens of a round.
+        nodes: Of its draft.
+    """
 
-    @property
-    def tokens(self) -> float:
-        """Tokens of a round."""
-        ...
-
-    @property
-    def nodes(self) -> int:
-        """Nodes of its draft."""
-        ...
+    tokens_per_second: float
+    tokens: float
+    nodes: int
 
 
 class Rounds(Protocol):

@@ -48,6 +48,11 @@ _NO_GPU_FOR_DRAFT = mark(
 _SHORT_OF_MEMORY = mark(
     "Keys and values take 8 bits, which is lossy, so that {context} tokens of context fit into memory."
 )
+_NEEDS_RESIDENT = mark("{resident} for {name} weights and {context} tokens of context")
+_NEEDS = mark(
+    "{resident} for {name} weights and {context} tokens of context, or {least} when its layers are read from "
+    "the disk for each token"
+)
 
 
 @dataclass(frozen=True)
@@ -102,14 +107,17 @@ class LoadPlanner:
         seconds: Callable[[], Mapping[str, float]] | None = None,
     ) -> None:
         check_context(config, options.context)
-        _check_layers(options.gpu_layers)
+        layers = config.layers if options.gpu_layers is None else options.gpu_layers
+        if layers < 0:
+            raise InvalidOption(
+                say("The number of layers on the GPU is {wanted}, but it must be at least 0.", wanted=layers)
+            )
         self.room = read_room(report, options.ram_budget_bytes, options.vram_budget_bytes)
         self._report = report
         self._config = config
         self._options = options
         self._seconds = seconds
-        layers = options.gpu_layers
-        self._most_layers = config.layers if layers is None else min(layers, config.layers)
+        self._most_layers = min(layers, config.layers)
         self._wanted = options.context or default_context(config)
         self._smallest = options.context or min(SMALLEST_CONTEXT, self._wanted)
 
@@ -144,7 +152,13 @@ class LoadPlanner:
         taken = 0 if beside is None or beside.on_gpu else beside.size_bytes
         resident = taken + ResidentPlan.of(self._config.layers).host(sizes).total
         least = min(resident, taken + StreamedPlan.least_bytes(sizes))
-        needs = _needs(weights, context, resident, least)
+        needs = say(
+            _NEEDS if least < resident else _NEEDS_RESIDENT,
+            resident=readable(resident),
+            name=weights.name,
+            context=figure(context, ","),
+            least=readable(least),
+        )
         budget, memory = self._options.ram_budget_bytes, self._report.memory
         if budget is not None and budget_is_free(self._report, budget) and least <= memory.available_bytes:
             return _budget_refused(budget, memory.process_bytes, needs, least)
@@ -299,37 +313,6 @@ class LoadPlanner:
 
     def _format_seconds(self) -> Mapping[str, float]:
         return self._seconds() if self._seconds else format_seconds(machine_speeds(self._report, None).host)
-
-
-def _check_layers(wanted: int | None) -> None:
-    """Refuse a number of layers that cannot be on a GPU.
-
-    Raises:
-        InvalidOption: it is negative.
-    """
-    if wanted is not None and wanted < 0:
-        raise InvalidOption(
-            say("The number of layers on the GPU is {wanted}, but it must be at least 0.", wanted=wanted)
-        )
-
-
-def _needs(weights: WeightFormat, context: int, resident: int, least: int) -> str:
-    """Memory that the model would take, resident and at the least."""
-    if least < resident:
-        return say(
-            "{resident} for {name} weights and {context} tokens of context, or {least} when its layers are read from "
-            "the disk for each token",
-            resident=readable(resident),
-            name=weights.name,
-            context=figure(context, ","),
-            least=readable(least),
-        )
-    return say(
-        "{resident} for {name} weights and {context} tokens of context",
-        resident=readable(resident),
-        name=weights.name,
-        context=figure(context, ","),
-    )
 
 
 def _budget_refused(budget_bytes: int, own_bytes: int, needs: str, least_bytes: int) -> OutOfMemory:

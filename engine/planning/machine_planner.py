@@ -12,9 +12,9 @@ from engine.model.converted import streams_as_it_is
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat, stored_format
 from engine.modes import MODES, Mode
+from engine.modes.mode import Round
 from engine.planning.cost_model import (
     DraftCost,
-    Round,
     TargetCost,
     drafted_round,
     plain_round,
@@ -204,10 +204,7 @@ class MachinePlanner:
         profile = self._profiles(load.weights.name)
         target = self._cost(load, profile)
         drafting = None if draft is None else self._draft_cost(mode, load, draft, profile)
-        rounds = _Rounds(mode, target, drafting, draft, profile)
-        best = mode.predict(rounds)
-        assert isinstance(best, Round)
-        return target, best, drafting
+        return target, mode.predict(_Rounds(mode, target, drafting, draft, profile)), drafting
 
     def _cost(self, load: LoadPlan, profile: Profile) -> TargetCost:
         position = min(PROMPT_TOKENS, load.context)

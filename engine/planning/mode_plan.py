@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from engine.placement import PlacementPlan
 from engine.planning.load_plan import LoadPlan
 
 
@@ -37,31 +36,22 @@ class ModePlan:
     disk_bytes_per_round: int = 0
 
     @property
-    def placement(self) -> PlacementPlan | None:
-        """Placement of the target's layers."""
-        return None if self.load is None or self.refusal is not None else self.load.placement
+    def usable(self) -> LoadPlan | None:
+        """The load, where ``auto`` may take the mode."""
+        return self.load if self.refusal is None else None
 
     @property
     def memory_bytes(self) -> dict[str, int] | None:
         """By device: ``host``, and a GPU's name as torch has it."""
-        if self.load is None or self.refusal is not None:
+        if self.usable is None:
             return None
-        there = {self.load.device: self.load.on_device.total} if self.load.device else {}
-        return {"host": self.load.host.total, **there}
-
-    @property
-    def context(self) -> int | None:
-        """Tokens."""
-        return None if self.load is None or self.refusal is not None else self.load.context
-
-    @property
-    def draft_device(self) -> str | None:
-        """Device of the draft; None without one."""
-        draft = None if self.load is None or self.refusal is not None else self.load.draft
-        return None if draft is None else draft.device
+        there = {self.usable.device: self.usable.on_device.total} if self.usable.device else {}
+        return {"host": self.usable.host.total, **there}
 
     def as_json(self) -> dict[str, Any]:
         """Plain types, as ``tenon plan --json`` prints them."""
+        load = self.usable
+        draft = None if load is None else load.draft
         return {
             "mode": self.mode,
             "summary": self.summary,
@@ -70,12 +60,12 @@ class ModePlan:
             "first_token_s": self.first_token_s,
             "tokens_per_round": self.tokens_per_round,
             "draft_nodes": self.draft_nodes,
-            "weights": None if self.refusal or self.load is None else self.load.weights.name,
+            "weights": None if load is None else load.weights.name,
             "memory_bytes": self.memory_bytes,
             "disk_bytes_per_round": self.disk_bytes_per_round,
-            "placement": None if self.placement is None else self.placement.as_json(),
-            "context": self.context,
-            "draft_device": self.draft_device,
+            "placement": None if load is None else load.placement.as_json(),
+            "context": None if load is None else load.context,
+            "draft_device": None if draft is None else draft.device,
         }
 
 

@@ -96,7 +96,7 @@ def _prediction(mode: ModePlan) -> ModePrediction:
         tokens_per_second=mode.tokens_per_second,
         first_token_s=mode.first_token_s,
         memory_bytes=dict(mode.memory_bytes or {}),
-        context=mode.context,
+        context=None if mode.load is None else mode.load.context,
         streams=mode.disk_bytes_per_round > 0,
     )
 

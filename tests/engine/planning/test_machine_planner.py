@@ -190,7 +190,7 @@ def test_a_plan_is_whole(name: str, model: str) -> None:
     for mode in plan.modes:
         if mode.refusal is not None:
             assert mode.refusal.endswith(".")
-            assert (mode.tokens_per_second, mode.memory_bytes, mode.placement) == (None, None, None)
+            assert (mode.tokens_per_second, mode.memory_bytes, mode.usable) == (None, None, None)
             continue
         assert mode.tokens_per_second is not None
         assert mode.tokens_per_second > 0
@@ -203,7 +203,8 @@ def test_a_plan_is_whole(name: str, model: str) -> None:
                 assert taken <= gpus[device].free_bytes
                 if gpus[device].unified:  # one pool
                     assert taken + mode.memory_bytes["host"] <= report.memory.available_bytes + 350_000_000
-        assert (mode.mode in ("dovetail", "llmcad")) == (mode.draft_device is not None)
+        assert mode.usable is not None
+        assert (mode.mode in ("dovetail", "llmcad")) == (mode.usable.draft is not None)
     if plan.mode("plain").refusal is None:
         assert plan.chosen is not None
 
@@ -215,7 +216,7 @@ def test_dovetails_own_setting_is_dovetail(weights: str, draft: object) -> None:
     plan = plan_machine(report, target("llama-7b"), draft, LoadOptions(weights=weights))  # type: ignore[arg-type]
     assert plan.chosen == "dovetail"
     best, plain = plan.mode("dovetail"), plan.mode("plain")
-    assert best.draft_device == "cuda:0"
+    assert best.as_json()["draft_device"] == "cuda:0"
     assert best.tokens_per_second is not None
     assert plain.tokens_per_second is not None
     # The paper has 2.25 to 2.77 with 3 GB of the card and up to 3.08 with 7 GB.
@@ -227,9 +228,9 @@ def test_a_card_that_holds_the_model_holds_all_of_it() -> None:
     for draft, mode in ((None, "offload"), (small_draft(), "dovetail")):
         plan = plan_machine(report, target("llama-7b"), draft, LoadOptions(weights="bf16"))
         assert plan.chosen == mode
-        placement = plan.mode(mode).placement
-        assert placement is not None
-        assert placement.device_layers == target("llama-7b").config.layers
+        load = plan.mode(mode).usable
+        assert load is not None
+        assert load.placement.device_layers == target("llama-7b").config.layers
         assert "all 32 layers on the GPU" in plan.reason
         refused = plan.mode("layer-offload").refusal
         assert refused is not None
@@ -242,8 +243,8 @@ def test_a_13b_in_4_bits_on_8_gb_is_llmcad(name: str) -> None:
     assert plan.chosen == "llmcad"
     best = plan.mode("llmcad")
     assert best.disk_bytes_per_round > 0
-    assert best.placement is not None
-    assert best.placement.streams
+    assert best.usable is not None
+    assert best.usable.placement.streams
 
 
 def test_what_a_mode_lacks_is_said_in_a_sentence() -> None:
@@ -292,7 +293,7 @@ def test_no_more_layers_go_to_the_gpu_than_were_asked_for() -> None:
         plan = plan_machine(report, model, small_draft(), LoadOptions(weights="q8_0", gpu_layers=gpu_layers))
         modes = (plan.mode(name) for name in ("offload", "layer-offload", "dovetail"))
         return {
-            mode.mode: mode.refusal or (0 if mode.placement is None else mode.placement.device_layers)
+            mode.mode: mode.refusal or (0 if mode.load is None else mode.load.placement.device_layers)
             for mode in modes
         }
 
@@ -328,13 +329,14 @@ def test_a_model_that_is_not_here_needs_room_on_the_disk() -> None:
 def test_a_context_that_was_not_asked_for_shrinks_before_layers_are_streamed() -> None:
     report = machine("laptop-8gb")
     wished = plan_machine(report, target("llama-7b"), options=LoadOptions(weights="q4_k_m")).mode("plain")
-    assert wished.context is not None
-    assert wished.context < 4096
+    assert wished.load is not None
+    assert wished.load.context < 4096
     assert wished.disk_bytes_per_round == 0
     asked = plan_machine(
         report, target("llama-7b"), options=LoadOptions(weights="q4_k_m", context=4096)
     ).mode("plain")
-    assert asked.context == 4096
+    assert asked.load is not None
+    assert asked.load.context == 4096
     assert asked.disk_bytes_per_round > 0
 
 
