@@ -7,7 +7,6 @@ from time import monotonic
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from app.bridge.engine_client import EngineClient
 from app.bridge.machine import Machine
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.question import Question
@@ -32,9 +31,8 @@ class Comparison(QObject):
     Args:
         library: Where prompts of messages come from.
         settings: The model and the system prompt.
-        client: The engine.
         replies: No comparison runs beside one of them.
-        model: Says what a request loads.
+        model: Asks the engine, and says what a request loads.
         machine: Nor beside measuring; where that is being stopped, the first trial waits for it.
 
     Attributes:
@@ -49,7 +47,6 @@ class Comparison(QObject):
         self,
         library: Library,
         settings: Settings,
-        client: EngineClient,
         replies: Replies,
         model: ModelInEngine,
         machine: Machine,
@@ -58,7 +55,6 @@ class Comparison(QObject):
         super().__init__(parent)
         self._library = library
         self._settings = settings
-        self._client = client
         self._replies = replies
         self._model = model
         self._machine = machine
@@ -66,7 +62,6 @@ class Comparison(QObject):
         self.clock: Callable[[], float] = monotonic
         self._messages: tuple[ChatMessage, ...] = ()
         self._max_tokens = 0  # 0 once no further trial is to begin
-        self._requests = 0
         self._question: Question | None = None  # the trial that runs
         self._sent_at = 0.0
         self._waits = False  # for the end of measuring
@@ -150,7 +145,7 @@ class Comparison(QObject):
             self.changed.emit()
         elif self._question is not None:
             self._max_tokens = 0
-            self._client.cancel(self._question.request_id)
+            self._question.cancel()
             self._model.cancel_load()
 
     def forget(self) -> None:
@@ -175,13 +170,11 @@ class Comparison(QObject):
         trial = next((trial for trial in self.trials if not trial.ended), None)
         self._question = None
         if trial is not None and self._max_tokens:
-            self._requests += 1
-            request_id = f"comparison-{self._requests}"
             self._sent_at = self.clock()
-            self._question = self._client.ask(
+            self._question = self._model.ask(
                 Generate(
-                    request_id=request_id,
-                    options=self._model.options_for(request_id, self._settings.model, trial.mode),
+                    request_id="",
+                    options=self._model.options_for(self._settings.model, trial.mode),
                     messages=self._messages,
                     max_tokens=self._max_tokens,
                     sampling=SamplingOptions(temperature=0.0),

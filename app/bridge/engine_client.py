@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -129,11 +130,8 @@ class EngineClient(QObject):
         def on_exit(code: int | None) -> None:
             self._exit.emit(number, code, _exit_sentence(code))
 
-        if self._in_process:
-            self._host = EngineThread(on_event, on_exit)
-            return
         try:
-            self._host = EngineProcess(self._serve, on_event, on_exit, self._log_folder)
+            self._host = self._make_host(on_event, on_exit)
         except OSError as error:
             self._exit.emit(
                 number,
@@ -142,6 +140,14 @@ class EngineClient(QObject):
                     "The engine could not be started ({reason}): close other programs.", reason=error.strerror
                 ),
             )
+
+    def _make_host(
+        self, on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]
+    ) -> EngineProcess | EngineThread:
+        """The engine, beside this thread."""
+        if self._in_process:
+            return EngineThread(on_event, on_exit)
+        return EngineProcess(self._serve, on_event, on_exit, self._log_folder)
 
     def send(self, command: Command) -> None:
         """Hand over a command; it is dropped when no engine runs."""
@@ -166,18 +172,11 @@ class EngineClient(QObject):
         """
         self._questions_asked += 1
         command = replace(command, request_id=command.request_id or f"question-{self._questions_asked}")
-        question = Question(command, self._drop)
-        self._questions[question.request_id] = question
+        question = Question(command, self._give_up)
+        self._questions[command.request_id] = question
         self.start()
         self.send(command)
         return question
-
-    def cancel(self, request_id: str) -> None:
-        """Stop a request. An engine that does not answer in `cancel_timeout_ms` is killed."""
-        self.send(Cancel(request_id))
-        self._cancelled = request_id
-        if self._ready:  # else it is importing its libraries, and a new one would have to do the same again
-            self._cancel_timer.start(self.cancel_timeout_ms)
 
     def kill(self, sentence: str) -> None:
         """End an engine that does not answer, and let `stopped` say this."""
@@ -221,7 +220,7 @@ class EngineClient(QObject):
         if question is not None:
             question.take(event)
             if not question.open:
-                self._questions.pop(question.request_id, None)
+                self._questions.pop(question.command.request_id, None)
 
     @Slot(int, object, str)
     def _notice_exit(self, number: int, code: int | None, sentence: str) -> None:
@@ -241,9 +240,17 @@ class EngineClient(QObject):
         for question in lost.values():
             question.lose(ErrorReport(EngineStopped.__name__, said))
 
-    def _drop(self, request_id: str) -> None:
-        self._questions.pop(request_id, None)
+    def _give_up(self, question: Question, or_kill: bool) -> None:
+        request_id = question.command.request_id
         self.send(Cancel(request_id))
+        if not question.open:
+            self._questions.pop(request_id, None)
+        if or_kill:
+            self._cancelled = request_id
+            if (
+                self._ready
+            ):  # else it is importing its libraries, and a new one would have to do the same again
+                self._cancel_timer.start(self.cancel_timeout_ms)
 
     @Slot()
     def _give_up_waiting(self) -> None:

@@ -7,20 +7,18 @@ from time import monotonic
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.bridge.engine_client import EngineClient
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.plans import Plans
+from app.bridge.replies import Replies
 from app.chat.conversation import Message
 from app.chat.kept_trace import from_bytes, to_bytes
 from app.chat.modes import ModeChoice
 from app.chat.plan_rows import PlanRow, plan_rows, predicted_speeds
-from app.chat.reply_queue import reply_of
 from app.chat.reply_trace import ReplyTrace
 from engine.messages import (
     Event,
     Finished,
     MemoryPlace,
-    ModelLoaded,
     ModelReport,
     PlanChosen,
     StatisticsUpdated,
@@ -37,7 +35,7 @@ class Inspection(QObject):
     """Follows every reply, so that the latest ones can be looked at when they are done.
 
     Args:
-        client: The engine.
+        replies: Tells of every event of a reply.
         model: What is in memory.
         plans: What is predicted; asked for while somebody looks.
         modes: Asked for every mode, with the reason where it cannot run.
@@ -53,7 +51,7 @@ class Inspection(QObject):
 
     def __init__(
         self,
-        client: EngineClient,
+        replies: Replies,
         model: ModelInEngine,
         plans: Plans,
         modes: Callable[[], list[ModeChoice]],
@@ -62,7 +60,6 @@ class Inspection(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._client = client
         self._model = model
         self._plans = plans
         self._modes = modes
@@ -74,14 +71,14 @@ class Inspection(QObject):
         self._measured_model = _identity(model.report)
         self.watched = False
         self.clock: Callable[[], float] = monotonic
-        client.event_received.connect(self._receive)
+        replies.told.connect(self._hear)
+        model.loaded.connect(self._ask_for_plan)
         plans.answered.connect(self.changed)
 
     def watch(self, watched: bool) -> None:
         """Somebody looks, or nobody any more."""
         self.watched = watched
-        if watched:
-            self._plans.ask_for_chosen()
+        self._ask_for_plan()
 
     def trace(self, message: Message | None) -> ReplyTrace:
         """Trace of a reply, as far as it is known."""
@@ -112,13 +109,13 @@ class Inspection(QObject):
         plan = self._plans.chosen
         return plan is not None and not plan.measured
 
-    @Slot(object)
-    def _receive(self, event: Event) -> None:
-        if isinstance(event, ModelLoaded) and self.watched:
+    @Slot()
+    def _ask_for_plan(self) -> None:
+        if self.watched:
             self._plans.ask_for_chosen()
-        reply_id = reply_of(getattr(event, "request_id", ""))
-        if reply_id is None:
-            return
+
+    @Slot(int, object)
+    def _hear(self, reply_id: int, event: Event) -> None:
         # Each request begins with its plan: a reply that goes on after it was cut is traced anew from there.
         begins = isinstance(event, PlanChosen)
         trace = ReplyTrace() if begins else self._traces.get(reply_id) or ReplyTrace()

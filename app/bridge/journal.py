@@ -75,7 +75,7 @@ class Journal(QObject):
             then: Called when they are on the disk, or when that failed: a full disk ends no conversation.
         """
         ids = self._unsaved.pop(conversation_id, set()) | set(message_ids)
-        conversation = self._library.conversation(conversation_id)
+        conversation = self._library.conversation(conversation_id, in_trash=True)
         found = (self._library.message(conversation_id, message_id) for message_id in sorted(ids))
         messages = [message for message in found if message is not None]
 

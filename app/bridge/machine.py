@@ -82,6 +82,7 @@ class Machine(QObject):
         self._speeds: Question | None = None
         self._options: LoadOptions | None = None  # whose modes are measured, once the speeds are
         self._benchmark: Benchmark | None = None
+        self._mode: Question | None = None  # what the benchmark asked last
         self._mode_costs: list[float] = []
         self._begun_s = 0.0
         self._rows: tuple[MeasuredMode, ...] = ()  # of the modes that were complete since it began
@@ -143,7 +144,7 @@ class Machine(QObject):
             self._benchmark.cancel()
         elif self._speeds is not None and self._speeds.open:
             self._show(replace(self.measuring, stopping=True))
-            self._client.cancel(self._speeds.request_id)
+            self._speeds.cancel()
         else:
             self._end()
 
@@ -203,9 +204,10 @@ class Machine(QObject):
 
     def _submit(self, command: Cancel | Generate) -> None:
         if isinstance(command, Cancel):
-            self._client.cancel(command.request_id)  # an engine that does not listen is killed
+            if self._mode is not None:
+                self._mode.cancel()
         elif self._benchmark is not None:
-            self._client.ask(command).each(self._benchmark.take).failed(self._mode_failed)
+            self._mode = self._client.ask(command).each(self._benchmark.take).failed(self._mode_failed)
 
     def _mode_failed(self, error: ErrorReport) -> None:
         """The benchmark itself goes on behind a mode that failed; without its engine it cannot."""

@@ -8,17 +8,17 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.engine_client import EngineClient
+from app.bridge.question import Question
 from app.chat.choices import draft_name, model_name
 from app.chat.engine_options import load_options, same_in_memory
 from app.chat.engine_state import EnginePhase, EngineState
 from app.settings.settings import Settings
 from app.words import mark, tr
 from engine.messages import (
-    Cancel,
     EngineReady,
     Event,
-    Failed,
     Finished,
+    Generate,
     Load,
     LoadOptions,
     ModelLoaded,
@@ -35,15 +35,14 @@ class ModelInEngine(QObject):
     """Starts the engine, loads the chosen model, and says where that stands."""
 
     changed = Signal(object)  # EngineState
+    loaded = Signal()
 
     def __init__(self, settings: Settings, client: EngineClient, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._settings = settings
         self._client = client
-        self._loads = 0
-        self._load_id = ""  # the load in the background
-        self._reply_id = ""  # the request that may load a model on its way
-        self._asked: dict[str, LoadOptions] = {}  # by request
+        self._load: Question | None = None  # in the background
+        self._reply: Question | None = None  # a request that may load a model on its way
         self._in_memory: LoadOptions | None = None
         self._load_wanted = False
         self._measuring = False
@@ -75,7 +74,7 @@ class ModelInEngine(QObject):
             self._load_wanted = False
             self.cancel_load()
             self._show(self._state_in_memory)
-        elif not self._load_id or not same_in_memory(self._asked[self._load_id], options):
+        elif self._loading is None or not same_in_memory(self._loading, options):
             self._load_wanted = True
             if reply_runs:
                 idle = replace(self.state, phase=EnginePhase.IDLE)
@@ -91,8 +90,7 @@ class ModelInEngine(QObject):
         self._settings.model = ref
         self._load_wanted = False
         options = load_options(self._settings)
-        asked = self._asked.get(self._load_id)
-        if asked is None or asked.model != ref:
+        if self._loading is not None and self._loading.model != ref:
             self.cancel_load()
         if self._holds(options):
             self._show(self._state_in_memory)
@@ -111,13 +109,12 @@ class ModelInEngine(QObject):
         wanted, self._load_wanted = self._load_wanted, False
         if not wanted or self._holds(load_options(self._settings)):
             return
-        self.cancel_load()
+        if self._load is not None:
+            self._load.drop()
         self.ensure_engine()
-        self._loads += 1
-        self._load_id = f"load-{self._loads}"
-        options = self._options(self._load_id, self._settings.model)
+        options = load_options(self._settings)
         self._expect(options)
-        self._client.send(Load(self._load_id, options))
+        self._load = self._ask(Load("", options))
 
     def holds_any(self, refs: Collection[str]) -> bool:
         """True if one of these is in the engine's memory, as the model or as its draft."""
@@ -132,77 +129,83 @@ class ModelInEngine(QObject):
 
     def cancel_load(self) -> None:
         """Give up the load in the background: a reply behind it was stopped, or another model chosen."""
-        if self._load_id:
-            self._client.send(Cancel(self._load_id))
+        if self._load is not None:
+            self._load.cancel(or_kill=False)
 
     def set_measuring(self, measuring: bool) -> None:
         """Say that the engine is busy with measuring, or no longer."""
         self._measuring = measuring
         self._show(self.state)
 
-    def options_for(self, reply_request_id: str, ref: str, mode: str | None = None) -> LoadOptions:
-        """The options of a reply that is about to be sent.
+    def options_for(self, ref: str, mode: str | None = None) -> LoadOptions:
+        """Options of a reply of a model; its mode is that of the settings where None is given."""
+        options = load_options(self._settings, ref)
+        return options if mode is None else replace(options, mode=mode)
 
-        Args:
-            reply_request_id: Its request.
-            ref: The model that it was asked of. Where another one was chosen since, that is loaded afterwards.
-            mode: Another mode than that of the settings.
+    def ask(self, request: Generate) -> Question:
+        """Ask for a reply, which loads its model where that is not in memory.
+
+        Where another model was chosen since, that is loaded afterwards.
         """
-        self._reply_id = reply_request_id
-        options = self._options(reply_request_id, ref, mode)
-        if ref != self._settings.model:
+        if request.options.model != self._settings.model:
             self._load_wanted = True
-        elif not self._holds(options):
-            self._expect(options)
-        return options
+        elif not self._holds(request.options):
+            self._expect(request.options)
+        self._reply = self._ask(request)
+        return self._reply
 
     def in_memory(self, mode: str | None = None) -> LoadOptions | None:
         """The options of a request that the model in memory serves as it is; None where something would be loaded."""
-        options = load_options(self._settings)
-        options = options if mode is None else replace(options, mode=mode)
+        options = self.options_for(self._settings.model, mode)
         return options if self._holds(options) else None
 
-    def _options(self, request_id: str, ref: str, mode: str | None = None) -> LoadOptions:
-        self._asked = {
-            known: self._asked[known] for known in (self._load_id, self._reply_id) if known in self._asked
-        }
-        options = load_options(self._settings, ref)
-        self._asked[request_id] = options if mode is None else replace(options, mode=mode)
-        return self._asked[request_id]
+    @property
+    def _loading(self) -> LoadOptions | None:
+        """Options of the load in the background; None while there is none."""
+        load = self._load
+        return (
+            load.command.options
+            if load is not None and load.open and isinstance(load.command, Load)
+            else None
+        )
+
+    def _ask(self, command: Load | Generate) -> Question:
+        return self._client.ask(command).each(lambda event: self._hear(command.options, event))
 
     def _holds(self, options: LoadOptions) -> bool:
         return self._in_memory is not None and same_in_memory(self._in_memory, options)
 
-    @Slot(object)
-    def _receive(self, event: Event) -> None:
-        request_id = getattr(event, "request_id", "")
-        if request_id and request_id not in (self._load_id, self._reply_id):
-            return  # a load that was given up
-        asked = self._asked.get(request_id)
-        if isinstance(event, ModelLoaded) and asked is not None:
+    def _hear(self, asked: LoadOptions, event: Event) -> None:
+        """Take an event of a load, or of a reply that may load its model."""
+        if isinstance(event, ModelLoaded):
             self._in_memory = asked
             self._state_in_memory = self._named(self.state, asked).after(event)
             self.context = event.report.context
             self.report, self.running_mode = event.report, ""
         if isinstance(event, Finished) and event.reply.mode:
             self.running_mode = event.reply.mode
-        chosen = not request_id or (asked is not None and asked.model == self.state.model_ref)
-        state = self.state.after(event) if chosen else self.state
-        if isinstance(event, EngineReady) and (self._load_id or self._reply_id):
-            state = state.loading()
-        if isinstance(event, (ModelLoaded, Finished, Failed)) and request_id == self._load_id:
-            self._load_id = ""
-        if isinstance(event, ModelUnloaded):
+        if asked.model == self.state.model_ref:
+            self._show(self.state.after(event))
+        if isinstance(event, ModelLoaded):
+            self.loaded.emit()
+
+    @Slot(object)
+    def _receive(self, event: Event) -> None:
+        """Take an event that belongs to no request."""
+        if isinstance(event, EngineReady):
+            state = self.state.after(event)
+            waits = any(question is not None and question.open for question in (self._load, self._reply))
+            self._show(state.loading() if waits else state)
+        elif isinstance(event, ModelUnloaded):
+            state = self.state.after(event)
             self._in_memory = self.report = None
             resting, self._resting = self._resting, False
-            state = replace(state, resting=resting and state.phase is EnginePhase.IDLE)
-        self._show(state)
+            self._show(replace(state, resting=resting and state.phase is EnginePhase.IDLE))
 
     @Slot(str)
     def _engine_stopped(self, sentence: str) -> None:
-        self._load_id = self._reply_id = ""
         self._resting = False
-        self._in_memory = self.report = None
+        self._load = self._reply = self._in_memory = self.report = None
         self._show(self.state.stopped(sentence))
 
     def _named(self, state: EngineState, options: LoadOptions) -> EngineState:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.shelf import Shelf
+from app.bridge.shown_chat import ShownChat
 from app.chat.choices import model_name
 from app.chat.conversation_options import ConversationOptions
 from app.chat.library import Library
@@ -29,6 +30,7 @@ class OpenChat(QObject):
         library: Library,
         shelf: Shelf,
         model: ModelInEngine,
+        mark: ShownChat,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -36,6 +38,7 @@ class OpenChat(QObject):
         self._library = library
         self._shelf = shelf
         self._model = model
+        self._mark = mark
         self._shown: int | None = None
         self._blank: ConversationOptions | None = None  # of the chat to come, where the person has set them
         self._told: set[int] = set()  # chats whose model is gone, once it was said
@@ -43,6 +46,9 @@ class OpenChat(QObject):
 
     def show(self, conversation_id: int | None) -> None:
         """A chat is shown, None for a blank one: its model answers from here on, and the next message loads it."""
+        if conversation_id is not None:
+            self._library.read_again(conversation_id)
+        self._mark.begin(conversation_id)
         settings = self._settings
         conversation = None if conversation_id is None else self._library.conversation(conversation_id)
         self._shown = None if conversation is None else conversation.id

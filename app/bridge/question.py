@@ -48,14 +48,18 @@ class Question:
 
     Args:
         command: With its request's number.
-        cancel: Tells the engine to give it up.
+        give_up: Tells the engine to give it up, and whether it is to be killed where it does not.
+
+    Attributes:
+        command: The same.
+        open: True while something is to come.
     """
 
-    def __init__(self, command: Asking, cancel: Callable[[str], None]) -> None:
-        self.request_id = command.request_id
+    def __init__(self, command: Asking, give_up: Callable[[Question, bool], None]) -> None:
+        self.command = command
         self._answer = _ANSWERS[type(command)]
         self._expected = _answers_expected(command)
-        self._cancel = cancel
+        self._give_up = give_up
         self._told: list[tuple[type, Callable[[Any], None]]] = []
         self._failed: Callable[[ErrorReport], None] | None = None
         self.open = True
@@ -79,11 +83,20 @@ class Question:
         self._failed = tell
         return self
 
+    def cancel(self, or_kill: bool = True) -> None:
+        """Have the engine stop; its last event is still told of.
+
+        Args:
+            or_kill: Kill an engine that does not stop in time.
+        """
+        if self.open:
+            self._give_up(self, or_kill)
+
     def drop(self) -> None:
         """Give it up: nobody is told of anything any more."""
         if self.open:
             self.open = False
-            self._cancel(self.request_id)
+            self._give_up(self, False)
 
     def take(self, event: Event) -> None:
         """Hand over an event of this request."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from app.bridge.engine_client import EngineClient
 from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
-from app.bridge.token_coalescer import TokenCoalescer
+from app.bridge.question import Question
 from app.chat.conversation import Message, MessageState
 from app.chat.conversation_options import ConversationOptions
 from app.chat.engine_options import reply_options
@@ -33,7 +33,7 @@ from engine.messages import (
     TokensAdded,
 )
 
-# A kill of the window may cost 200 ms of text: what waits in the coalescer, then for this, then for the disk.
+# A kill of the window may cost 200 ms of text: what waits for this, then for the disk.
 _SAVE_MS = 100
 # After the disk has refused.
 _RETRY_MS = 5_000
@@ -46,10 +46,11 @@ class Replies(QObject):
     engine when `stored` says that it has arrived there.
     """
 
-    message_changed = Signal(object)
-    reply_text_added = Signal(int, int, str)
-    unconfirmed_changed = Signal(int, int, str)
-    prefill_progress = Signal(int, int, float)
+    message_changed = Signal(object)  # Message: state, statistics, notices, error; its content at the end
+    text_changed = Signal(object)  # Message, at each piece of its text
+    unconfirmed_changed = Signal(int, int, str)  # conversation id, message id, text in place of the last
+    prefill_progress = Signal(int, int, float)  # conversation id, message id, fraction
+    told = Signal(int, object)  # message id, Event of its request
     asked = Signal()  # a reply is wanted: what only waits for a quiet moment gives way
     completed = Signal(int)  # conversation id: its reply came to its end, and no other waits
     waits = Signal()  # a reply was added while all of them are held
@@ -71,15 +72,11 @@ class Replies(QObject):
         self._model = model
         self._queue = ReplyQueue()
         self._not_stored: set[int] = set()  # replies whose prompt is still on its way to the disk
-        self._sent = ""  # the request that the engine works on
-        self._requests = 0
+        self._question: Question | None = None  # the request that the engine works on
         self._kept_characters = 0  # of the reply when that request was made
         self._saving = False
         self._saved_characters = 0  # of the running reply, on the disk or on their way there
         self._refused = False  # by the disk, so the reply is to be saved as a whole
-        self._coalescer = TokenCoalescer(self)
-        self._coalescer.text_ready.connect(self._add_text)
-        self._coalescer.unconfirmed_ready.connect(self._show_unconfirmed)
         self._save_timer = QTimer(self, singleShot=True)
         self._save_timer.timeout.connect(self._save_text)
         client.event_received.connect(self._receive)
@@ -123,7 +120,7 @@ class Replies(QObject):
         """The prompt of a reply is on the disk."""
         self._not_stored.discard(reply_id)
         running = self._queue.running
-        if running is not None and running.reply_id == reply_id and not self._sent:
+        if running is not None and running.reply_id == reply_id and self._question is None:
             self._send(running)
 
     def stop(self, conversation_id: int) -> None:
@@ -134,10 +131,9 @@ class Replies(QObject):
         if running is None or running.conversation_id != conversation_id:
             return
         if reply is not None and reply.state.unfinished:
-            self._coalescer.flush()
             self._change_by_id(running, MessageState.STOPPED)
-            if self._sent:
-                self._client.cancel(self._sent)
+            if self._question is not None:
+                self._question.cancel()
                 self._model.cancel_load()
             else:
                 self._done(running)
@@ -151,7 +147,6 @@ class Replies(QObject):
     def close(self) -> None:
         """Stop everything and save what there is."""
         self._save_timer.stop()
-        self._coalescer.flush()
         running = self._queue.running
         for ticket in (*((running,) if running else ()), *self._queue.waiting):
             reply = self._library.message(ticket.conversation_id, ticket.reply_id)
@@ -166,15 +161,13 @@ class Replies(QObject):
             if not self.busy:
                 self._model.load_if_chosen()
             return
-        self._sent = ""
+        self._question = None
         self._change_by_id(ticket, MessageState.WAITING, save=False)
         if ticket.reply_id not in self._not_stored:
             self._send(ticket)
 
     def _send(self, ticket: Ticket) -> None:
         messages = self._library.path_to(ticket.conversation_id, ticket.reply_id)
-        self._requests += 1  # a reply that is continued is a request of its own
-        self._sent = ticket.request_id(self._requests)
         self._kept_characters = messages[-1].kept_characters
         conversation = self._library.conversation(ticket.conversation_id)
         own = conversation.options if conversation is not None else ConversationOptions()
@@ -182,8 +175,8 @@ class Replies(QObject):
         options = reply_options(self._settings, model, own)
         sampling = self._sampling_of(messages[-1], options.sampling)
         request = Generate(
-            request_id=self._sent,
-            options=self._model.options_for(self._sent, model, own.mode),
+            request_id="",
+            options=self._model.options_for(model, own.mode),
             messages=history_for(ticket.reply_id, messages, options.system_prompt),
             max_tokens=options.max_tokens,
             sampling=sampling,
@@ -195,7 +188,7 @@ class Replies(QObject):
             stop_loops=options.stop_loops and not _goes_on_in_a_loop(messages[-1]),
         )
         self._saved_characters = len(messages[-1].content)
-        self._client.send(request)
+        self._question = self._model.ask(request).each(self._hear)
 
     def _sampling_of(self, reply: Message, wanted: SamplingOptions) -> SamplingOptions:
         """Sampling of a reply: another answer to the same message never has the seed of the first."""
@@ -216,7 +209,7 @@ class Replies(QObject):
 
     def _done(self, ticket: Ticket) -> None:
         self._save_timer.stop()
-        self._sent = ""
+        self._question = None
         if self._queue.finish(ticket.reply_id):
             self._start_next()
             if not self.busy:
@@ -229,24 +222,24 @@ class Replies(QObject):
         if isinstance(event, EngineReady) and self._queue.halted:  # started again, and not by a message
             self._queue.resume()
             self._start_next()
-        running = self._queue.running
-        if running is None or not self._sent or getattr(event, "request_id", "") != self._sent:
+
+    def _hear(self, event: Event) -> None:
+        """Take an event of the running reply's request."""
+        running, reply = self._queue.running, self._running_reply()
+        if running is None:
             return
-        reply = self._running_reply()
         ended = isinstance(event, (Finished, Failed))
         if reply is not None and (ended or reply.state.unfinished):
-            if ended:
-                self._coalescer.flush()
-                reply = self._running_reply() or reply
             self._apply(reply, event)
         if ended:
             self._done(running)
+        self.told.emit(running.reply_id, event)
 
     def _apply(self, reply: Message, event: Event) -> None:
         if isinstance(event, TokensAdded):
-            self._coalescer.add(event.text)
+            self._add_text(reply, event.text)
         elif isinstance(event, TextDrafted):
-            self._coalescer.draft(event.text)
+            self.unconfirmed_changed.emit(reply.conversation_id, reply.id, event.text)
         elif isinstance(event, PrefillProgress):
             fraction = event.done_tokens / event.total_tokens if event.total_tokens > 0 else 0.0
             self.prefill_progress.emit(reply.conversation_id, reply.id, min(fraction, 1.0))
@@ -256,31 +249,24 @@ class Replies(QObject):
                 told = changed.notices != reply.notices
                 self._change(changed, save=told or isinstance(event, (Finished, Failed)))
 
-    @Slot(str)
-    def _add_text(self, text: str) -> None:
-        reply = self._running_reply()
-        if reply is None or not reply.state.unfinished:
+    def _add_text(self, reply: Message, text: str) -> None:
+        if not text:
+            self.unconfirmed_changed.emit(reply.conversation_id, reply.id, "")  # void, whatever the token is
             return
         if reply.state is not MessageState.STREAMING:
             reply = replace(reply, state=MessageState.STREAMING)
             self._change(reply, save=False)
-        self._library.put_message(replace(reply, content=reply.content + text))
+        reply = replace(reply, content=reply.content + text)
+        self._library.put_message(reply)
         if not self._save_timer.isActive():
             self._save_text()
-        self.reply_text_added.emit(reply.conversation_id, reply.id, text)
-
-    @Slot(str)
-    def _show_unconfirmed(self, text: str) -> None:
-        reply = self._running_reply()
-        if reply is not None and (reply.state.unfinished or not text):
-            self.unconfirmed_changed.emit(reply.conversation_id, reply.id, text)
+        self.text_changed.emit(reply)
 
     @Slot(str)
     def _engine_stopped(self, sentence: str) -> None:
-        self._coalescer.flush()
         reply = self._running_reply()
         self._save_timer.stop()
-        self._sent = ""
+        self._question = None
         cut = reply is not None and reply.state.unfinished
         if reply is not None and cut:
             context = self._model.context if self._client.ran_out_of_memory else 0
@@ -327,7 +313,7 @@ class Replies(QObject):
         reply = self._library.message(running.conversation_id, running.reply_id) if running else None
         if reply is None or reply.state is MessageState.QUEUED:
             return None
-        return reply if not self._sent or reply.kept_characters == self._kept_characters else None
+        return reply if self._question is None or reply.kept_characters == self._kept_characters else None
 
     def _change_by_id(self, ticket: Ticket, state: MessageState, save: bool = True) -> None:
         reply = self._library.message(ticket.conversation_id, ticket.reply_id)

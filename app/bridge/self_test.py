@@ -114,9 +114,9 @@ class SelfTest(QObject):
         self._started_at = float(psutil.Process().create_time())
         self._conversation: int | None = None
         self._ended = False
-        workspace.engine_changed.connect(self._engine_changed)
-        workspace.reply_text_added.connect(self._text_added)
-        workspace.message_changed.connect(self._message_changed)
+        workspace.model.changed.connect(self._engine_changed)
+        workspace.replies.text_changed.connect(self._text_changed)
+        workspace.replies.message_changed.connect(self._message_changed)
         workspace.notice.connect(self.report.notices.append)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -127,7 +127,7 @@ class SelfTest(QObject):
     def begin(self) -> None:
         """The window has been painted: ask."""
         self.report.window_s = self._now_s()
-        self._conversation = self._workspace.send(None, self.report.question)
+        self._conversation = self._workspace.turns.send(None, self.report.question)
         self.asked.emit(self._conversation)
 
     def _now_s(self) -> float:
@@ -147,8 +147,8 @@ class SelfTest(QObject):
         if state.phase is EnginePhase.STOPPED:
             self._end(state.sentence or "The engine stopped.")
 
-    @Slot(int, int, str)
-    def _text_added(self, _conversation_id: int, _message_id: int, _text: str) -> None:
+    @Slot()
+    def _text_changed(self) -> None:
         if self.report.first_token_s is None:
             self.report.first_token_s = self._now_s()
 

@@ -46,16 +46,30 @@ class Shelf(QObject):
         self._presets = {preset.name: preset for preset in presets}
         self._deleted: list[int] = []  # in this session, the last one last
 
+    def take_in(self, conversations: Iterable[Conversation]) -> None:
+        """Add conversations that are on the disk already."""
+        for conversation in conversations:
+            self._library.add_stored(conversation)
+        self.changed.emit()
+
+    def use(self, conversation_id: int, model: str) -> None:
+        """Note that a conversation is used, with a model that it remembers from here on; the caller saves it."""
+        conversation = self._library.conversation(conversation_id)
+        if conversation is not None:
+            used = replace(conversation, updated_at=time.time(), model=model, archived=False)
+            self._library.put_conversation(used)
+            self.changed.emit()
+
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation a title; a blank one changes nothing."""
         if title.strip():
             self._change(conversation_id, title=title_of(whole_characters(title)))
 
-    def pin(self, conversation_id: int, pinned: bool) -> None:
+    def pin(self, conversation_id: int, pinned: bool = True) -> None:
         """Keep a conversation above the others, or no longer."""
         self._change(conversation_id, pinned=pinned)
 
-    def archive(self, conversation_id: int, archived: bool) -> None:
+    def archive(self, conversation_id: int, archived: bool = True) -> None:
         """Take a conversation out of the list, or put it back; search still finds it."""
         self._change(conversation_id, archived=archived)
 
@@ -127,10 +141,6 @@ class Shelf(QObject):
             if self.bring_back(conversation_id):
                 return conversation_id
         return None
-
-    def trash(self) -> list[tuple[Conversation, float]]:
-        """Content of the trash with its times in seconds since 1970, the latest first."""
-        return self._library.trash()
 
     def bring_back(self, conversation_id: int) -> bool:
         """Take a conversation out of the trash; returns whether it was there."""

@@ -9,7 +9,10 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.journal import Journal
+from app.bridge.open_chat import OpenChat
 from app.bridge.replies import Replies
+from app.bridge.shelf import Shelf
+from app.bridge.unsent_messages import UnsentMessages
 from app.chat.attachment import check_number
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.conversation_options import ConversationOptions
@@ -18,6 +21,7 @@ from app.chat.prompt_text import whole_characters
 from app.chat.reply import can_continue
 from app.chat.reply_queue import Ticket
 from app.chat.title import title_of
+from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import EmptyPrompt
 from engine.messages import Attachment, Role
@@ -30,12 +34,15 @@ class Turns(QObject):
         library: Changed first.
         journal: Told of each change; a reply is sent when what it answers is on the disk.
         replies: Runs the replies.
+        shelf: Knows when a conversation was used.
+        open_chat: Knows what a new conversation sets for itself.
+        unsent: Written when something was sent.
+        settings: Name the model.
         first_free_id: Ids are given from here on.
         undo_ms: How long deleted messages can be brought back.
     """
 
-    conversations_changed = Signal()
-    conversation_replaced = Signal(int)
+    conversation_replaced = Signal(int)  # its messages as a whole
     message_added = Signal(object)  # Message
 
     def __init__(
@@ -43,6 +50,10 @@ class Turns(QObject):
         library: Library,
         journal: Journal,
         replies: Replies,
+        shelf: Shelf,
+        open_chat: OpenChat,
+        unsent: UnsentMessages,
+        settings: Settings,
         first_free_id: int,
         undo_ms: int,
         parent: QObject | None = None,
@@ -51,6 +62,10 @@ class Turns(QObject):
         self._library = library
         self._journal = journal
         self._replies = replies
+        self._shelf = shelf
+        self._open_chat = open_chat
+        self._unsent = unsent
+        self._settings = settings
         self._next_id = first_free_id
         self.erase_timer = QTimer(self)
         self.erase_timer.setSingleShot(True)
@@ -61,31 +76,44 @@ class Turns(QObject):
         self,
         conversation_id: int | None,
         text: str,
-        model: str,
         attachments: Sequence[Attachment] = (),
         options: ConversationOptions | None = None,
     ) -> int:
-        """Store a prompt behind the shown path, then start or queue its reply; see `Workspace.send`."""
+        """Store a prompt behind the shown path, then start or queue its reply.
+
+        Args:
+            conversation_id: None (or one that is gone) makes a new conversation.
+            text: The prompt; may be blank beside attachments.
+            attachments: Files that go along.
+            options: Of a new conversation; None for what was set for the blank one.
+
+        Returns:
+            The conversation's id.
+
+        Raises:
+            EmptyPrompt: There is neither text nor a file.
+            InvalidOption: There are too many files.
+        """
         text = whole_characters(text)
         if not text.strip() and not attachments:
             raise EmptyPrompt(tr("Write a message first."))
         check_number(attachments)
         conversation = self._library.conversation(conversation_id) if conversation_id is not None else None
-        if conversation is None or self._library.is_hidden(conversation.id):
+        if conversation is None:
             now = time.time()
             title = title_of(text if text.strip() else attachments[0].name)
-            conversation = Conversation(
-                self._new_id(), title, now, now, options=options or ConversationOptions()
-            )
+            options = options or self._open_chat.options_to_give()
+            conversation = Conversation(self._new_id(), title, now, now, options=options)
             self._library.put_conversation(conversation)
         prompt = self._add(conversation.id, "user", text, self._library.end_of(conversation.id), attachments)
-        reply = self._add(conversation.id, "assistant", "", prompt.id, model=model)
+        reply = self._add(conversation.id, "assistant", "", prompt.id)
         self.message_added.emit(prompt)
         self.message_added.emit(reply)
         self._queue(reply, (prompt.id, reply.id))
+        self._unsent.write()  # else a crash now would leave it in the composer, too
         return conversation.id
 
-    def retry(self, conversation_id: int, model: str) -> None:
+    def retry(self, conversation_id: int) -> None:
         """Answer the last prompt again; a failed, interrupted or stopped reply to it goes."""
         messages = self._library.messages(conversation_id)
         if not messages:
@@ -97,26 +125,34 @@ class Turns(QObject):
                 return
             parent_id = messages[-2].id
             self._library.remove_message(last)
-        reply = self._add(conversation_id, "assistant", "", parent_id, model=model)
+        reply = self._add(conversation_id, "assistant", "", parent_id)
         self._queue(reply, (reply.id,))
         if last.role == "assistant":
             self._journal.erase_messages((last.id,))
         self.conversation_replaced.emit(conversation_id)
 
-    def regenerate(self, conversation_id: int, reply_id: int, model: str) -> None:
-        """Answer a prompt once more, beside the replies that it has."""
+    def regenerate(self, conversation_id: int, reply_id: int) -> None:
+        """Answer the prompt of any reply once more; the replies that it has stay as alternatives.
+
+        Raises:
+            EmptyPrompt: The prompt was deleted.
+        """
         reply = self._library.message(conversation_id, reply_id)
         if reply is None or reply.role != "assistant" or reply.deleted or reply.state.unfinished:
             return
         before = self._library.path_to(conversation_id, reply_id)[:-1]
         if not before or before[-1].role != "user":
             raise EmptyPrompt(tr("The message that this reply answers was deleted: write a new one."))
-        new = self._add(conversation_id, "assistant", "", reply.parent_id, model=model)
+        new = self._add(conversation_id, "assistant", "", reply.parent_id)
         self._queue(new, (new.id,))
         self.conversation_replaced.emit(conversation_id)
 
-    def edit(self, conversation_id: int, message_id: int, text: str, model: str) -> None:
-        """Put another wording beside a person's message, with a reply of its own."""
+    def edit(self, conversation_id: int, message_id: int, text: str) -> None:
+        """Branch: put another wording beside a person's message and answer it; its files go along.
+
+        Raises:
+            EmptyPrompt: The text is blank and there are no files.
+        """
         message = self._library.message(conversation_id, message_id)
         if message is None or message.role != "user" or message.deleted:
             return
@@ -124,7 +160,7 @@ class Turns(QObject):
         if not text.strip() and not message.attachments:
             raise EmptyPrompt(tr("Write a message first."))
         prompt = self._add(conversation_id, "user", text, message.parent_id, message.attachments)
-        reply = self._add(conversation_id, "assistant", "", prompt.id, model=model)
+        reply = self._add(conversation_id, "assistant", "", prompt.id)
         self._queue(reply, (prompt.id, reply.id))
         self.conversation_replaced.emit(conversation_id)
 
@@ -136,7 +172,7 @@ class Turns(QObject):
             self._journal.save(conversation_id)
             self.conversation_replaced.emit(conversation_id)
 
-    def continue_last(self, conversation_id: int, model: str) -> bool:
+    def continue_last(self, conversation_id: int) -> bool:
         """Let the last reply go on where it was cut; False when it was not cut, or holds nothing to go on from."""
         messages = self._library.messages(conversation_id)
         if not messages or not can_continue(messages[-1]):
@@ -144,7 +180,8 @@ class Turns(QObject):
         last = messages[-1]
         # A word's space belongs to the token that follows it: left here, the model would not know how to go on.
         content = last.content.rstrip(" ")
-        self._touch(conversation_id, model)
+        model = self._settings.model
+        self._shelf.use(conversation_id, model)
         reply = replace(
             last,
             content=content,
@@ -160,7 +197,10 @@ class Turns(QObject):
         return True
 
     def delete(self, conversation_id: int, message_id: int) -> bool:
-        """Hide a message until undo; False when there is none."""
+        """Delete a message, one that has alternatives with all that follows it; False when there is none.
+
+        It is erased when the time for undo has passed.
+        """
         if any(message.state.unfinished for message in self._library.all_messages(conversation_id)):
             self._replies.stop(conversation_id)
         ids = self._library.delete_message(conversation_id, message_id)
@@ -197,9 +237,9 @@ class Turns(QObject):
         text: str,
         parent_id: int | None,
         attachments: Sequence[Attachment] = (),
-        model: str = "",
     ) -> Message:
         """Add a turn and make it the end of the shown path."""
+        model = self._settings.model if role == "assistant" else ""
         message = Message(
             self._new_id(),
             conversation_id,
@@ -214,16 +254,8 @@ class Turns(QObject):
         self._library.put_message(message)
         self._library.show_leaf(conversation_id, message.id)
         if model:
-            self._touch(conversation_id, model)
+            self._shelf.use(conversation_id, model)
         return message
-
-    def _touch(self, conversation_id: int, model: str) -> None:
-        """A conversation is used, with a model that it remembers from here on."""
-        conversation = self._library.conversation(conversation_id)
-        if conversation is not None:
-            used = replace(conversation, updated_at=time.time(), model=model, archived=False)
-            self._library.put_conversation(used)
-            self.conversations_changed.emit()
 
     def _queue(self, reply: Message, message_ids: tuple[int, ...]) -> None:
         """Save first, then queue; the reply is not sent to the engine before it is saved."""

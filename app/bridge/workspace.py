@@ -8,8 +8,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.bridge.archive import Archive
+from app.bridge.attachment_reader import AttachmentReader
 from app.bridge.comparison import Comparison
-from app.bridge.conversations import Conversations
 from app.bridge.drafts import Drafts
 from app.bridge.engine_client import EngineClient
 from app.bridge.garbage import GarbageInWindowThread
@@ -22,21 +23,28 @@ from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.models.installed import model_to_begin_with
 from app.bridge.models.store import ModelStore
 from app.bridge.network import Network
+from app.bridge.open_chat import OpenChat
 from app.bridge.plans import Plans
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
 from app.bridge.settings_desk import SettingsDesk
+from app.bridge.shelf import Shelf
 from app.bridge.shown_chat import ShownChat
+from app.bridge.titles import Titles
+from app.bridge.turns import Turns
 from app.bridge.typesetter import Typesetter
+from app.bridge.unsent_messages import UnsentMessages
 from app.bridge.upkeep import Upkeep
 from app.bridge.worker import Worker
 from app.chat.choices import ModelChoice, model_choices, model_name
-from app.chat.engine_state import EngineState
+from app.chat.conversation import Message
 from app.chat.library import Library
 from app.chat.modes import ModeChoice, mode_choices
 from app.chat.plan_rows import with_plan
+from app.chat.search import SearchResults
 from app.chat.troubles import report_of
 from app.diagnostics.log_files import log_folder
+from app.settings.settings import Settings
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
 from app.storage.kept_choice import KeptChoice
@@ -46,9 +54,13 @@ from app.words import tr
 from engine.errors import StorageError
 from engine.messages import DEFAULT_MODEL, ErrorReport, ModelAdvice
 
+# A little longer than the window offers to undo.
+UNDO_MS = 12_000
+SEARCH_LIMIT = 50
 
-class Workspace(Conversations):
-    """Conversations, the running reply, the engine and the settings, behind plain calls and signals.
+
+class Workspace(QObject):
+    """Conversations, the running reply, the engine and the settings: makes the parts, and does what concerns several.
 
     Nothing here waits for the engine, nor for the disk, except `close`, `search` and the first look into a
     conversation.
@@ -60,6 +72,12 @@ class Workspace(Conversations):
 
     Attributes:
         settings: Assigning to one of them saves it.
+        library: Every conversation, to be read.
+        shelf: Changes conversations: titles, folders, options, presets, the trash.
+        turns: Changes the turns of a conversation: send, edit, regenerate, delete.
+        replies: The replies in the making.
+        archive: Conversations as files.
+        model: The model in the engine, and the engine's state.
         drafts: The drafts of the chosen model.
         plans: What the engine predicts of every mode.
         machine: What this machine has, and measuring it.
@@ -67,20 +85,17 @@ class Workspace(Conversations):
         model_store: Models on this computer, on their way, and to be had.
         typesetter: Typesets formulas.
         lexer_maker: Makes what code is coloured with.
+        attachment_reader: Reads files that are to go along with a message.
         comparison: Two modes on one prompt.
         open_chat: The chat that is shown: its model and its options.
         unsent: What is typed in each chat and not sent.
+        titles: Asks the model for titles.
         shown_chat: Which chat is being shown, and which one the run before did not survive.
         upkeep: What goes on beside the chats.
         inspection: How the latest replies were made, for the inspector.
     """
 
-    message_changed = Signal(object)  # Message: state, statistics, notices, error; its content too
-    reply_text_added = Signal(int, int, str)  # conversation id, message id, text
-    # Unconfirmed text behind a reply, in place of the last; it is kept nowhere.
-    unconfirmed_changed = Signal(int, int, str)  # conversation id, message id, text
-    prefill_progress = Signal(int, int, float)  # conversation id, message id, fraction
-    engine_changed = Signal(object)  # EngineState
+    notice = Signal(str)  # one sentence for the whole app
     trouble = Signal(object)  # ErrorReport, beside any reply
     trouble_over = Signal(str)  # the sentence of one that is mended by itself
 
@@ -103,64 +118,82 @@ class Workspace(Conversations):
         self._find_a_model()
         self._network = Network(self.settings)
         self._data_folder = data_folder or usual_data_folder()
+        self._keep_conversations()
+        self._client = client or EngineClient(parent=self, log_folder=log_folder())
+        self.model = ModelInEngine(self.settings, self._client, self)
+        self._answer_prompts()
+        self._know_the_machine()
+        self.inspection = Inspection(
+            self.replies, self.model, self.plans, self.modes, self._journal.save_trace, self._read_trace, self
+        )
+        self.gpu_addon = GpuAddon(self)
+        self.typesetter = Typesetter(self)
+        self.lexer_maker = LexerMaker(self)
+        self.attachment_reader = AttachmentReader(self)
+        self._desk: SettingsDesk | None = None
+        if self.shown_chat.brought_down is not None:
+            self._say_not_opened(self.shown_chat.brought_down)
+        self._closed = False
+
+    def _keep_conversations(self) -> None:
+        """Open the database, and make what reads and writes it."""
         self._database = self._opened(self._data_folder)
-        self._library = Library(self._database.conversations, self._read_messages)
-        self._journal = Journal(self._database.writer, self._library, self._writer, self)
+        self.library = Library(self._database.conversations, self._read_messages)
+        for conversation, deleted_at in self._database.trash:
+            self.library.add_stored(conversation)
+            self.library.hide(conversation.id, deleted_at)
+        self._journal = Journal(self._database.writer, self.library, self._writer, self)
         self._journal.trouble.connect(self.trouble)
         self._journal.trouble_over.connect(self.trouble_over)
-        self._client = client or EngineClient(parent=self, log_folder=log_folder())
-        self._model = ModelInEngine(self.settings, self._client, self)
-        self._model.changed.connect(self.engine_changed)
-        self.drafts = Drafts(self.settings, self._client, self)
+        self.unsent = UnsentMessages(self._journal, self._database.reader.unsent, self)
+        self.unsent.problem.connect(self.notice)
+        self.shown_chat = ShownChat(self._data_folder, self)
+
+    def _answer_prompts(self) -> None:
+        """Make what changes conversations and has the engine reply."""
+        library, settings, journal, model = self.library, self.settings, self._journal, self.model
+        self.replies = Replies(library, journal, settings, self._client, model, self)
+        self.shelf = Shelf(library, journal, self.replies, self._database.presets, self)
+        self.open_chat = OpenChat(settings, library, self.shelf, model, self.shown_chat, self)
+        self.open_chat.said.connect(self.notice)
+        self.turns = Turns(
+            library,
+            journal,
+            self.replies,
+            self.shelf,
+            self.open_chat,
+            self.unsent,
+            settings,
+            self._database.first_free_id,
+            UNDO_MS,
+            self,
+        )
+        self.titles = Titles(library, self.shelf, settings, self._client, self.replies, model, self)
+        kept = self._database.presence is not None
+        self.archive = Archive(
+            self._database.writer, self._writer, kept, settings, lambda: self.replies.busy, self
+        )
+        self.archive.imported.connect(self.shelf.take_in)
+        self.archive.problem.connect(self.notice)
+
+    def _know_the_machine(self) -> None:
+        """Make what knows models, drafts and speeds, and what measures them."""
+        settings, client, replies, model = self.settings, self._client, self.replies, self.model
+        self.drafts = Drafts(settings, client, self)
         self.drafts.chosen.connect(self.settings_applied)
         self.drafts.refused.connect(self.notice)
-        self._replies = Replies(self._library, self._journal, self.settings, self._client, self._model, self)
-        self._replies.message_changed.connect(self.message_changed)
-        self._replies.reply_text_added.connect(self.reply_text_added)
-        self._replies.unconfirmed_changed.connect(self.unconfirmed_changed)
-        self._replies.prefill_progress.connect(self.prefill_progress)
-        self.plans = Plans(self.settings, self._client, self)
+        self.plans = Plans(settings, client, self)
         kept = MeasuredModes(self._data_folder, self._writer.run)
-        self.machine = Machine(
-            self.settings, self._client, self._replies, self._model, self.plans, kept, self
-        )
+        self.machine = Machine(settings, client, replies, model, self.plans, kept, self)
         choice = KeptChoice(self._data_folder, self._writer.run)
-        self.model_store = ModelStore(self.settings, self._client, self._model, choice, self)
+        self.model_store = ModelStore(settings, client, model, choice, self)
         self.machine.measured_speeds.connect(self.model_store.predict_again)
         self.model_store.model_wanted.connect(self.choose_model)
         self.model_store.settings_changed.connect(self.settings_applied)
-        self.upkeep = Upkeep(
-            self._data_folder,
-            self.settings,
-            self._client,
-            self._model,
-            self._replies,
-            self.machine,
-            self,
-        )
-        self.gpu_addon = GpuAddon(self)
-        self.inspection = Inspection(
-            self._client,
-            self._model,
-            self.plans,
-            self.modes,
-            self._journal.save_trace,
-            self._read_trace,
-            self,
-        )
-        self.typesetter = Typesetter(self)
-        self.lexer_maker = LexerMaker(self)
-        self._desk: SettingsDesk | None = None
-        self._keep_conversations()
-        self.shown_chat = ShownChat(self._data_folder, self)
-        if self.shown_chat.brought_down is not None:
-            self._say_not_opened(self.shown_chat.brought_down)
-        self.comparison = Comparison(
-            self._library, self.settings, self._client, self._replies, self._model, self.machine, self
-        )
+        self.upkeep = Upkeep(self._data_folder, settings, client, model, replies, self.machine, self)
+        self.comparison = Comparison(self.library, settings, replies, model, self.machine, self)
         self.comparison.asked.connect(self.titles.give_way)
         self.comparison.asked.connect(self.upkeep.measuring.give_way)
-        self._closed = False
 
     @Slot()
     def start(self) -> None:
@@ -171,15 +204,37 @@ class Workspace(Conversations):
             self.trouble.emit(report)
         self._notices.clear()
         self._troubles.clear()
-        self._archive.backup_timer.start()
-        self._model.load_in_background()
+        self.archive.backup_timer.start()
+        self.model.load_in_background()
         self.model_store.start()
 
-    # --- engine -------------------------------------------------------------------------------------------
+    def search(self, typed: str) -> SearchResults:
+        """Messages of all conversations with all the words typed, the best first; milliseconds, from the disk."""
+        try:
+            return self._database.reader.search(typed, SEARCH_LIMIT)
+        except StorageError as error:
+            return SearchResults(sentence=error.message)
 
-    def engine_state(self) -> EngineState:
-        """State of the engine to show."""
-        return self._model.state
+    def erase_everything(self, with_settings: bool = False) -> None:
+        """Erase every conversation, preset and backup, and what settings say of them; no undo. See `Archive.erased`.
+
+        Args:
+            with_settings: Put all other settings back to their defaults too. Installed models stay in any case.
+        """
+        self.shelf.clear()
+        self.unsent.clear()
+        self.archive.erase_everything()
+        # Words that the person wrote, and names of what is gone.
+        personal = ("system_prompt", "folded_groups", "new_chat_preset", "last_chat")
+        for name, setting in Settings.declared().items():
+            if with_settings or name in personal:
+                self.settings.assign(name, setting.default)
+        for model in self.settings.by_model:
+            self.settings.forget_for_model(model, "system_prompt")
+        self.open_chat.show(None)
+        self.settings_applied()
+
+    # --- the chosen model ---------------------------------------------------------------------------------
 
     def models(self) -> list[ModelChoice]:
         """The bundled model, the installed ones and the folders used lately."""
@@ -197,7 +252,7 @@ class Workspace(Conversations):
     @Slot()
     def settings_applied(self) -> None:
         """Load again what the settings now ask for otherwise than it is in memory, after the running reply."""
-        self._model.bring_in(reply_runs=self._replies.busy)
+        self.model.bring_in(reply_runs=self.replies.busy)
 
     def mode(self) -> str:
         """The name of the mode of the chat that is shown: its own, or that of the settings."""
@@ -218,12 +273,12 @@ class Workspace(Conversations):
     def modes(self) -> list[ModeChoice]:
         """The modes, each with the reason where it cannot be chosen."""
         budget = self.settings.of_model(self.settings.model).vram_budget_bytes
-        choices = mode_choices(self.drafts.in_use, self._model.state.gpu, budget)
+        choices = mode_choices(self.drafts.in_use, self.model.state.gpu, budget)
         return with_plan(choices, self.plans.chosen)
 
     def advice(self) -> ModelAdvice | None:
         """Advice of the chat's model for its replies; None before a load or a plan tells."""
-        report, options, ref = self._model.report, self._model.options, self.settings.model
+        report, options, ref = self.model.report, self.model.options, self.settings.model
         if report is not None and options is not None and options.model == ref:
             return report.advice
         return self.plans.advice_of(ref)
@@ -232,7 +287,7 @@ class Workspace(Conversations):
         """Desk of the dialog of settings; made when it is opened first."""
         if self._desk is None:
             self._desk = SettingsDesk(
-                self.settings, self._model, self._writer, self._network, self._data_folder, self
+                self.settings, self.model, self._writer, self._network, self._data_folder, self
             )
             self._desk.network_changed.connect(self.model_store.downloads.reconnect)
         return self._desk
@@ -242,14 +297,15 @@ class Workspace(Conversations):
         if self._closed:
             return
         self._closed = True
-        self._replies.close()
+        self.replies.close()
         self.model_store.close()
         self.typesetter.close()
-        self._attachment_reader.close()
+        self.attachment_reader.close()
         self._saved.close()
         self._client.close()  # the writer works meanwhile
         self.gpu_addon.close()
-        self._stop_timers()
+        self.turns.erase_timer.stop()
+        self.archive.backup_timer.stop()
         self.shown_chat.end()
         self.upkeep.close()
         self.unsent.write()
@@ -283,7 +339,7 @@ class Workspace(Conversations):
         )
 
     def _say_not_opened(self, conversation_id: int) -> None:
-        chat = self.conversation(conversation_id)
+        chat = self.library.conversation(conversation_id)
         if chat is not None:
             self._notices.append(
                 tr(
@@ -292,6 +348,13 @@ class Workspace(Conversations):
                     title=chat.title,
                 )
             )
+
+    def _read_messages(self, conversation_id: int) -> list[Message] | None:
+        try:
+            return self._database.reader.messages(conversation_id)
+        except StorageError as error:
+            self.notice.emit(error.message)
+            return None
 
     def _read_trace(self, message_id: int) -> bytes:
         with suppress(StorageError):

@@ -68,9 +68,10 @@ class Library:
         """Every conversation that is not in the trash, archived or not."""
         return [one for one in self._conversations.values() if one.id not in self._trash]
 
-    def conversation(self, conversation_id: int) -> Conversation | None:
-        """One conversation, hidden or not; None when there is none of that id."""
-        return self._conversations.get(conversation_id)
+    def conversation(self, conversation_id: int, in_trash: bool = False) -> Conversation | None:
+        """One conversation; None when it is gone, or in the trash unless such a one is wanted too."""
+        hidden = conversation_id in self._trash and not in_trash
+        return None if hidden else self._conversations.get(conversation_id)
 
     def put_conversation(self, conversation: Conversation) -> None:
         """Add a conversation or replace the one of its id."""
@@ -94,10 +95,6 @@ class Library:
         """Put a conversation into the trash, at a time in seconds since 1970."""
         if conversation_id in self._conversations:
             self._trash.setdefault(conversation_id, deleted_at)
-
-    def is_hidden(self, conversation_id: int) -> bool:
-        """True if it is in the trash."""
-        return conversation_id in self._trash
 
     def trash(self) -> list[tuple[Conversation, float]]:
         """Content of the trash with its times, the latest first."""

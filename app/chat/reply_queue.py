@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-_REQUEST = "reply-"
-
 
 @dataclass(frozen=True)
 class Ticket:
@@ -13,18 +11,6 @@ class Ticket:
 
     conversation_id: int
     reply_id: int
-
-    def request_id(self, number: int) -> str:
-        """Its number in the engine; a cut reply that goes on has another one."""
-        return f"{_REQUEST}{self.reply_id}-{number}"
-
-
-def reply_of(request_id: str) -> int | None:
-    """The reply that a request is about; None where it is about something else."""
-    if not request_id.startswith(_REQUEST):
-        return None
-    number = request_id.removeprefix(_REQUEST).partition("-")[0]
-    return int(number) if number.isdigit() else None
 
 
 class ReplyQueue:

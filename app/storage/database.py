@@ -23,6 +23,8 @@ from engine.errors import NewerDatabase, StorageError
 from engine.sentences import paragraph
 
 FILE_NAME = "tenon.sqlite3"
+# FULL: a commit is on the disk when it returns, so that a power cut does not take the prompt along.
+SYNCHRONOUS = "FULL"
 
 # Up to this size the whole file is checked at each start: 14 ms per MiB from memory, and a slow card's 20 MiB/s
 # still leave the window on the screen within a second. A larger one is checked when damage was met in it.
@@ -143,8 +145,7 @@ def _connect(path: Path) -> tuple[sqlite3.Connection, str]:
     connection = sqlite3.connect(path, timeout=5.0, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
-        # FULL: a commit is on the disk when it returns, so that a power cut does not take the prompt along.
-        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON")
         if version_of(connection) > VERSION:

@@ -31,8 +31,8 @@ class ReplyAnnouncements(QObject):
         super().__init__(page)
         self._page = page
         self._begun: set[int] = set()  # replies that are being written
-        workspace.message_added.connect(self._message_changed)
-        workspace.message_changed.connect(self._message_changed)
+        workspace.turns.message_added.connect(self._message_changed)
+        workspace.replies.message_changed.connect(self._message_changed)
 
     @Slot(object)
     def _message_changed(self, message: Message) -> None:

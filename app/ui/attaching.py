@@ -107,7 +107,7 @@ class Attaching(QObject):
                 offer.refusals.append(error.message)
             self._end(key)
 
-        reading.give_up = self._workspace.attach(path, read, refused)
+        reading.give_up = self._workspace.attachment_reader.read(path, read, refused)
         if key in self._readings:
             self.show()
 

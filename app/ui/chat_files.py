@@ -27,22 +27,22 @@ class ChatFiles(QObject):
         super().__init__(window)
         self._workspace = workspace
         self._window = window
-        workspace.export_finished.connect(self._exported)
-        workspace.import_finished.connect(self._imported)
+        workspace.archive.export_finished.connect(self._exported)
+        workspace.archive.import_finished.connect(self._imported)
 
     def export_chat(self, conversation_id: int) -> None:
         """Save one chat."""
-        conversation = self._workspace.conversation(conversation_id)
+        conversation = self._workspace.library.conversation(conversation_id)
         path = None if conversation is None else self._ask(tr("Export chat"), file_name(conversation.title))
         if path is not None:
-            self._workspace.export_conversation(conversation_id, path)
+            self._workspace.archive.export(path, conversation_id)
 
     @Slot()
     def export_all(self) -> None:
         """Save all chats to one file."""
         path = self._ask(tr("Export all chats"), tr("Tenon chats"), _JSON)
         if path is not None:
-            self._workspace.export_all(path)
+            self._workspace.archive.export(path, None)
 
     @Slot()
     def import_chats(self) -> None:
@@ -50,7 +50,7 @@ class ChatFiles(QObject):
         kinds = tr("Chats and backups (*.json *.sqlite3);;All files (*)")
         chosen, _ = QFileDialog.getOpenFileName(self._window, tr("Import chats"), "", kinds)
         if chosen:
-            self._workspace.import_conversations(Path(chosen))
+            self._workspace.archive.import_file(Path(chosen))
 
     def _ask(self, title: str, name: str, kind: str = _MARKDOWN) -> Path | None:
         ending = ".md" if kind == _MARKDOWN else ".json"

@@ -68,12 +68,12 @@ class ChatFolders(QObject):
     @Slot(int, str)
     def move(self, conversation_id: int, folder: str) -> None:
         """Put a chat into a folder, or with a blank name out of its own; one that is archived comes back."""
-        chat = self._workspace.conversation(conversation_id)
+        chat = self._workspace.library.conversation(conversation_id)
         if chat is not None and chat.archived:
-            self._workspace.archive(conversation_id, False)
+            self._workspace.shelf.archive(conversation_id, False)
         if folder:
             self._set_changed(folder_group(folder), False)  # it is to be seen where it went
-        self._workspace.move_to_folder(conversation_id, folder)
+        self._workspace.shelf.move_to_folder(conversation_id, folder)
 
     @Slot(int)
     def ask_for_folder(self, conversation_id: int) -> None:
@@ -86,20 +86,20 @@ class ChatFolders(QObject):
     @Slot(str, str)
     def rename_folder(self, folder: str, name: str) -> None:
         """Rename a folder; it stays folded if it was."""
-        if name in self._workspace.folders():
+        if name in self._workspace.shelf.folders():
             self._toast.say(
                 tr("“{name}” was there already: its chats and these are together now.", name=name)
             )
         elif folder_group(folder) in self._workspace.settings.folded_groups:
             self._set_changed(folder_group(name), True)
         self._set_changed(folder_group(folder), False)
-        self._workspace.rename_folder(folder, name)
+        self._workspace.shelf.rename_folder(folder, name)
 
     @Slot(str)
     def delete_folder(self, folder: str) -> None:
         """Take a folder away; its chats stay, and undo puts them back."""
         inside = [chat.id for chat in self._everything() if chat.folder == folder]
-        self._workspace.rename_folder(folder, "")
+        self._workspace.shelf.rename_folder(folder, "")
         self._set_changed(folder_group(folder), False)
         said = tr("The folder “{name}” is deleted, its chats are kept.", name=folder)
         self._toast.say(said, tr("Undo"), partial(self._put_back, inside, folder))
@@ -107,22 +107,25 @@ class ChatFolders(QObject):
     @Slot(int, bool)
     def archive(self, conversation_id: int, archived: bool) -> None:
         """Take a chat out of the list, or put it back."""
-        chat = self._workspace.conversation(conversation_id)
+        chat = self._workspace.library.conversation(conversation_id)
         if chat is None or chat.archived == archived:
             return
-        self._workspace.archive(conversation_id, archived)
+        self._workspace.shelf.archive(conversation_id, archived)
         if archived:
-            undo = partial(self._workspace.archive, conversation_id, False)
+            undo = partial(self._workspace.shelf.archive, conversation_id, False)
             self._toast.say(tr("The chat is archived. Search still finds it."), tr("Undo"), undo)
         if conversation_id == self._page.current:
             self._conversation_shown(conversation_id)
 
     def _put_back(self, conversation_ids: list[int], folder: str) -> None:
         for conversation_id in conversation_ids:
-            self._workspace.move_to_folder(conversation_id, folder)
+            self._workspace.shelf.move_to_folder(conversation_id, folder)
 
     def _everything(self) -> list[Conversation]:
-        return [*self._workspace.conversations(), *self._workspace.conversations(archived=True)]
+        return [
+            *self._workspace.library.conversations(),
+            *self._workspace.library.conversations(archived=True),
+        ]
 
     @Slot(str)
     def _toggle_fold(self, group: str) -> None:
@@ -138,7 +141,7 @@ class ChatFolders(QObject):
     def _conversation_shown(self, conversation_id: int | None) -> None:
         for action in self._of_stored:
             action.setEnabled(conversation_id is not None)
-        chat = None if conversation_id is None else self._workspace.conversation(conversation_id)
+        chat = None if conversation_id is None else self._workspace.library.conversation(conversation_id)
         archived = chat is not None and chat.archived
         self._of_stored[1].setText(tr("Restore from the archive") if archived else tr("Archive chat"))
 
@@ -151,6 +154,8 @@ class ChatFolders(QObject):
 
     @Slot()
     def _archive_current(self) -> None:
-        chat = None if self._page.current is None else self._workspace.conversation(self._page.current)
+        chat = (
+            None if self._page.current is None else self._workspace.library.conversation(self._page.current)
+        )
         if chat is not None:
             self.archive(chat.id, not chat.archived)

@@ -58,7 +58,7 @@ class ChatPage(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         theme.formulas.use(workspace.typesetter)
         theme.lexers.use(workspace.lexer_maker)
-        engine = workspace.engine_state()
+        engine = workspace.model.state
         self.header = Header(theme, engine, self)
         self.transcript = Transcript(theme, engine, self._alternatives)
         self.transcript.name_models_by(workspace.open_chat.model_change)
@@ -99,9 +99,9 @@ class ChatPage(QWidget):
     def open(self, conversation_id: int | None) -> None:
         """Show a conversation from its end, or a blank one. What is typed stays with its conversation."""
         self._current = self._turns.conversation_id = conversation_id
-        self._workspace.open_conversation(conversation_id)
+        self._workspace.open_chat.show(conversation_id)
         self.refresh_title()
-        messages = [] if conversation_id is None else self._workspace.messages(conversation_id)
+        messages = [] if conversation_id is None else self._workspace.library.messages(conversation_id)
         self._show_messages(messages)
         self._unsent.show(conversation_id)
         self.attaching.show()
@@ -126,7 +126,7 @@ class ChatPage(QWidget):
 
     def refresh_title(self) -> None:
         """Read the title again."""
-        shown = None if self._current is None else self._workspace.conversation(self._current)
+        shown = None if self._current is None else self._workspace.library.conversation(self._current)
         self.header.set_title(tr("New chat") if shown is None else shown.title)
         self.refresh_options()
 
@@ -139,7 +139,7 @@ class ChatPage(QWidget):
     def stop(self) -> None:
         """Stop this conversation's reply, running or queued."""
         if self._current is not None:
-            self._workspace.stop(self._current)
+            self._workspace.replies.stop(self._current)
 
     def try_again(self, message_id: int) -> None:
         """Answer again what a failed reply was to answer."""
@@ -152,14 +152,14 @@ class ChatPage(QWidget):
 
     def _connect(self) -> None:
         workspace = self._workspace
-        workspace.message_added.connect(self._message_added)
-        workspace.message_changed.connect(self._message_changed)
-        workspace.reply_text_added.connect(self._reply_text_added)
-        workspace.unconfirmed_changed.connect(self._unconfirmed_changed)
-        workspace.prefill_progress.connect(self._prefill_progress)
-        workspace.conversation_replaced.connect(self._conversation_replaced)
-        workspace.engine_changed.connect(self._engine_changed)
-        workspace.engine_changed.connect(self.show_mode)
+        workspace.turns.message_added.connect(self._message_added)
+        workspace.replies.message_changed.connect(self._message_changed)
+        workspace.replies.text_changed.connect(self._text_changed)
+        workspace.replies.unconfirmed_changed.connect(self._unconfirmed_changed)
+        workspace.replies.prefill_progress.connect(self._prefill_progress)
+        workspace.turns.conversation_replaced.connect(self._conversation_replaced)
+        workspace.model.changed.connect(self._engine_changed)
+        workspace.model.changed.connect(self.show_mode)
         self.composer.send_requested.connect(self._send)
         self.help_line.opened.connect(self.help_requested)
         self.empty_state.help_wanted.connect(self.help_requested)
@@ -224,7 +224,7 @@ class ChatPage(QWidget):
 
     def _choose_placeholder(self) -> None:
         words = tr("Ask anything") if self._empty else tr("Ask a follow-up")
-        if self._workspace.engine_state().phase is EnginePhase.STOPPED:
+        if self._workspace.model.state.phase is EnginePhase.STOPPED:
             words = tr("Your next message starts the model again")
         self.composer.set_placeholder(words)
 
@@ -251,7 +251,7 @@ class ChatPage(QWidget):
     def _send(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         before = self._current
         try:
-            conversation_id = self._workspace.send(before, text, attachments)
+            conversation_id = self._workspace.turns.send(before, text, attachments)
         except TenonError as error:
             self._unsent.put_back(text, attachments)
             self.said.emit(error.message, True)
@@ -261,13 +261,15 @@ class ChatPage(QWidget):
             self._current = self._turns.conversation_id = conversation_id
             self._unsent.go_along(conversation_id)
             self.attaching.go_along(conversation_id)
-            self._workspace.open_conversation(conversation_id)
-            self._show_messages(self._workspace.messages(conversation_id))
+            self._workspace.open_chat.show(conversation_id)
+            self._show_messages(self._workspace.library.messages(conversation_id))
             self.refresh_title()
             self.conversation_shown.emit(conversation_id)
 
     def _alternatives(self, message_id: int) -> list[int]:
-        return [] if self._current is None else self._workspace.alternatives(self._current, message_id)
+        return (
+            [] if self._current is None else self._workspace.library.alternatives(self._current, message_id)
+        )
 
     @Slot()
     def _focus_composer(self) -> None:
@@ -306,10 +308,10 @@ class ChatPage(QWidget):
         if message.role == "assistant" and self.transcript.is_last(message.id):
             self._show_last_reply(message)
 
-    @Slot(int, int, str)
-    def _reply_text_added(self, conversation_id: int, message_id: int, text: str) -> None:
-        if conversation_id == self._current:
-            self.transcript.append_text(message_id, text)
+    @Slot(object)
+    def _text_changed(self, message: Message) -> None:
+        if message.conversation_id == self._current:
+            self.transcript.change_text(message)
 
     @Slot(int, int, str)
     def _unconfirmed_changed(self, conversation_id: int, message_id: int, text: str) -> None:
@@ -324,17 +326,17 @@ class ChatPage(QWidget):
     @Slot(int)
     def _conversation_replaced(self, conversation_id: int) -> None:
         if conversation_id == self._current:
-            messages = self._workspace.messages(conversation_id)
+            messages = self._workspace.library.messages(conversation_id)
             self.transcript.replace_messages(messages)
             self._show_rest(messages)
 
     @Slot()
     def _say_engine_sentence(self) -> None:
-        sentence = self._workspace.engine_state().sentence
-        shown = [] if self._current is None else self._workspace.messages(self._current)
+        sentence = self._workspace.model.state.sentence
+        shown = [] if self._current is None else self._workspace.library.messages(self._current)
         if not sentence or any(message.error == sentence for message in shown):
             return
-        trouble = self._workspace.engine_state().trouble
+        trouble = self._workspace.model.state.trouble
         if trouble is None:
             self.said.emit(sentence, True)
         else:
@@ -342,7 +344,7 @@ class ChatPage(QWidget):
 
     @Slot(object)
     def _engine_changed(self, state: EngineState) -> None:
-        if state.sentence and self._workspace.active_conversation() is None:
+        if state.sentence and self._workspace.replies.active_conversation is None:
             # Once everybody has heard of it: the reply that was cut may say the same, and once is enough.
             QTimer.singleShot(0, self, self._say_engine_sentence)
         self.header.set_engine(state)

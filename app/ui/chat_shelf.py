@@ -50,15 +50,15 @@ class ChatShelf(QObject):
         self._page = page
         self._toast = toast
         self._files = files
-        workspace.conversations_changed.connect(self._conversations_changed)
-        workspace.message_added.connect(self._mark_busy)
-        workspace.message_changed.connect(self._mark_busy)
+        workspace.shelf.changed.connect(self._conversations_changed)
+        workspace.turns.message_added.connect(self._mark_busy)
+        workspace.replies.message_changed.connect(self._mark_busy)
         sidebar.new_requested.connect(self.new_chat)
         sidebar.chosen.connect(self.open)
-        sidebar.renamed.connect(workspace.rename)
+        sidebar.renamed.connect(workspace.shelf.rename)
         sidebar.delete_requested.connect(self.delete)
         sidebar.list.delete_asked.connect(self.ask_to_delete)
-        sidebar.pin_requested.connect(workspace.pin)
+        sidebar.pin_requested.connect(workspace.shelf.pin)
         sidebar.list.clicked_on.connect(page.composer.setFocus)
         sidebar.hit_chosen.connect(self._open_hit)
         sidebar.search_changed.connect(self.show_conversations)
@@ -89,7 +89,7 @@ class ChatShelf(QObject):
     @Slot()
     def new_chat(self) -> None:
         """A blank chat, ready for typing."""
-        self._page.open(self._workspace.new_conversation())
+        self._page.open(None)
         self.chat_wanted.emit()
         self._page.composer.prompt.setFocus()
 
@@ -109,9 +109,9 @@ class ChatShelf(QObject):
     @Slot(int)
     def delete(self, conversation_id: int) -> None:
         """Delete a chat and offer to bring it back."""
-        chat = self._workspace.conversation(conversation_id)
+        chat = self._workspace.library.conversation(conversation_id)
         title = "" if chat is None else chat.title
-        self._workspace.delete(conversation_id)
+        self._workspace.shelf.delete(conversation_id)
         self._page.forget(conversation_id)
         self.show_conversations()
         said = tr("“{title}” is in the trash for {days} days.", title=_short(title), days=TRASH_DAYS)
@@ -120,7 +120,7 @@ class ChatShelf(QObject):
     @Slot(int)
     def ask_to_delete(self, conversation_id: int) -> None:
         """Delete a chat if the person says so."""
-        chat = self._workspace.conversation(conversation_id)
+        chat = self._workspace.library.conversation(conversation_id)
         if chat is None:
             return
         asked = tr("Delete “{title}”?", title=_short(chat.title))
@@ -142,10 +142,13 @@ class ChatShelf(QObject):
     def show_conversations(self) -> None:
         """Fill the list with the chats that the search field asks for."""
         workspace, typed = self._workspace, self._sidebar.search.text().strip()
-        found, archived = workspace.conversations(typed), workspace.conversations(typed, archived=True)
+        found, archived = (
+            workspace.library.conversations(typed),
+            workspace.library.conversations(typed, archived=True),
+        )
         folded = workspace.settings.folded_groups
         rows = list_rows(found, archived, date.today(), folded, searching=bool(typed))
-        self._sidebar.show_rows(rows, workspace.folders())
+        self._sidebar.show_rows(rows, workspace.shelf.folders())
         self._sidebar.select(self._page.current)
 
     @Slot(str)
@@ -153,13 +156,13 @@ class ChatShelf(QObject):
         self._toast.say(sentence, tr("Undo"), self._undo_delete_message)
 
     def _undo_delete(self) -> None:
-        conversation_id = self._workspace.undo_delete()
+        conversation_id = self._workspace.shelf.undo_delete()
         if conversation_id is not None:
             self.show_conversations()
             self._page.open(conversation_id)
 
     def _undo_delete_message(self) -> None:
-        conversation_id = self._workspace.undo_delete_message()
+        conversation_id = self._workspace.turns.undo_delete()
         if conversation_id is None:
             return
         if conversation_id != self._page.current:
@@ -169,7 +172,7 @@ class ChatShelf(QObject):
     @Slot(object)
     def _open_hit(self, hit: SearchHit) -> None:
         """Show a message that was found, in its chat."""
-        if self._workspace.conversation(hit.conversation_id) is None:
+        if self._workspace.library.conversation(hit.conversation_id) is None:
             return
         self.open(hit.conversation_id)
         self._page.show_message(hit.message_id)

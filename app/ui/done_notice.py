@@ -43,8 +43,8 @@ class DoneNotice(QObject):
         self._began: dict[int, float] = {}  # replies that are being written
         self._chat = 0
         self._tray: QSystemTrayIcon | None = None
-        workspace.message_changed.connect(self._message_changed)
-        workspace.message_added.connect(self._message_changed)
+        workspace.replies.message_changed.connect(self._message_changed)
+        workspace.turns.message_added.connect(self._message_changed)
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -31,7 +31,7 @@ class Erasing(QObject):
         self._sidebar = sidebar
         self._page = page
         self._toast = toast
-        workspace.everything_erased.connect(self._tell)
+        workspace.archive.erased.connect(self._tell)
 
     def add_commands(self, commands: Commands) -> None:
         """Declare the command."""
@@ -42,7 +42,7 @@ class Erasing(QObject):
     def ask(self) -> None:
         """Ask whether it is to be done."""
         workspace = self._workspace
-        chats = len(workspace.conversations()) + len(workspace.conversations(archived=True))
+        chats = len(workspace.library.conversations()) + len(workspace.library.conversations(archived=True))
         dialog = EraseDialog(self._theme, chats, self._page.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.confirmed.connect(self.erase)

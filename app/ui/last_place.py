@@ -23,7 +23,7 @@ class LastPlace(QObject):
         last = self._settings.last_chat
         if last == workspace.shown_chat.brought_down:
             self._settings.last_chat = 0
-        elif workspace.conversation(last) is not None:
+        elif workspace.library.conversation(last) is not None:
             page.open(last)
         page.conversation_shown.connect(self._chat_shown)
         inspector.shown_changed.connect(self._inspector_shown)

@@ -61,7 +61,7 @@ class Opener(QObject):
             if model_path(path) is not None:
                 self.open_models([path])
             elif path.suffix.lower() == _CHATS_FILE:
-                self._workspace.import_conversations(path)
+                self._workspace.archive.import_file(path)
             else:
                 self.said.emit(
                     tr(

@@ -78,13 +78,13 @@ class TrashDialog(RingedDialog):
         column.addWidget(self.list, 1)
         column.addWidget(self._empty, 1)
         column.addLayout(buttons)
-        workspace.conversations_changed.connect(self._show)
+        workspace.shelf.changed.connect(self._show)
         self._show()
         self.resize(_SIZE.boundedTo(parent.window().size() - QSize(40, 40)))
 
     @Slot()
     def _show(self) -> None:
-        trash, now = self._workspace.trash(), time.time()
+        trash, now = self._workspace.library.trash(), time.time()
         self.list.clear()
         for conversation, deleted_at in trash:
             left = max(0, TRASH_DAYS - int((now - deleted_at) / _DAY_S))
@@ -108,9 +108,9 @@ class TrashDialog(RingedDialog):
     @Slot()
     def _bring_back(self) -> None:
         for conversation_id in self._chosen():
-            self._workspace.bring_back(conversation_id)
+            self._workspace.shelf.bring_back(conversation_id)
 
     @Slot()
     def _erase(self) -> None:
         for conversation_id in self._chosen():
-            self._workspace.erase(conversation_id)
+            self._workspace.shelf.erase(conversation_id)

@@ -42,14 +42,14 @@ class TurnRequests(QObject):
             if action is Action.COMPARE:
                 self.compare_requested.emit(message_id)
             elif action in (Action.CONTINUE, Action.GO_ON):
-                workspace.continue_reply(current)
+                workspace.turns.continue_last(current)
             elif action is Action.DELETE:
                 self._delete(current, message_id)
             elif action is Action.REGENERATE or self._has_text(current, message_id):
                 # What was written stays as a version of its own.
-                workspace.regenerate(current, message_id)
+                workspace.turns.regenerate(current, message_id)
             else:
-                workspace.retry(current)
+                workspace.turns.retry(current)
         except TenonError as error:
             self.said.emit(error.message, True)
 
@@ -57,7 +57,7 @@ class TurnRequests(QObject):
     def choose_alternative(self, message_id: int) -> None:
         """Show another version of a message, and what follows it."""
         if self.conversation_id is not None:
-            self._workspace.choose_alternative(self.conversation_id, message_id)
+            self._workspace.turns.choose(self.conversation_id, message_id)
 
     @Slot(int, str)
     def edit(self, message_id: int, text: str) -> None:
@@ -65,20 +65,20 @@ class TurnRequests(QObject):
         if self.conversation_id is None:
             return
         try:
-            self._workspace.edit_message(self.conversation_id, message_id, text)
+            self._workspace.turns.edit(self.conversation_id, message_id, text)
         except TenonError as error:
             self.said.emit(error.message, True)
             return
         self.left.emit()
 
     def _has_text(self, conversation_id: int, message_id: int) -> bool:
-        messages = self._workspace.messages(conversation_id)
+        messages = self._workspace.library.messages(conversation_id)
         return any(message.id == message_id and message.content.strip() for message in messages)
 
     def _delete(self, conversation_id: int, message_id: int) -> None:
-        several = len(self._workspace.alternatives(conversation_id, message_id)) > 1
+        several = len(self._workspace.library.alternatives(conversation_id, message_id)) > 1
         self.deleting.emit()
-        if self._workspace.delete_message(conversation_id, message_id):
+        if self._workspace.turns.delete(conversation_id, message_id):
             self.left.emit()
             self.message_deleted.emit(
                 tr("This version and what follows it are deleted.")

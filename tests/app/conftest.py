@@ -5,12 +5,16 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 
+import keyring
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QTranslator
+from pytestqt.qtbot import QtBot
 
 from app import words
 from app.ui.language import CONTEXT, TRANSLATIONS, load
+from tests.engine.hub.conftest import MemoryKeyring
 from tests.support.bundled_models import lay_out
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 _ENGLISH = QTranslator()
 load(_ENGLISH, TRANSLATIONS / "tenon_en.qm")
@@ -56,3 +60,22 @@ def _windows_end_with_their_test() -> Iterator[None]:
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     gc.collect()
     gc.enable()
+
+
+@pytest.fixture
+def workspace(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedWorkspace]:
+    """A window's workspace with an engine that the test speaks for, on a computer without graphics cards."""
+    monkeypatch.setattr("engine.gpu_addon.status.read_graphics_cards", lambda: ())
+    workspace = ScriptedWorkspace()
+    yield workspace
+    workspace.close()
+
+
+@pytest.fixture
+def memory_keyring(monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryKeyring]:
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    monkeypatch.setattr("engine.hub.access_token.get_token", lambda: None)
+    before, memory = keyring.get_keyring(), MemoryKeyring()
+    keyring.set_keyring(memory)
+    yield memory
+    keyring.set_keyring(before)

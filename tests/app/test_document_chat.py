@@ -51,40 +51,40 @@ def test_a_chat_about_a_manual_that_is_longer_than_the_context(qtbot: QtBot, tmp
 
     def finished() -> bool:
         assert page.current is not None
-        return not workspace.messages(page.current)[-1].state.unfinished
+        return not workspace.library.messages(page.current)[-1].state.unfinished
 
     page.composer.prompt.setPlainText("How long is the warranty period of the Borealis compressor?")
     page.composer.send_button.click()
     qtbot.waitUntil(finished, timeout=REPLY_MS)
     assert page.current is not None
-    reply = workspace.messages(page.current)[-1]
+    reply = workspace.library.messages(page.current)[-1]
     assert "seven" in reply.content or "7" in reply.content
     assert reply.notices == ("From manual.pdf, page 23.",)
 
     page.ask("What is the part number of the filter cartridge?")
     qtbot.waitUntil(finished, timeout=REPLY_MS)
-    reply = workspace.messages(page.current)[-1]
+    reply = workspace.library.messages(page.current)[-1]
     assert reply.details is not None
     # The prompt before is found in the cache: what is read anew is the reply's end, the passages and the question.
     assert reply.details.timings.cache_n > 400
     assert any("41" in notice for notice in reply.notices)
     assert "QX-1187" in reply.content
 
-    workspace.regenerate(page.current, reply.id)
+    workspace.turns.regenerate(page.current, reply.id)
     qtbot.waitUntil(finished, timeout=REPLY_MS)
-    again = workspace.messages(page.current)[-1]
+    again = workspace.library.messages(page.current)[-1]
     assert again.notices[-1] == reply.notices[-1]
-    first = workspace.messages(page.current)[0]
-    workspace.edit_message(page.current, first.id, "How often is the cartridge replaced?")
+    first = workspace.library.messages(page.current)[0]
+    workspace.turns.edit(page.current, first.id, "How often is the cartridge replaced?")
     qtbot.waitUntil(finished, timeout=REPLY_MS)
     chat = page.current
-    edited = workspace.messages(chat)
+    edited = workspace.library.messages(chat)
     assert edited[0].attachments == first.attachments
     assert "page 41" in edited[-1].notices[0]
     window.close()
 
     workspace = Workspace()
-    kept = workspace.messages(chat)
+    kept = workspace.library.messages(chat)
     assert kept[0] == edited[0]
     assert (kept[1].content, kept[1].notices) == (edited[1].content, edited[1].notices)
     assert len(kept[0].attachments[0].sections) == 60

@@ -45,7 +45,7 @@ class Person:
 
     def messages(self) -> list[Message]:
         current = self.window.page.current
-        return [] if current is None else self.workspace.messages(current)
+        return [] if current is None else self.workspace.library.messages(current)
 
     def ask(self, text: str) -> None:
         self.window.page.composer.prompt.setPlainText(text)
@@ -97,7 +97,10 @@ def test_a_first_day(qtbot: QtBot, person: Person, tmp_path: Path, monkeypatch: 
 
     person.press(3, Action.REGENERATE)
     person.wait(
-        lambda: len(person.workspace.alternatives(person.window.page.current, person.messages()[3].id)) == 2
+        lambda: (
+            len(person.workspace.library.alternatives(person.window.page.current, person.messages()[3].id))
+            == 2
+        )
     )  # type: ignore[arg-type]
     person.wait_for_reply()
 
@@ -134,7 +137,7 @@ def test_a_first_day(qtbot: QtBot, person: Person, tmp_path: Path, monkeypatch: 
     before = [(message.role, message.content) for message in person.messages()]
     person.close()
     person.open()
-    titles = [conversation.id for conversation in person.workspace.conversations()]
+    titles = [conversation.id for conversation in person.workspace.library.conversations()]
     assert titles == [chat]
     person.window.sidebar.chosen.emit(chat)
     assert [(message.role, message.content) for message in person.messages()] == before

@@ -227,7 +227,7 @@ class Desk:
         """The last message of the chat that is shown."""
         chat = self.window.page.current
         assert chat is not None
-        return self.workspace.messages(chat)[-1]
+        return self.workspace.library.messages(chat)[-1]
 
     def ask(self, text: str, tokens: int) -> None:
         """Send a prompt in a chat of its own."""
@@ -247,7 +247,7 @@ class Desk:
 
     def ready(self) -> bool:
         """Whether the chosen model is in memory."""
-        return self.workspace.engine_state().phase is EnginePhase.READY
+        return self.workspace.model.state.phase is EnginePhase.READY
 
     def begin(self, phase: str) -> None:
         """Have the engine do something."""
@@ -290,9 +290,9 @@ class Desk:
         self.workspace._writer.run(written.set)
         self.wait(written.is_set)
         found = []
-        for conversation in self.workspace.conversations():
+        for conversation in self.workspace.library.conversations():
             kept = {one.id: one for one in self.workspace._database.reader.messages(conversation.id)}
-            for message in self.workspace.messages(conversation.id):
+            for message in self.workspace.library.messages(conversation.id):
                 there = kept.get(message.id)
                 if there is None or (there.content, there.state) != (message.content, message.state):
                     found.append(f"{message.id}: {message.state} {message.content!r:.80} is {there!r:.200}")
@@ -328,7 +328,7 @@ def test_kills_of_the_engine_lose_nothing(qtbot: QtBot, smollm2: Path, tmp_path:
         os.kill(pid, signal.SIGKILL)
         desk.wait(lambda pid=pid: desk.pid != pid)
         if reply is not None:
-            now = desk.workspace._library.message(reply.conversation_id, reply.id)
+            now = desk.workspace.library.message(reply.conversation_id, reply.id)
             assert now is not None
             cut += reply.state.unfinished
             if not now.content.startswith(reply.content):

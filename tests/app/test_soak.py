@@ -102,7 +102,7 @@ def test_hundreds_of_replies_leave_nothing_behind(qtbot: QtBot, qt_warnings: lis
             page.stop()
 
         def done(chat: int = chat) -> bool:
-            return not workspace.messages(chat)[-1].state.unfinished
+            return not workspace.library.messages(chat)[-1].state.unfinished
 
         qtbot.waitUntil(done, timeout=60_000)
         if number == SETTLED:

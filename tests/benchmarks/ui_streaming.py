@@ -25,8 +25,8 @@ from app.bridge.lexer_maker import LexerMaker
 from app.bridge.typesetter import Typesetter
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
-from tests.support.fake_workspace import FakeWorkspace, statistics
 from tests.support.screenshots import ANSWER, LONG
+from tests.support.scripted_workspace import ScriptedWorkspace, statistics
 
 _BATCH_MS = 33
 _TICK_MS = 5
@@ -50,12 +50,12 @@ class Stream(QObject):
     """Feeds tokens the way the bridge does: one batch per 33 ms."""
 
     def __init__(
-        self, window: MainWindow, workspace: FakeWorkspace, text: str, tokens: int, rate: float
+        self, window: MainWindow, workspace: ScriptedWorkspace, text: str, tokens: int, rate: float
     ) -> None:
         super().__init__()
         self.window = window
         self.workspace = workspace
-        self.chat = workspace.send(None, "Go")
+        self.chat = workspace.turns.send(None, "Go")
         window.page.open(self.chat)
         size = max(1, len(text) // tokens)
         self.pieces = [text[start : start + size] for start in range(0, len(text), size)]
@@ -119,8 +119,8 @@ def main() -> int:
     application = QApplication([])
     theme = Theme()
     theme.apply()
-    workspace = FakeWorkspace()
-    window = MainWindow(theme, workspace)  # type: ignore[arg-type]
+    workspace = ScriptedWorkspace()
+    window = MainWindow(theme, workspace)
     window.show()
     sample = (
         ANSWER

@@ -127,8 +127,8 @@ class InWindow:
         self.open.append(workspace)
         workspace.notice.connect(self.said.append)
         workspace.trouble.connect(lambda report: self.said.append(report.message))
-        workspace.import_finished.connect(lambda _count, sentence: self.said.append(sentence))
-        workspace.export_finished.connect(
+        workspace.archive.import_finished.connect(lambda _count, sentence: self.said.append(sentence))
+        workspace.archive.export_finished.connect(
             lambda _path, sentence: self.said.extend([sentence] if sentence else [])
         )
         workspace.start()
@@ -136,9 +136,9 @@ class InWindow:
 
     def sent(self, workspace: Workspace, chat: int | None, prompt: str) -> int:
         """Send and wait for the end of the reply, whichever it is."""
-        chat = workspace.send(chat, prompt)
-        wait(lambda: not workspace.messages(chat)[-1].state.unfinished)
-        reply = workspace.messages(chat)[-1]
+        chat = workspace.turns.send(chat, prompt)
+        wait(lambda: not workspace.library.messages(chat)[-1].state.unfinished)
+        reply = workspace.library.messages(chat)[-1]
         if reply.state is not MessageState.COMPLETE:
             self.said.append(reply.error)
         return chat
@@ -146,7 +146,7 @@ class InWindow:
     def answered(self, workspace: Workspace, chat: int | None, prompt: str) -> int:
         """Send and expect a reply."""
         chat = self.sent(workspace, chat, prompt)
-        reply = workspace.messages(chat)[-1]
+        reply = workspace.library.messages(chat)[-1]
         assert reply.state is MessageState.COMPLETE, reply
         return chat
 
@@ -161,17 +161,17 @@ class InWindow:
     def import_file(self, workspace: Workspace, path: Path) -> int:
         """Import and wait; returns how many chats came."""
         counts: list[int] = []
-        finished = workspace.import_finished.connect(lambda count, _sentence: counts.append(count))
-        workspace.import_conversations(path)
+        finished = workspace.archive.import_finished.connect(lambda count, _sentence: counts.append(count))
+        workspace.archive.import_file(path)
         wait(lambda: bool(counts))
-        workspace.import_finished.disconnect(finished)
+        workspace.archive.import_finished.disconnect(finished)
         return counts[0]
 
     def shown(self, workspace: Workspace) -> dict[int, ConversationRecord]:
         """Every chat of a workspace with its messages."""
-        chats = workspace._library.all_conversations()
+        chats = workspace.library.all_conversations()
         return {
-            chat.id: ConversationRecord(chat, tuple(map(_kept, workspace._library.all_messages(chat.id))))
+            chat.id: ConversationRecord(chat, tuple(map(_kept, workspace.library.all_messages(chat.id))))
             for chat in chats
         }
 
@@ -197,29 +197,29 @@ class Chatting(InWindow):
     def act(self) -> None:
         self.workspace = self.opened()
         workspace = self.workspace
-        for chat in workspace.conversations():
-            workspace.open_conversation(chat.id)
-            workspace.messages(chat.id)
+        for chat in workspace.library.conversations():
+            workspace.open_chat.show(chat.id)
+            workspace.library.messages(chat.id)
         self.chat = self.sent(workspace, None, "Now this.\nsay 20")
-        workspace.rename(self.chat, "This")
-        workspace.pin(self.chat)
-        workspace.save_preset("Brief", ConversationOptions("Be brief."))
+        workspace.shelf.rename(self.chat, "This")
+        workspace.shelf.pin(self.chat)
+        workspace.shelf.save_preset("Brief", ConversationOptions("Be brief."))
         workspace.unsent.keep(self.chat, Unsent("And that"))
         workspace.settings.top_k = 7
-        if len(workspace.conversations()) == 3:
-            workspace.delete(workspace.conversations()[-1].id)
+        if len(workspace.library.conversations()) == 3:
+            workspace.shelf.delete(workspace.library.conversations()[-1].id)
         workspace.search("first")
         self.settled(workspace)
 
     def look(self) -> None:
         workspace = self.workspace
-        for chat in workspace.conversations():
-            workspace.open_conversation(chat.id)
+        for chat in workspace.library.conversations():
+            workspace.open_chat.show(chat.id)
         self.answered(workspace, self.chat, "Still there?\nsay 2")
         self.settled(workspace)
         shown = self.shown(workspace)
-        presets, kept = workspace.presets(), workspace._database.presence is not None
-        trash = [chat.id for chat, _ in workspace.trash()]
+        presets, kept = workspace.shelf.presets(), workspace._database.presence is not None
+        trash = [chat.id for chat, _ in workspace.library.trash()]
         workspace.close()
         assert workspace.settings.top_k == 7
         stored = self.stored()
@@ -229,8 +229,8 @@ class Chatting(InWindow):
             return
         assert_same(stored, shown)
         again = self.opened()
-        assert [chat.id for chat, _ in again.trash()] == trash
-        assert again.presets() == presets
+        assert [chat.id for chat, _ in again.library.trash()] == trash
+        assert again.shelf.presets() == presets
         assert again.unsent.of(self.chat) == Unsent("And that")
         assert again.settings.top_k == 7
         assert len(shown) + len(trash) == 3
@@ -261,8 +261,8 @@ class Migrating(InWindow):
 
     def act(self) -> None:
         workspace = self.opened()
-        for chat in workspace.conversations():
-            workspace.messages(chat.id)
+        for chat in workspace.library.conversations():
+            workspace.library.messages(chat.id)
         self.settled(workspace)
 
     def look(self) -> None:
@@ -286,7 +286,7 @@ class BackingUp(InWindow):
         self.settled(self.workspace)
 
     def act(self) -> None:
-        self.workspace._archive.back_up()
+        self.workspace.archive.back_up()
         self.settled(self.workspace)
 
     def look(self) -> None:
@@ -294,8 +294,8 @@ class BackingUp(InWindow):
         made = [backup.path for backup in backups(self.data)]
         assert made or self.said
         assert made == list((self.data / "backups").glob("*")), "something else was left behind"
-        self.workspace._archive._tried_on = None
-        self.workspace._archive.back_up()
+        self.workspace.archive._tried_on = None
+        self.workspace.archive.back_up()
         self.settled(self.workspace)
         (backup,) = backups(self.data)
         with migrated(backup.path) as copy:
@@ -332,8 +332,8 @@ class Importing(InWindow):
 
     def look(self) -> None:
         assert self.said
-        for chat in self.workspace.conversations():
-            self.workspace.messages(chat.id)
+        for chat in self.workspace.library.conversations():
+            self.workspace.library.messages(chat.id)
         assert len(self.shown(self.workspace)) == 2 + self.count
         assert self.count in (0, 3)
         assert self.import_file(self.workspace, self.folder / "chats.json") == 3
@@ -353,16 +353,18 @@ class Exporting(InWindow):
         self.workspace = self.opened()
         self.settled(self.workspace)
         self.sentences: list[str] = []
-        self.workspace.export_finished.connect(lambda _path, sentence: self.sentences.append(sentence))
+        self.workspace.archive.export_finished.connect(
+            lambda _path, sentence: self.sentences.append(sentence)
+        )
 
     def act(self) -> None:
-        self.workspace.export_all(self.path)
+        self.workspace.archive.export(self.path, None)
         wait(lambda: bool(self.sentences))
 
     def look(self) -> None:
         text = self.path.read_text(encoding="utf-8")
         assert (text == "before") == bool(self.sentences[0])
-        self.workspace.export_all(self.path)
+        self.workspace.archive.export(self.path, None)
         wait(lambda: len(self.sentences) == 2)
         assert self.sentences[1] == ""
         assert len(read_conversations(self.path.read_text(encoding="utf-8"))) == 2
@@ -378,7 +380,7 @@ class StartingDamaged(InWindow):
         first = cls()
         first._use(folder)
         workspace = first.opened()
-        workspace._archive.back_up()
+        workspace.archive.back_up()
         first.settled(workspace)
         workspace.close()
         first.end()
@@ -399,11 +401,11 @@ class StartingDamaged(InWindow):
         chat = self.answered(workspace, None, "Still there?\nsay 2")
         workspace.close()
         again = self.opened()
-        shown = {one.id for one in again.conversations()}
+        shown = {one.id for one in again.library.conversations()}
         assert chat in shown or not kept
         if len(shown) < 2:  # the backup could not be read then, and was left where it is
             self.import_file(again, backups(self.data)[0].path)
-        found = [again.messages(one.id) for one in again.conversations()]
+        found = [again.library.messages(one.id) for one in again.library.conversations()]
         for record in self.expected.values():
             wanted = [message.content for message in record.messages]
             assert wanted in [[message.content for message in messages] for messages in found]
@@ -416,10 +418,10 @@ class Erasing(InWindow):
     def begin(self, folder: Path) -> None:
         super().begin(folder)
         self.workspace = self.opened()
-        self.workspace._archive.back_up()
+        self.workspace.archive.back_up()
         self.settled(self.workspace)
         self.erased: list[bool] = []
-        self.workspace.everything_erased.connect(lambda: self.erased.append(True))
+        self.workspace.archive.erased.connect(lambda: self.erased.append(True))
 
     def act(self) -> None:
         self.workspace.erase_everything()

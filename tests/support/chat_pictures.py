@@ -19,28 +19,28 @@ from app.ui.comparison.dialog import ComparisonDialog
 from app.ui.erase_dialog import EraseDialog
 from app.ui.theme.theme import Theme
 from engine.messages import SamplingOptions
-from tests.support.fake_workspace import DAY_S, FakeWorkspace
 from tests.support.screenshots import ANSWER, FOLLOW_UP, LLAMA, TAIL, begin, fill, open_window, take
+from tests.support.scripted_workspace import DAY_S, ScriptedWorkspace
 
 WIDE, SMALL = QSize(1280, 820), QSize(380, 560)
 
 
 def shelved(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """Folders, a folded one, pinned chats and the archive."""
-    workspace = FakeWorkspace(LLAMA)
+    workspace = ScriptedWorkspace(LLAMA)
     chat = fill(workspace)
-    ids = [one.id for one in workspace.conversations()]
-    workspace.pin(ids[5])
+    ids = [one.id for one in workspace.library.conversations()]
+    workspace.shelf.pin(ids[5])
     for number in (1, 2):
-        workspace.move_to_folder(ids[number], "Letters & contracts")
-    workspace.pin(ids[2])
+        workspace.shelf.move_to_folder(ids[number], "Letters & contracts")
+    workspace.shelf.pin(ids[2])
     for number in (3, 4):
-        workspace.move_to_folder(ids[number], "Garden")
+        workspace.shelf.move_to_folder(ids[number], "Garden")
     workspace.settings.folded_groups = ("folder/Garden", "archive")
     for number, title in enumerate(
         ("A very long title of an archived chat that does not fit", "Old recipes")
     ):
-        workspace.archive(workspace.add_conversation(title, (9 + number) * DAY_S, "a", "b"))
+        workspace.shelf.archive(workspace.add_conversation(title, (9 + number) * DAY_S, "a", "b"))
     window = open_window(theme, workspace, size)
     window.page.open(chat)
     window.shell.show_sidebar()
@@ -55,15 +55,15 @@ def shelved(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 def chat_settings(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """The settings of one chat, over a window whose header says that it has some."""
-    workspace = FakeWorkspace(replace(LLAMA, gpu=""))
+    workspace = ScriptedWorkspace(replace(LLAMA, gpu=""))
     chat = fill(workspace)
     options = ConversationOptions(
         "You are a patient teacher. Answer in two sentences, then ask one question back.",
         400,
         SamplingOptions(temperature=0.7),
     )
-    workspace.set_options(chat, options)
-    workspace.save_preset("Patient teacher", options)
+    workspace.shelf.set_options(chat, options)
+    workspace.shelf.save_preset("Patient teacher", options)
     workspace.settings.new_chat_preset = "Patient teacher"
     window = open_window(theme, workspace, size)
     window.page.open(chat)
@@ -79,7 +79,7 @@ def chat_settings(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 def compared(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """Two modes that say the same, and two that do not."""
-    workspace = FakeWorkspace(LLAMA)
+    workspace = ScriptedWorkspace(LLAMA)
     chat = fill(workspace)
     window = open_window(theme, workspace, size)
     window.page.open(chat)
@@ -90,7 +90,8 @@ def compared(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     second = Trial("auto", "lookup", ANSWER[:420], tuple(range(96)), 4.2, 26.8, 2.6, 1.0, True)
     other = replace(second, text=ANSWER[:180] + "none of them is new.", token_ids=(*range(41), 9, 9))
     for word, trials in (("same", (first, second)), ("differs", (first, other))):
-        workspace.comparison.show(*trials)
+        workspace.comparison.trials = trials
+        workspace.comparison.changed.emit()
         QTest.qWait(200)
         dialog.grab().save(str(folder / f"{name}-{word}.png"))
     dialog.close()
@@ -99,7 +100,7 @@ def compared(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 def erased(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """The question before everything is erased."""
-    workspace = FakeWorkspace(LLAMA)
+    workspace = ScriptedWorkspace(LLAMA)
     fill(workspace)
     window = open_window(theme, workspace, size)
     window.commands["erase-everything"].trigger()
@@ -114,12 +115,12 @@ def erased(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 def switched(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """Another model goes on in mid-conversation."""
-    workspace = FakeWorkspace(LLAMA)
+    workspace = ScriptedWorkspace(LLAMA)
     chat = fill(workspace)
     workspace.change(chat, model="smollm2")
     window = open_window(theme, workspace, size)
     window.page.open(chat)
-    workspace.send(chat, FOLLOW_UP)
+    workspace.turns.send(chat, FOLLOW_UP)
     workspace.stream(chat, TAIL)
     workspace.change(chat, model="/models/Llama 3.1 8B Instruct")
     workspace.finish(chat)

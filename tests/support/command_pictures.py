@@ -10,8 +10,8 @@ from PySide6.QtTest import QTest
 
 from app.ui.shortcut_table import ShortcutTable
 from app.ui.theme.theme import Theme
-from tests.support.fake_workspace import FakeWorkspace
 from tests.support.screenshots import LLAMA, begin, fill, open_window, take
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 FORMULAS = r"""### The quadratic formula
 
@@ -38,7 +38,7 @@ This cannot be read: $\frac{a$ and $\unheardof{x}$.
 
 def formulas(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """Formulas in text, on their own, in a table; and two that cannot be read."""
-    workspace = FakeWorkspace(LLAMA)
+    workspace = ScriptedWorkspace(LLAMA)
     fill(workspace)
     window = open_window(theme, workspace, size)
     window.page.open(workspace.add_conversation("Quadratic equations", 0, "Solve it", FORMULAS))
@@ -50,7 +50,7 @@ def formulas(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 def commands(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """The palette while something is typed, the table of shortcuts, and a search in the chat."""
-    workspace = FakeWorkspace(LLAMA)
+    workspace = ScriptedWorkspace(LLAMA)
     window = open_window(theme, workspace, size)
     window.page.open(fill(workspace))
     window.activateWindow()

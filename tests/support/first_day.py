@@ -176,10 +176,10 @@ class Day:
 
     def restart(self) -> None:
         """Close the window and open it again."""
-        before = [one.id for one in self.run.workspace.conversations()]
+        before = [one.id for one in self.run.workspace.library.conversations()]
         self.run.close()
         self.run = Run(self._theme, loaded=False)
-        assert [one.id for one in self.run.workspace.conversations()] == before
+        assert [one.id for one in self.run.workspace.library.conversations()] == before
         self.run.window.sidebar.chosen.emit(before[0])
         self.picture("12-restarted")
 

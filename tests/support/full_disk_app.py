@@ -30,7 +30,7 @@ def main() -> int:
     window, workspace = application.window, application.workspace
 
     def look() -> None:
-        chats = [chat.title for chat in workspace.conversations()]
+        chats = [chat.title for chat in workspace.library.conversations()]
         print(json.dumps([window.isVisible(), chats, window.toast.text]), flush=True)
         window.close()
 

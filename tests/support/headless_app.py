@@ -12,15 +12,21 @@ from PySide6.QtCore import QCoreApplication, QObject, Slot
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.workspace import Workspace
+from app.chat.conversation import Message
 from tests.support.fake_engine import SERVE
 
 
 class Printer(QObject):
     """Says on standard output what happens."""
 
-    @Slot(int, int, str)
-    def text(self, _conversation_id: int, _message_id: int, text: str) -> None:
-        print(text, flush=True)
+    def __init__(self) -> None:
+        super().__init__()
+        self._said = ""
+
+    @Slot(object)
+    def text(self, reply: Message) -> None:
+        print(reply.content.removeprefix(self._said), flush=True)
+        self._said = reply.content
 
 
 def main() -> None:
@@ -29,10 +35,10 @@ def main() -> None:
     client = EngineClient(SERVE, in_process=False)
     workspace = Workspace(Path(sys.argv[1]), Path(sys.argv[2]), client)
     printer = Printer()
-    workspace.reply_text_added.connect(printer.text)
+    workspace.replies.text_changed.connect(printer.text)
     workspace.start()
     print(client.process_id, flush=True)
-    workspace.send(None, sys.argv[3])
+    workspace.turns.send(None, sys.argv[3])
     application.exec()
 
 

@@ -14,24 +14,24 @@ from app.ui.main_window import MainWindow
 from app.ui.places import HELP
 from app.ui.theme.theme import Theme
 from engine.messages import MachineReported, MakePlan, PlanMade, ReportMachine
-from tests.support.fake_workspace import FakeWorkspace
 from tests.support.machine_scene import machine, plan
 from tests.support.model_pictures import stock
 from tests.support.screenshots import begin, fill, open_window, take
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 WIDE, SMALL = QSize(1280, 820), QSize(380, 560)
 
 
-def opened(theme: Theme, size: QSize) -> tuple[FakeWorkspace, MainWindow, HelpPage]:
+def opened(theme: Theme, size: QSize) -> tuple[ScriptedWorkspace, MainWindow, HelpPage]:
     """A window with the help, on a computer that was looked at."""
-    workspace = FakeWorkspace()
+    workspace = ScriptedWorkspace()
     fill(workspace)
     stock(workspace)
     window = open_window(theme, workspace, size)
     window.help.open()
     page = window.places.page(HELP)
     assert isinstance(page, HelpPage)
-    talk = workspace.machine_talk
+    talk = workspace.engine
     workspace.tell(MachineReported(talk.last(ReportMachine).request_id, machine(gpu=True)))
     workspace.tell(PlanMade(talk.last(MakePlan).request_id, plan(gpu=True)))
     return workspace, window, page

@@ -12,21 +12,21 @@ from PySide6.QtCore import QSize
 
 from app.ui.theme.theme import Theme
 from engine.messages import MemoryPlace
-from tests.support.fake_workspace import FakeWorkspace, statistics
 from tests.support.inspector_scene import PLACES, STREAMED, play, report
 from tests.support.screenshots import FOLLOW_UP, LLAMA, TAIL, begin, fill, open_window, take
+from tests.support.scripted_workspace import ScriptedWorkspace, statistics
 
 WIDE, BETWEEN, NARROW = QSize(1280, 820), QSize(1020, 820), QSize(520, 820)
 
 
 def inspected(theme: Theme, folder: Path, name: str, size: QSize, places: tuple[MemoryPlace, ...]) -> None:
     """A reply under way with the inspector beside it, or above."""
-    workspace = FakeWorkspace(LLAMA)
-    workspace.talk.report = report(places)
+    workspace = ScriptedWorkspace(LLAMA)
+    workspace.load(report(places))
     chat = fill(workspace)
     window = open_window(theme, workspace, size)
     window.page.open(chat)
-    workspace.send(chat, FOLLOW_UP)
+    workspace.turns.send(chat, FOLLOW_UP)
     workspace.stream(chat, TAIL)
     workspace.change(chat, statistics=statistics(74, mode="dovetail"))
     window.inspector.show()

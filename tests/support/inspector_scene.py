@@ -15,7 +15,7 @@ from engine.messages import (
     StatisticsUpdated,
     Timings,
 )
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 GB = 1_000_000_000
 ACCEPTED = (0.86, 0.69, 0.52, 0.39, 0.28, 0.20, 0.15)
@@ -126,7 +126,6 @@ def report(places: tuple[MemoryPlace, ...] = PLACES) -> ModelReport:
 
 
 def update(
-    reply_id: int,
     tokens: int,
     predicted_ms: float,
     rounds: tuple[RoundRecord, ...] = (),
@@ -143,29 +142,29 @@ def update(
         acceptance_by_position=ACCEPTED if mode == "dovetail" else (),
     )
     memory = Memory(resident_bytes=resident_bytes, disk_read_bytes=disk_read_bytes)
-    return StatisticsUpdated(f"reply-{reply_id}", mode, timings, memory, 2_540, 8_192, rounds)
+    return StatisticsUpdated("", mode, timings, memory, 2_540, 8_192, rounds)
 
 
-def finished(reply_id: int, tokens: int, predicted_ms: float, mode: str = "dovetail") -> Finished:
+def finished(tokens: int, predicted_ms: float, mode: str = "dovetail") -> Finished:
     """The end of a reply."""
-    timings = update(reply_id, tokens, predicted_ms, mode=mode).timings
+    timings = update(tokens, predicted_ms, mode=mode).timings
     plan = Plan(mode, "for the test")
     ids = tuple(range(tokens))
     return Finished(
-        f"reply-{reply_id}",
+        "",
         Reply("text", (1,), ids, mode, "m", None, "bf16", {}, "end", plan, timings, Memory()),
     )
 
 
-def play(workspace: FakeWorkspace, reply_id: int) -> None:
+def play(workspace: ScriptedWorkspace, reply_id: int) -> None:
     """Some seconds of a reply in Dovetail, on a clock of their own; plain decoding has been measured before."""
     moment = 0.0
     workspace.inspection.clock = lambda: moment
-    workspace.tell(finished(1_000_000, 59, 10_000.0, mode="plain"))
-    workspace.tell(finished(1_000_001, 89, 10_000.0, mode="lookup"))
+    workspace.told_of(1_000_000, finished(59, 10_000.0, mode="plain"))
+    workspace.told_of(1_000_001, finished(89, 10_000.0, mode="lookup"))
     tokens = 0
     for step in range(1, 81):
         moment += 0.7
         tokens += 3 + (step % 8 == 3) - (step % 11 == 4) + (step % 4 == 0) + (step > 20) * (step % 3 > 0)
         rounds = ROUNDS[step // 10 - 1 : step // 10] if step % 10 == 0 else ()
-        workspace.tell(update(reply_id, tokens, 280.0 * step, rounds, disk_read_bytes=step * 110_000_000))
+        workspace.told_of(reply_id, update(tokens, 280.0 * step, rounds, disk_read_bytes=step * 110_000_000))

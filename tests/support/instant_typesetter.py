@@ -5,16 +5,15 @@ from __future__ import annotations
 from functools import cache
 from types import ModuleType
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
+from app.bridge.typesetter import Typesetter
 from app.bridge.typesetting import load, typeset
 from app.chat.formula import Formula
 
 
-class InstantTypesetter(QObject):
-    """The interface of `app.bridge.typesetter.Typesetter`; ``waits`` keeps formulas until `answer_all`."""
-
-    answered = Signal(object, object)
+class InstantTypesetter(Typesetter):
+    """``waits`` keeps formulas until `answer_all`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

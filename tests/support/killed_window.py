@@ -29,7 +29,6 @@ from PySide6.QtTest import QTest
 from app import bootstrap
 from app.bridge.single_instance import SingleInstance, instance_name
 from app.bridge.workspace import Workspace
-from app.chat.reply_queue import reply_of
 from app.diagnostics.log_files import log_folder
 from app.diagnostics.session_record import SessionRecord
 from app.settings.settings import Settings
@@ -52,9 +51,9 @@ def shown(workspace: Workspace, composer: str, chat: int | None) -> dict[str, An
         composer: What stands in the composer.
         chat: The chat that is shown, None for a blank one.
     """
-    library, found = workspace._library, dict[str, Any]()
-    trash = {conversation.id for conversation, _ in workspace.trash()}
-    for conversation in (*library.all_conversations(), *(one for one, _ in workspace.trash())):
+    library, found = workspace.library, dict[str, Any]()
+    trash = {conversation.id for conversation, _ in workspace.library.trash()}
+    for conversation in (*library.all_conversations(), *(one for one, _ in workspace.library.trash())):
         found[f"title {conversation.id}"] = conversation.title
         found[f"trash {conversation.id}"] = conversation.id in trash
         found[f"shelf {conversation.id}"] = [conversation.pinned, conversation.folder]
@@ -86,9 +85,9 @@ class Person(QObject):
         self._phase: Callable[[], Iterator[int]] = getattr(self, phase)
         self._known: dict[str, Any] = {}
         self._imports = 0
-        self._workspace.import_finished.connect(self._imported)
+        self._workspace.archive.import_finished.connect(self._imported)
         # In the thread that reads the pipe: before the window knows of it.
-        self._workspace._client._event.connect(_arrived, Qt.ConnectionType.DirectConnection)
+        self._workspace._client._event.connect(self._arrived, Qt.ConnectionType.DirectConnection)
         self._life = self._live()
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._go_on)
@@ -112,6 +111,14 @@ class Person(QObject):
         while True:
             yield from self._phase()
             yield 10
+
+    def _arrived(self, _number: int, event: object) -> None:
+        replies = self._workspace.replies
+        question, running = replies._question, replies._queue.running
+        if not isinstance(event, TokensAdded) or question is None or running is None:
+            return
+        if event.request_id == question.command.request_id:
+            _tell("reply", [running.reply_id, event.text])
 
     def _note(self) -> None:
         now = self._shown()
@@ -183,9 +190,9 @@ class Person(QObject):
             _tell("doing", "")
             todo = self._chance.randrange(4)
             if todo == 0:
-                self._workspace.pin(chat, not self._workspace.conversation(chat).pinned)
+                self._workspace.shelf.pin(chat, not self._workspace.library.conversation(chat).pinned)
             elif todo == 1:
-                self._workspace.move_to_folder(chat, f"Folder {self._chance.randrange(4)}")
+                self._workspace.shelf.move_to_folder(chat, f"Folder {self._chance.randrange(4)}")
             else:
                 self._window.sidebar.renamed.emit(chat, f"Title {self._chance.randrange(10**6)}")
         yield self._chance.randint(0, 120)
@@ -200,20 +207,20 @@ class Person(QObject):
         if todo == 0:
             self._window.shelf.delete(chat)
         elif todo == 1:
-            self._workspace.undo_delete()
+            self._workspace.shelf.undo_delete()
         elif todo == 2:
-            self._workspace.undo_delete_message()
+            self._workspace.turns.undo_delete()
         else:
-            messages = self._workspace.messages(chat)
+            messages = self._workspace.library.messages(chat)
             if messages:
-                self._workspace.delete_message(chat, self._chance.choice(messages).id)
+                self._workspace.turns.delete(chat, self._chance.choice(messages).id)
         yield self._chance.randint(0, 150)
 
     def importing(self) -> Iterator[int]:
         """A file of ten chats, three times."""
         if self._imports < 3:
             _tell("doing", "")
-            self._workspace.import_conversations(Path(os.environ["TENON_KILLED_IMPORT"]))
+            self._workspace.archive.import_file(Path(os.environ["TENON_KILLED_IMPORT"]))
             before = self._imports
             while self._imports == before:
                 yield 5
@@ -255,10 +262,10 @@ class Person(QObject):
         QTest.keyClick(self._page.composer.prompt, self._chance.choice(_LETTERS))
 
     def _last(self) -> Any:
-        return self._workspace.messages(self._page.current)[-1]
+        return self._workspace.library.messages(self._page.current)[-1]
 
     def _any_chat(self) -> int | None:
-        chats = [conversation.id for conversation in self._workspace.conversations()]
+        chats = [conversation.id for conversation in self._workspace.library.conversations()]
         return self._chance.choice(chats) if chats else None
 
     def _open_any(self) -> None:
@@ -279,11 +286,6 @@ def _tell(kind: str, value: object) -> None:
     line = (json.dumps([time.monotonic(), kind, value]) + "\n").encode()
     while line:
         line = line[os.write(1, line) :]
-
-
-def _arrived(_number: int, event: object) -> None:
-    if isinstance(event, TokensAdded):
-        _tell("reply", [reply_of(event.request_id), event.text])
 
 
 def main() -> int:

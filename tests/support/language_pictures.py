@@ -18,11 +18,11 @@ from app.ui.theme.theme import Theme
 from engine.messages import MachineReported, MakePlan, PlanMade, ReportMachine
 from tests.support.chat_pictures import chat_settings, compared
 from tests.support.command_pictures import commands
-from tests.support.fake_workspace import FakeWorkspace, statistics
 from tests.support.inspector_scene import PLACES, play, report
 from tests.support.machine_scene import machine, plan
 from tests.support.model_pictures import stock
 from tests.support.screenshots import FOLLOW_UP, LLAMA, TAIL, begin, fill, open_window, settings, take
+from tests.support.scripted_workspace import ScriptedWorkspace, statistics
 
 WIDE, SMALL = QSize(1280, 820), QSize(380, 560)
 HEBREW = "שלום, איך אפשר לקרוא קובץ CSV של 6 GB במחשב נייד?"
@@ -31,12 +31,12 @@ ARABIC = "نعم. احفظ المجاميع وعدد الصفوف بعد كل ج
 
 def chat(theme: Theme, folder: Path, name: str, size: QSize, inspected: bool) -> None:
     """A reply under way, with the inspector where there is room for it."""
-    workspace = FakeWorkspace(LLAMA)
-    workspace.talk.report = report(PLACES)
+    workspace = ScriptedWorkspace(LLAMA)
+    workspace.load(report(PLACES))
     shown = fill(workspace)
     window = open_window(theme, workspace, size)
     window.page.open(shown)
-    workspace.send(shown, FOLLOW_UP)
+    workspace.turns.send(shown, FOLLOW_UP)
     workspace.stream(shown, TAIL)
     workspace.change(shown, statistics=statistics(74, mode="dovetail"))
     if inspected:
@@ -54,7 +54,7 @@ def chat(theme: Theme, folder: Path, name: str, size: QSize, inspected: bool) ->
 
 def pages(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """The models, and this machine."""
-    workspace = FakeWorkspace(replace(LLAMA, gpu="GPU"))
+    workspace = ScriptedWorkspace(replace(LLAMA, gpu="GPU"))
     workspace.settings.sidebar_shown = size == WIDE
     fill(workspace)
     stock(workspace)
@@ -63,7 +63,7 @@ def pages(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     workspace.model_store.downloads.changed.emit()
     take(window, folder, f"models-{name}")
     window.places.go(MACHINE)
-    talk = workspace.machine_talk
+    talk = workspace.engine
     workspace.tell(MachineReported(talk.last(ReportMachine).request_id, machine(gpu=True)))
     workspace.tell(PlanMade(talk.last(MakePlan).request_id, plan()))
     QTest.qWait(100)

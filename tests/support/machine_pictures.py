@@ -27,9 +27,9 @@ from engine.messages import (
     PlanReport,
     ReportMachine,
 )
-from tests.support.fake_workspace import FakeWorkspace
 from tests.support.machine_scene import machine, plan
 from tests.support.screenshots import LLAMA, begin, fill, open_window, take
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 WIDE, NARROW = QSize(1280, 820), QSize(380, 560)
 MEASURED = (
@@ -42,15 +42,15 @@ MEASURED = (
 
 def shown(
     theme: Theme, size: QSize, report: MachineReport | None, made: PlanReport | str
-) -> tuple[FakeWorkspace, MainWindow, MachinePage]:
+) -> tuple[ScriptedWorkspace, MainWindow, MachinePage]:
     """A window with the page, and what the engine has answered."""
-    workspace = FakeWorkspace(replace(LLAMA, model_ref="smollm2", model_name="Llama 3.1 8B"))
+    workspace = ScriptedWorkspace(replace(LLAMA, model_ref="smollm2", model_name="Llama 3.1 8B"))
     fill(workspace)
     window = open_window(theme, workspace, size)
     window.places.go(MACHINE)
     page = window.places.page(MACHINE)
     assert isinstance(page, MachinePage)
-    talk = workspace.machine_talk
+    talk = workspace.engine
     if report is not None:
         workspace.tell(MachineReported(talk.last(ReportMachine).request_id, report))
     asked = talk.last(MakePlan).request_id
@@ -61,7 +61,7 @@ def shown(
     return workspace, window, page
 
 
-def measuring(workspace: FakeWorkspace, page: MachinePage) -> None:
+def measuring(workspace: ScriptedWorkspace, page: MachinePage) -> None:
     """In the middle of it."""
     every = ("dovetail", "lookup", "offload", "plain", "layer-offload")
     state = Measuring(Stage.MODES, "", 0.86, every, "layer-offload", 4, 12.0)

@@ -24,13 +24,13 @@ from app.ui.places import MODELS
 from app.ui.theme.theme import Theme
 from engine.messages import DraftPair, Prediction
 from engine.sentences import say
-from tests.support.fake_workspace import FakeWorkspace
 from tests.support.screenshots import LLAMA, begin, fill, open_window, take
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 _GB = 1_000_000_000
 
 
-def stock(workspace: FakeWorkspace) -> None:
+def stock(workspace: ScriptedWorkspace) -> None:
     """A laptop with two models of its own, and two downloads under way."""
     store = workspace.model_store
     store.look_around = lambda: None  # type: ignore[method-assign]
@@ -94,7 +94,7 @@ def stock(workspace: FakeWorkspace) -> None:
 
 def page(theme: Theme, size: QSize, sidebar: bool = True) -> ModelsPage:
     """A window with the page."""
-    workspace = FakeWorkspace(LLAMA)
+    workspace = ScriptedWorkspace(LLAMA)
     workspace.settings.sidebar_shown = sidebar
     fill(workspace)
     stock(workspace)
@@ -129,7 +129,7 @@ def main() -> None:
         shown.area.verticalScrollBar().setValue(scroll)
         app.processEvents()
         shown.area.verticalScrollBar().setValue(scroll)
-        take(shown.window(), folder, f"{name}-{word}")  # type: ignore[arg-type]
+        take(shown.window(), folder, f"{name}-{word}")
         shown.window().close()
     theme.set_scale(1.0)
     for size, prefix in ((QSize(900, 640), ""), (QSize(380, 560), "small-")):

@@ -51,7 +51,7 @@ class Run:
         self.window.show()
         self.workspace.start()
         if loaded:
-            self.wait(lambda: self.workspace.engine_state().phase is EnginePhase.READY, "the model is loaded")
+            self.wait(lambda: self.workspace.model.state.phase is EnginePhase.READY, "the model is loaded")
 
     def wait(self, holds: Callable[[], bool], words: str) -> None:
         """Wait until something holds.
@@ -69,7 +69,7 @@ class Run:
         """The last message of the chat that is shown."""
         current = self.window.page.current
         assert current is not None
-        return self.workspace.messages(current)[-1]
+        return self.workspace.library.messages(current)[-1]
 
     def ask(self, text: str, whole: bool = True) -> None:
         """Type a question and send it.

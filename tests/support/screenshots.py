@@ -23,9 +23,9 @@ from app.ui.main_window import MainWindow
 from app.ui.model_button import DRAFTS
 from app.ui.theme.theme import Theme
 from app.ui.transcript.bubble import OwnMessage
-from engine.messages import ErrorReport
-from tests.support.fake_workspace import DAY_S, FakeWorkspace, statistics
+from engine.messages import CheckDrafts, DraftChecked, ErrorReport
 from tests.support.indexed_picture import indexed
+from tests.support.scripted_workspace import DAY_S, ScriptedWorkspace, statistics
 
 LLAMA = EngineState(
     EnginePhase.READY, "/models/llama", "Llama 3.1 8B Instruct", "q4_k_m", draft_name="Llama 3.2 1B"
@@ -90,7 +90,7 @@ cal -3 && printf 'a line that is much too long for the reading column, so that i
 )
 
 
-def fill(workspace: FakeWorkspace) -> int:
+def fill(workspace: ScriptedWorkspace) -> int:
     """The chats of the pictures; returns the one to open."""
     for title, age in (
         ("Unit tests for the parser", 5.2), ("Notes from the parents’ evening", 5.1),
@@ -100,16 +100,16 @@ def fill(workspace: FakeWorkspace) -> int:
     ):  # fmt: skip
         workspace.add_conversation(title, age * DAY_S, "A question", "An answer")
     for title in ("House rules for the thesis", "Weekly shopping and meals"):
-        workspace.pin(workspace.add_conversation(title, 8 * DAY_S, "A question", "An answer"))
+        workspace.shelf.pin(workspace.add_conversation(title, 8 * DAY_S, "A question", "An answer"))
     chat = workspace.add_conversation("Large CSV on a small laptop", 0, QUESTION, ANSWER)
     done = statistics(412, mode="dovetail", tokens_per_second=13.8, time_to_first_token_ms=1100.0)
     workspace.change(chat, statistics=done)
     return chat
 
 
-def open_window(theme: Theme, workspace: FakeWorkspace, size: QSize) -> MainWindow:
+def open_window(theme: Theme, workspace: ScriptedWorkspace, size: QSize) -> MainWindow:
     """A window of a size. It is kept, because what is collected while others are open takes its filters along."""
-    window = MainWindow(theme, workspace)  # type: ignore[arg-type]
+    window = MainWindow(theme, workspace)
     _windows.append(window)
     window.resize(size)
     window.show()
@@ -129,11 +129,11 @@ def take(window: MainWindow, folder: Path, name: str) -> None:
 
 def streaming(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """A finished reply and one under way."""
-    workspace = FakeWorkspace(LLAMA)
+    workspace = ScriptedWorkspace(LLAMA)
     chat = fill(workspace)
     window = open_window(theme, workspace, size)
     window.page.open(chat)
-    workspace.send(chat, FOLLOW_UP)
+    workspace.turns.send(chat, FOLLOW_UP)
     workspace.stream(chat, TAIL)
     workspace.change(chat, statistics=statistics(74, mode="dovetail"))
     take(window, folder, name)
@@ -189,7 +189,7 @@ def main() -> int:
 
 def empty(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """A blank chat while the engine starts."""
-    workspace = FakeWorkspace(EngineState(EnginePhase.STARTING, "smollm2", "SmolLM2 135M"))
+    workspace = ScriptedWorkspace(EngineState(EnginePhase.STARTING, "smollm2", "SmolLM2 135M"))
     fill(workspace)
     window = open_window(theme, workspace, size)
     take(window, folder, name)
@@ -198,7 +198,7 @@ def empty(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 def long_answer(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """Every kind of block, a line about the context, and the button that jumps to the end."""
-    workspace = FakeWorkspace(LLAMA)
+    workspace = ScriptedWorkspace(LLAMA)
     chat = fill(workspace)
     other = workspace.add_conversation("A plan for the week", 0, "Plan my week", LONG, "And then?", LONG)
     workspace.change(
@@ -218,7 +218,7 @@ def long_answer(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 def drafted(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """What came from accepted drafts is coloured."""
-    workspace = FakeWorkspace(LLAMA)
+    workspace = ScriptedWorkspace(LLAMA)
     workspace.settings.drafted_shown = True
     chat = fill(workspace)
     workspace.change(chat, drafted=Stretches.of((at, at + 9 + at % 17) for at in range(4, len(ANSWER), 31)))
@@ -230,11 +230,11 @@ def drafted(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 def guessing(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """A model larger than memory: its weights come from the disk, and a draft's guess stands behind the text."""
-    workspace = FakeWorkspace(replace(LLAMA, weights="q4_k_m", draft_name="Llama 3.2 1B Instruct"))
+    workspace = ScriptedWorkspace(replace(LLAMA, weights="q4_k_m", draft_name="Llama 3.2 1B Instruct"))
     chat = fill(workspace)
     window = open_window(theme, workspace, size)
     window.page.open(chat)
-    workspace.send(chat, FOLLOW_UP)
+    workspace.turns.send(chat, FOLLOW_UP)
     workspace.stream(chat, TAIL[: len(TAIL) // 2 + 3])
     workspace.guess(chat, TAIL[len(TAIL) // 2 + 3 :] + " behind. A guess may be wrong from here on")
     workspace.change(
@@ -253,33 +253,33 @@ def guessing(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 def trouble(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """The engine's process ended in mid-reply; a chat was just deleted."""
-    workspace = FakeWorkspace(LLAMA)
+    workspace = ScriptedWorkspace(LLAMA)
     chat = fill(workspace)
     window = open_window(theme, workspace, size)
     window.page.open(chat)
-    workspace.send(chat, FOLLOW_UP)
+    workspace.turns.send(chat, FOLLOW_UP)
     workspace.stream(chat, TAIL)
     sentence = "The engine stopped: it was ended from outside. It starts again with your next message."
     workspace.set_engine(
         EngineState(EnginePhase.STOPPED, "/models/llama", LLAMA.model_name, sentence=sentence)
     )
     workspace.fail(chat, sentence, ErrorReport("EngineStopped", sentence))
-    window.shelf.delete(workspace.conversations()[1].id)
+    window.shelf.delete(workspace.library.conversations()[1].id)
     take(window, folder, name)
     window.close()
 
 
 def versions(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """A second answer beside the first, a stopped one, and a message that is being edited."""
-    workspace = FakeWorkspace(LLAMA)
+    workspace = ScriptedWorkspace(LLAMA)
     chat = fill(workspace)
-    workspace.pin(workspace.conversations()[3].id)
+    workspace.shelf.pin(workspace.library.conversations()[3].id)
     window = open_window(theme, workspace, size)
     window.page.open(chat)
-    workspace.regenerate(chat, workspace.reply(chat).id)
+    workspace.turns.regenerate(chat, workspace.reply(chat).id)
     workspace.stream(chat, "Another, shorter answer.\n\n- Choose columns.\n- Work in chunks.")
     workspace.finish(chat)
-    workspace.send(chat, FOLLOW_UP)
+    workspace.turns.send(chat, FOLLOW_UP)
     workspace.stream(chat, TAIL)
     workspace.change(chat, state=MessageState.STOPPED, statistics=statistics(30))
     message = window.page.transcript.views[-2]
@@ -293,15 +293,15 @@ def versions(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 def queued(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """A reply runs in one chat, a message waits in another."""
-    workspace = FakeWorkspace(LLAMA)
+    workspace = ScriptedWorkspace(LLAMA)
     chat = fill(workspace)
     window = open_window(theme, workspace, size)
     window.page.open(chat)
-    workspace.send(chat, FOLLOW_UP)
+    workspace.turns.send(chat, FOLLOW_UP)
     workspace.stream(chat, TAIL)
-    other = workspace.conversations()[1].id
+    other = workspace.library.conversations()[1].id
     window.page.open(other)
-    workspace.send(other, "And make the second paragraph shorter.")
+    workspace.turns.send(other, "And make the second paragraph shorter.")
     take(window, folder, name)
     workspace.finish(chat)
     workspace.change(other, state=MessageState.WAITING)
@@ -312,7 +312,7 @@ def queued(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 def menus(theme: Theme, folder: Path, size: QSize) -> None:
     """The menus, each as its own picture."""
-    workspace = FakeWorkspace(replace(LLAMA, gpu=""))
+    workspace = ScriptedWorkspace(replace(LLAMA, gpu=""))
     workspace.settings.recent_models = ("/models/llama", "/models/Qwen2.5 0.5B Instruct")
     fill(workspace)
     window = open_window(theme, workspace, size)
@@ -327,13 +327,15 @@ def menus(theme: Theme, folder: Path, size: QSize) -> None:
     assert popup is not None
     QTest.qWait(100)
     popup.grab().save(str(folder / "menu-model-light.png"))
-    workspace.drafts.refs = ["/models/Llama 3.2 1B Instruct", "/models/Qwen2.5 0.5B Instruct"]
-    workspace.drafts.problems["/models/Qwen2.5 0.5B Instruct"] = (
+    other = "/models/Qwen2.5 0.5B Instruct"
+    workspace.settings.remember_draft("/models/other", other)
+    workspace.settings.remember_draft("smollm2", "/models/Llama 3.2 1B Instruct")
+    popup.choose(DRAFTS)
+    problem = (
         "The draft was made for another vocabulary: token 139 is 'Ġthe' in the model and 'ĠThe' in the draft; "
         "choose a draft of the same family."
     )
-    workspace.settings.remember_draft("smollm2", "/models/Llama 3.2 1B Instruct")
-    popup.choose(DRAFTS)
+    workspace.tell(DraftChecked(workspace.engine.last(CheckDrafts).request_id, other, problem))
     QTest.qWait(100)
     popup.grab().save(str(folder / "menu-draft-light.png"))
     popup.close()
@@ -342,7 +344,7 @@ def menus(theme: Theme, folder: Path, size: QSize) -> None:
 
 def app_menu(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """The menu behind the three dots, and the window it belongs to."""
-    workspace = FakeWorkspace(LLAMA)
+    workspace = ScriptedWorkspace(LLAMA)
     window = open_window(theme, workspace, size)
     window.page.open(fill(workspace))
     take(window, folder, f"{name}-window")
@@ -355,7 +357,7 @@ def app_menu(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 def settings(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """A page of the settings with changes that are not applied yet, and a search."""
-    workspace = FakeWorkspace(replace(LLAMA, gpu="GPU"))
+    workspace = ScriptedWorkspace(replace(LLAMA, gpu="GPU"))
     workspace.settings.ram_budget_bytes = 6_500_000_000
     workspace.settings.settings_level = "advanced"
     window = open_window(theme, workspace, size)
@@ -376,12 +378,12 @@ def settings(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 def sidebar_overlay(theme: Theme, folder: Path, size: QSize) -> None:
     """The chats over the page of a narrow window, one title being edited."""
-    workspace = FakeWorkspace(LLAMA)
+    workspace = ScriptedWorkspace(LLAMA)
     chat = fill(workspace)
     window = open_window(theme, workspace, size)
     window.page.open(chat)
     window.shell.show_sidebar()
-    window.sidebar.list.rename(workspace.conversations()[2].id)
+    window.sidebar.list.rename(workspace.library.conversations()[2].id)
     take(window, folder, "narrow-sidebar-light")
     window.close()
 

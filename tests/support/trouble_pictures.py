@@ -13,8 +13,8 @@ from app.chat.engine_state import EnginePhase
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from engine.messages import ErrorReport, MemoryShortage
-from tests.support.fake_workspace import FakeWorkspace
 from tests.support.screenshots import FOLLOW_UP, LLAMA, TAIL, begin, fill, open_window, take
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 SHORT = ErrorReport(
     "OutOfMemory",
@@ -25,13 +25,13 @@ SHORT = ErrorReport(
 )
 
 
-def failed(theme: Theme, size: QSize) -> tuple[MainWindow, FakeWorkspace]:
+def failed(theme: Theme, size: QSize) -> tuple[MainWindow, ScriptedWorkspace]:
     """A window whose last reply failed for want of memory."""
-    workspace = FakeWorkspace(LLAMA)
+    workspace = ScriptedWorkspace(LLAMA)
     chat = fill(workspace)
     window = open_window(theme, workspace, size)
     window.page.open(chat)
-    workspace.send(chat, FOLLOW_UP)
+    workspace.turns.send(chat, FOLLOW_UP)
     workspace.stream(chat, TAIL)
     workspace.set_engine(LLAMA.stopped(SHORT.message))
     workspace.fail(chat, SHORT.message, SHORT)
@@ -74,7 +74,7 @@ def main() -> int:
     picture(theme, folder, "150", wide)
     picture(theme, folder, "150-narrow", narrow)
     theme.set_scale(1.0)
-    resting = FakeWorkspace(LLAMA.__class__(EnginePhase.IDLE, "/m", LLAMA.model_name, resting=True))
+    resting = ScriptedWorkspace(LLAMA.__class__(EnginePhase.IDLE, "/m", LLAMA.model_name, resting=True))
     window = open_window(theme, resting, wide)
     take(window, folder, "resting")
     window.close()

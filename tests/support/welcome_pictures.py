@@ -15,15 +15,15 @@ from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from app.ui.welcome.panel import WelcomePanel
 from engine.messages import MachineReported, MeasuringProgress, ReportMachine
-from tests.support.fake_workspace import FakeWorkspace
 from tests.support.machine_scene import machine
 from tests.support.model_pictures import stock
 from tests.support.screenshots import begin, open_window, take
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 WIDE, SMALL = QSize(1280, 820), QSize(380, 560)
 
 
-def welcome(theme: Theme, workspace: FakeWorkspace, size: QSize) -> tuple[MainWindow, WelcomePanel]:
+def welcome(theme: Theme, workspace: ScriptedWorkspace, size: QSize) -> tuple[MainWindow, WelcomePanel]:
     """A window at its first start."""
     window = open_window(theme, workspace, size)
     window.first_run.begin()
@@ -31,9 +31,9 @@ def welcome(theme: Theme, workspace: FakeWorkspace, size: QSize) -> tuple[MainWi
     return window, window.first_run.panel
 
 
-def stocked() -> FakeWorkspace:
+def stocked() -> ScriptedWorkspace:
     """Nothing is here, and what runs is predicted."""
-    workspace = FakeWorkspace()
+    workspace = ScriptedWorkspace()
     workspace.settings.first_run_done = False
     stock(workspace)
     store = workspace.model_store
@@ -43,10 +43,10 @@ def stocked() -> FakeWorkspace:
     return workspace
 
 
-def report(workspace: FakeWorkspace, measured: bool = True) -> None:
+def report(workspace: ScriptedWorkspace, measured: bool = True) -> None:
     """The engine answers."""
     workspace.machine.look()
-    asked = workspace.machine_talk.last(ReportMachine)
+    asked = workspace.engine.last(ReportMachine)
     workspace.tell(MachineReported(asked.request_id, machine(measured, gpu=True)))
 
 
@@ -58,10 +58,10 @@ def pictures(theme: Theme, word: str, folder: object, sizes: tuple[tuple[str, QS
         report(workspace)
         page.refresh()
         QApplication.processEvents()
-        take(window, folder, f"{name}-{word}")  # type: ignore[arg-type]
+        take(window, folder, f"{name}-{word}")
         if scroll:
             page.verticalScrollBar().setValue(scroll)
-            take(window, folder, f"{name}-{word}-below")  # type: ignore[arg-type]
+            take(window, folder, f"{name}-{word}-below")
         window.close()
 
 
@@ -77,7 +77,7 @@ def main() -> None:
     take(window, folder, "welcome-first")
     report(workspace, measured=False)
     workspace.machine.measure_speeds()
-    asked = workspace.machine_talk.last(ReportMachine)
+    asked = workspace.engine.last(ReportMachine)
     workspace.tell(MeasuringProgress(asked.request_id, "memory", 0.4))
     guesses = {name: replace(one, basis="guess") for name, one in predicted.items()}
     workspace.model_store.forecasts.known.update(guesses)

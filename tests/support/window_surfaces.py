@@ -20,24 +20,24 @@ from app.ui.models.removal_dialog import RemovalDialog
 from app.ui.name_dialog import NameDialog
 from app.ui.places import MACHINE, MODELS
 from engine.messages import MachineReported, MakePlan, PlanMade, ReportMachine
-from tests.support.fake_workspace import FakeWorkspace, statistics
 from tests.support.machine_scene import machine, plan
 from tests.support.model_pictures import stock
 from tests.support.screenshots import ANSWER, LONG
+from tests.support.scripted_workspace import ScriptedWorkspace, statistics
 from tests.support.trouble_pictures import SHORT
 
 _FORMULA = "A formula:\n\n$$\nx = \\frac{1}{2}\n$$\n\nand its end."
 _GB = 1_000_000_000
-Opening = Callable[[MainWindow, FakeWorkspace], object]
+Opening = Callable[[MainWindow, ScriptedWorkspace], object]
 
 
-def fill_chat(window: MainWindow, workspace: FakeWorkspace) -> int:
+def fill_chat(window: MainWindow, workspace: ScriptedWorkspace) -> int:
     """Open a chat with every kind of block, an own message, an error with buttons and a status strip."""
     workspace.add_conversation("An older chat", 90_000, "A question?", "An answer.")
     chat = workspace.add_conversation("Everything", 0, "Question?", ANSWER, "More?", LONG, "And?", _FORMULA)
     workspace.change(chat, statistics=statistics(530))
     window.page.open(chat)
-    workspace.send(chat, "One more question")
+    workspace.turns.send(chat, "One more question")
     workspace.stream(chat, "It begins, and then")
     workspace.fail(chat, SHORT.message, SHORT)
     QTest.qWait(60)
@@ -45,7 +45,7 @@ def fill_chat(window: MainWindow, workspace: FakeWorkspace) -> int:
 
 
 def _settings(name: str) -> Opening:
-    def show(window: MainWindow, workspace: FakeWorkspace) -> None:
+    def show(window: MainWindow, workspace: ScriptedWorkspace) -> None:
         workspace.settings.settings_level = "advanced"
         window.settings.open_page(name)
 
@@ -56,7 +56,7 @@ def _command(name: str) -> Opening:
     return lambda window, workspace: window.commands[name].trigger()
 
 
-def _models(window: MainWindow, workspace: FakeWorkspace) -> None:
+def _models(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     stock(workspace)
     window.places.go(MODELS)
     page = window.places.page(MODELS)
@@ -65,24 +65,24 @@ def _models(window: MainWindow, workspace: FakeWorkspace) -> None:
     page.refresh()
 
 
-def _machine(window: MainWindow, workspace: FakeWorkspace) -> None:
+def _machine(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.places.go(MACHINE)
-    talk = workspace.machine_talk
+    talk = workspace.engine
     workspace.tell(MachineReported(talk.last(ReportMachine).request_id, machine(gpu=True)))
     workspace.tell(PlanMade(talk.last(MakePlan).request_id, plan(gpu=True)))
 
 
-def _compare(window: MainWindow, workspace: FakeWorkspace) -> None:
+def _compare(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = window.page.current
     assert chat is not None
     window.comparisons.open_on(workspace.reply(chat).id)
 
 
-def _toast(window: MainWindow, workspace: FakeWorkspace) -> None:
+def _toast(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.toast.say("The chat is deleted.", "Undo", lambda: None, lasting=True, on_details=lambda: None)
 
 
-def _get(window: MainWindow, workspace: FakeWorkspace) -> None:
+def _get(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     draft = DraftOffer("llama-3.2-1b-instruct", "Llama 3.2 1B Instruct", False, 760_000_000)
     repo = "meta-llama/Llama-3.2-3B-Instruct"
     offer = OfferEntry(
@@ -92,17 +92,17 @@ def _get(window: MainWindow, workspace: FakeWorkspace) -> None:
     GetDialog(window._theme, "Llama 3.2 3B Instruct", offer, True, window).open()
 
 
-def _import(window: MainWindow, workspace: FakeWorkspace) -> None:
+def _import(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     mine = ImportEntry(("/home/me/models/thesis",), "thesis", "safetensors", 5 * _GB, 64 * _GB)
     ImportDialog(window._theme, mine, window).open()
 
 
-def _removal(window: MainWindow, workspace: FakeWorkspace) -> None:
+def _removal(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     removal = RemovalEntry("Llama-3.1-8B", 5 * _GB, "", (("Llama-3.2-1B", 760_000_000),))
     RemovalDialog(window._theme, removal, True, window).open()
 
 
-def _folders(window: MainWindow, workspace: FakeWorkspace) -> None:
+def _folders(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     folders = workspace.model_store.folders
     folders.look = lambda: None  # type: ignore[method-assign]
     folders.entries = (
@@ -113,11 +113,11 @@ def _folders(window: MainWindow, workspace: FakeWorkspace) -> None:
     FoldersDialog(window._theme, workspace.model_store, window).open()
 
 
-def _move(window: MainWindow, workspace: FakeWorkspace) -> None:
+def _move(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     MoveDialog(window._theme, "/media/disk/models", 5 * _GB, window).open()
 
 
-def _name(window: MainWindow, workspace: FakeWorkspace) -> None:
+def _name(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     NameDialog(window._theme, "Name of the folder", "Rename", "Letters", lambda name: None, window).open()
 
 
@@ -168,7 +168,7 @@ def surface_on_top(window: MainWindow) -> QWidget:
 
 
 @contextmanager
-def opened(name: str, window: MainWindow, workspace: FakeWorkspace) -> Iterator[QWidget]:
+def opened(name: str, window: MainWindow, workspace: ScriptedWorkspace) -> Iterator[QWidget]:
     """Open one over a filled chat; close it in the end."""
     if window.page.current is None:
         fill_chat(window, workspace)

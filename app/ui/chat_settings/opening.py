@@ -28,8 +28,8 @@ class ChatSettings(QObject):
         self._page = page
         page.header.options_requested.connect(self.open_shown)
         sidebar.list.options_requested.connect(self.open)
-        workspace.conversations_changed.connect(page.refresh_options)
-        workspace.presets_changed.connect(page.refresh_options)
+        workspace.shelf.changed.connect(page.refresh_options)
+        workspace.shelf.presets_changed.connect(page.refresh_options)
 
     def add_commands(self, commands: Commands) -> None:
         """Declare the command."""
@@ -46,7 +46,9 @@ class ChatSettings(QObject):
     @Slot()
     def open_shown(self) -> None:
         """For the chat that is shown, or the one to come."""
-        chat = None if self._page.current is None else self._workspace.conversation(self._page.current)
+        chat = (
+            None if self._page.current is None else self._workspace.library.conversation(self._page.current)
+        )
         title = "" if chat is None else chat.title
         dialog = self._make(self._workspace.open_chat.options(), title)
         dialog.applied.connect(self._apply_to_shown)
@@ -55,12 +57,12 @@ class ChatSettings(QObject):
     @Slot(int)
     def open(self, conversation_id: int) -> None:
         """For a chat of the list, which is not opened for it."""
-        chat = self._workspace.conversation(conversation_id)
+        chat = self._workspace.library.conversation(conversation_id)
         if chat is None or conversation_id == self._page.current:
             self.open_shown()
             return
         dialog = self._make(chat.options, chat.title)
-        dialog.applied.connect(lambda options: self._workspace.set_options(conversation_id, options))
+        dialog.applied.connect(lambda options: self._workspace.shelf.set_options(conversation_id, options))
         dialog.open()
 
     def _make(self, options: ConversationOptions, title: str) -> ChatSettingsDialog:

@@ -68,7 +68,7 @@ class PresetRow(QWidget):
         column.setSpacing(8)
         column.addLayout(self._row)
         column.addWidget(self.for_new_chats)
-        workspace.presets_changed.connect(self._fill)
+        workspace.shelf.presets_changed.connect(self._fill)
         self._fill()
 
     @property
@@ -87,7 +87,7 @@ class PresetRow(QWidget):
 
     def show_like(self, options: ConversationOptions) -> None:
         """Show the preset that says just this; none where there is none, or nothing is said."""
-        same = (preset.name for preset in self._workspace.presets() if preset.options == options)
+        same = (preset.name for preset in self._workspace.shelf.presets() if preset.options == options)
         self._show("" if options.empty else next(same, ""))
 
     def menu(self) -> QMenu:
@@ -119,7 +119,7 @@ class PresetRow(QWidget):
         name = self.name
         self.names.clear()
         self.names.addItem(tr("None"), "")
-        for preset in self._workspace.presets():
+        for preset in self._workspace.shelf.presets():
             self.names.addItem(preset.name, preset.name)
         self._show(name)
 
@@ -145,7 +145,7 @@ class PresetRow(QWidget):
         self._workspace.settings.new_chat_preset = self.name if given else ""
 
     def _preset(self, name: str) -> Preset | None:
-        return next((preset for preset in self._workspace.presets() if preset.name == name), None)
+        return next((preset for preset in self._workspace.shelf.presets() if preset.name == name), None)
 
     def _ask(self, title: str, button: str, name: str, then: Callable[[str], object]) -> None:
         NameDialog(self._theme, title, button, name, then, self).open()
@@ -159,12 +159,12 @@ class PresetRow(QWidget):
         self._ask(tr("Another name for the preset"), tr("Rename"), self.name, self._rename)
 
     def _save(self, name: str) -> None:
-        self._show(self._workspace.save_preset(name, self._options()).name)
+        self._show(self._workspace.shelf.save_preset(name, self._options()).name)
 
     def _rename(self, name: str) -> None:
         before = self.name
         given = self._workspace.settings.new_chat_preset == before
-        self._workspace.rename_preset(before, name)
+        self._workspace.shelf.rename_preset(before, name)
         if given:
             self._workspace.settings.new_chat_preset = name
         self._show(name)
@@ -174,4 +174,4 @@ class PresetRow(QWidget):
         name = self.name
         if self._workspace.settings.new_chat_preset == name:
             self._workspace.settings.new_chat_preset = ""
-        self._workspace.delete_preset(name)
+        self._workspace.shelf.delete_preset(name)

@@ -230,7 +230,7 @@ class ComparisonDialog(RingedDialog):
 
     @Slot()
     def _copy(self) -> None:
-        comparison, model = self._workspace.comparison, self._workspace.engine_state().model_name
+        comparison, model = self._workspace.comparison, self._workspace.model.state.model_name
         text = as_text(model, self.prompt.toPlainText(), comparison.trials, comparison.agreement)
         QGuiApplication.clipboard().setText(text)
 

@@ -36,7 +36,7 @@ class Comparisons(QObject):
     def open(self) -> None:
         """With what is typed as the prompt, or with the last question of the chat that is shown."""
         typed, chat = self._page.composer.text, self._page.current
-        messages = [] if chat is None else self._workspace.messages(chat)
+        messages = [] if chat is None else self._workspace.library.messages(chat)
         if messages and not typed.strip():
             self.open_on(messages[-1].id)
         else:

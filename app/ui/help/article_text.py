@@ -60,7 +60,7 @@ class ArticleText:
         return HelpFacts(
             version(),
             str(workspace.upkeep.diagnostics.data_folder),
-            workspace.engine_state().model_name,
+            workspace.model.state.model_name,
             workspace.machine.report,
             workspace.machine.plans.chosen,
             workspace.model_store.offers.catalogue(),

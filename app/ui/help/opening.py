@@ -61,7 +61,7 @@ class HelpOpening(QObject):
         self._found: dict[str, Command] = {}
         places.register(HELP, self._page)
         workspace.machine.changed.connect(self.offer)
-        workspace.engine_changed.connect(self.offer)
+        workspace.model.changed.connect(self.offer)
 
     def add_commands(self, commands: Commands) -> None:
         """Declare the command."""
@@ -119,7 +119,7 @@ class HelpOpening(QObject):
             machine.changed,
             machine.plans.answered,
             forecasts.changed,
-            self._workspace.engine_changed,
+            self._workspace.model.changed,
         ):
             told.connect(page.refresh)
         return page

@@ -64,10 +64,10 @@ class InspectorDock(QObject):
         panel = self.panel or self._made()
         self._show_last()
         panel.start()
-        self._workspace.message_added.connect(self._follow)
-        self._workspace.message_changed.connect(self._follow)
-        self._workspace.conversation_replaced.connect(self._path_changed)
-        self._workspace.engine_changed.connect(self._engine_changed)
+        self._workspace.turns.message_added.connect(self._follow)
+        self._workspace.replies.message_changed.connect(self._follow)
+        self._workspace.turns.conversation_replaced.connect(self._path_changed)
+        self._workspace.model.changed.connect(self._engine_changed)
         self._page.conversation_shown.connect(self._show_last)
         self._shell.show_inspector(panel, self._workspace.settings.inspector_width)
         self.shown_changed.emit(True)
@@ -79,10 +79,10 @@ class InspectorDock(QObject):
             return
         self.open = False
         self.panel.stop()
-        self._workspace.message_added.disconnect(self._follow)
-        self._workspace.message_changed.disconnect(self._follow)
-        self._workspace.conversation_replaced.disconnect(self._path_changed)
-        self._workspace.engine_changed.disconnect(self._engine_changed)
+        self._workspace.turns.message_added.disconnect(self._follow)
+        self._workspace.replies.message_changed.disconnect(self._follow)
+        self._workspace.turns.conversation_replaced.disconnect(self._path_changed)
+        self._workspace.model.changed.disconnect(self._engine_changed)
         self._page.conversation_shown.disconnect(self._show_last)
         self._shell.hide_inspector()
         self.shown_changed.emit(False)
@@ -99,7 +99,7 @@ class InspectorDock(QObject):
     def _replies(self) -> list[Message]:
         """Those of the path that is shown."""
         chat = self._page.current
-        messages = [] if chat is None else self._workspace.messages(chat)
+        messages = [] if chat is None else self._workspace.library.messages(chat)
         return [message for message in messages if message.role == "assistant"]
 
     @Slot()

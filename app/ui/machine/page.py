@@ -112,7 +112,7 @@ class MachinePage(PlacePage):
     def _connect(self) -> None:
         self._machine.changed.connect(self._refresh)
         self._machine.plans.answered.connect(self._refresh)
-        self._workspace.engine_changed.connect(self._refresh)
+        self._workspace.model.changed.connect(self._refresh)
         self._theme.changed.connect(self._arrange)
         self.again_button.clicked.connect(self._machine.measure_speeds)
         self.copy_button.clicked.connect(self._copy)
@@ -170,7 +170,7 @@ class MachinePage(PlacePage):
         self._state_below.setVisible(not fits)
 
     def _model_name(self, ref: str) -> str:
-        state = self._workspace.engine_state()
+        state = self._workspace.model.state
         if ref == state.model_ref:
             return state.model_name
         return next((model.name for model in self._workspace.models() if model.ref == ref), ref)

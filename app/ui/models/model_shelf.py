@@ -107,7 +107,7 @@ class ModelShelf:
         room = figures.size(found.room_bytes)
         here = (
             tr("About {room} of memory for models, and a GPU.", room=room)
-            if self._workspace.engine_state().gpu
+            if self._workspace.model.state.gpu
             else tr("About {room} of memory for models.", room=room)
         )
         return paragraph(here, tr(_SOURCES[found.basis]))

@@ -106,7 +106,7 @@ class ModelsPage(PlacePage):
         store = self._store
         for signal in (
             store.downloads.changed, store.installed.changed, store.forecasts.changed, store.pairs_changed,
-            store.offers.missed_changed, workspace.engine_changed,
+            store.offers.missed_changed, workspace.model.changed,
         ):  # fmt: skip
             signal.connect(self._refresh_soon)
         store.installed.changed.connect(self._look_at_installed)

@@ -36,5 +36,5 @@ class Consequences:
 
     def of_last_apply(self) -> str:
         """State of applied changes: being loaded, waiting, or failed."""
-        state = self._workspace.engine_state()
+        state = self._workspace.model.state
         return tr("The model is being loaded.") if state.phase is EnginePhase.LOADING else state.sentence

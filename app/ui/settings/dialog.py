@@ -57,7 +57,7 @@ class SettingsDialog(RingedDialog):
         self.setWindowTitle(tr("Settings"))
         self.setMinimumSize(_LEAST)
         settings = workspace.settings
-        self.head = Head(theme, settings.model, workspace.engine_state().model_name, self)
+        self.head = Head(theme, settings.model, workspace.model.state.model_name, self)
         self.head.level.choose(settings.settings_level)
         self.page_list = PageList(theme, PAGES, self)
         self.choices = FieldChoices(workspace, self)
@@ -126,7 +126,7 @@ class SettingsDialog(RingedDialog):
         self.stack.made.connect(self._page_made)
         self.foot.undo_button.clicked.connect(self._undo)
         self.foot.apply_button.clicked.connect(self.apply)
-        self._workspace.engine_changed.connect(self._engine_changed)
+        self._workspace.model.changed.connect(self._engine_changed)
         self._theme.changed.connect(self._restyle)
         self.choices.changed.connect(self._choices_changed)
         self._workspace.plans.answered.connect(self._refresh)

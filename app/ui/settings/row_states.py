@@ -94,7 +94,7 @@ class RowStates:
         own = self._pending.chosen.by_model.get(self._pending.chosen.model, {})
         if not problem and not scope and name in own:
             words = value_words(Settings.declared()[name], own[name])
-            model = self._workspace.engine_state().model_name
+            model = self._workspace.model.state.model_name
             return tr("{model} has a value of its own: {value}.", model=model, value=words)
         return problem or self._origin(name)
 

@@ -96,9 +96,10 @@ class ReplyView(QWidget):
         """The sentences beside the reply."""
         return [label.text() for label in self._notices]
 
-    def append_text(self, text: str) -> None:
-        """More of the reply has come."""
-        self.blocks.append_text(text)
+    def change_text(self, message: Message) -> None:
+        """More of the reply has come: shown a moment later, if not at once."""
+        self.message = message
+        self.blocks.change_text(message.content)
 
     def show_unconfirmed(self, text: str) -> None:
         """Show a guess of what follows, in place of the last."""
@@ -111,7 +112,7 @@ class ReplyView(QWidget):
         if message.state.unfinished and _without_figures(before) == _without_figures(message):
             self._show_strip()  # several times a second, and nothing else has to be looked at
             return
-        # While it is written the text comes by `append_text`; the whole of it is taken once, at the end.
+        # While it is written the text comes by `change_text`; what is left of it is shown at the end.
         if message.content != self.text and not message.state.unfinished:
             self.blocks.set_text(message.content)
         self._show_state()

@@ -36,7 +36,7 @@ class ReplyBlocks(QWidget):
     """Finished blocks are parsed once; only the tail is parsed again.
 
     That happens at most every 33 ms, and less often when one pass takes long, so that the window stays free for
-    the person.
+    the person. Nothing else on the way of a text holds it back.
     """
 
     height_changed = Signal()
@@ -62,6 +62,7 @@ class ReplyBlocks(QWidget):
         self._drafted = False
         self._pattern: re.Pattern[str] | None = None
         self._unconfirmed: UnconfirmedText | None = None
+        self._guess = ""
         self._guessed_at = 0  # length of the text that the guess goes on from
         self._least_height = 0  # while guesses come and go, so that what is below stays where it is
         self._timer = QTimer(self, singleShot=True)
@@ -86,10 +87,26 @@ class ReplyBlocks(QWidget):
         ]
         return next((text for top, text in reversed(codes) if top < bottom), codes[0][1] if codes else None)
 
-    def append_text(self, text: str) -> None:
+    def change_text(self, text: str) -> None:
         """More has come: shown at once when the last time is long enough ago."""
-        self._text += text
-        self._splitter.feed(text)
+        self._take_text(text)
+        self._refresh_soon()
+
+    def set_text(self, text: str) -> None:
+        """Show a whole text now."""
+        self._take_text(text)
+        self.refresh()
+
+    def _take_text(self, text: str) -> None:
+        """Split a text; the blocks of what it only adds to are kept."""
+        if not text.startswith(self._text):
+            self._splitter = BlockSplitter()
+            self._frozen = 0
+            self._text = ""
+        self._splitter.feed(text[len(self._text) :])
+        self._text = text
+
+    def _refresh_soon(self) -> None:
         waited_ms = (perf_counter() - self._refreshed_at) * 1000
         pause_ms = max(_REFRESH_MS, 3 * self._cost_ms)
         if waited_ms >= pause_ms:
@@ -97,22 +114,11 @@ class ReplyBlocks(QWidget):
         elif not self._timer.isActive():
             self._timer.start(int(pause_ms - waited_ms))
 
-    def set_text(self, text: str) -> None:
-        """Show a whole text; what it only adds to is kept."""
-        if not text.startswith(self._text):
-            self._splitter = BlockSplitter()
-            self._frozen = 0
-            self._text = ""
-        self._splitter.feed(text[len(self._text) :])
-        self._text = text
-        self.refresh()
-
     def set_complete(self, complete: bool) -> None:
         """Nothing follows any more: an open code fence counts as closed."""
         if complete != self._complete:
             self._complete = complete
             self._least_height = 0
-            self._drop_unconfirmed()
             self.refresh()
 
     def set_caret(self, lit: bool | None) -> None:
@@ -126,18 +132,9 @@ class ReplyBlocks(QWidget):
 
     def show_unconfirmed(self, text: str) -> None:
         """Show a guess of what follows behind the text, in place of the last; it is no part of the text."""
-        if not text:
-            if not self._timer.isActive():  # else it goes when the text that replaces it is shown
-                self._drop_unconfirmed()
-            return
-        if self._timer.isActive():
-            self.refresh()  # a guess stands behind all of the text
-        if self._unconfirmed is None:
-            self._unconfirmed = UnconfirmedText(self.theme, self)
-        self._guessed_at = len(self._text)
-        self._unconfirmed.set_text(text)
-        self._unconfirmed.show()
-        self._tell_height()
+        if text != self._guess or self._guessed_at != len(self._text):
+            self._guess, self._guessed_at = text, len(self._text)
+            self._refresh_soon()
 
     @property
     def unconfirmed(self) -> str:
@@ -145,10 +142,15 @@ class ReplyBlocks(QWidget):
         hidden = self._unconfirmed is None or self._unconfirmed.isHidden()
         return "" if hidden or self._unconfirmed is None else self._unconfirmed.text
 
-    def _drop_unconfirmed(self) -> None:
-        if self._unconfirmed is not None and not self._unconfirmed.isHidden():
-            self._unconfirmed.hide()
-            self._tell_height()
+    def _show_guess(self) -> None:
+        """Show the guess if it goes on from the text that is shown, or take it away."""
+        guess = self._guess if self._guessed_at == len(self._text) and not self._complete else ""
+        if guess and self._unconfirmed is None:
+            self._unconfirmed = UnconfirmedText(self.theme, self)
+        if self._unconfirmed is not None:
+            if guess:
+                self._unconfirmed.set_text(guess)
+            self._unconfirmed.setVisible(bool(guess))
 
     def set_drafted(self, stretches: Stretches) -> None:
         """Mark the parts of a finished text that came from accepted drafts; none takes the marks away."""
@@ -233,8 +235,7 @@ class ReplyBlocks(QWidget):
         """Show what has come since the last time."""
         begun = perf_counter()
         self._timer.stop()
-        if self._guessed_at != len(self._text):
-            self._drop_unconfirmed()
+        self._show_guess()
         blocks = self._splitter.frozen[self._frozen :] + self._splitter.tail()
         if not blocks and not self._frozen and self._caret is not None:
             blocks = [_EMPTY]  # for the caret to stand in

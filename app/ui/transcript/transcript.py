@@ -160,11 +160,11 @@ class Transcript(MessageColumn):
         self._span.change(message)
         self.messages_changed.emit()
 
-    def append_text(self, message_id: int, text: str) -> None:
+    def change_text(self, message: Message) -> None:
         """More of a reply has come."""
-        reply = self._views.reply(message_id)
+        reply = self._views.reply(message.id)
         if reply is not None:
-            reply.append_text(text)
+            reply.change_text(message)
 
     def show_unconfirmed(self, message_id: int, text: str) -> None:
         """Show a guess of what a reply goes on with, in place of the last."""

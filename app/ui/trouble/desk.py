@@ -61,7 +61,7 @@ class TroubleDesk(QObject):
         workspace.trouble.connect(self.tell)
         workspace.upkeep.remark.connect(self._remark)
         workspace.trouble_over.connect(self._over)
-        workspace.engine_changed.connect(self._engine_changed)
+        workspace.model.changed.connect(self._engine_changed)
         page.trouble_met.connect(self._tell_of_engine)
         page.transcript.trouble_requested.connect(self._mend_reply)
         about = CommandGroup.HELP

@@ -94,7 +94,7 @@ class WelcomePanel(QScrollArea):
             store.offers.missed_changed, self._workspace.machine.changed,
         ):  # fmt: skip
             signal.connect(self._refresh_soon)
-        self._workspace.engine_changed.connect(self._engine_changed)
+        self._workspace.model.changed.connect(self._engine_changed)
         store.downloads.changed.connect(self._tell_download)
         self.cards.get_requested.connect(self._get)
         self.cards.retry_requested.connect(self.getting.go_on)
@@ -103,7 +103,7 @@ class WelcomePanel(QScrollArea):
     @Slot()
     def refresh(self) -> None:
         """Show everything as it is now."""
-        self.hero.show_engine(self._workspace.engine_state())
+        self.hero.show_engine(self._workspace.model.state)
         if not self._store.forecasts.under_way or self._choosing:
             # The accent is the composer's: what to do first is to write.
             self.cards.show_cards(self._shelf.cards(self.getting.asked, in_words=True))
@@ -127,7 +127,7 @@ class WelcomePanel(QScrollArea):
 
     def _look(self) -> None:
         """Ask the engine what suits this computer, once it can tell."""
-        up = self._workspace.engine_state().phase not in (EnginePhase.STARTING, EnginePhase.STOPPED)
+        up = self._workspace.model.state.phase not in (EnginePhase.STARTING, EnginePhase.STOPPED)
         if up and not self._looked and self.isVisible():
             self._looked = True
             self._store.look_around()
@@ -151,7 +151,7 @@ class WelcomePanel(QScrollArea):
             return tr("Measuring its speed, {share}. You need not wait.", share=share)
         if found:
             return self._shelf.machine_words()
-        if self._workspace.engine_state().phase is EnginePhase.STOPPED:
+        if self._workspace.model.state.phase is EnginePhase.STOPPED:
             return tr("It could not be looked at. Everything else works all the same.")
         if not known or self._store.forecasts.under_way:
             return tr("They appear once Tenon knows which models run here.")

@@ -32,17 +32,17 @@ class Recorder(QObject):
         self.states: list[EngineState] = []
         self.prefill: list[float] = []
         self.guesses: list[str] = []
-        workspace.reply_text_added.connect(self._text)
-        workspace.message_changed.connect(self._change)
+        workspace.replies.text_changed.connect(self._text)
+        workspace.replies.message_changed.connect(self._change)
         workspace.notice.connect(self._notice)
         workspace.trouble.connect(self._trouble)
-        workspace.engine_changed.connect(self._state)
-        workspace.prefill_progress.connect(self._prefill)
-        workspace.unconfirmed_changed.connect(self._guess)
+        workspace.model.changed.connect(self._state)
+        workspace.replies.prefill_progress.connect(self._prefill)
+        workspace.replies.unconfirmed_changed.connect(self._guess)
 
-    @Slot(int, int, str)
-    def _text(self, _conversation_id: int, message_id: int, text: str) -> None:
-        self.texts.append((message_id, text))
+    @Slot(object)
+    def _text(self, reply: Message) -> None:
+        self.texts.append((reply.id, reply.content))
 
     @Slot(object)
     def _change(self, message: Message) -> None:
@@ -96,15 +96,15 @@ class Desk:
         self.qtbot.waitUntil(condition, timeout=int(timeout_s * 1000))
 
     def wait_for_state(self, workspace: Workspace, conversation_id: int, state: MessageState) -> Message:
-        self.wait(lambda: workspace.messages(conversation_id)[-1].state is state)
-        return workspace.messages(conversation_id)[-1]
+        self.wait(lambda: workspace.library.messages(conversation_id)[-1].state is state)
+        return workspace.library.messages(conversation_id)[-1]
 
     def wait_for_phase(self, workspace: Workspace, phase: EnginePhase) -> None:
-        self.wait(lambda: workspace.engine_state().phase is phase)
+        self.wait(lambda: workspace.model.state.phase is phase)
 
     def answer(self, workspace: Workspace, text: str, conversation_id: int | None = None) -> int:
         """Send a message and wait for the whole reply."""
-        conversation_id = workspace.send(conversation_id, text)
+        conversation_id = workspace.turns.send(conversation_id, text)
         self.wait_for_state(workspace, conversation_id, MessageState.COMPLETE)
         return conversation_id
 

@@ -25,15 +25,15 @@ from tests.support.documents import write_pdf
 
 def exported(desk: Desk, workspace: Workspace, export: Callable[[], None]) -> str:
     """Run an export and return its sentence."""
-    with desk.qtbot.waitSignal(workspace.export_finished) as signal:
+    with desk.qtbot.waitSignal(workspace.archive.export_finished) as signal:
         export()
     assert signal.args is not None
     return str(signal.args[1])
 
 
 def imported(desk: Desk, workspace: Workspace, path: Path) -> tuple[int, str]:
-    with desk.qtbot.waitSignal(workspace.import_finished) as signal:
-        workspace.import_conversations(path)
+    with desk.qtbot.waitSignal(workspace.archive.import_finished) as signal:
+        workspace.archive.import_file(path)
     assert signal.args is not None
     return int(signal.args[0]), str(signal.args[1])
 
@@ -41,32 +41,32 @@ def imported(desk: Desk, workspace: Workspace, path: Path) -> tuple[int, str]:
 def test_all_conversations_go_out_and_come_in_with_their_alternatives(desk: Desk) -> None:
     workspace = desk.open()
     first = desk.answer(workspace, "first\nsay 1")
-    workspace.regenerate(first, workspace.messages(first)[1].id)
+    workspace.turns.regenerate(first, workspace.library.messages(first)[1].id)
     desk.wait_for_state(workspace, first, MessageState.COMPLETE)
     desk.answer(workspace, "second\nsay 2")
-    workspace.pin(first)
+    workspace.shelf.pin(first)
     path = desk.folder / "all.json"
-    assert exported(desk, workspace, lambda: workspace.export_all(path)) == ""
+    assert exported(desk, workspace, lambda: workspace.archive.export(path, None)) == ""
     workspace.close()
 
     other = desk.open(folder=desk.folder / "other")
     there = desk.answer(other, "there already\nsay 1")
     assert imported(desk, other, path) == (2, "2 chats were imported.")
     assert imported(desk, other, path)[0] == 2  # again: copies beside them
-    titles = [conversation.title for conversation in other.conversations()]
+    titles = [conversation.title for conversation in other.library.conversations()]
     assert sorted(titles) == ["first", "first", "second", "second", "there already"]
-    copy = other.conversations()[0]
+    copy = other.library.conversations()[0]
     assert (copy.title, copy.pinned) == ("first", True)
-    messages = other.messages(copy.id)
+    messages = other.library.messages(copy.id)
     assert [message.content for message in messages] == ["first\nsay 1", "w0 "]
-    assert len(other.alternatives(copy.id, messages[1].id)) == 2
+    assert len(other.library.alternatives(copy.id, messages[1].id)) == 2
     assert messages[1].details is not None
     desk.answer(other, "say 2", copy.id)
     desk.wait(lambda: len(other.search("second").hits) == 2)
     other.close()
     again = desk.open(folder=desk.folder / "other")
-    assert len(again.messages(copy.id)) == 4
-    assert len(again.messages(there)) == 2
+    assert len(again.library.messages(copy.id)) == 4
+    assert len(again.library.messages(there)) == 2
 
 
 def test_one_conversation_goes_out_as_markdown(desk: Desk) -> None:
@@ -74,12 +74,14 @@ def test_one_conversation_goes_out_as_markdown(desk: Desk) -> None:
     chat = desk.answer(workspace, "first\nsay 1")
     desk.answer(workspace, "second\nsay 2")
     path = desk.folder / "chat.md"
-    assert exported(desk, workspace, lambda: workspace.export_conversation(chat, path)) == ""
+    assert exported(desk, workspace, lambda: workspace.archive.export(path, chat)) == ""
     page = path.read_text(encoding="utf-8")
     assert page.startswith("# first\n")
     assert "## You\n\nfirst\nsay 1\n\n## SmolLM2 135M\n\nw0\n" in page
     assert "second" not in page
-    sentence = exported(desk, workspace, lambda: workspace.export_all(desk.folder / "no" / "all.json"))
+    sentence = exported(
+        desk, workspace, lambda: workspace.archive.export(desk.folder / "no" / "all.json", None)
+    )
     assert "choose another folder" in sentence
 
 
@@ -87,7 +89,7 @@ def test_a_file_that_is_damaged_brings_nothing_in(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "say 1")
     path = desk.folder / "all.json"
-    exported(desk, workspace, lambda: workspace.export_all(path))
+    exported(desk, workspace, lambda: workspace.archive.export(path, None))
     values = json.loads(path.read_text(encoding="utf-8"))
     good = values["conversations"][0]
     values["conversations"].append({**good, "messages": [{"id": 1, "role": "user", "content": 4}]})
@@ -95,7 +97,7 @@ def test_a_file_that_is_damaged_brings_nothing_in(desk: Desk) -> None:
     assert imported(desk, workspace, path) == (
         0, "all.json was not imported. The field content in it is no text."
     )  # fmt: skip
-    assert [conversation.id for conversation in workspace.conversations()] == [chat]
+    assert [conversation.id for conversation in workspace.library.conversations()] == [chat]
 
 
 def test_a_disk_that_refuses_in_the_middle_brings_nothing_in(
@@ -105,7 +107,7 @@ def test_a_disk_that_refuses_in_the_middle_brings_nothing_in(
     desk.answer(workspace, "one\nsay 1")
     desk.answer(workspace, "two\nsay 1")
     path = desk.folder / "all.json"
-    exported(desk, workspace, lambda: workspace.export_all(path))
+    exported(desk, workspace, lambda: workspace.archive.export(path, None))
     write = ConversationStore._write
     calls: list[int] = []
 
@@ -119,7 +121,7 @@ def test_a_disk_that_refuses_in_the_middle_brings_nothing_in(
     assert imported(desk, workspace, path) == (0, "all.json was not imported. The disk is full.")
     monkeypatch.undo()
     workspace.close()
-    assert len(desk.open().conversations()) == 2
+    assert len(desk.open().library.conversations()) == 2
 
 
 def test_nothing_is_imported_where_nothing_is_kept(desk: Desk) -> None:
@@ -133,7 +135,7 @@ def test_a_backup_is_made_once_a_day_and_its_failure_told_once(
 ) -> None:
     workspace = desk.open(start=False)
     desk.answer(workspace, "say 1")
-    workspace._archive.backup_timer.setInterval(1)
+    workspace.archive.backup_timer.setInterval(1)
     workspace.start()
     backup = desk.folder / "data" / FOLDER / f"tenon-000001-{date.today().isoformat()}.sqlite3"
     desk.wait(backup.exists)
@@ -144,8 +146,8 @@ def test_a_backup_is_made_once_a_day_and_its_failure_told_once(
 
     monkeypatch.setattr(ConversationStore, "back_up", refuse)
     again = desk.open()
-    again._archive.back_up()
-    again._archive.back_up()
+    again.archive.back_up()
+    again.archive.back_up()
     desk.wait(lambda: desk.recorder.notices != [])
     desk.answer(again, "say 1")
     assert desk.recorder.notices == ["No room."]
@@ -154,12 +156,12 @@ def test_a_backup_is_made_once_a_day_and_its_failure_told_once(
 def test_a_damaged_database_is_back_as_of_the_last_backup(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "say 1")
-    workspace._archive.back_up()
+    workspace.archive.back_up()
     workspace.close()
     (desk.folder / "data" / "tenon.sqlite3").write_bytes(bytes(8192))
     again = desk.open()
     assert "back as of the backup" in desk.recorder.notices[0]
-    assert len(again.messages(chat)) == 2
+    assert len(again.library.messages(chat)) == 2
 
 
 def secrets(desk: Desk) -> list[str]:
@@ -171,22 +173,26 @@ def secrets(desk: Desk) -> list[str]:
 def test_everything_can_be_erased(desk: Desk) -> None:
     workspace = desk.open()
     file = Attachment("topsecretfile.txt", 13, "topsecrettext")
-    first = workspace.send(None, "topsecretword\nsay 1", (file,))
+    first = workspace.turns.send(None, "topsecretword\nsay 1", (file,))
     desk.wait_for_state(workspace, first, MessageState.COMPLETE)
-    workspace.move_to_folder(first, "topsecretfolder")
+    workspace.shelf.move_to_folder(first, "topsecretfolder")
     workspace.settings.folded_groups = ("topsecretfolder",)
-    workspace._archive.back_up()
-    workspace.save_preset("topsecretname", ConversationOptions("topsecretprompt"))
+    workspace.archive.back_up()
+    workspace.shelf.save_preset("topsecretname", ConversationOptions("topsecretprompt"))
     workspace.settings.system_prompt = "topsecretsetting"
     workspace.settings.set_for_model("smollm2", "system_prompt", "topsecretrole")
     workspace.settings.threads = 3
-    running = workspace.send(None, "slow 500")
+    running = workspace.turns.send(None, "slow 500")
     desk.wait_for_state(workspace, running, MessageState.STREAMING)
-    workspace.send(None, "topsecretqueued")
-    with desk.qtbot.waitSignal(workspace.everything_erased):
+    workspace.turns.send(None, "topsecretqueued")
+    with desk.qtbot.waitSignal(workspace.archive.erased):
         workspace.erase_everything()
-    assert (workspace.conversations(), workspace.presets(), workspace.messages(running)) == ([], [], [])
-    assert workspace.undo_delete() is None
+    assert (
+        workspace.library.conversations(),
+        workspace.shelf.presets(),
+        workspace.library.messages(running),
+    ) == ([], [], [])
+    assert workspace.shelf.undo_delete() is None
     desk.wait(
         lambda: secrets(desk) == []
     )  # while it still runs: side files of the database hold nothing either
@@ -194,7 +200,7 @@ def test_everything_can_be_erased(desk: Desk) -> None:
     workspace.close()
     assert secrets(desk) == []
     again = desk.open()
-    assert [conversation.id for conversation in again.conversations()] == [chat]
+    assert [conversation.id for conversation in again.library.conversations()] == [chat]
     assert again.settings.threads == 3
     assert desk.recorder.notices == []
 
@@ -209,7 +215,7 @@ def test_settings_go_along_where_that_is_asked_for(desk: Desk) -> None:
     workspace.erase_everything(with_settings=True)
     assert (workspace.settings.threads, workspace.settings.model) == (0, "smollm2")
     desk.wait_for_phase(workspace, EnginePhase.READY)
-    assert workspace.engine_state().model_ref == "smollm2"
+    assert workspace.model.state.model_ref == "smollm2"
     workspace.close()
     assert secrets(desk) == []
 
@@ -220,10 +226,12 @@ def test_files_are_read_beside_the_window_one_after_the_other(desk: Desk) -> Non
     report = write_pdf(desk.folder / "report.pdf", ["The first page.", "The second page."])
     came: list[Attachment] = []
     refused: list[str] = []
-    given_up = workspace.attach(report, came.append, lambda error: refused.append(error.message))
+    given_up = workspace.attachment_reader.read(
+        report, came.append, lambda error: refused.append(error.message)
+    )
     given_up()
     for path in (report, desk.folder, desk.folder / "notes.txt"):
-        workspace.attach(path, came.append, lambda error: refused.append(error.message))
+        workspace.attachment_reader.read(path, came.append, lambda error: refused.append(error.message))
     assert came == []  # nothing waits
     desk.wait(lambda: len(came) == 2)
     assert [(file.name, len(file.sections), file.text[:10]) for file in came] == [
@@ -238,7 +246,7 @@ def test_a_document_that_is_being_read_does_not_keep_the_program(desk: Desk) -> 
     workspace = desk.open()
     report = write_pdf(desk.folder / "report.pdf", ["The first page."])
     came: list[Attachment] = []
-    workspace.attach(report, came.append, lambda error: None)
+    workspace.attachment_reader.read(report, came.append, lambda error: None)
     workspace.close()
     desk.wait(lambda: not any(thread.name == "tenon-attachments" for thread in threading.enumerate()))
     assert came == []
@@ -254,18 +262,21 @@ def test_a_backup_brings_back_the_chats_that_are_not_here(desk: Desk) -> None:
     (backup,) = backups(desk.folder / "data")
     workspace._database.writer.hide(lost)
     workspace._database.writer.erase(lost)
-    workspace._database.writer.erase_messages([workspace.messages(shorter)[-1].id])
+    workspace._database.writer.erase_messages([workspace.library.messages(shorter)[-1].id])
     workspace.close()
     workspace = desk.open()
-    with desk.qtbot.waitSignal(workspace.import_finished) as told:
-        workspace.import_conversations(backup.path)
+    with desk.qtbot.waitSignal(workspace.archive.import_finished) as told:
+        workspace.archive.import_file(backup.path)
     assert told.args is not None
     assert told.args[0] == 2
-    chats = [[message.content for message in workspace.messages(one.id)] for one in workspace.conversations()]
+    chats = [
+        [message.content for message in workspace.library.messages(one.id)]
+        for one in workspace.library.conversations()
+    ]
     assert sorted(chats) == [["say 1", "w0 "], ["say 2", "w0 w1 "], ["say 3"], ["say 3", "w0 w1 w2 "]]
-    assert kept in [one.id for one in workspace.conversations()]
-    with desk.qtbot.waitSignal(workspace.import_finished) as told:
-        workspace.import_conversations(backup.path)
+    assert kept in [one.id for one in workspace.library.conversations()]
+    with desk.qtbot.waitSignal(workspace.archive.import_finished) as told:
+        workspace.archive.import_file(backup.path)
     assert told.args == [0, f"Every chat of {backup.path.name} is here already."]
 
 
@@ -275,8 +286,8 @@ def test_a_database_of_something_else_is_refused(desk: Desk) -> None:
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE t (x)")
     connection.close()
-    with desk.qtbot.waitSignal(workspace.import_finished) as told:
-        workspace.import_conversations(path)
+    with desk.qtbot.waitSignal(workspace.archive.import_finished) as told:
+        workspace.archive.import_file(path)
     assert told.args is not None
     assert told.args[0] == 0
     assert "no backup of chats" in told.args[1]

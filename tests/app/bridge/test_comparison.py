@@ -34,8 +34,8 @@ def test_both_modes_answer_and_nothing_is_kept(desk: Desk) -> None:
     agreement = comparison.agreement
     assert agreement is not None
     assert (agreement.identical, agreement.tokens, agreement.complete) == (True, 5, True)
-    assert workspace.conversations() == []
-    assert workspace.engine_state().phase is EnginePhase.READY
+    assert workspace.library.conversations() == []
+    assert workspace.model.state.phase is EnginePhase.READY
 
 
 def test_the_first_difference_is_found(desk: Desk) -> None:
@@ -68,11 +68,11 @@ def test_it_does_not_run_beside_a_reply_nor_without_a_prompt(desk: Desk) -> None
     workspace = desk.open()
     with pytest.raises(EmptyPrompt):
         workspace.comparison.start("  ", MODES, 8)
-    chat = workspace.send(None, "slow 500")
+    chat = workspace.turns.send(None, "slow 500")
     desk.wait_for_state(workspace, chat, MessageState.STREAMING)
     with pytest.raises(UsageError, match="A reply is being written"):
         workspace.comparison.start("say 1", MODES, 8)
-    workspace.stop(chat)
+    workspace.replies.stop(chat)
 
 
 def test_what_is_measured_unasked_gives_way_to_it(desk: Desk) -> None:
@@ -130,7 +130,7 @@ def test_the_prompt_of_a_message_has_what_was_said_before_it(desk: Desk) -> None
     workspace.settings.system_prompt = "Be polite."
     chat = desk.answer(workspace, "first\nsay 1")
     desk.answer(workspace, "echo", chat)
-    prompt, reply = workspace.messages(chat)[-2:]
+    prompt, reply = workspace.library.messages(chat)[-2:]
     before, asked = workspace.comparison.prompt_of(chat, prompt.id)
     assert asked.content == "echo"
     assert [turn.role for turn in before] == ["system", "user", "assistant"]
@@ -143,6 +143,6 @@ def test_the_prompt_of_a_message_has_what_was_said_before_it(desk: Desk) -> None
     workspace.comparison.start("echo", MODES, 8)
     desk.wait(lambda: not workspace.comparison.running)
     assert workspace.comparison.trials[0].text == "system:Be polite.|user:echo|"
-    workspace.set_options(chat, ConversationOptions(system_prompt=""))
+    workspace.shelf.set_options(chat, ConversationOptions(system_prompt=""))
     before, _ = workspace.comparison.prompt_of(chat, prompt.id)
     assert before[0] == ChatMessage("user", "first\nsay 1")

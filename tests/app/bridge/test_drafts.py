@@ -43,12 +43,12 @@ def test_a_draft_is_used_from_the_next_message_on_and_kept_for_its_model(desk: D
     workspace.drafts.choose(small)
     desk.wait(lambda: workspace.drafts.chosen_name == "small")
     desk.wait_for_phase(workspace, EnginePhase.READY)
-    assert workspace.engine_state().draft_name == "small"
+    assert workspace.model.state.draft_name == "small"
     chat = desk.answer(workspace, "draft")
-    assert workspace.messages(chat)[-1].content.startswith(f"draft:{small}")
+    assert workspace.library.messages(chat)[-1].content.startswith(f"draft:{small}")
     workspace.choose_model(other)
     desk.wait_for_phase(workspace, EnginePhase.READY)
-    assert (workspace.drafts.chosen_name, workspace.engine_state().draft_name) == ("", "")
+    assert (workspace.drafts.chosen_name, workspace.model.state.draft_name) == ("", "")
     assert workspace.drafts.in_use == ""
     workspace.choose_model("smollm2")
     assert workspace.drafts.chosen_name == "small"
@@ -91,10 +91,10 @@ def test_every_draft_is_listed_and_those_that_do_not_fit_say_why(desk: Desk, mod
 
 def test_looking_stops_when_the_menu_closes_and_a_reply_need_not_wait_for_it(desk: Desk) -> None:
     workspace = _ready(desk)
-    chat = workspace.send(None, "slow 20")
+    chat = workspace.turns.send(None, "slow 20")
     workspace.drafts.look_through()
     workspace.drafts.stop_looking()
-    desk.wait(lambda: not workspace.messages(chat)[-1].state.unfinished)
+    desk.wait(lambda: not workspace.library.messages(chat)[-1].state.unfinished)
     desk.answer(workspace, "say 1", chat)
     assert all(not choice.problem for choice in workspace.drafts.choices())
 
@@ -107,10 +107,10 @@ def test_a_model_that_needs_no_load_again_is_not_loaded_again(desk: Desk) -> Non
     assert len(desk.recorder.states) == states
     workspace.settings.ram_budget_bytes = 2_000_000_000
     workspace.settings_applied()
-    assert workspace.engine_state().phase is EnginePhase.LOADING
+    assert workspace.model.state.phase is EnginePhase.LOADING
     desk.wait_for_phase(workspace, EnginePhase.READY)
     chat = desk.answer(workspace, "draft")
-    assert workspace.messages(chat)[-1].content == "draft:None budget:2000000000"
+    assert workspace.library.messages(chat)[-1].content == "draft:None budget:2000000000"
 
 
 def test_the_model_of_an_opened_conversation_brings_its_own_draft(desk: Desk, models: Path) -> None:
@@ -122,16 +122,16 @@ def test_the_model_of_an_opened_conversation_brings_its_own_draft(desk: Desk, mo
     workspace.choose_model(str(other))
     desk.wait_for_phase(workspace, EnginePhase.READY)
     chat = desk.answer(workspace, "draft")
-    loaded = workspace.engine_state()
+    loaded = workspace.model.state
     assert loaded.draft_name == "small"
     workspace.settings.model = "smollm2"
-    workspace.open_conversation(chat)
-    assert workspace.engine_state() == loaded
-    workspace.open_conversation(None)
+    workspace.open_chat.show(chat)
+    assert workspace.model.state == loaded
+    workspace.open_chat.show(None)
     workspace.choose_model("smollm2")
     desk.wait_for_phase(workspace, EnginePhase.READY)
-    workspace.open_conversation(chat)
-    state = workspace.engine_state()
+    workspace.open_chat.show(chat)
+    state = workspace.model.state
     assert (state.phase, state.draft_name, state.weights) == (EnginePhase.IDLE, "small", "")
     desk.answer(workspace, "draft", chat)
-    assert workspace.messages(chat)[-1].content.startswith(f"draft:{small}")
+    assert workspace.library.messages(chat)[-1].content.startswith(f"draft:{small}")

@@ -47,9 +47,9 @@ def test_a_reply_without_a_process(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("TENON_ENGINE", "thread")
     workspace = desk.open(EngineClient())
     assert desk.client.process_id is None
-    chat = workspace.send(None, "slow 500")
+    chat = workspace.turns.send(None, "slow 500")
     desk.wait_for_state(workspace, chat, MessageState.STREAMING)
-    workspace.stop(chat)
+    workspace.replies.stop(chat)
     desk.answer(workspace, "say 2", chat)
     workspace.close()
 
@@ -58,4 +58,4 @@ def test_an_engine_that_cannot_be_imported_says_so(desk: Desk, monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "engine.engine", None)
     workspace = desk.open(EngineClient(in_process=True))
     desk.wait_for_phase(workspace, EnginePhase.STOPPED)
-    assert "(exit code 1)" in workspace.engine_state().sentence
+    assert "(exit code 1)" in workspace.model.state.sentence

@@ -21,7 +21,7 @@ class Quiet:
         self.now_s = 1000.0
         self.desk = desk
         self.workspace = desk.open(client)
-        desk.wait(lambda: self.workspace.engine_state().phase is EnginePhase.READY, timeout_s=60)
+        desk.wait(lambda: self.workspace.model.state.phase is EnginePhase.READY, timeout_s=60)
         self.machine = self.workspace.machine
         self.said: list[str] = []
         self.machine.said.connect(lambda sentence, lasting: self.said.append(sentence))
@@ -87,12 +87,12 @@ def test_a_machine_that_cannot_be_told_is_asked_about_once(
 def test_nothing_is_measured_while_a_reply_runs(desk: Desk) -> None:
     quiet = Quiet(desk)
     quiet.look()
-    chat = quiet.workspace.send(None, "slow 500")
+    chat = quiet.workspace.turns.send(None, "slow 500")
     desk.wait_for_state(quiet.workspace, chat, MessageState.STREAMING)
     quiet.pass_time(3600)
     assert not quiet.machine.measuring.running
-    quiet.workspace.stop(chat)
-    desk.wait(lambda: not quiet.workspace._replies.busy)
+    quiet.workspace.replies.stop(chat)
+    desk.wait(lambda: not quiet.workspace.replies.busy)
 
 
 def test_what_the_person_stopped_is_not_begun_again(desk: Desk) -> None:
@@ -162,8 +162,8 @@ def test_a_question_to_the_real_engine_stops_it_and_it_is_measured_afterwards(de
     quiet.look()
     quiet.pass_time()
     desk.wait(lambda: quiet.machine.measuring.share > 0, timeout_s=60)
-    chat = quiet.workspace.send(None, "What is a token?")
-    desk.wait(lambda: quiet.workspace.messages(chat)[-1].state is MessageState.COMPLETE, timeout_s=60)
+    chat = quiet.workspace.turns.send(None, "What is a token?")
+    desk.wait(lambda: quiet.workspace.library.messages(chat)[-1].state is MessageState.COMPLETE, timeout_s=60)
     assert quiet.machine.report is not None
     assert quiet.machine.report.measured_at == ""
     quiet.pass_time()

@@ -6,35 +6,26 @@ import pytest
 
 from app.chat.conversation import Message
 from app.chat.reply_details import ReplyDetails
-from app.chat.reply_queue import Ticket, reply_of
-from engine.messages import Notice, Plan, PlanChosen
+from engine.messages import ModelUnloaded, Notice, Plan, PlanChosen
 from tests.app.bridge.conftest import Desk
-from tests.support.fake_workspace import FakeWorkspace
 from tests.support.inspector_scene import ROUNDS, STREAMED, finished, report, update
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 
-def test_requests_name_their_replies() -> None:
-    ids = [Ticket(1, 23).request_id(number) for number in (1, 2)]
-    assert ids[0] != ids[1]
-    assert [reply_of(request_id) for request_id in ids] == [23, 23]
-    assert [reply_of(other) for other in ("load-3", "reply-", "reply-x", "")] == [None] * 4
-
-
-def test_speeds_belong_to_the_model_in_memory(qtbot: object) -> None:
-    workspace = FakeWorkspace()
-    workspace.talk.report = report()
+def test_speeds_belong_to_the_model_in_memory(workspace: ScriptedWorkspace) -> None:
+    workspace.load(report())
     inspection = workspace.inspection
-    workspace.tell(finished(1, 59, 10_000.0, mode="plain"))
-    workspace.tell(finished(2, 3, 10.0, mode="lookup"))  # too short to say anything
+    workspace.told_of(1, finished(59, 10_000.0, mode="plain"))
+    workspace.told_of(2, finished(3, 10.0, mode="lookup"))  # too short to say anything
     measured = {row.name: row.measured for row in inspection.plan()}
     assert measured["plain"] == pytest.approx(5.9)
     assert measured["lookup"] is None
     assert inspection.places() == report().places
-    workspace.talk.report = report()  # loaded again, with a draft say
+    workspace.load(report())  # again, with a draft say
     assert [row.name for row in inspection.plan() if row.measured] == ["plain"]
-    workspace.talk.report = report(STREAMED)
+    workspace.load(report(STREAMED))
     assert all(row.measured is None for row in inspection.plan())
-    workspace.talk.report = None
+    workspace.tell(ModelUnloaded())
     assert inspection.places() == ()
 
 
@@ -42,17 +33,16 @@ def reply_with(number: int, details: ReplyDetails | None = None) -> Message:
     return Message(number, 1, "assistant", "said", 0.0, details=details)
 
 
-def test_old_replies_leave_the_memory_and_other_events_are_passed_over(qtbot: object) -> None:
-    workspace = FakeWorkspace()
+def test_old_replies_leave_the_memory_and_other_events_are_passed_over(workspace: ScriptedWorkspace) -> None:
     inspection = workspace.inspection
     for reply in range(20):
-        workspace.tell(update(reply, 20, 1000.0, ROUNDS))
+        workspace.told_of(reply, update(20, 1000.0, ROUNDS))
     known = [bool(inspection.trace(reply_with(reply)).last_round) for reply in range(20)]
     assert known == [False] * 4 + [True] * 16
     changes: list[int] = []
     inspection.changed.connect(lambda: changes.append(1))
-    workspace.tell(Notice("reply-19", "A sentence."))
-    workspace.tell(update(19, 21, 1100.0))
+    workspace.told_of(19, Notice("", "A sentence."))
+    workspace.told_of(19, update(21, 1100.0))
     assert changes == [1]
     assert inspection.trace(None).last_round == 0
 
@@ -60,27 +50,26 @@ def test_old_replies_leave_the_memory_and_other_events_are_passed_over(qtbot: ob
 def test_a_finished_reply_keeps_its_rounds_though_nobody_looked(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "rounds")
-    reply = workspace.messages(chat)[-1]
+    reply = workspace.library.messages(chat)[-1]
     assert reply.content == "round_texts:True"
     trace = workspace.inspection.trace(reply)
     assert trace.complete
     assert len(trace.gauges.samples) > 0
     workspace.close()
     workspace = desk.open()
-    (chat,) = (one.id for one in workspace.conversations())
-    again = workspace.inspection.trace(workspace.messages(chat)[-1])
+    (chat,) = (one.id for one in workspace.library.conversations())
+    again = workspace.inspection.trace(workspace.library.messages(chat)[-1])
     assert again.complete
     assert again.mode == trace.mode
     assert len(again.gauges.samples) == len(trace.gauges.samples)
 
 
-def test_a_reply_that_goes_on_is_traced_from_there() -> None:
-    workspace = FakeWorkspace()
+def test_a_reply_that_goes_on_is_traced_from_there(workspace: ScriptedWorkspace) -> None:
     inspection = workspace.inspection
-    workspace.tell(update(1, 20, 1000.0, ROUNDS))
+    workspace.told_of(1, update(20, 1000.0, ROUNDS))
     before = inspection.trace(reply_with(1))
     assert before.last_round == len(ROUNDS)
-    workspace.tell(PlanChosen(Ticket(1, 1).request_id(2), Plan("plain", "because")))
-    workspace.tell(update(1, 20, 1000.0, ROUNDS[:1]))
+    workspace.told_of(1, PlanChosen("", Plan("plain", "because")))
+    workspace.told_of(1, update(20, 1000.0, ROUNDS[:1]))
     again = inspection.trace(reply_with(1))
     assert again.last_round == 1

@@ -32,8 +32,8 @@ def test_prompt_and_partial_reply_are_there_at_the_next_start(desk: Desk) -> Non
     assert (len(gone), alive) == (1, [])
 
     workspace = desk.open()
-    (conversation,) = workspace.conversations()
-    prompt, reply = workspace.messages(conversation.id)
+    (conversation,) = workspace.library.conversations()
+    prompt, reply = workspace.library.messages(conversation.id)
     assert prompt.content == "slow 500"
     assert reply.state is MessageState.INTERRUPTED
     assert reply.error == "Tenon ended before this reply was complete."
@@ -41,5 +41,5 @@ def test_prompt_and_partial_reply_are_there_at_the_next_start(desk: Desk) -> Non
     assert words == [f"w{number}" for number in range(len(words))]
     assert a_second_before.split()
     assert len(words) >= len(a_second_before.split())
-    workspace.retry(conversation.id)
+    workspace.turns.retry(conversation.id)
     desk.wait_for_state(workspace, conversation.id, MessageState.STREAMING)

@@ -10,7 +10,7 @@ from app.chat.engine_state import EnginePhase
 from app.chat.measuring import Measuring, Stage
 from engine.messages import LoadOptions
 from tests.app.bridge.conftest import Desk
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 
 def opened(desk: Desk) -> tuple[Workspace, list[Measuring], list[str]]:
@@ -132,21 +132,21 @@ def test_measuring_speeds_stops_and_keeps_nothing(desk: Desk) -> None:
 
 def test_nothing_is_measured_while_a_reply_runs(desk: Desk) -> None:
     workspace, stages, said = opened(desk)
-    chat = workspace.send(None, "slow 100")
+    chat = workspace.turns.send(None, "slow 100")
     desk.wait_for_state(workspace, chat, MessageState.STREAMING)
     workspace.machine.measure_modes(LoadOptions())
     assert said == ["A reply is running: measure when it is complete, or stop the reply first."]
     assert stages == []
-    workspace.stop(chat)
+    workspace.replies.stop(chat)
 
 
 def test_a_reply_that_is_asked_for_meanwhile_waits_and_says_so(desk: Desk) -> None:
     workspace, _, said = opened(desk)
     workspace.machine.measure_modes(LoadOptions())
-    chat = workspace.send(None, "say 2")
+    chat = workspace.turns.send(None, "say 2")
     assert len(said) == 1
     assert said[0].startswith("This machine is being measured: the reply begins when")
-    assert workspace.messages(chat)[-1].state is MessageState.QUEUED
+    assert workspace.library.messages(chat)[-1].state is MessageState.QUEUED
     desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
     assert not workspace.machine.measuring.running
     assert len(workspace.machine.measured(LoadOptions())) == 3
@@ -157,13 +157,13 @@ def test_another_model_that_is_chosen_meanwhile_comes_afterwards(desk: Desk) -> 
     workspace.machine.measure_modes(LoadOptions())
     other = str(desk.folder / "other")
     workspace.choose_model(other)
-    assert workspace.engine_state().phase is EnginePhase.IDLE
-    assert workspace.engine_state().sentence == "Loads when this machine is measured."
-    assert workspace.engine_state().measuring
+    assert workspace.model.state.phase is EnginePhase.IDLE
+    assert workspace.model.state.sentence == "Loads when this machine is measured."
+    assert workspace.model.state.measuring
     desk.wait(lambda: not workspace.machine.measuring.running)
     desk.wait_for_phase(workspace, EnginePhase.READY)
-    assert workspace.engine_state().model_ref == other
-    assert not workspace.engine_state().measuring
+    assert workspace.model.state.model_ref == other
+    assert not workspace.model.state.measuring
 
 
 def test_a_model_that_has_no_plan_is_not_measured(desk: Desk) -> None:
@@ -182,18 +182,17 @@ def test_an_engine_that_stops_ends_the_measuring(desk: Desk) -> None:
     assert desk.client._host is not None
     desk.client._host.kill()  # type: ignore[union-attr]
     desk.wait(lambda: not workspace.machine.measuring.running)
-    assert workspace.engine_state().phase is EnginePhase.STOPPED
+    assert workspace.model.state.phase is EnginePhase.STOPPED
     desk.answer(workspace, "say 2")
 
 
-def test_a_stop_between_requests_ends_it_at_once(qtbot: object) -> None:
-    workspace = FakeWorkspace()
-    machine, talk = workspace.machine, workspace.machine_talk
+def test_a_stop_between_requests_ends_it_at_once(workspace: ScriptedWorkspace) -> None:
+    machine, engine = workspace.machine, workspace.engine
     machine.stop()
-    assert talk.sent == []
-    talk.runs = False
+    assert engine.sent == []
+    engine.end("The engine stopped.")
     machine.measure_speeds()
-    assert talk.running
-    assert talk.held
-    talk.end("The engine stopped.")
-    assert (machine.measuring.running, talk.held) == (False, False)
+    assert engine.running
+    assert workspace.replies.busy
+    engine.end("The engine stopped.")
+    assert (machine.measuring.running, workspace.replies.busy) == (False, False)

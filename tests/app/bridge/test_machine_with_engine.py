@@ -14,7 +14,7 @@ from tests.app.bridge.conftest import Desk
 def test_the_guide_is_planned_and_measured(desk: Desk) -> None:
     workspace = desk.open(EngineClient(in_process=False))
     machine, options = workspace.machine, workspace.machine.options("smollm2", None)
-    desk.wait(lambda: workspace.engine_state().phase is EnginePhase.READY, timeout_s=60)
+    desk.wait(lambda: workspace.model.state.phase is EnginePhase.READY, timeout_s=60)
     machine.look()
     machine.plans.ask(options)
     desk.wait(lambda: machine.report is not None and machine.plans.of(options) is not None, timeout_s=30)
@@ -34,4 +34,4 @@ def test_the_guide_is_planned_and_measured(desk: Desk) -> None:
     assert all(row.predicted is not None for row in rows)
     # What was measured has refined the plan, and the model is back for the chat.
     desk.wait(lambda: (now := machine.plans.of(options)) is not None and now.profiled, timeout_s=60)
-    desk.wait(lambda: workspace.engine_state().phase is EnginePhase.READY, timeout_s=60)
+    desk.wait(lambda: workspace.model.state.phase is EnginePhase.READY, timeout_s=60)

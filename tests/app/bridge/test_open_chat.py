@@ -20,58 +20,58 @@ def test_a_chat_keeps_its_model_and_a_new_one_takes_the_one_chosen_last(desk: De
     workspace = desk.open(client)
     other = other_model(desk)
     chat = desk.answer(workspace, "say 1")
-    workspace.open_conversation(chat)
+    workspace.open_chat.show(chat)
     workspace.choose_model(other)
     desk.wait_for_phase(workspace, EnginePhase.READY)
     desk.answer(workspace, "say 1", chat)
-    assert [message.model for message in workspace.messages(chat)] == ["", "smollm2", "", other]
-    workspace.open_conversation(None)
+    assert [message.model for message in workspace.library.messages(chat)] == ["", "smollm2", "", other]
+    workspace.open_chat.show(None)
     workspace.choose_model("smollm2")
     desk.answer(workspace, "say 1")
     workspace.close()
     again = desk.open(client := Watching(desk))
     desk.wait_for_phase(again, EnginePhase.READY)
-    again.open_conversation(chat)
-    state = again.engine_state()
+    again.open_chat.show(chat)
+    state = again.model.state
     assert (state.phase, state.model_name) == (EnginePhase.IDLE, "other")  # nothing is loaded by looking
-    again.open_conversation(None)
-    assert again.engine_state().model_ref == "smollm2"
-    again.open_conversation(chat)
+    again.open_chat.show(None)
+    assert again.model.state.model_ref == "smollm2"
+    again.open_chat.show(chat)
     desk.answer(again, "say 1", chat)
     assert client.requests[-1].options.model == other
-    assert again.engine_state().phase is EnginePhase.READY
+    assert again.model.state.phase is EnginePhase.READY
 
 
 def test_a_model_chosen_in_a_chat_is_kept_before_a_message_is_sent(desk: Desk) -> None:
     workspace = desk.open()
     other = other_model(desk)
     first, second = desk.answer(workspace, "say 1"), desk.answer(workspace, "say 1")
-    workspace.open_conversation(first)
+    workspace.open_chat.show(first)
     workspace.choose_model(other)
-    workspace.open_conversation(second)
-    assert workspace.engine_state().model_ref == "smollm2"
-    workspace.open_conversation(first)
-    assert workspace.engine_state().model_ref == other
+    workspace.open_chat.show(second)
+    assert workspace.model.state.model_ref == "smollm2"
+    workspace.open_chat.show(first)
+    assert workspace.model.state.model_ref == other
 
 
 def test_a_model_that_is_gone_is_told_once_and_the_current_one_goes_on(desk: Desk) -> None:
     workspace = desk.open()
     other = other_model(desk)
     chat = desk.answer(workspace, "say 1")
-    workspace.open_conversation(chat)
+    workspace.open_chat.show(chat)
     workspace.choose_model(other)
-    workspace.open_conversation(None)
+    workspace.open_chat.show(None)
     workspace.choose_model("smollm2")
     (desk.folder / "other").rmdir()
-    workspace.open_conversation(chat)
-    workspace.open_conversation(None)
-    workspace.open_conversation(chat)
+    workspace.open_chat.show(chat)
+    workspace.open_chat.show(None)
+    workspace.open_chat.show(chat)
     assert workspace.settings.model == "smollm2"
     assert desk.recorder.notices == [
         "other is not on this computer any more: SmolLM2 135M answers in this chat from here on."
     ]
     desk.answer(workspace, "say 1", chat)
-    assert workspace.messages(chat)[-1].model == "smollm2"
+    assert workspace.library.messages(chat)[-1].model == "smollm2"
 
 
 def test_opening_an_old_chat_leaves_the_model_of_new_chats_as_it_is(desk: Desk) -> None:
@@ -80,25 +80,25 @@ def test_opening_an_old_chat_leaves_the_model_of_new_chats_as_it_is(desk: Desk) 
     Path(third).mkdir()
     chats = []
     for model in ("smollm2", third, other):
-        workspace.open_conversation(None)
+        workspace.open_chat.show(None)
         workspace.choose_model(model)
         chats.append(desk.answer(workspace, "say 1"))
-        workspace.open_conversation(chats[-1])
+        workspace.open_chat.show(chats[-1])
 
     def model_of_new_chats() -> str:
-        workspace.open_conversation(None)
+        workspace.open_chat.show(None)
         return workspace.settings.model
 
     for chat in chats[:2]:
-        workspace.open_conversation(chat)
+        workspace.open_chat.show(chat)
         assert model_of_new_chats() == other
-        workspace.open_conversation(chat)
+        workspace.open_chat.show(chat)
         desk.answer(workspace, "say 1", chat)  # nor does asking in it
         assert model_of_new_chats() == other
     (desk.folder / "other").rmdir()
-    workspace.open_conversation(chats[0])
+    workspace.open_chat.show(chats[0])
     assert model_of_new_chats() == "smollm2"  # the one in use, as the one chosen last is gone
-    workspace.open_conversation(chats[1])
+    workspace.open_chat.show(chats[1])
     assert model_of_new_chats() == "smollm2"
     desk.answer(workspace, "say 1")
     (desk.folder / "other").mkdir()  # the disk with it is there again
@@ -108,10 +108,10 @@ def test_opening_an_old_chat_leaves_the_model_of_new_chats_as_it_is(desk: Desk) 
 def test_looking_at_a_conversation_of_the_loaded_model_loads_nothing(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "say 1")
-    ready = workspace.engine_state()
+    ready = workspace.model.state
     workspace.settings.model = "elsewhere"
-    workspace.open_conversation(chat)
-    assert workspace.engine_state() == ready
+    workspace.open_chat.show(chat)
+    assert workspace.model.state == ready
     assert workspace.settings.model == "smollm2"
 
 
@@ -122,42 +122,42 @@ def test_a_blank_chat_takes_options_or_the_preset_for_new_chats(desk: Desk) -> N
     shown.set_options(ConversationOptions("Be brief."))
     assert shown.options() == ConversationOptions("Be brief.")
     chat = desk.answer(workspace, "echo")
-    assert workspace.messages(chat)[-1].content == "system:Be brief.|user:echo|"
-    workspace.open_conversation(None)
+    assert workspace.library.messages(chat)[-1].content == "system:Be brief.|user:echo|"
+    workspace.open_chat.show(None)
     assert shown.options() == ConversationOptions()
-    workspace.save_preset("Polite", ConversationOptions("Be polite."))
+    workspace.shelf.save_preset("Polite", ConversationOptions("Be polite."))
     workspace.settings.new_chat_preset = "Polite"
     assert shown.options() == ConversationOptions("Be polite.")
     chat = desk.answer(workspace, "echo")
-    assert workspace.messages(chat)[-1].content == "system:Be polite.|user:echo|"
-    workspace.open_conversation(chat)
+    assert workspace.library.messages(chat)[-1].content == "system:Be polite.|user:echo|"
+    workspace.open_chat.show(chat)
     shown.set_options(ConversationOptions())
     assert shown.options() == ConversationOptions()
     workspace.settings.new_chat_preset = "gone"
-    workspace.open_conversation(None)
+    workspace.open_chat.show(None)
     assert shown.options() == ConversationOptions()
 
 
 def test_a_chat_s_own_mode_is_what_is_asked_for(desk: Desk) -> None:
     client = Watching(desk)
     workspace = desk.open(client)
-    chat = workspace.send(None, "say 1", options=ConversationOptions(mode="plain"))
+    chat = workspace.turns.send(None, "say 1", options=ConversationOptions(mode="plain"))
     desk.wait(lambda: len(client.requests) == 1)
     workspace.settings.mode = "lookup"
     desk.answer(workspace, "say 1")
     assert [request.options.mode for request in client.requests] == ["plain", "lookup"]
-    assert workspace.conversation(chat).options.mode == "plain"  # type: ignore[union-attr]
+    assert workspace.library.conversation(chat).options.mode == "plain"  # type: ignore[union-attr]
 
 
 def test_a_reply_of_another_model_than_the_one_before_is_named(desk: Desk) -> None:
     workspace = desk.open()
     other = other_model(desk)
     chat = desk.answer(workspace, "say 1")
-    workspace.open_conversation(chat)
+    workspace.open_chat.show(chat)
     desk.answer(workspace, "say 1", chat)
     workspace.choose_model(other)
     desk.answer(workspace, "say 1", chat)
-    replies = [message.id for message in workspace.messages(chat) if message.role == "assistant"]
+    replies = [message.id for message in workspace.library.messages(chat) if message.role == "assistant"]
     assert [workspace.open_chat.model_change(reply) for reply in replies] == ["", "", "other"]
-    workspace.open_conversation(None)
+    workspace.open_chat.show(None)
     assert workspace.open_chat.model_change(replies[-1]) == ""

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 from engine.messages import ErrorReport, Failed, LoadOptions, MakePlan, PlanMade
 from tests.app.bridge.conftest import Desk
-from tests.support.fake_workspace import FakeWorkspace
 from tests.support.machine_scene import FITS, plan
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 
-def test_a_plan_is_asked_for_once_at_a_time_and_kept(qtbot: object) -> None:
-    workspace = FakeWorkspace()
-    plans, talk = workspace.plans, workspace.machine_talk
+def test_a_plan_is_asked_for_once_at_a_time_and_kept(workspace: ScriptedWorkspace) -> None:
+    plans, talk = workspace.plans, workspace.engine
     answered: list[LoadOptions] = []
     plans.answered.connect(answered.append)
     plans.ask_for_chosen()
@@ -35,18 +34,17 @@ def test_a_plan_is_asked_for_once_at_a_time_and_kept(qtbot: object) -> None:
     assert plans.chosen is None
 
 
-def test_a_model_without_a_plan_has_a_sentence(qtbot: object) -> None:
-    workspace = FakeWorkspace()
+def test_a_model_without_a_plan_has_a_sentence(workspace: ScriptedWorkspace) -> None:
     plans, options = workspace.plans, LoadOptions(model="/gone")
     plans.ask(options)
-    asked = workspace.machine_talk.last(MakePlan)
+    asked = workspace.engine.last(MakePlan)
     workspace.tell(Failed(asked.request_id, ErrorReport("ModelNotFound", "There is no such model.")))
     assert (plans.of(options), plans.problem(options)) == (None, "There is no such model.")
     plans.ask(options)
-    workspace.machine_talk.end("The engine stopped.")
+    workspace.engine.end("The engine stopped.")
     assert plans.problem(options) == "The engine stopped."
     plans.ask(options)  # and can be asked again
-    workspace.tell(PlanMade(workspace.machine_talk.last(MakePlan).request_id, plan()))
+    workspace.tell(PlanMade(workspace.engine.last(MakePlan).request_id, plan()))
     assert (plans.of(options), plans.problem(options)) == (plan(), "")
 
 

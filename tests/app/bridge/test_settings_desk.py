@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.request import getproxies
 
-import keyring
 import pytest
 
 from app.bridge.network import Network
@@ -21,16 +20,6 @@ from app.settings.exchange import ImportedSettings
 from app.settings.settings import Settings
 from tests.app.bridge.conftest import Desk
 from tests.engine.hub.conftest import MemoryKeyring
-
-
-@pytest.fixture
-def memory_keyring(monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryKeyring]:
-    monkeypatch.delenv("HF_TOKEN", raising=False)
-    monkeypatch.setattr("engine.hub.access_token.get_token", lambda: None)
-    before, memory = keyring.get_keyring(), MemoryKeyring()
-    keyring.set_keyring(memory)
-    yield memory
-    keyring.set_keyring(before)
 
 
 def imported(desk: Desk, settings_desk: SettingsDesk, path: Path) -> tuple[ImportedSettings | None, str]:
@@ -57,7 +46,7 @@ def test_what_is_in_use_is_told_once_a_model_is_loaded_and_the_mode_once_it_repl
 def test_without_a_gpu_its_settings_say_so(desk: Desk) -> None:
     workspace = desk.open()
     desk.wait_for_phase(workspace, EnginePhase.READY)
-    gpu = workspace.engine_state().gpu
+    gpu = workspace.model.state.gpu
     assert set(workspace.settings_desk().reasons()) == (set() if gpu else {"vram_budget_bytes", "gpu_layers"})
 
 
@@ -155,7 +144,7 @@ def backups_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Workspace], list[da
 
     def watch(workspace: Workspace) -> list[date]:
         made: list[date] = []
-        monkeypatch.setattr(workspace._archive._store, "back_up", made.append)
+        monkeypatch.setattr(workspace.archive._store, "back_up", made.append)
         return made
 
     return watch
@@ -167,8 +156,8 @@ def test_no_backup_is_made_where_none_is_wanted(
     workspace = desk.open(start=False)
     made = backups_of(workspace)
     workspace.settings.daily_backup = False
-    workspace._archive.back_up()
-    workspace._archive._writer.finish()
+    workspace.archive.back_up()
+    workspace.archive._writer.finish()
     assert made == []
 
 
@@ -178,16 +167,16 @@ def test_a_backup_is_made_once_a_day_as_soon_as_it_is_wanted(
     workspace = desk.open(start=False)
     made = backups_of(workspace)
     workspace.settings.daily_backup = False
-    workspace._archive.back_up()
+    workspace.archive.back_up()
     workspace.settings.daily_backup = True
-    workspace._archive.back_up()
-    workspace._archive.back_up()
-    workspace._archive._writer.finish()
+    workspace.archive.back_up()
+    workspace.archive.back_up()
+    workspace.archive._writer.finish()
     assert made == [date.today()]
 
 
 def _mode_of_last_load(workspace: Workspace) -> str:
-    options = workspace._model.options
+    options = workspace.model.options
     return "" if options is None else options.mode
 
 
@@ -213,4 +202,4 @@ def test_a_models_own_budget_is_what_it_is_loaded_with(desk: Desk) -> None:
     workspace.settings_applied()
     desk.wait(lambda: workspace.settings_desk().in_use().get("ram_budget_bytes") == 512_000_000)
     chat = desk.answer(workspace, "draft")
-    assert workspace.messages(chat)[-1].content == "draft:None budget:512000000"
+    assert workspace.library.messages(chat)[-1].content == "draft:None budget:512000000"

@@ -12,7 +12,7 @@ from tests.app.bridge.test_turns import Watching
 
 
 def title(desk: Desk, chat: int) -> str:
-    conversation = desk._open[-1].conversation(chat)
+    conversation = desk._open[-1].library.conversation(chat)
     assert conversation is not None
     return conversation.title
 
@@ -26,7 +26,7 @@ def test_a_chat_is_named_after_its_first_reply(desk: Desk) -> None:
     request = client.requests[-1]
     assert request.max_tokens is not None
     assert (request.sampling.temperature, request.options) == (0.0, client.requests[0].options)
-    assert len(workspace.messages(chat)) == 2
+    assert len(workspace.library.messages(chat)) == 2
     desk.answer(workspace, "say 1", chat)
     QTest.qWait(50)
     assert len(client.requests) == 3  # the second reply names nothing
@@ -56,9 +56,9 @@ def test_the_next_message_comes_before_a_title(desk: Desk, monkeypatch: pytest.M
     client = Watching(desk)
     workspace = desk.open(client)
     workspace.settings.titles_by_model = "always"
-    chat = workspace.send(None, "A question\nsay 1")
+    chat = workspace.turns.send(None, "A question\nsay 1")
     desk.wait(lambda: len(client.requests) == 2)  # the title is asked for
-    workspace.send(chat, "say 1")
+    workspace.turns.send(chat, "say 1")
     assert client.cancelled[-1] == client.requests[1].request_id
     desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
     QTest.qWait(50)
@@ -70,8 +70,8 @@ def test_a_title_of_the_person_s_own_stays(desk: Desk, monkeypatch: pytest.Monke
     client = Watching(desk)
     workspace = desk.open(client)
     workspace.settings.titles_by_model = "always"
-    chat = workspace.send(None, "A question\nsay 1")
+    chat = workspace.turns.send(None, "A question\nsay 1")
     desk.wait(lambda: len(client.requests) == 2)
-    workspace.rename(chat, "Mine")
+    workspace.shelf.rename(chat, "Mine")
     QTest.qWait(300)
     assert title(desk, chat) == "Mine"

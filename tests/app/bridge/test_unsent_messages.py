@@ -67,7 +67,7 @@ def test_what_is_sent_is_off_the_disk_with_the_prompt(desk: Desk) -> None:
     workspace.unsent.write()
     desk.wait(lambda: workspace._database.reader.unsent(None) == Unsent("say 1"))
     workspace.unsent.keep(None, Unsent())
-    chat = workspace.send(None, "say 1")
+    chat = workspace.turns.send(None, "say 1")
     desk.wait(lambda: workspace._database.reader.unsent(None) == Unsent())
     assert [message.content for message in workspace._database.reader.messages(chat)][:1] == ["say 1"]
 
@@ -93,11 +93,11 @@ def test_a_deleted_chat_comes_back_with_it(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "say 1")
     workspace.unsent.keep(chat, Unsent("a secret"))
-    workspace.delete(chat)
-    assert workspace.undo_delete() == chat
+    workspace.shelf.delete(chat)
+    assert workspace.shelf.undo_delete() == chat
     assert workspace.unsent.of(chat) == Unsent("a secret")
-    workspace.delete(chat)
-    workspace.erase(chat)
+    workspace.shelf.delete(chat)
+    workspace.shelf.erase(chat)
     workspace.close()
     assert b"a secret" not in (desk.folder / "data" / FILE_NAME).read_bytes()
 
@@ -119,8 +119,8 @@ def test_exports_do_not_have_it(desk: Desk) -> None:
     workspace.unsent.keep(chat, Unsent("a secret", (FILE,)))
     workspace.unsent.write()
     path = desk.folder / "all.json"
-    with desk.qtbot.waitSignal(workspace.export_finished):
-        workspace.export_all(path)
+    with desk.qtbot.waitSignal(workspace.archive.export_finished):
+        workspace.archive.export(path, None)
     assert "say 1" in path.read_text(encoding="utf-8")
     assert "secret" not in path.read_text(encoding="utf-8")
 

@@ -40,7 +40,7 @@ class Clock:
 def idle(workspace: Workspace, clock: Clock) -> IdleUnload:
     upkeep = workspace.upkeep.idle
     return IdleUnload(
-        workspace.settings, workspace._client, workspace._model, workspace._replies, upkeep, clock
+        workspace.settings, workspace._client, workspace.model, workspace.replies, upkeep, clock
     )
 
 
@@ -50,31 +50,31 @@ def test_the_model_rests_after_a_while_and_comes_back_with_a_message(desk: Desk)
     chat = desk.answer(workspace, "say 1")
     clock.now += 29 * 60
     rest.look()
-    assert workspace.engine_state().phase is EnginePhase.READY
+    assert workspace.model.state.phase is EnginePhase.READY
     clock.now += 60
     rest.look()
-    desk.wait(lambda: workspace.engine_state().resting)
-    assert workspace.engine_state().phase is EnginePhase.IDLE
+    desk.wait(lambda: workspace.model.state.resting)
+    assert workspace.model.state.phase is EnginePhase.IDLE
     desk.answer(workspace, "say 2", chat)
-    assert workspace.engine_state().phase is EnginePhase.READY
-    assert not workspace.engine_state().resting
+    assert workspace.model.state.phase is EnginePhase.READY
+    assert not workspace.model.state.resting
 
 
 def test_the_model_never_rests_while_a_reply_is_to_come_nor_when_nobody_wants_that(desk: Desk) -> None:
     workspace, clock = desk.open(), Clock()
     rest = idle(workspace, clock)
-    chat = workspace.send(None, "slow 500")
+    chat = workspace.turns.send(None, "slow 500")
     desk.wait_for_state(workspace, chat, MessageState.STREAMING)
     clock.now += 3600
     rest.look()
-    workspace.stop(chat)
-    desk.wait(lambda: not workspace._replies.busy)
+    workspace.replies.stop(chat)
+    desk.wait(lambda: not workspace.replies.busy)
     workspace.settings.idle_unload_minutes = 0
     clock.now += 1e6
     rest.look()
     desk.answer(workspace, "say 1", chat)
     assert not any(state.resting for state in desk.recorder.states)
-    assert workspace.engine_state().phase is EnginePhase.READY
+    assert workspace.model.state.phase is EnginePhase.READY
 
 
 def test_choosing_another_model_while_one_rests_loads_it(desk: Desk, tmp_path: Path) -> None:
@@ -83,10 +83,10 @@ def test_choosing_another_model_while_one_rests_loads_it(desk: Desk, tmp_path: P
     desk.wait_for_phase(workspace, EnginePhase.READY)
     clock.now += 1800
     rest.look()
-    desk.wait(lambda: workspace.engine_state().resting)
+    desk.wait(lambda: workspace.model.state.resting)
     workspace.choose_model(str(tmp_path / "other"))
     desk.wait_for_phase(workspace, EnginePhase.READY)
-    assert not workspace.engine_state().resting
+    assert not workspace.model.state.resting
 
 
 def lose_patience(workspace: Workspace) -> None:
@@ -100,15 +100,15 @@ ENDED = "The engine neither computed nor answered, so it was ended and started a
 
 def test_an_engine_that_hangs_is_ended_with_one_sentence_and_started_again(desk: Desk) -> None:
     workspace = desk.open()
-    chat = workspace.send(None, "hang")
-    desk.wait(lambda: workspace.messages(chat)[-1].content == "one two ")
+    chat = workspace.turns.send(None, "hang")
+    desk.wait(lambda: workspace.library.messages(chat)[-1].content == "one two ")
     before = workspace._client.process_id
     lose_patience(workspace)
     reply = desk.wait_for_state(workspace, chat, MessageState.INTERRUPTED)
     assert reply.error.startswith(ENDED)
     assert "\n" not in reply.error
     assert (reply.content, reply.trouble and reply.trouble.kind) == ("one two ", "EngineStopped")
-    assert workspace.messages(chat)[0].content == "hang"
+    assert workspace.library.messages(chat)[0].content == "hang"
     desk.wait(lambda: workspace._client.process_id not in (None, before), timeout_s=60.0)
     desk.answer(workspace, "say 1", chat)
 
@@ -119,8 +119,8 @@ def test_a_process_that_stands_still_is_ended_and_the_replies_that_wait_are_writ
     first = desk.answer(workspace, "say 1")
     process = psutil.Process(workspace._client.process_id)
     process.suspend()
-    chat = workspace.send(first, "Are you there?\nsay 2")
-    other = workspace.send(None, "And then?\nsay 1")
+    chat = workspace.turns.send(first, "Are you there?\nsay 2")
+    other = workspace.turns.send(None, "And then?\nsay 1")
     desk.wait(lambda: workspace._client.owes_answer)
     lose_patience(workspace)
     assert desk.wait_for_state(workspace, chat, MessageState.INTERRUPTED).error.startswith(ENDED)
@@ -134,8 +134,8 @@ def test_a_reply_ends_with_a_sentence_where_no_signal_ends_the_engine(
 ) -> None:
     """As one in a system call that does not return, which no test can make."""
     workspace = desk.open()
-    chat = workspace.send(None, "hang")
-    desk.wait(lambda: workspace.messages(chat)[-1].content == "one two ")
+    chat = workspace.turns.send(None, "hang")
+    desk.wait(lambda: workspace.library.messages(chat)[-1].content == "one two ")
     before = psutil.Process(workspace._client.process_id)
     workspace._client.kill_timeout_ms = 50
     with monkeypatch.context() as immortal:
@@ -156,8 +156,8 @@ def test_a_reply_ends_with_a_sentence_where_no_signal_ends_the_engine(
 
 def test_an_engine_that_computes_without_a_word_goes_on(desk: Desk) -> None:
     workspace = desk.open()
-    chat = workspace.send(None, "compute")
-    desk.wait(lambda: workspace.engine_state().phase is EnginePhase.READY)
+    chat = workspace.turns.send(None, "compute")
+    desk.wait(lambda: workspace.model.state.phase is EnginePhase.READY)
     engine = psutil.Process(workspace._client.process_id)
     for _ in range(PATIENCE_TICKS + 2):
         enough_s = engine.cpu_times().user + LEAST_CPU_S
@@ -165,7 +165,7 @@ def test_an_engine_that_computes_without_a_word_goes_on(desk: Desk) -> None:
             desk.qtbot.wait(20)
         workspace.upkeep.watch.tick()
     assert workspace._client.process_id == engine.pid
-    workspace.stop(chat)
+    workspace.replies.stop(chat)
     desk.wait_for_state(workspace, chat, MessageState.STOPPED)
 
 
@@ -212,7 +212,7 @@ def test_battery_or_heat_is_said_once(
 @needs_signals
 def test_what_is_copied_of_a_dead_engine_holds_its_log_and_no_chat(desk: Desk) -> None:
     workspace = desk.open(EngineClient(SERVE, in_process=False, log_folder=log_folder()))
-    chat = workspace.send(None, "A private question\ndie")
+    chat = workspace.turns.send(None, "A private question\ndie")
     reply = desk.wait_for_state(workspace, chat, MessageState.INTERRUPTED)
     assert reply.trouble is not None
     (log_folder() / "engine.crash").write_text("Fatal Python error: Killed\n  in forward", encoding="utf-8")
@@ -229,16 +229,16 @@ def test_what_is_copied_of_a_dead_engine_holds_its_log_and_no_chat(desk: Desk) -
 
 def test_a_failure_carries_its_kind_and_details(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
     workspace = desk.open()
-    chat = workspace.send(None, "A private question\nfail")
+    chat = workspace.turns.send(None, "A private question\nfail")
     reply = desk.wait_for_state(workspace, chat, MessageState.FAILED)
     assert "InternalError: Tenon made a mistake." in caplog.text
     assert "private" not in caplog.text
     assert "one two" not in caplog.text
     assert reply.trouble == ErrorReport("InternalError", "Tenon made a mistake.")
     workspace.choose_model("/models/broken")
-    desk.wait(lambda: workspace.engine_state().trouble is not None)
-    trouble = workspace.engine_state().trouble
+    desk.wait(lambda: workspace.model.state.trouble is not None)
+    trouble = workspace.model.state.trouble
     assert (trouble and trouble.kind) == "ModelNotFound"
     workspace.choose_model("smollm2")
     desk.wait_for_phase(workspace, EnginePhase.READY)
-    assert workspace.engine_state().trouble is None
+    assert workspace.model.state.trouble is None

@@ -21,72 +21,72 @@ from tests.app.bridge.conftest import Desk
 
 def test_nothing_is_stored_before_the_first_message(desk: Desk) -> None:
     workspace = desk.open()
-    assert workspace.new_conversation() is None
-    assert workspace.conversations() == []
-    assert workspace.messages(1) == []
+    assert None is None
+    assert workspace.library.conversations() == []
+    assert workspace.library.messages(1) == []
 
 
 def test_titles(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "What is a context window?\nsay 1")
-    assert workspace.conversations()[0].title == "What is a context window?"
-    with desk.qtbot.waitSignal(workspace.conversations_changed):
-        workspace.rename(chat, "  Windows \n")
-    workspace.rename(chat, " ")
-    workspace.rename(chat + 999, "No such")
+    assert workspace.library.conversations()[0].title == "What is a context window?"
+    with desk.qtbot.waitSignal(workspace.shelf.changed):
+        workspace.shelf.rename(chat, "  Windows \n")
+    workspace.shelf.rename(chat, " ")
+    workspace.shelf.rename(chat + 999, "No such")
     workspace.close()
     again = desk.open()
-    assert [conversation.title for conversation in again.conversations()] == ["Windows"]
+    assert [conversation.title for conversation in again.library.conversations()] == ["Windows"]
 
 
 def test_the_conversation_used_last_comes_first(desk: Desk) -> None:
     workspace = desk.open()
     first = desk.answer(workspace, "first\nsay 1")
     second = desk.answer(workspace, "second\nsay 1")
-    assert [chat.id for chat in workspace.conversations()] == [second, first]
+    assert [chat.id for chat in workspace.library.conversations()] == [second, first]
     desk.answer(workspace, "say 1", first)
-    assert [chat.id for chat in workspace.conversations()] == [first, second]
-    assert [chat.id for chat in workspace.conversations("SECOND")] == [second]
+    assert [chat.id for chat in workspace.library.conversations()] == [first, second]
+    assert [chat.id for chat in workspace.library.conversations("SECOND")] == [second]
 
 
 def test_delete_can_be_undone(desk: Desk) -> None:
     workspace = desk.open()
-    chat = workspace.send(None, "slow 500")
+    chat = workspace.turns.send(None, "slow 500")
     desk.wait_for_state(workspace, chat, MessageState.STREAMING)
-    workspace.delete(chat)
-    assert workspace.conversations() == []
-    assert workspace.active_conversation() is None
-    assert workspace.undo_delete() == chat
-    assert workspace.undo_delete() is None
-    assert workspace.messages(chat)[-1].state is MessageState.STOPPED
+    workspace.shelf.delete(chat)
+    assert workspace.library.conversations() == []
+    assert workspace.replies.active_conversation is None
+    assert workspace.shelf.undo_delete() == chat
+    assert workspace.shelf.undo_delete() is None
+    assert workspace.library.messages(chat)[-1].state is MessageState.STOPPED
     desk.answer(workspace, "say 1", chat)
     workspace.close()
-    assert len(desk.open().messages(chat)) == 4
+    assert len(desk.open().library.messages(chat)) == 4
 
 
 def test_what_was_deleted_is_in_the_trash_after_a_start_and_comes_back_from_it(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "say 1")
-    workspace.delete(chat)
+    workspace.shelf.delete(chat)
     workspace.close()
     again = desk.open()
-    assert again.conversations() == []
-    assert again.undo_delete() is None  # that is for what was deleted in this session
-    ((trashed, deleted_at),) = again.trash()
+    assert again.library.conversations() == []
+    assert again.shelf.undo_delete() is None  # that is for what was deleted in this session
+    ((trashed, deleted_at),) = again.library.trash()
     assert (trashed.id, time.time() - deleted_at < 60) == (chat, True)
-    again.bring_back(chat)
-    assert len(again.messages(chat)) == 2
+    again.shelf.bring_back(chat)
+    assert len(again.library.messages(chat)) == 2
     again.close()
-    assert [one.id for one in desk.open().conversations()] == [chat]
+    assert [one.id for one in desk.open().library.conversations()] == [chat]
 
 
 def test_the_trash_is_erased_after_thirty_days_or_by_hand(desk: Desk) -> None:
     workspace = desk.open()
     old, young, by_hand = (desk.answer(workspace, f"secret{number}\nsay 1") for number in range(3))
     for chat in (old, young, by_hand):
-        workspace.delete(chat)
-    workspace.erase(by_hand)
-    assert [one.id for one, _ in workspace.trash()] == [young, old]
+        workspace.shelf.delete(chat)
+    workspace.shelf.erase(by_hand)
+    assert [one.id for one, _ in workspace.library.trash()] == [young, old]
     workspace.close()
     path = desk.folder / "data" / FILE_NAME
     connection = sqlite3.connect(path)
@@ -97,7 +97,7 @@ def test_the_trash_is_erased_after_thirty_days_or_by_hand(desk: Desk) -> None:
     connection.commit()
     connection.close()
     again = desk.open()
-    assert [one.id for one, _ in again.trash()] == [young]
+    assert [one.id for one, _ in again.library.trash()] == [young]
     again.close()
     content = path.read_bytes()
     assert b"secret1" in content
@@ -149,10 +149,10 @@ def test_a_data_folder_that_cannot_be_written_is_told_of_and_the_app_runs(desk: 
     assert str(folder) in notice
     assert notice.endswith("Nothing of this session is saved.")
     chat = desk.answer(workspace, "say 2")
-    workspace.rename(chat, "Renamed")
-    workspace.delete(chat)
-    assert workspace.undo_delete() == chat
-    assert workspace.messages(chat)[-1].content == "w0 w1 "
+    workspace.shelf.rename(chat, "Renamed")
+    workspace.shelf.delete(chat)
+    assert workspace.shelf.undo_delete() == chat
+    assert workspace.library.messages(chat)[-1].content == "w0 w1 "
 
 
 def test_a_newer_database_is_told_of_and_the_app_runs(desk: Desk) -> None:
@@ -178,7 +178,7 @@ def test_a_damaged_database_is_told_of(desk: Desk) -> None:
     assert "tenon-corrupt-" in desk.recorder.notices[0]
     chat = desk.answer(workspace, "say 1")
     workspace.close()
-    assert len(desk.open().messages(chat)) == 2
+    assert len(desk.open().library.messages(chat)) == 2
 
 
 def test_a_full_disk_is_told_of_once_and_made_up_for(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,10 +201,10 @@ def test_a_full_disk_is_told_of_once_and_made_up_for(desk: Desk, monkeypatch: py
     full = False
     assert over == []
     desk.wait(lambda: over == ["The disk is full."])  # by itself, once both are saved
-    expected = workspace.messages(chat), workspace.messages(other)
+    expected = workspace.library.messages(chat), workspace.library.messages(other)
     workspace.close()
     again = desk.open()
-    assert (again.messages(chat), again.messages(other)) == expected
+    assert (again.library.messages(chat), again.library.messages(other)) == expected
 
 
 def test_a_change_that_the_disk_refused_is_written_by_itself(
@@ -221,7 +221,7 @@ def test_a_change_that_the_disk_refused_is_written_by_itself(
         hide(self, conversation_id)
 
     monkeypatch.setattr(ConversationStore, "hide", refuse)
-    workspace.delete(chat)
+    workspace.shelf.delete(chat)
     desk.wait(lambda: desk.recorder.notices == ["The disk is full."])
     desk.wait(lambda: [one.id for one, _ in workspace._database.reader.trash()] == [chat])
 
@@ -237,15 +237,15 @@ def test_a_database_that_breaks_while_reading_is_told_of(desk: Desk, monkeypatch
 
     with monkeypatch.context() as broken:
         broken.setattr(ConversationStore, "messages", refuse)
-        assert again.messages(chat) == []
+        assert again.library.messages(chat) == []
     assert desk.recorder.notices == ["The conversations are damaged."]
-    again.open_conversation(chat)
-    assert [message.role for message in again.messages(chat)] == ["user", "assistant"]
+    again.open_chat.show(chat)
+    assert [message.role for message in again.library.messages(chat)] == ["user", "assistant"]
 
 
 def test_two_windows_on_one_folder(desk: Desk) -> None:
     first = desk.open()
-    chat = first.send(None, "slow 20")
+    chat = first.turns.send(None, "slow 20")
     desk.wait_for_state(first, chat, MessageState.STREAMING)
     second = desk.open()
     other = desk.answer(second, "say 1")
@@ -254,8 +254,8 @@ def test_two_windows_on_one_folder(desk: Desk) -> None:
     first.close()
     second.close()
     third = desk.open()
-    assert {conversation.id for conversation in third.conversations()} == {chat, other}
-    assert third.messages(chat)[-1].state is MessageState.COMPLETE
+    assert {conversation.id for conversation in third.library.conversations()} == {chat, other}
+    assert third.library.messages(chat)[-1].state is MessageState.COMPLETE
 
 
 def test_a_path_is_taken_from_the_environment(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,14 +275,14 @@ def test_messages_are_found_in_every_conversation_and_shown(desk: Desk) -> None:
     workspace = desk.open()
     first = desk.answer(workspace, "A needle here\nsay 1")
     desk.answer(workspace, "Nothing\nsay 1")
-    workspace.edit_message(first, workspace.messages(first)[0].id, "Another wording\nsay 1")
+    workspace.turns.edit(first, workspace.library.messages(first)[0].id, "Another wording\nsay 1")
     desk.wait_for_state(workspace, first, MessageState.COMPLETE)
     desk.wait(lambda: len(workspace.search("needle").hits) == 1)
     (hit,) = workspace.search("need").hits
     assert (hit.conversation_id, hit.title) == (first, "A needle here")
-    assert hit.message_id not in [message.id for message in workspace.messages(first)]
-    workspace.choose_alternative(first, hit.message_id)
-    assert hit.message_id in [message.id for message in workspace.messages(first)]
-    before = workspace.messages(first)
-    workspace.choose_alternative(first, hit.message_id)
-    assert workspace.messages(first) == before
+    assert hit.message_id not in [message.id for message in workspace.library.messages(first)]
+    workspace.turns.choose(first, hit.message_id)
+    assert hit.message_id in [message.id for message in workspace.library.messages(first)]
+    before = workspace.library.messages(first)
+    workspace.turns.choose(first, hit.message_id)
+    assert workspace.library.messages(first) == before

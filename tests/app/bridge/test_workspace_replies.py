@@ -7,14 +7,14 @@ import time
 
 import pytest
 
-from app.bridge import replies, token_coalescer
+from app.bridge import replies
 from app.bridge.engine_client import EngineClient
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
 from app.storage.conversation_store import ConversationStore
 from app.storage.database import FILE_NAME
 from engine.errors import EmptyPrompt, StorageError
-from engine.messages import Command, Generate, TokensAdded
+from engine.messages import Command, Generate
 from tests.app.bridge.conftest import Desk
 from tests.support.fake_engine import CONTEXT, SERVE
 
@@ -22,11 +22,11 @@ from tests.support.fake_engine import CONTEXT, SERVE
 def test_a_reply_streams_and_is_kept(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "slow 8")
-    prompt, reply = workspace.messages(chat)
+    prompt, reply = workspace.library.messages(chat)
     assert (prompt.role, prompt.content, prompt.state) == ("user", "slow 8", MessageState.COMPLETE)
     whole = "".join(f"w{number} " for number in range(8))
     assert reply.content == whole
-    assert "".join(text for _, text in desk.recorder.texts) == whole
+    assert desk.recorder.texts[-1][1] == whole
     assert {message_id for message_id, _ in desk.recorder.texts} == {reply.id}
     assert reply.statistics is not None
     assert (reply.statistics.tokens, reply.statistics.mode) == (8, "lookup")
@@ -35,8 +35,8 @@ def test_a_reply_streams_and_is_kept(desk: Desk) -> None:
     workspace.close()
 
     again = desk.open()
-    assert again.conversations()[0].title == "slow 8"
-    assert again.messages(chat) == [prompt, reply]
+    assert again.library.conversations()[0].title == "slow 8"
+    assert again.library.messages(chat) == [prompt, reply]
 
 
 def test_the_prompt_is_on_the_disk_before_the_engine_hears_of_it(desk: Desk) -> None:
@@ -57,7 +57,7 @@ def test_the_prompt_is_on_the_disk_before_the_engine_hears_of_it(desk: Desk) -> 
 
 def test_a_partial_reply_is_on_the_disk_within_a_second(desk: Desk) -> None:
     workspace = desk.open()
-    chat = workspace.send(None, "slow 500")
+    chat = workspace.turns.send(None, "slow 500")
     desk.wait_for_state(workspace, chat, MessageState.STREAMING)
 
     def stored() -> str:
@@ -81,49 +81,49 @@ def test_a_reply_goes_on_to_the_disk_after_a_refusal(desk: Desk, monkeypatch: py
 
     monkeypatch.setattr(ConversationStore, "add_text", refusing)
     workspace = desk.open()
-    chat = workspace.send(None, "slow 500")
+    chat = workspace.turns.send(None, "slow 500")
     desk.wait_for_state(workspace, chat, MessageState.STREAMING)
     desk.wait(lambda: len(refused) == 2)
-    at_least = len(workspace.messages(chat)[-1].content) + 1
+    at_least = len(workspace.library.messages(chat)[-1].content) + 1
     desk.wait(lambda: len(workspace._database.reader.messages(chat)[-1].content) > at_least)
-    stored, shown = workspace._database.reader.messages(chat)[-1], workspace.messages(chat)[-1]
+    stored, shown = workspace._database.reader.messages(chat)[-1], workspace.library.messages(chat)[-1]
     assert shown.content.startswith(stored.content)
 
 
 def test_stopping_keeps_the_text_and_shows_at_once(desk: Desk) -> None:
     workspace = desk.open()
-    chat = workspace.send(None, "slow 500")
+    chat = workspace.turns.send(None, "slow 500")
     desk.wait_for_state(workspace, chat, MessageState.STREAMING)
     started = time.monotonic()
-    workspace.stop(chat)
+    workspace.replies.stop(chat)
     assert time.monotonic() - started < 0.1
-    assert workspace.messages(chat)[-1].state is MessageState.STOPPED
-    assert workspace.active_conversation() is None
+    assert workspace.library.messages(chat)[-1].state is MessageState.STOPPED
+    assert workspace.replies.active_conversation is None
     desk.answer(workspace, "echo", chat)
-    stopped = workspace.messages(chat)[1]
+    stopped = workspace.library.messages(chat)[1]
     assert stopped.state is MessageState.STOPPED
     assert stopped.content.startswith("w0 ")
-    assert f"assistant:{stopped.content}|" in workspace.messages(chat)[-1].content
+    assert f"assistant:{stopped.content}|" in workspace.library.messages(chat)[-1].content
 
 
 def test_stopping_works_while_the_prompt_is_read(desk: Desk) -> None:
     workspace = desk.open()
-    chat = workspace.send(None, "read")
+    chat = workspace.turns.send(None, "read")
     desk.wait(lambda: len(desk.recorder.prefill) > 2)
-    assert workspace.messages(chat)[-1].state is MessageState.WAITING
-    workspace.stop(chat)
+    assert workspace.library.messages(chat)[-1].state is MessageState.WAITING
+    workspace.replies.stop(chat)
     desk.answer(workspace, "say 1", chat)
-    assert workspace.messages(chat)[1].content == ""
+    assert workspace.library.messages(chat)[1].content == ""
 
 
 def test_stopping_works_while_the_model_loads(desk: Desk) -> None:
     workspace = desk.open(start=False)
     workspace.settings.model = "long"
     workspace.start()
-    chat = workspace.send(None, "say 1")
+    chat = workspace.turns.send(None, "say 1")
     desk.wait_for_phase(workspace, EnginePhase.LOADING)
     process_id = desk.client.process_id
-    workspace.stop(chat)
+    workspace.replies.stop(chat)
     desk.wait_for_phase(workspace, EnginePhase.IDLE)
     desk.answer(workspace, "say 1", chat)
     assert desk.client.process_id == process_id
@@ -131,57 +131,57 @@ def test_stopping_works_while_the_model_loads(desk: Desk) -> None:
 
 def test_one_reply_at_a_time(desk: Desk) -> None:
     workspace = desk.open()
-    first = workspace.send(None, "slow 20")
-    second = workspace.send(None, "say 1")
-    third = workspace.send(None, "say 1")
-    assert [workspace.messages(chat)[-1].state for chat in (first, second, third)] == [
+    first = workspace.turns.send(None, "slow 20")
+    second = workspace.turns.send(None, "say 1")
+    third = workspace.turns.send(None, "say 1")
+    assert [workspace.library.messages(chat)[-1].state for chat in (first, second, third)] == [
         MessageState.WAITING,
         MessageState.QUEUED,
         MessageState.QUEUED,
     ]
-    assert workspace.active_conversation() == first
-    workspace.stop(second)
-    assert workspace.messages(second)[-1].state is MessageState.STOPPED
+    assert workspace.replies.active_conversation == first
+    workspace.replies.stop(second)
+    assert workspace.library.messages(second)[-1].state is MessageState.STOPPED
     desk.wait_for_state(workspace, third, MessageState.COMPLETE)
-    assert workspace.messages(first)[-1].state is MessageState.COMPLETE
-    assert workspace.messages(second)[-1].content == ""
+    assert workspace.library.messages(first)[-1].state is MessageState.COMPLETE
+    assert workspace.library.messages(second)[-1].content == ""
 
 
 def test_two_messages_in_one_conversation_are_answered_in_turn(desk: Desk) -> None:
     workspace = desk.open()
-    chat = workspace.send(None, "slow 5")
-    workspace.send(chat, "echo")
+    chat = workspace.turns.send(None, "slow 5")
+    workspace.turns.send(chat, "echo")
     reply = desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
     assert reply.content == "user:slow 5|assistant:w0 w1 w2 w3 w4 |user:echo|"
 
 
 def test_a_failed_reply_keeps_its_text_and_can_be_tried_again(desk: Desk) -> None:
     workspace = desk.open()
-    chat = workspace.send(None, "fail")
+    chat = workspace.turns.send(None, "fail")
     failed = desk.wait_for_state(workspace, chat, MessageState.FAILED)
     assert (failed.content, failed.error) == ("one two ", "Tenon made a mistake.")
-    with desk.qtbot.waitSignal(workspace.conversation_replaced):
-        workspace.retry(chat)
-    assert [message.role for message in workspace.messages(chat)] == ["user", "assistant"]
+    with desk.qtbot.waitSignal(workspace.turns.conversation_replaced):
+        workspace.turns.retry(chat)
+    assert [message.role for message in workspace.library.messages(chat)] == ["user", "assistant"]
     again = desk.wait_for_state(workspace, chat, MessageState.FAILED)
     assert again.id != failed.id
     workspace.close()
-    assert desk.open().messages(chat)[-1] == again
+    assert desk.open().library.messages(chat)[-1] == again
 
 
 def test_a_complete_reply_is_not_tried_again(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "say 1")
-    before = workspace.messages(chat)
-    workspace.retry(chat)
-    workspace.retry(chat + 999)
-    assert workspace.messages(chat) == before
+    before = workspace.library.messages(chat)
+    workspace.turns.retry(chat)
+    workspace.turns.retry(chat + 999)
+    assert workspace.library.messages(chat) == before
 
 
 def test_notices_go_with_the_reply(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "trim")
-    assert workspace.messages(chat)[-1].notices == (
+    assert workspace.library.messages(chat)[-1].notices == (
         "The oldest 4 messages were left out, because the chat is longer than the model's context.",
         "A notice.",
     )
@@ -191,30 +191,30 @@ def test_the_system_prompt_comes_first(desk: Desk) -> None:
     workspace = desk.open()
     workspace.settings.system_prompt = "Be brief."
     chat = desk.answer(workspace, "echo")
-    assert workspace.messages(chat)[-1].content == "system:Be brief.|user:echo|"
+    assert workspace.library.messages(chat)[-1].content == "system:Be brief.|user:echo|"
 
 
 def test_a_blank_prompt_is_refused(desk: Desk) -> None:
     workspace = desk.open()
     with pytest.raises(EmptyPrompt):
-        workspace.send(None, " \n ")
-    assert workspace.conversations() == []
+        workspace.turns.send(None, " \n ")
+    assert workspace.library.conversations() == []
 
 
 def test_half_a_character_does_no_harm(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "\ud83d broken\necho")
-    assert workspace.messages(chat)[0].content == "\ufffd broken\necho"
+    assert workspace.library.messages(chat)[0].content == "\ufffd broken\necho"
     assert desk.recorder.notices == []
 
 
 def test_guesses_are_shown_and_kept_nowhere(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "guess")
-    assert desk.recorder.guesses == ["w0 w1 and a wrong guess", ""]
-    assert workspace.messages(chat)[-1].content == "w0 w1 sample-and-match"
+    assert desk.recorder.guesses == ["w0 w1 and a wrong guess"]
+    assert workspace.library.messages(chat)[-1].content == "w0 w1 sample-and-match"
     workspace.close()
-    assert "wrong" not in desk.open().messages(chat)[-1].content
+    assert "wrong" not in desk.open().library.messages(chat)[-1].content
 
 
 def test_guesses_are_not_asked_for_where_they_are_not_wanted(desk: Desk) -> None:
@@ -223,18 +223,15 @@ def test_guesses_are_not_asked_for_where_they_are_not_wanted(desk: Desk) -> None
     workspace.settings.verify = "typical"
     chat = desk.answer(workspace, "guess")
     assert desk.recorder.guesses == []
-    assert workspace.messages(chat)[-1].content == "w0 w1 typical"
+    assert workspace.library.messages(chat)[-1].content == "w0 w1 typical"
 
 
-def test_text_that_waits_to_be_shown_is_saved_at_close(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(token_coalescer, "INTERVAL_MS", 60_000)
+def test_text_of_the_last_moment_is_saved_at_close(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replies, "_SAVE_MS", 60_000)
     workspace = desk.open()
-    came: list[str] = []
-    workspace._client.event_received.connect(
-        lambda event: came.append(event.text) if isinstance(event, TokensAdded) else None
-    )
-    chat = workspace.send(None, "slow 500")
-    desk.wait(lambda: len(came) > 3)
-    assert workspace.messages(chat)[-1].content == came[0]
+    chat = workspace.turns.send(None, "slow 500")
+    desk.wait(lambda: len(desk.recorder.texts) > 3)
+    shown = workspace.library.messages(chat)[-1].content
+    assert len(workspace._database.reader.messages(chat)[-1].content) < len(shown)
     workspace.close()
-    assert desk.open().messages(chat)[-1].content.rstrip() == "".join(came).rstrip()
+    assert desk.open().library.messages(chat)[-1].content.startswith(shown)

@@ -19,7 +19,7 @@ from tests.support.inspector_scene import ROUNDS, record, update
 def test_everything_that_is_shown_comes_back() -> None:
     trace = ReplyTrace()
     for number in range(1, 5):
-        trace.take(update(1, 10 * number, 1000.0 * number, ROUNDS if number == 1 else ()), 7.0 + number / 4)
+        trace.take(update(10 * number, 1000.0 * number, ROUNDS if number == 1 else ()), 7.0 + number / 4)
     again = ReplyTrace()
     assert from_bytes(to_bytes(trace), again)
     assert again.tokens == trace.tokens
@@ -43,7 +43,7 @@ def test_a_round_takes_a_few_bytes() -> None:
         plain.append(record(last, [], word))
         last = word
     trace = ReplyTrace()
-    trace.take(update(1, 2000, 1000.0, tuple(plain)), 0.0)
+    trace.take(update(2000, 1000.0, tuple(plain)), 0.0)
     assert len(to_bytes(trace)) < 6 * 2000
 
 
@@ -75,7 +75,7 @@ def test_a_tree_that_is_none_is_refused(change: dict[str, Any]) -> None:
 def test_half_a_character_comes_back_too() -> None:
     trace = ReplyTrace()
     odd = record("a", [], "\ud83d")
-    trace.take(update(1, 1, 1.0, (replace(odd),)), 0.0)
+    trace.take(update(1, 1.0, (replace(odd),)), 0.0)
     again = ReplyTrace()
     assert from_bytes(to_bytes(trace), again)
     assert again.tokens == trace.tokens

@@ -24,9 +24,9 @@ from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from engine.cli import _parser as build_parser
 from engine.model.families import SUPPORTED
-from tests.support.fake_workspace import FakeWorkspace
 from tests.support.machine_scene import machine, plan
 from tests.support.model_pictures import stock
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 ROOT = Path(__file__).resolve().parents[3]
 ARTICLES = read_articles()
@@ -42,8 +42,8 @@ def source() -> str:
 
 
 @pytest.fixture
-def window(qtbot: object) -> Iterator[MainWindow]:
-    made = MainWindow(Theme(), FakeWorkspace())  # type: ignore[arg-type]
+def window(workspace: ScriptedWorkspace) -> Iterator[MainWindow]:
+    made = MainWindow(Theme(), workspace)
     yield made
     made.close()
 
@@ -144,8 +144,7 @@ def test_settings_that_articles_name_are_in_the_dialog() -> None:
     assert named <= rows
 
 
-def test_this_computer_s_figures_are_filled_in() -> None:
-    workspace = FakeWorkspace()
+def test_this_computer_s_figures_are_filled_in(workspace: ScriptedWorkspace) -> None:
     stock(workspace)
     store = workspace.model_store
     facts = HelpFacts(

@@ -5,7 +5,7 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 
 @pytest.fixture
@@ -16,13 +16,8 @@ def theme(qtbot: QtBot) -> Theme:
 
 
 @pytest.fixture
-def workspace(qtbot: QtBot) -> FakeWorkspace:
-    return FakeWorkspace()
-
-
-@pytest.fixture
-def window(qtbot: QtBot, theme: Theme, workspace: FakeWorkspace) -> MainWindow:
-    window = MainWindow(theme, workspace)  # type: ignore[arg-type]
+def window(qtbot: QtBot, theme: Theme, workspace: ScriptedWorkspace) -> MainWindow:
+    window = MainWindow(theme, workspace)
     qtbot.addWidget(window)
     window.show()
     qtbot.waitExposed(window)

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.accessible_roles import ROLES
 from app.ui.main_window import MainWindow
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 from tests.support.window_surfaces import DIALOGS, PARTS, POPUPS, SURFACES, opened
 
 _MOST_STOPS = 200
@@ -79,7 +79,9 @@ def _shows_focus(widget: QWidget) -> bool:
 
 
 @pytest.mark.parametrize("name", SURFACES)
-def test_every_control_has_a_name_and_a_role(window: MainWindow, workspace: FakeWorkspace, name: str) -> None:
+def test_every_control_has_a_name_and_a_role(
+    window: MainWindow, workspace: ScriptedWorkspace, name: str
+) -> None:
     with opened(name, window, workspace) as surface:
         buttons = [
             button
@@ -104,7 +106,7 @@ def test_every_control_has_a_name_and_a_role(window: MainWindow, workspace: Fake
 # The palette has one field, and closes without the focus.
 @pytest.mark.parametrize("name", [name for name in (*DIALOGS, *PARTS) if name != "palette"])
 def test_tab_reaches_every_control_visibly_and_comes_round(
-    window: MainWindow, workspace: FakeWorkspace, name: str
+    window: MainWindow, workspace: ScriptedWorkspace, name: str
 ) -> None:
     window.page.composer.prompt.setCursorWidth(0)
     with opened(name, window, workspace) as surface:
@@ -125,14 +127,14 @@ def test_tab_reaches_every_control_visibly_and_comes_round(
 
 
 @pytest.mark.parametrize("name", [*DIALOGS, *POPUPS])
-def test_escape_closes(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, name: str) -> None:
+def test_escape_closes(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, name: str) -> None:
     with opened(name, window, workspace) as surface:
         assert surface is not window
         QTest.keyClick(QApplication.focusWidget() or surface, Qt.Key.Key_Escape)
         qtbot.waitUntil(lambda: not shiboken6.isValid(surface) or not surface.isVisible())
 
 
-def test_every_role_is_of_a_class_that_is_there(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_every_role_is_of_a_class_that_is_there(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     names = set()
     for name in ("chat", "details", "inspector", "machine page"):
         with opened(name, window, workspace) as surface:
@@ -141,7 +143,7 @@ def test_every_role_is_of_a_class_that_is_there(window: MainWindow, workspace: F
 
 
 def test_the_ring_follows_what_is_scrolled(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     with opened("chat", window, workspace):
         ring, bar = window.ring, window.page.transcript.verticalScrollBar()

@@ -5,7 +5,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 
 from app.ui import announcements
 from app.ui.main_window import MainWindow
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 
 @pytest.fixture
@@ -25,9 +25,9 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
 
 
 def test_the_end_of_a_reply_is_said(
-    window: MainWindow, workspace: FakeWorkspace, said: list[tuple[str, bool]]
+    window: MainWindow, workspace: ScriptedWorkspace, said: list[tuple[str, bool]]
 ) -> None:
-    chat = workspace.send(None, "Hello")
+    chat = workspace.turns.send(None, "Hello")
     window.page.open(chat)
     workspace.stream(chat, "A long")
     assert said == []
@@ -38,25 +38,27 @@ def test_the_end_of_a_reply_is_said(
 
 
 def test_an_error_is_said_at_once(
-    window: MainWindow, workspace: FakeWorkspace, said: list[tuple[str, bool]]
+    window: MainWindow, workspace: ScriptedWorkspace, said: list[tuple[str, bool]]
 ) -> None:
-    chat = workspace.send(None, "Hello")
+    chat = workspace.turns.send(None, "Hello")
     window.page.open(chat)
     workspace.fail(chat, "The model file is gone.")
     assert said == [("The model file is gone.", True)]
 
 
-def test_a_stop_is_said(window: MainWindow, workspace: FakeWorkspace, said: list[tuple[str, bool]]) -> None:
-    chat = workspace.send(None, "Hello")
+def test_a_stop_is_said(
+    window: MainWindow, workspace: ScriptedWorkspace, said: list[tuple[str, bool]]
+) -> None:
+    chat = workspace.turns.send(None, "Hello")
     window.page.open(chat)
-    workspace.stop(chat)
+    workspace.replies.stop(chat)
     assert said == [("The reply was stopped.", False)]
 
 
 def test_of_other_chats_nothing_is_said(
-    window: MainWindow, workspace: FakeWorkspace, said: list[tuple[str, bool]]
+    window: MainWindow, workspace: ScriptedWorkspace, said: list[tuple[str, bool]]
 ) -> None:
-    chat = workspace.send(None, "Hello")
+    chat = workspace.turns.send(None, "Hello")
     window.page.open(None)
     workspace.finish(chat)
     assert said == []

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.chat_files import file_name
 from app.ui.main_window import MainWindow
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 MARKDOWN, JSON = "Markdown, to read (*.md)", "JSON, to import again (*.json)"
 
@@ -28,17 +28,18 @@ MARKDOWN, JSON = "Markdown, to read (*.md)", "JSON, to import again (*.json)"
 def test_a_chat_is_exported_in_the_kind_that_was_chosen(
     qtbot: QtBot,
     window: MainWindow,
-    workspace: FakeWorkspace,
+    workspace: ScriptedWorkspace,
     monkeypatch: pytest.MonkeyPatch,
     chosen: str,
     kind: str,
     wanted: str,
+    tmp_path: Path,
 ) -> None:
     asked: list[str] = []
 
     def ask(_parent: object, _title: str, name: str, *_kinds: str) -> tuple[str, str]:
         asked.append(name)
-        return chosen, kind
+        return str(tmp_path / Path(chosen).name), kind
 
     monkeypatch.setattr("app.ui.chat_files.QFileDialog.getSaveFileName", ask)
     assert not window.commands["export-chat"].isEnabled()
@@ -46,11 +47,14 @@ def test_a_chat_is_exported_in_the_kind_that_was_chosen(
     window.page.open(chat)
     qtbot.keyClick(window, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
     assert asked == ["Plan A B.md"]
-    assert ("export_conversation", chat, Path(wanted)) in workspace.calls
+    workspace.written()
+    (file,) = tmp_path.glob("Plan*")
+    assert file.name == Path(wanted).name
+    assert file.read_text().startswith("{" if file.suffix.lower() == ".json" else "#")
 
 
 def test_giving_up_a_dialog_does_nothing(
-    window: MainWindow, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+    window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for ask in ("getSaveFileName", "getOpenFileName"):
         monkeypatch.setattr(f"app.ui.chat_files.QFileDialog.{ask}", lambda *arguments: ("", ""))
@@ -58,34 +62,33 @@ def test_giving_up_a_dialog_does_nothing(
     window.commands["export-chat"].trigger()
     window.commands["export-all"].trigger()
     window.commands["import-chats"].trigger()
-    assert workspace.calls == []
+    workspace.written()
+    assert not window.toast.isVisible()
 
 
 def test_all_chats_go_out_and_in(
-    window: MainWindow, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+    window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(
-        "app.ui.chat_files.QFileDialog.getSaveFileName", lambda *arguments: ("/x/all.json", JSON)
-    )
-    monkeypatch.setattr(
-        "app.ui.chat_files.QFileDialog.getOpenFileName", lambda *arguments: ("/x/in.json", "")
-    )
+    file = str(tmp_path / "all.json")
+    monkeypatch.setattr("app.ui.chat_files.QFileDialog.getSaveFileName", lambda *arguments: (file, JSON))
+    monkeypatch.setattr("app.ui.chat_files.QFileDialog.getOpenFileName", lambda *arguments: (file, ""))
+    workspace.add_conversation("Chat", 0, "a", "b")
     window.commands["export-all"].trigger()
+    workspace.written()
+    assert window.toast.text == "Saved as all.json."
     window.commands["import-chats"].trigger()
-    assert workspace.calls == [
-        ("export_all", Path("/x/all.json")),
-        ("import_conversations", Path("/x/in.json")),
-    ]
+    workspace.written()
+    assert [chat.title for chat in workspace.library.conversations()] == ["Chat", "Chat"]
 
 
-def test_what_came_of_it_is_said(window: MainWindow, workspace: FakeWorkspace) -> None:
-    workspace.export_finished.emit("/x/Plan.md", "")
+def test_what_came_of_it_is_said(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    workspace.archive.export_finished.emit("/x/Plan.md", "")
     assert (window.toast.text, window.toast.fades) == ("Saved as Plan.md.", True)
-    workspace.export_finished.emit("/x/Plan.md", "The disk is full.")
+    workspace.archive.export_finished.emit("/x/Plan.md", "The disk is full.")
     assert (window.toast.text, window.toast.fades) == ("The disk is full.", False)
-    workspace.import_finished.emit(2, "2 chats were imported.")
+    workspace.archive.import_finished.emit(2, "2 chats were imported.")
     assert (window.toast.text, window.toast.fades) == ("2 chats were imported.", True)
-    workspace.import_finished.emit(0, "in.json was not imported.")
+    workspace.archive.import_finished.emit(0, "in.json was not imported.")
     assert not window.toast.fades
 
 

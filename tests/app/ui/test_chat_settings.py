@@ -15,13 +15,13 @@ from app.ui.chat_settings.dialog import ChatSettingsDialog
 from app.ui.main_window import MainWindow
 from app.ui.name_dialog import NameDialog
 from engine.messages import ModelAdvice, SamplingOptions, Thinking
-from tests.support.fake_workspace import READY, FakeWorkspace
+from tests.support.scripted_workspace import READY, ScriptedWorkspace
 
 TRANSLATOR = ConversationOptions("Translate.", 100, SamplingOptions(temperature=0.3, top_k=5), "plain")
 
 
 @pytest.fixture
-def chat(window: MainWindow, workspace: FakeWorkspace) -> int:
+def chat(window: MainWindow, workspace: ScriptedWorkspace) -> int:
     chat = workspace.add_conversation("A chat", 0, "a", "b")
     window.page.open(chat)
     return chat
@@ -38,13 +38,13 @@ def entry(menu: QMenu, start: str) -> None:
     next(action for action in menu.actions() if action.text().startswith(start)).trigger()
 
 
-def options(workspace: FakeWorkspace, chat: int) -> ConversationOptions:
-    conversation = workspace.conversation(chat)
+def options(workspace: ScriptedWorkspace, chat: int) -> ConversationOptions:
+    conversation = workspace.library.conversation(chat)
     assert conversation is not None
     return conversation.options
 
 
-def test_what_is_left_open_sets_nothing(window: MainWindow, workspace: FakeWorkspace, chat: int) -> None:
+def test_what_is_left_open_sets_nothing(window: MainWindow, workspace: ScriptedWorkspace, chat: int) -> None:
     shown = dialog(window)
     assert shown.options() == ConversationOptions()
     assert shown.temperature.text() == "As in Settings"
@@ -70,9 +70,9 @@ def test_numbers_are_typed_over_the_words_and_over_each_other(
 
 
 def test_a_chat_sets_its_own_and_the_header_says_so(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
-    workspace.set_options(chat, ConversationOptions(sampling=SamplingOptions(top_k=7)))
+    workspace.shelf.set_options(chat, ConversationOptions(sampling=SamplingOptions(top_k=7)))
     shown = dialog(window)
     qtbot.mouseClick(shown.own_prompt, Qt.MouseButton.LeftButton)
     shown.prompt.setPlainText("Be brief.")
@@ -100,7 +100,7 @@ def test_a_chat_sets_its_own_and_the_header_says_so(
 
 
 def test_what_is_set_for_the_model_is_what_holds_where_the_chat_says_nothing(
-    window: MainWindow, workspace: FakeWorkspace, chat: int
+    window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
     workspace.settings.temperature = 0.5
     workspace.settings.set_for_model("smollm2", "temperature", 0.9)
@@ -108,13 +108,13 @@ def test_what_is_set_for_the_model_is_what_holds_where_the_chat_says_nothing(
 
 
 def test_thinking_is_asked_for_only_where_the_model_knows_of_it(
-    window: MainWindow, workspace: FakeWorkspace, chat: int
+    window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
     shown = dialog(window)
     assert shown.thinking is None
     shown.cancel_button.click()
     for control, at, wanted in (("switch", 2, Thinking(on=False)), ("effort", 3, Thinking(effort="high"))):
-        workspace.model_advice = ModelAdvice(thinking=control)  # type: ignore[arg-type]
+        workspace.advise(ModelAdvice(thinking=control))
         window.commands["chat-settings"].trigger()
         shown = next(one for one in window.findChildren(ChatSettingsDialog) if one.isVisible())
         assert shown.thinking is not None
@@ -127,20 +127,20 @@ def test_thinking_is_asked_for_only_where_the_model_knows_of_it(
 
 
 def test_the_temperature_of_the_settings_is_told_as_a_number(
-    window: MainWindow, workspace: FakeWorkspace, chat: int
+    window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
     told = dialog(window).temperature.accessibleDescription()
     assert "In Settings: 0.6, as the model's makers advise." in told
 
 
-def test_cancelling_changes_nothing(window: MainWindow, workspace: FakeWorkspace, chat: int) -> None:
+def test_cancelling_changes_nothing(window: MainWindow, workspace: ScriptedWorkspace, chat: int) -> None:
     shown = dialog(window)
     shown.temperature.setValue(1.0)
     shown.cancel_button.click()
     assert options(workspace, chat) == ConversationOptions()
 
 
-def test_a_blank_chat_is_given_what_was_set_for_it(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_blank_chat_is_given_what_was_set_for_it(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     shown = dialog(window)
     shown.temperature.setValue(1.0)
     shown.apply_button.click()
@@ -154,7 +154,7 @@ def test_a_blank_chat_is_given_what_was_set_for_it(window: MainWindow, workspace
 
 
 def test_another_chat_of_the_list_is_changed_without_opening_it(
-    window: MainWindow, workspace: FakeWorkspace, chat: int
+    window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
     other = workspace.add_conversation("Another", 0, "a", "b")
     entry(window.sidebar.list.menu(other), "Chat settings")
@@ -168,7 +168,7 @@ def test_another_chat_of_the_list_is_changed_without_opening_it(
 
 
 def test_modes_that_cannot_run_are_listed_with_the_reason(
-    window: MainWindow, workspace: FakeWorkspace, chat: int
+    window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
     workspace.set_engine(replace(READY, gpu=""))
     field = dialog(window).mode
@@ -178,9 +178,9 @@ def test_modes_that_cannot_run_are_listed_with_the_reason(
 
 
 def test_a_preset_is_kept_taken_renamed_and_deleted(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
-    workspace.set_options(chat, TRANSLATOR)
+    workspace.shelf.set_options(chat, TRANSLATOR)
     shown = dialog(window)
     row = shown.presets
     assert (row.name, row.for_new_chats.isEnabled()) == ("", False)
@@ -189,13 +189,13 @@ def test_a_preset_is_kept_taken_renamed_and_deleted(
     assert asked is not None
     qtbot.keyClicks(asked.field, "Translator")
     qtbot.keyClick(asked.field, Qt.Key.Key_Return)
-    assert [(one.name, one.options) for one in workspace.presets()] == [("Translator", TRANSLATOR)]
+    assert [(one.name, one.options) for one in workspace.shelf.presets()] == [("Translator", TRANSLATOR)]
     assert row.name == "Translator"
     qtbot.mouseClick(row.for_new_chats, Qt.MouseButton.LeftButton)
     assert workspace.settings.new_chat_preset == "Translator"
     shown.temperature.setValue(0.1)
     entry(row.menu(), "Save in")
-    assert workspace.presets()[0].options.sampling.temperature == pytest.approx(0.1)
+    assert workspace.shelf.presets()[0].options.sampling.temperature == pytest.approx(0.1)
     row._rename("German")
     assert (row.name, workspace.settings.new_chat_preset) == ("German", "German")
     shown.cancel_button.click()
@@ -206,12 +206,14 @@ def test_a_preset_is_kept_taken_renamed_and_deleted(
     assert again[0].presets.name == "German"
     assert again[0].presets.for_new_chats.isChecked()
     entry(again[0].presets.menu(), "Delete")
-    assert (workspace.presets(), workspace.settings.new_chat_preset) == ([], "")
+    assert (workspace.shelf.presets(), workspace.settings.new_chat_preset) == ([], "")
     assert not window.page.header.options_button.isVisible()
 
 
-def test_choosing_a_preset_fills_the_fields(window: MainWindow, workspace: FakeWorkspace, chat: int) -> None:
-    workspace.save_preset("Translator", TRANSLATOR)
+def test_choosing_a_preset_fills_the_fields(
+    window: MainWindow, workspace: ScriptedWorkspace, chat: int
+) -> None:
+    workspace.shelf.save_preset("Translator", TRANSLATOR)
     shown = dialog(window)
     shown.presets.names.setCurrentIndex(1)
     shown.presets.names.activated.emit(1)
@@ -222,7 +224,7 @@ def test_choosing_a_preset_fills_the_fields(window: MainWindow, workspace: FakeW
 
 
 def test_fields_go_below_their_words_where_it_is_narrow(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     window.resize(380, 560)
     shown = dialog(window)
@@ -231,4 +233,4 @@ def test_fields_go_below_their_words_where_it_is_narrow(
     assert shown._rows[0].direction() == QBoxLayout.Direction.TopToBottom
     shown.resize(QSize(560, 500))
     assert shown._rows[0].direction() == QBoxLayout.Direction.LeftToRight
-    assert isinstance(workspace.engine_state(), EngineState)
+    assert isinstance(workspace.model.state, EngineState)

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 
 def press(window: MainWindow, key: Qt.Key, *keys: Qt.KeyboardModifier) -> None:
@@ -29,7 +29,7 @@ def test_the_key_opens_a_list_of_all_commands(window: MainWindow) -> None:
     assert len(window.palette_box.titles) == len(list(window.commands))
 
 
-def test_letters_find_a_command_and_enter_does_it(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_letters_find_a_command_and_enter_does_it(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     open_palette(window)
     QTest.keyClicks(window.palette_box.field, "larger")
 
@@ -40,7 +40,7 @@ def test_letters_find_a_command_and_enter_does_it(window: MainWindow, workspace:
     assert window.page.composer.prompt.hasFocus()
 
 
-def test_arrows_choose_and_escape_changes_nothing(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_arrows_choose_and_escape_changes_nothing(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     open_palette(window)
     press(window, Qt.Key.Key_Down)
     assert window.palette_box.list.currentIndex().row() == 1
@@ -49,7 +49,7 @@ def test_arrows_choose_and_escape_changes_nothing(window: MainWindow, workspace:
 
     assert not window.palette_box.isVisible()
     assert window.page.composer.prompt.hasFocus()
-    assert ("stop", None) not in workspace.calls
+    assert workspace.engine.sent == []
 
 
 def test_what_is_not_possible_is_listed_last_and_does_nothing(window: MainWindow) -> None:

@@ -14,16 +14,34 @@ from app.chat.comparison import Trial
 from app.ui.comparison.dialog import ComparisonDialog
 from app.ui.main_window import MainWindow
 from app.ui.transcript.message_actions import Action
-from engine.errors import UsageError
-from tests.support.fake_workspace import FakeWorkspace
+from engine.messages import (
+    Cancel,
+    ErrorReport,
+    Failed,
+    Finished,
+    Generate,
+    Memory,
+    Plan,
+    PrefillProgress,
+    Reply,
+    Timings,
+    TokensAdded,
+)
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 PLAIN = Trial("plain", "plain", "One two 😀 three", (1, 2, 3), 2.0, 7.5, None, 1.0, True)
 SAME = Trial("lookup", "lookup", "One two 😀 three", (1, 2, 3), 1.0, 15.0, 2.5, 1.0, True)
 OTHER = Trial("lookup", "lookup", "One two 😀 four", (1, 2, 4), 1.0, 15.0, 2.5, 1.0, True)
 
 
+def show(workspace: ScriptedWorkspace, *trials: Trial) -> None:
+    """What came of both."""
+    workspace.comparison.trials = trials
+    workspace.comparison.changed.emit()
+
+
 @pytest.fixture
-def dialog(window: MainWindow, workspace: FakeWorkspace) -> ComparisonDialog:
+def dialog(window: MainWindow, workspace: ScriptedWorkspace) -> ComparisonDialog:
     window.page.composer.set_text("What is two and two?")
     window.commands["compare-modes"].trigger()
     found = window.findChild(ComparisonDialog)
@@ -32,36 +50,55 @@ def dialog(window: MainWindow, workspace: FakeWorkspace) -> ComparisonDialog:
 
 
 def test_the_prompt_that_is_typed_is_compared(
-    qtbot: QtBot, workspace: FakeWorkspace, dialog: ComparisonDialog
+    qtbot: QtBot, workspace: ScriptedWorkspace, dialog: ComparisonDialog
 ) -> None:
     assert dialog.context.isHidden()
     assert [column.mode.mode() for column in dialog.columns] == ["plain", "auto"]
     dialog.columns[1].mode.setCurrentIndex(dialog.columns[1].mode.findData("lookup"))
     dialog.limit.setValue(64)
     qtbot.mouseClick(dialog.run_button, Qt.MouseButton.LeftButton)
-    assert workspace.comparison.asked == [("What is two and two?", ("plain", "lookup"), 64, None)]
+    asked = workspace.engine.last(Generate)
+    assert (asked.messages[-1].content, asked.options.mode, asked.max_tokens) == (
+        "What is two and two?",
+        "plain",
+        64,
+    )
+    assert [trial.mode for trial in workspace.comparison.trials] == ["plain", "lookup"]
     assert (dialog.run_button.text(), dialog.prompt.isReadOnly()) == ("Stop", True)
     assert not dialog.columns[0].mode.isEnabled()
 
 
-def test_each_column_tells_how_far_it_is(workspace: FakeWorkspace, dialog: ComparisonDialog) -> None:
-    workspace.comparison.show(Trial("plain", read=0.4), Trial("lookup"), running=True)
+def test_each_column_tells_how_far_it_is(workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
+    dialog.columns[1].mode.setCurrentIndex(dialog.columns[1].mode.findData("lookup"))
+    moment = 0.0
+    workspace.comparison.clock = lambda: moment
+    dialog.run_button.click()
+    request = workspace.engine.last(Generate).request_id
+    workspace.tell(PrefillProgress(request, 40, 100))
+    workspace.comparison.changed.emit()
     first, second = dialog.columns
     assert (first.figures.text(), second.figures.text()) == (
         "Reading the prompt, 40 %",
         "Waits for the other mode",
     )
-    workspace.comparison.show(Trial("plain", text="One", token_ids=(1,)), Trial("lookup"), running=True)
+    workspace.tell(TokensAdded(request, "One", (1,)))
+    workspace.comparison.changed.emit()
     assert (first.text.toPlainText(), first.figures.text()) == ("One", "Writing, 1 token")
-    workspace.comparison.show(PLAIN, Trial("lookup"), running=True)
+    moment = 2.0
+    timings = Timings(predicted_per_second=7.5)
+    reply = Reply(
+        PLAIN.text, (1,), PLAIN.token_ids, "plain", "smollm2", None, "fp32", {}, "end", Plan("plain", ""),
+        timings, Memory(),
+    )  # fmt: skip
+    workspace.tell(Finished(request, reply))
     assert first.text.toPlainText() == PLAIN.text
     assert first.figures.text() == "3 tokens  ·  2.0 s  ·  7.5 tok/s  ·  ran Plain"
     assert second.figures.text() == "Loading and reading the prompt"
     assert dialog.verdict_text == ""
 
 
-def test_identical_replies_are_said_to_be_so(workspace: FakeWorkspace, dialog: ComparisonDialog) -> None:
-    workspace.comparison.show(PLAIN, SAME)
+def test_identical_replies_are_said_to_be_so(workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
+    show(workspace, PLAIN, SAME)
     assert dialog.verdict_text == "Lookup was 2.0 times as fast; the texts are identical."
     assert "2.5 tokens/step" in dialog.columns[1].figures.text()
     assert [column.text.extraSelections() for column in dialog.columns] == [[], []]
@@ -69,61 +106,66 @@ def test_identical_replies_are_said_to_be_so(workspace: FakeWorkspace, dialog: C
 
 
 def test_speeds_that_are_alike_or_unknown_have_their_words(
-    workspace: FakeWorkspace, dialog: ComparisonDialog
+    workspace: ScriptedWorkspace, dialog: ComparisonDialog
 ) -> None:
-    workspace.comparison.show(PLAIN, replace(SAME, tokens_per_second=7.6))
+    show(workspace, PLAIN, replace(SAME, tokens_per_second=7.6))
     assert dialog.verdict_text == "Both were equally fast; the texts are identical."
-    workspace.comparison.show(PLAIN, replace(SAME, tokens_per_second=None))
+    show(workspace, PLAIN, replace(SAME, tokens_per_second=None))
     assert dialog.verdict_text == "The texts are identical."
-    workspace.comparison.show(PLAIN, replace(SAME, mean_acceptance_length=1.0))
+    show(workspace, PLAIN, replace(SAME, mean_acceptance_length=1.0))
     assert dialog.verdict_text == (
         "Lookup was 2.0 times as fast, but almost no guess held, so that was chance; the texts are identical."
     )
     plain = replace(PLAIN, mean_acceptance_length=1.0, tokens_per_second=15.0)  # it guesses nothing
-    workspace.comparison.show(plain, replace(SAME, tokens_per_second=7.5))
+    show(workspace, plain, replace(SAME, tokens_per_second=7.5))
     assert dialog.verdict_text == "Plain was 2.0 times as fast; the texts are identical."
     auto = replace(SAME, mode="auto", ran="plain", tokens_per_second=15.0)  # the same mode ran twice
-    workspace.comparison.show(PLAIN, auto)
+    show(workspace, PLAIN, auto)
     assert dialog.verdict_text == "Auto was 2.0 times as fast; the texts are identical."
 
 
-def test_the_first_difference_is_marked_in_both(workspace: FakeWorkspace, dialog: ComparisonDialog) -> None:
-    workspace.comparison.show(PLAIN, OTHER)
+def test_the_first_difference_is_marked_in_both(
+    workspace: ScriptedWorkspace, dialog: ComparisonDialog
+) -> None:
+    show(workspace, PLAIN, OTHER)
     assert dialog.verdict_text == "Lookup was 2.0 times as fast; the texts differ from token 3 on."
     for column, marked in zip(dialog.columns, ("three", "four"), strict=True):
         selections = column.text.extraSelections()
         cursor = selections[0].cursor  # type: ignore[attr-defined]
         assert cursor.selectedText() == marked
-    workspace.comparison.show(PLAIN, SAME)
+    show(workspace, PLAIN, SAME)
     assert dialog.columns[0].text.extraSelections() == []
 
 
-def test_stop_and_close(qtbot: QtBot, workspace: FakeWorkspace, dialog: ComparisonDialog) -> None:
+def test_stop_and_close(qtbot: QtBot, workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
     dialog.run_button.click()
     dialog.run_button.click()
-    assert workspace.comparison.asked[-1] == ("stop",)
+    asked = workspace.engine.last(Generate).request_id
+    assert workspace.engine.sent[-1] == Cancel(asked)
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert not dialog.isVisible()
-    assert workspace.comparison.asked[-1] == ("forget",)
-    assert workspace.conversations() == []
+    assert workspace.comparison.trials == ()
+    assert workspace.library.conversations() == []
 
 
-def test_why_it_cannot_begin_is_told(workspace: FakeWorkspace, dialog: ComparisonDialog) -> None:
-    workspace.comparison.error = UsageError("A reply is being written.")
+def test_why_it_cannot_begin_is_told(workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
+    workspace.turns.send(None, "Another question")
     dialog.run_button.click()
-    assert dialog.verdict_text == "A reply is being written."
+    assert dialog.verdict_text == (
+        "A reply is being written: compare the modes when it is done, or stop it first."
+    )
     assert dialog.run_button.text() == "Compare"
 
 
-def test_a_mode_that_failed_tells_why(workspace: FakeWorkspace, dialog: ComparisonDialog) -> None:
-    workspace.comparison.show(PLAIN, Trial("lookup", problem="It went wrong.", ended=True))
+def test_a_mode_that_failed_tells_why(workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
+    show(workspace, PLAIN, Trial("lookup", problem="It went wrong.", ended=True))
     assert dialog.columns[1].figures.text() == "It went wrong."
     assert dialog.verdict_text == ""
 
 
-def test_it_can_be_copied_as_text(workspace: FakeWorkspace, dialog: ComparisonDialog) -> None:
+def test_it_can_be_copied_as_text(workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
     assert not dialog.copy_button.isEnabled()
-    workspace.comparison.show(PLAIN, SAME)
+    show(workspace, PLAIN, SAME)
     dialog.copy_button.click()
     assert QGuiApplication.clipboard().text() == (
         "Model: SmolLM2 135M\n\nPrompt: What is two and two?\n\n"
@@ -133,7 +175,7 @@ def test_it_can_be_copied_as_text(workspace: FakeWorkspace, dialog: ComparisonDi
     )
 
 
-def test_a_message_s_menu_compares_on_its_prompt(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_message_s_menu_compares_on_its_prompt(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = workspace.add_conversation("Chat", 0, "First", "Reply", "Second", "Another reply")
     window.page.open(chat)
     for at in (2, 3):  # the message, and the reply to it
@@ -143,12 +185,14 @@ def test_a_message_s_menu_compares_on_its_prompt(window: MainWindow, workspace: 
         assert dialog.prompt.toPlainText() == "Second"
         assert dialog.context.text() == "After the 2 messages before it in the chat."
         dialog.run_button.click()
-        assert len(workspace.comparison.asked[-1][3]) == 2  # type: ignore[arg-type]
+        asked = workspace.engine.last(Generate)
+        assert [message.content for message in asked.messages] == ["First", "Reply", "Second"]
         dialog.close()
+        workspace.tell(Failed(asked.request_id, ErrorReport("Cancelled", "")))
 
 
 def test_the_command_takes_the_last_question_where_nothing_is_typed(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     def open_dialog() -> tuple[str, bool]:
         window.commands["compare-modes"].trigger()
@@ -166,7 +210,7 @@ def test_the_command_takes_the_last_question_where_nothing_is_typed(
 
 
 def test_replies_stand_one_above_the_other_where_it_is_narrow(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     window.resize(380, 560)
     window.commands["compare-modes"].trigger()

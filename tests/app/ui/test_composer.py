@@ -15,8 +15,8 @@ from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from engine.errors import StorageError
 from engine.messages import MakePlan, PlanMade
-from tests.support.fake_workspace import FakeWorkspace, statistics
 from tests.support.machine_scene import FITS, NO_GPU, plan
+from tests.support.scripted_workspace import ScriptedWorkspace, refusal, statistics
 
 
 def type_and_send(qtbot: QtBot, window: MainWindow, text: str) -> int:
@@ -28,24 +28,24 @@ def type_and_send(qtbot: QtBot, window: MainWindow, text: str) -> int:
 
 
 def test_enter_sends_and_empties_the_field(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = type_and_send(qtbot, window, "Hello")
-    assert ("send", None, "Hello") in workspace.calls
+    assert workspace.prompts == ["Hello"]
     assert window.page.composer.text == ""
     assert [view.message.role for view in window.page.transcript.views] == ["user", "assistant"]
     assert window.page.composer.send_button.stops
     assert window.page.current == chat
 
 
-def test_shift_enter_breaks_the_line(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_shift_enter_breaks_the_line(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     prompt = window.page.composer.prompt
     before = prompt.height()
     qtbot.keyClicks(prompt, "a")
     qtbot.keyClick(prompt, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClicks(prompt, "b")
     assert window.page.composer.text == "a\nb"
-    assert workspace.calls == []
+    assert workspace.prompts == []
     assert prompt.height() > before
 
 
@@ -59,15 +59,15 @@ def test_the_field_grows_to_eight_lines(window: MainWindow) -> None:
 
 
 @pytest.mark.parametrize("blank", ["", "   ", "\n\n"])
-def test_nothing_to_send(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, blank: str) -> None:
+def test_nothing_to_send(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, blank: str) -> None:
     window.page.composer.set_text(blank)
     assert not window.page.composer.send_button.isEnabled()
     qtbot.keyClick(window.page.composer.prompt, Qt.Key.Key_Return)
-    assert workspace.calls == []
+    assert workspace.prompts == []
 
 
 @pytest.mark.parametrize("way", ["escape", "button", "escape elsewhere"])
-def test_stop(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, way: str) -> None:
+def test_stop(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, way: str) -> None:
     chat = type_and_send(qtbot, window, "Hello")
     workspace.stream(chat, "Some text")
     if way == "escape":
@@ -77,7 +77,7 @@ def test_stop(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, way: s
     else:
         window.page.transcript.setFocus()
         qtbot.keyClick(window.page.transcript, Qt.Key.Key_Escape)
-    assert ("stop", chat) in workspace.calls
+    assert workspace.reply(chat).state is MessageState.STOPPED
     assert not window.page.composer.send_button.stops
     reply = window.page.transcript.views[-1]
     assert "Stopped" in reply.status_text  # type: ignore[union-attr]
@@ -85,24 +85,26 @@ def test_stop(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, way: s
 
 
 def test_a_second_message_is_kept_while_the_reply_runs(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     type_and_send(qtbot, window, "Hello")
     type_and_send(qtbot, window, "More")
     assert window.page.composer.text == "More"
-    assert [call[0] for call in workspace.calls] == ["send"]
+    assert workspace.prompts == ["Hello"]
     assert "kept" in window.toast.text
 
 
-def test_a_refused_message_comes_back(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
-    workspace.send_error = StorageError("The disk is full: free some space.")
+def test_a_refused_message_comes_back(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspace.turns, "send", refusal(StorageError("The disk is full: free some space.")))
     qtbot.keyClicks(window.page.composer.prompt, "Precious")
     qtbot.keyClick(window.page.composer.prompt, Qt.Key.Key_Return)
     assert window.page.composer.text == "Precious"
     assert window.toast.text == "The disk is full: free some space."
 
 
-def test_what_is_typed_stays_with_its_chat(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_what_is_typed_stays_with_its_chat(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     first, second = (
         workspace.add_conversation("One", 0, "a", "b"),
         workspace.add_conversation("Two", 0, "a", "b"),
@@ -115,7 +117,7 @@ def test_what_is_typed_stays_with_its_chat(window: MainWindow, workspace: FakeWo
     assert window.page.composer.text == "unsent"
 
 
-def test_the_meter_shows_the_context(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_the_meter_shows_the_context(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = workspace.add_conversation("One", 0, "a", "b")
     workspace.change(chat, statistics=statistics(context_used=500, context_limit=1000))
     window.page.open(chat)
@@ -128,7 +130,7 @@ def test_the_meter_shows_the_context(window: MainWindow, workspace: FakeWorkspac
     assert not meter.isVisible()
 
 
-def test_the_mode_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_the_mode_menu(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     button = window.page.composer.mode_button
     assert button.words == "Auto"
     qtbot.keyClick(button, Qt.Key.Key_Space)
@@ -138,15 +140,15 @@ def test_the_mode_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspac
     dovetail = next(choice for choice in button.popup.choices if choice.key == "dovetail")
     assert dovetail.detail.endswith("Draft: smollm2-draft")
     button.popup.choose("plain")
-    assert ("choose_mode", "plain") in workspace.calls
+    assert workspace.mode() == "plain"
     assert button.words == "Plain"
 
 
 def test_a_mode_that_cannot_run_says_why_and_cannot_be_chosen(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workspace.drafts.usual = ""
-    workspace.set_engine(replace(workspace.engine_state(), gpu=""))
+    monkeypatch.setattr("app.bridge.drafts.paired_draft", lambda model: None)
+    workspace.set_engine(replace(workspace.model.state, gpu=""))
     button = window.page.composer.mode_button
     button.click()
     assert button.popup is not None
@@ -156,26 +158,26 @@ def test_a_mode_that_cannot_run_says_why_and_cannot_be_chosen(
     assert "GPU" in problems["offload"]
     button.popup.choose("llmcad")
     assert button.popup is not None
-    assert ("choose_mode", "llmcad") not in workspace.calls
+    assert workspace.mode() == "auto"
     button.popup.choose("lookup")
-    assert ("choose_mode", "lookup") in workspace.calls
+    assert workspace.mode() == "lookup"
 
 
 def test_the_mode_menu_says_what_the_plan_says(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     button = window.page.composer.mode_button
     button.click()
     assert button.popup is not None
     assert not any(choice.problem for choice in button.popup.choices)
-    asked = workspace.machine_talk.last(MakePlan).request_id
+    asked = workspace.engine.last(MakePlan).request_id
     workspace.tell(PlanMade(asked, plan()))
     rows = {choice.key: choice for choice in button.popup.choices}
     assert rows["auto"].detail == plan().reason
     assert rows["llmcad"].problem == FITS
     assert rows["offload"].problem == NO_GPU
     button.popup.choose("llmcad")
-    assert ("choose_mode", "llmcad") not in workspace.calls
+    assert workspace.mode() == "auto"
     button.popup.close()
     workspace.plans.answered.emit(None)  # and nothing happens while it is closed
     button.click()
@@ -183,7 +185,7 @@ def test_the_mode_menu_says_what_the_plan_says(
     assert next(choice.key for choice in button.popup.choices if choice.problem) == "offload"
 
 
-def test_auto_says_what_it_took(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_auto_says_what_it_took(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = type_and_send(qtbot, window, "Hello")
     workspace.stream(chat, "x")
     workspace.change(chat, statistics=statistics())
@@ -191,7 +193,7 @@ def test_auto_says_what_it_took(qtbot: QtBot, window: MainWindow, workspace: Fak
 
 
 def test_typing_and_sending_while_the_engine_starts(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     workspace.set_engine(EngineState(EnginePhase.STARTING, "smollm2", "SmolLM2 135M"))
     type_and_send(qtbot, window, "Hello")
@@ -200,9 +202,9 @@ def test_typing_and_sending_while_the_engine_starts(
     assert reply.message.state is MessageState.WAITING
 
 
-def test_an_example_is_sent(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_an_example_is_sent(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.page.empty_state.buttons[0].click()
-    assert workspace.calls == [("send", None, window.page.empty_state.buttons[0].text())]
+    assert workspace.prompts == [window.page.empty_state.buttons[0].text()]
 
 
 def test_a_pasted_paragraph_makes_the_field_higher(window: MainWindow, qtbot: QtBot) -> None:
@@ -253,7 +255,7 @@ def test_ctrl_end_goes_to_the_end_of_what_is_typed_first(window: MainWindow, qtb
 
 
 def test_a_double_click_on_send_sends_and_does_not_stop(
-    window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    window: MainWindow, workspace: ScriptedWorkspace, qtbot: QtBot
 ) -> None:
     composer = window.page.composer
     composer.set_text("Hello")
@@ -262,9 +264,11 @@ def test_a_double_click_on_send_sends_and_does_not_stop(
     assert button.stops
     qtbot.mouseDClick(button, left)  # the second press of a double click, as Qt names it
     qtbot.mouseRelease(button, left)
-    assert "stop" not in [call[0] for call in workspace.calls]
+    chat = window.page.current
+    assert chat is not None
+    assert workspace.reply(chat).state is MessageState.WAITING
     qtbot.mouseClick(button, left)
-    assert "stop" in [call[0] for call in workspace.calls]
+    assert workspace.reply(chat).state is MessageState.STOPPED
 
 
 def test_after_a_click_on_send_or_stop_one_can_write(window: MainWindow, qtbot: QtBot) -> None:
@@ -278,7 +282,7 @@ def test_after_a_click_on_send_or_stop_one_can_write(window: MainWindow, qtbot: 
 
 
 def test_what_is_typed_after_a_click_on_a_chat_or_the_list_is_in_the_message(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     workspace.add_conversation("Bread", 0, "A question", "An answer")
     chat = workspace.add_conversation("Cheese", 0, "A question", "An answer")

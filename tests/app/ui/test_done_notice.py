@@ -4,10 +4,9 @@ import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
-from app.chat.conversation import MessageState
 from app.ui.done_notice import DoneNotice
 from app.ui.main_window import MainWindow
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 
 class Desktop:
@@ -31,19 +30,19 @@ class Desktop:
 def desktop(
     monkeypatch: pytest.MonkeyPatch,
     window: MainWindow,
-    workspace: FakeWorkspace,
+    workspace: ScriptedWorkspace,
     request: pytest.FixtureRequest,
 ) -> Desktop:
     desktop = Desktop(monkeypatch, window, getattr(request, "param", True))
-    workspace.message_changed.disconnect(window.done._message_changed)
-    workspace.message_added.disconnect(window.done._message_changed)
-    window.done = DoneNotice(workspace, window, lambda: desktop.now)  # type: ignore[arg-type]
+    workspace.replies.message_changed.disconnect(window.done._message_changed)
+    workspace.turns.message_added.disconnect(window.done._message_changed)
+    window.done = DoneNotice(workspace, window, lambda: desktop.now)
     window.done.chat_wanted.connect(window.shelf.open)
     return desktop
 
 
-def reply(desktop: Desktop, workspace: FakeWorkspace, seconds: float, fails: bool = False) -> int:
-    chat = workspace.send(None, "A private question")
+def reply(desktop: Desktop, workspace: ScriptedWorkspace, seconds: float, fails: bool = False) -> int:
+    chat = workspace.turns.send(None, "A private question")
     workspace.stream(chat, "A private answer")
     desktop.now += seconds
     if fails:
@@ -53,7 +52,7 @@ def reply(desktop: Desktop, workspace: FakeWorkspace, seconds: float, fails: boo
     return chat
 
 
-def test_a_long_reply_is_told_without_a_word_of_it(desktop: Desktop, workspace: FakeWorkspace) -> None:
+def test_a_long_reply_is_told_without_a_word_of_it(desktop: Desktop, workspace: ScriptedWorkspace) -> None:
     reply(desktop, workspace, 21.0)
     reply(desktop, workspace, 30.0, fails=True)
     assert desktop.said == ["A reply is done.", "A reply could not be completed."]
@@ -62,29 +61,29 @@ def test_a_long_reply_is_told_without_a_word_of_it(desktop: Desktop, workspace: 
 
 @pytest.mark.parametrize("desktop", [False], indirect=True)
 def test_without_notifications_the_window_asks_for_attention(
-    desktop: Desktop, workspace: FakeWorkspace, window: MainWindow
+    desktop: Desktop, workspace: ScriptedWorkspace, window: MainWindow
 ) -> None:
     reply(desktop, workspace, 21.0)
     assert (desktop.said, desktop.alerts) == ([], [window])
 
 
 def test_nothing_is_told_of_what_the_person_sees_or_does_not_want_or_stopped(
-    desktop: Desktop, workspace: FakeWorkspace
+    desktop: Desktop, workspace: ScriptedWorkspace
 ) -> None:
     reply(desktop, workspace, 19.0)
     desktop.active = True
     reply(desktop, workspace, 60.0)
     desktop.active = False
-    chat = workspace.send(None, "A question")
+    chat = workspace.turns.send(None, "A question")
     desktop.now += 60.0
-    workspace.change(chat, state=MessageState.STOPPED)
+    workspace.replies.stop(chat)
     workspace.settings.notify_when_done = False
     reply(desktop, workspace, 60.0)
     assert (desktop.said, desktop.alerts) == ([], [])
 
 
 def test_a_click_leads_to_the_chat_and_the_icon_goes(
-    desktop: Desktop, workspace: FakeWorkspace, window: MainWindow
+    desktop: Desktop, workspace: ScriptedWorkspace, window: MainWindow
 ) -> None:
     chat = reply(desktop, workspace, 21.0)
     window.page.open(None)

@@ -13,7 +13,7 @@ from app.ui.transcript.drafted_text import in_utf16, rendered_stretches, stretch
 from app.ui.transcript.prose import ProseBlock
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.table import TableGrid
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 TEXT = """One **bold** word and `code`.
 
@@ -90,7 +90,7 @@ def _marked(view: ReplyView) -> list[str]:
 
 
 def test_code_tables_and_thoughts_are_marked_too(
-    window: MainWindow, workspace: FakeWorkspace, theme: Theme
+    window: MainWindow, workspace: ScriptedWorkspace, theme: Theme
 ) -> None:
     text = (
         "<think>\nfirst thought\n</think>\n\nProse 😀 here.\n\n```py\nx = 1\nyy = 22\n```\n\n"
@@ -118,7 +118,7 @@ def test_code_tables_and_thoughts_are_marked_too(
     assert view.height() == height
 
 
-def _open(window: MainWindow, workspace: FakeWorkspace) -> tuple[int, ReplyView]:
+def _open(window: MainWindow, workspace: ScriptedWorkspace) -> tuple[int, ReplyView]:
     chat = workspace.add_conversation("Chat", 0, "Question", TEXT)
     bold, end = TEXT.index("**bold"), TEXT.index("of it")
     workspace.change(chat, drafted=Stretches.of([(bold, bold + 13), (end, end + 5)]))
@@ -129,7 +129,7 @@ def _open(window: MainWindow, workspace: FakeWorkspace) -> tuple[int, ReplyView]
 
 
 def test_it_is_coloured_when_the_person_asks(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, theme: Theme
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, theme: Theme
 ) -> None:
     chat, view = _open(window, workspace)
     assert _coloured(view) == []
@@ -144,7 +144,9 @@ def test_it_is_coloured_when_the_person_asks(
     assert workspace.reply(chat).content == TEXT
 
 
-def test_nothing_is_coloured_while_the_reply_is_written(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_nothing_is_coloured_while_the_reply_is_written(
+    window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
     window.commands["mark-drafts"].trigger()
     chat, view = _open(window, workspace)
     workspace.change(chat, state=MessageState.STREAMING)

@@ -9,18 +9,13 @@ from pytestqt.qtbot import QtBot
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.main_window import MainWindow
 from app.ui.places import MODELS
-from app.ui.theme.theme import Theme
 from engine.messages import DEFAULT_MODEL, ErrorReport
-from tests.support.fake_workspace import READY, FakeWorkspace
+from tests.support.scripted_workspace import READY, ScriptedWorkspace
 
 
-def test_the_bundled_model_is_called_what_it_is_and_a_button_leads_to_better_ones(qtbot: QtBot) -> None:
-    workspace = FakeWorkspace(READY)
-    theme = Theme(dark=False)
-    theme.apply()
-    window = MainWindow(theme, workspace)  # type: ignore[arg-type]
-    qtbot.addWidget(window)
-    window.show()
+def test_the_bundled_model_is_called_what_it_is_and_a_button_leads_to_better_ones(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
     blank = window.page.empty_state
 
     def said() -> str:

@@ -6,16 +6,17 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from app.chat.unsent import Unsent
 from app.ui.erase_dialog import EraseDialog
 from app.ui.main_window import MainWindow
 from tests.app.ui.test_sidebar import titles
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 
 @pytest.fixture
-def dialog(window: MainWindow, workspace: FakeWorkspace) -> EraseDialog:
+def dialog(window: MainWindow, workspace: ScriptedWorkspace) -> EraseDialog:
     window.page.open(workspace.add_conversation("Secret", 0, "a", "b"))
-    workspace.archive(workspace.add_conversation("Old secret", 0, "a", "b"))
+    workspace.shelf.archive(workspace.add_conversation("Old secret", 0, "a", "b"))
     window.commands["erase-everything"].trigger()
     found = window.findChild(EraseDialog)
     assert found is not None
@@ -23,7 +24,7 @@ def dialog(window: MainWindow, workspace: FakeWorkspace) -> EraseDialog:
 
 
 def test_it_takes_a_word_and_a_button(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, dialog: EraseDialog
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, dialog: EraseDialog
 ) -> None:
     window.page.composer.set_text("half a secret")
     assert not dialog.erase_button.isEnabled()
@@ -32,31 +33,35 @@ def test_it_takes_a_word_and_a_button(
     assert not dialog.erase_button.isEnabled()
     qtbot.keyClicks(dialog.field, "E ")
     qtbot.mouseClick(dialog.erase_button, Qt.MouseButton.LeftButton)
-    assert ("erase_everything", False) in workspace.calls
+    assert workspace.library.all_conversations() == []
     assert titles(window) == []
     assert (window.page.current, window.page.composer.text) == (None, "")
-    assert not any(workspace.unsent.kept.values())
+    assert workspace.unsent.of(None) == Unsent()
+    workspace.written()
     assert window.toast.text == "Everything is erased."
     assert window.toast.action_button.isHidden()
 
 
 def test_settings_go_along_where_that_is_ticked(
-    qtbot: QtBot, workspace: FakeWorkspace, dialog: EraseDialog
+    qtbot: QtBot, workspace: ScriptedWorkspace, dialog: EraseDialog
 ) -> None:
+    workspace.settings.font_scale = 150
     qtbot.mouseClick(dialog.with_settings, Qt.MouseButton.LeftButton)
     dialog.field.setText("erase")
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
-    assert workspace.calls[-1] == ("erase_everything", True)
+    assert workspace.settings.font_scale == 100
 
 
-def test_cancelling_erases_nothing(window: MainWindow, workspace: FakeWorkspace, dialog: EraseDialog) -> None:
+def test_cancelling_erases_nothing(
+    window: MainWindow, workspace: ScriptedWorkspace, dialog: EraseDialog
+) -> None:
     dialog.field.setText("erase")
     dialog.cancel_button.click()
-    assert len(workspace.conversations()) == 1
+    assert len(workspace.library.conversations()) == 1
     assert window.page.current is not None
 
 
-def test_a_search_is_left_behind(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_search_is_left_behind(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.add_conversation("Secret", 0, "a", "b")
     window.sidebar.search.setText("secr")
     window.erasing.erase(False)
@@ -64,7 +69,7 @@ def test_a_search_is_left_behind(window: MainWindow, workspace: FakeWorkspace) -
     assert window.sidebar.explanation == "Your chats will be listed here."
 
 
-def test_the_settings_lead_there(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_the_settings_lead_there(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.settings.open_page("privacy")
     shown = window.settings.dialog
     assert shown is not None
@@ -76,7 +81,7 @@ def test_the_settings_lead_there(window: MainWindow, workspace: FakeWorkspace) -
     assert dialog.isVisible()
 
 
-def test_settings_that_were_put_back_show_at_once(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_settings_that_were_put_back_show_at_once(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.settings.font_scale = 100
     window._theme.set_scale(1.5)
     window.erasing.erase(True)

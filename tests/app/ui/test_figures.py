@@ -10,7 +10,7 @@ from app.chat.reply import reply_after
 from app.ui import figures
 from app.ui.transcript.reply_status import reply_status, speed_figures
 from engine.messages import Memory, StatisticsUpdated, Timings
-from tests.support.fake_workspace import statistics
+from tests.support.scripted_workspace import statistics
 
 ENGINE = EngineState(EnginePhase.READY, "smollm2", "Guide")
 

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QTextCursor
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.chat.search import SearchHit, SearchResults
 from app.chat.stretches import Stretches
 from app.ui.find_bar import FindBar
 from app.ui.main_window import MainWindow
@@ -17,7 +14,7 @@ from app.ui.transcript.prose import ProseBlock
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.table import TableBlock
 from app.ui.transcript.thought import ThoughtBlock
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 ANSWER = """<think>A pear in thought.</think>
 
@@ -45,7 +42,7 @@ def current_place(window: MainWindow) -> tuple[int, int] | None:
     return window.find_in_chat.finder._at
 
 
-def test_every_place_is_marked_and_counted(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_every_place_is_marked_and_counted(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "Which pear?", ANSWER))
 
     bar = open_find(window, "pear")
@@ -62,7 +59,9 @@ def test_every_place_is_marked_and_counted(window: MainWindow, workspace: FakeWo
     assert current_place(window) == (own.message.id, 0)
 
 
-def test_enter_goes_on_and_round_and_shift_enter_back(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_enter_goes_on_and_round_and_shift_enter_back(
+    window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "Which pear?", ANSWER))
     bar = open_find(window, "pear")
 
@@ -80,7 +79,7 @@ def test_enter_goes_on_and_round_and_shift_enter_back(window: MainWindow, worksp
 
 
 def test_nothing_found_is_said_and_escape_takes_the_marks_away(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "Which pear?", ANSWER))
     bar = open_find(window, "plum")
@@ -97,14 +96,14 @@ def test_nothing_found_is_said_and_escape_takes_the_marks_away(
 
 
 def test_messages_that_are_no_widgets_are_found_and_shown(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     turns = [f"text {number} " * 30 for number in range(400)]
     turns[3] += " needle"
     turns[201] += " **nee**dle and needle"
     chat = workspace.add_conversation("Long", 0, *turns)
     window.page.open(chat)
-    ids = [message.id for message in workspace.messages(chat)]
+    ids = [message.id for message in workspace.library.messages(chat)]
 
     bar = open_find(window, "needle")
 
@@ -121,9 +120,9 @@ def test_messages_that_are_no_widgets_are_found_and_shown(
 
 
 def test_a_reply_that_is_written_is_searched_too(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
-    chat = workspace.send(None, "Which pear?")
+    chat = workspace.turns.send(None, "Which pear?")
     window.page.open(chat)
     bar = open_find(window, "pear")
     assert bar.said == "1 of 1"
@@ -134,7 +133,7 @@ def test_a_reply_that_is_written_is_searched_too(
     qtbot.waitUntil(lambda: bar.said == "1 of 4", timeout=3_000)
 
 
-def test_what_is_selected_is_looked_for(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_what_is_selected_is_looked_for(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "Q", "Some pear here, and a pear"))
     reply = window.page.transcript.views[1]
     assert isinstance(reply, ReplyView)
@@ -152,7 +151,7 @@ def test_what_is_selected_is_looked_for(window: MainWindow, workspace: FakeWorks
     assert window.find_in_chat.bar.said == "1 of 2"
 
 
-def test_the_bar_stays_for_another_chat(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_the_bar_stays_for_another_chat(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     first = workspace.add_conversation("One", 0, "pear", "no")
     second = workspace.add_conversation("Two", 0, "pear", "pear pear")
     window.page.open(first)
@@ -165,14 +164,14 @@ def test_the_bar_stays_for_another_chat(window: MainWindow, workspace: FakeWorks
 
 
 def test_words_of_a_search_in_all_chats_are_marked_in_the_message_that_is_opened(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = workspace.add_conversation("Trees", 0, "Which tree?", "A pear tree, or a plum tree.")
     other = workspace.add_conversation("Other", 0, "Q", "A")
     window.page.open(other)
-    message = workspace.messages(chat)[1]
-    hit = SearchHit(chat, message.id, "Trees", "assistant", 0.0, "A pear tree", ((2, 6),))
-    workspace.results = replace(SearchResults(), hits=(hit,))
+    message = workspace.library.messages(chat)[1]
+    workspace.written()
+    (hit,) = workspace.search("pear plum").hits
     window.sidebar.search.setText("pear plum")
 
     window.sidebar.hit_chosen.emit(hit)
@@ -187,7 +186,7 @@ def test_words_of_a_search_in_all_chats_are_marked_in_the_message_that_is_opened
 
 
 def test_marks_of_drafts_and_of_a_search_stand_beside_each_other(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = workspace.add_conversation("Chat", 0, "Q", "One pear")
     workspace.change(chat, drafted=Stretches.of([(0, 3)]))

@@ -15,7 +15,7 @@ from app.ui.name_dialog import NameDialog
 from app.ui.sidebar.conversation_drag import carried
 from app.ui.sidebar.conversation_model import ROW_ROLE
 from tests.app.ui.test_sidebar import edit_title, titles
-from tests.support.fake_workspace import DAY_S, FakeWorkspace
+from tests.support.scripted_workspace import DAY_S, ScriptedWorkspace
 
 
 def at(window: MainWindow, title: str) -> QPointF:
@@ -39,7 +39,7 @@ def move_menu(window: MainWindow, chat: int) -> QMenu:
 
 
 @pytest.fixture
-def chats(workspace: FakeWorkspace) -> tuple[int, int, int]:
+def chats(workspace: ScriptedWorkspace) -> tuple[int, int, int]:
     old = workspace.add_conversation("old", 40 * DAY_S, "a", "b")
     lease = workspace.add_conversation("lease", 60, "a", "b")
     garden = workspace.add_conversation("garden", 0, "a", "b")
@@ -47,23 +47,23 @@ def chats(workspace: FakeWorkspace) -> tuple[int, int, int]:
 
 
 def test_chats_stand_in_their_folders_between_pinned_ones_and_days(
-    window: MainWindow, workspace: FakeWorkspace, chats: tuple[int, int, int]
+    window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
 ) -> None:
     old, lease, garden = chats
-    workspace.move_to_folder(lease, "Work")
-    workspace.move_to_folder(garden, "Home")
+    workspace.shelf.move_to_folder(lease, "Work")
+    workspace.shelf.move_to_folder(garden, "Home")
     pinned = workspace.add_conversation("pinned", 0)
-    workspace.pin(pinned)
+    workspace.shelf.pin(pinned)
     assert titles(window) == ["Pinned", "pinned", "Home", "garden", "Work", "lease", "Older", "old"]
-    workspace.pin(old)
-    workspace.move_to_folder(old, "Work")
+    workspace.shelf.pin(old)
+    workspace.shelf.move_to_folder(old, "Work")
     assert titles(window) == ["Pinned", "pinned", "Home", "garden", "Work", "old", "lease"]
 
 
 def test_a_folder_folds_by_click_and_by_keys_and_stays_so(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chats: tuple[int, int, int]
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
 ) -> None:
-    workspace.move_to_folder(chats[1], "Work")
+    workspace.shelf.move_to_folder(chats[1], "Work")
     window.page.open(chats[1])
     press(qtbot, window, "Work")
     assert titles(window)[:2] == ["Work", "Today"]
@@ -90,9 +90,9 @@ def test_a_folder_folds_by_click_and_by_keys_and_stays_so(
 
 
 def test_the_mark_stays_on_the_open_chat_while_the_keyboard_is_on_a_head(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chats: tuple[int, int, int]
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
 ) -> None:
-    workspace.move_to_folder(chats[1], "Work")
+    workspace.shelf.move_to_folder(chats[1], "Work")
     window.page.open(chats[1])
     view = window.sidebar.list
     view.setFocus()
@@ -103,7 +103,7 @@ def test_the_mark_stays_on_the_open_chat_while_the_keyboard_is_on_a_head(
 
 
 def test_a_chat_moves_into_a_new_folder_by_its_menu_and_out_again(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chats: tuple[int, int, int]
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
 ) -> None:
     chat = chats[1]
     entry(move_menu(window, chat), "New folder...").trigger()
@@ -112,7 +112,7 @@ def test_a_chat_moves_into_a_new_folder_by_its_menu_and_out_again(
     assert not dialog.accept_button.isEnabled()
     qtbot.keyClicks(dialog.field, " Tax & rent ")
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
-    assert workspace.folders() == ["Tax & rent"]
+    assert workspace.shelf.folders() == ["Tax & rent"]
     other = move_menu(window, chats[0])
     assert [action.text() for action in other.actions() if action.text()] == ["New folder...", "Tax && rent"]
     entry(other, "Tax && rent").trigger()
@@ -120,14 +120,14 @@ def test_a_chat_moves_into_a_new_folder_by_its_menu_and_out_again(
     assert entry(move_menu(window, chat), "Tax && rent").isChecked()
     entry(move_menu(window, chat), "Out of the folder").trigger()
     entry(move_menu(window, chats[0]), "Out of the folder").trigger()
-    assert workspace.folders() == []
+    assert workspace.shelf.folders() == []
 
 
 @pytest.mark.parametrize("way", ["key", "menu"])
 def test_a_folder_is_renamed(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chats: tuple[int, int, int], way: str
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int], way: str
 ) -> None:
-    workspace.move_to_folder(chats[0], "Work")
+    workspace.shelf.move_to_folder(chats[0], "Work")
     window.folders._toggle_fold("folder/Work")
     if way == "menu":
         entry(window.sidebar.list.head_menu("Work"), "Rename folder").trigger()
@@ -137,33 +137,33 @@ def test_a_folder_is_renamed(
         view.setFocus()
         view.edit(view.currentIndex())
     edit_title(qtbot, window, "Office")
-    assert workspace.folders() == ["Office"]
+    assert workspace.shelf.folders() == ["Office"]
     assert workspace.settings.folded_groups == ("folder/Office",)
-    workspace.move_to_folder(chats[1], "Home")
+    workspace.shelf.move_to_folder(chats[1], "Home")
     qtbot.waitUntil(lambda: window.sidebar.list.findChild(QLineEdit) is None)
     window.sidebar.list.rename_folder("Home")
     edit_title(qtbot, window, "Office")
-    assert workspace.folders() == ["Office"]
+    assert workspace.shelf.folders() == ["Office"]
     assert "together" in window.toast.text
 
 
 def test_deleting_a_folder_keeps_its_chats_and_can_be_undone(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chats: tuple[int, int, int]
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
 ) -> None:
-    workspace.move_to_folder(chats[0], "Work")
-    workspace.move_to_folder(chats[1], "Work")
+    workspace.shelf.move_to_folder(chats[0], "Work")
+    workspace.shelf.move_to_folder(chats[1], "Work")
     view = window.sidebar.list
     view._make_current(0)
     view.setFocus()
     qtbot.keyClick(view, Qt.Key.Key_Delete)
-    assert workspace.folders() == []
-    assert len(workspace.conversations()) == 3
+    assert workspace.shelf.folders() == []
+    assert len(workspace.library.conversations()) == 3
     window.toast.action_button.click()
-    assert [chat.folder for chat in workspace.conversations()] == ["", "Work", "Work"]
+    assert [chat.folder for chat in workspace.library.conversations()] == ["", "Work", "Work"]
 
 
 def test_the_archive_is_folded_at_the_end_and_gives_back(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chats: tuple[int, int, int]
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
 ) -> None:
     garden = chats[2]
     window.page.open(garden)
@@ -183,9 +183,9 @@ def test_the_archive_is_folded_at_the_end_and_gives_back(
 
 
 def test_archived_chats_are_found_by_their_title(
-    window: MainWindow, workspace: FakeWorkspace, chats: tuple[int, int, int]
+    window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
 ) -> None:
-    workspace.archive(chats[2])
+    workspace.shelf.archive(chats[2])
     window.sidebar.search.setText("gard")
     assert titles(window) == ["Archived", "garden"]
 
@@ -200,37 +200,37 @@ def drop(window: MainWindow, data: QMimeData, title: str) -> QDropEvent:
 
 
 def test_a_chat_is_dragged_into_a_folder_and_out_and_into_the_archive(
-    window: MainWindow, workspace: FakeWorkspace, chats: tuple[int, int, int]
+    window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
 ) -> None:
     old, lease, garden = chats
-    workspace.move_to_folder(lease, "Work")
+    workspace.shelf.move_to_folder(lease, "Work")
     drop(window, carried(garden), "Work")
     assert titles(window) == ["Work", "garden", "lease", "Older", "old"]
     drop(window, carried(old), "lease")  # a chat of the folder stands for the folder
     assert titles(window)[0:4] == ["Work", "garden", "lease", "old"]
-    workspace.move_to_folder(old, "")
+    workspace.shelf.move_to_folder(old, "")
     drop(window, carried(garden), "old")
-    assert [chat.folder for chat in workspace.conversations()] == ["", "Work", ""]
-    workspace.archive(garden)
+    assert [chat.folder for chat in workspace.library.conversations()] == ["", "Work", ""]
+    workspace.shelf.archive(garden)
     drop(window, carried(old), "Archived")
-    assert [chat.id for chat in workspace.conversations(archived=True)] == [garden, old]
+    assert [chat.id for chat in workspace.library.conversations(archived=True)] == [garden, old]
     drop(window, carried(garden), "Work")
     assert titles(window)[:3] == ["Work", "garden", "lease"]
 
 
 def test_nothing_else_can_be_dropped(
-    window: MainWindow, workspace: FakeWorkspace, chats: tuple[int, ...]
+    window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, ...]
 ) -> None:
-    workspace.move_to_folder(chats[0], "Work")
+    workspace.shelf.move_to_folder(chats[0], "Work")
     data = QMimeData()
     data.setText("some words")
     assert not drop(window, data, "Work").isAccepted()
 
 
 def test_the_menu_key_opens_the_menu_of_a_head(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chats: tuple[int, int, int]
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
 ) -> None:
-    workspace.move_to_folder(chats[0], "Work")
+    workspace.shelf.move_to_folder(chats[0], "Work")
     view = window.sidebar.list
     view._make_current(0)
     place = at(window, "Work").toPoint()
@@ -243,15 +243,21 @@ def test_the_menu_key_opens_the_menu_of_a_head(
 
 
 def test_export_from_a_row(
-    window: MainWindow, workspace: FakeWorkspace, chats: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+    window: MainWindow,
+    workspace: ScriptedWorkspace,
+    chats: tuple[int, int, int],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr("app.ui.chat_files.QFileDialog.getSaveFileName", lambda *arguments: ("/x/old.md", ""))
+    file = tmp_path / "old.md"
+    monkeypatch.setattr("app.ui.chat_files.QFileDialog.getSaveFileName", lambda *arguments: (str(file), ""))
     entry(window.sidebar.list.menu(chats[0]), "Export...").trigger()
-    assert ("export_conversation", chats[0], Path("/x/old.md")) in workspace.calls
+    workspace.written()
+    assert file.read_text().startswith("# ")
 
 
 def test_the_open_chat_is_moved_by_a_command(
-    window: MainWindow, workspace: FakeWorkspace, chats: tuple[int, int, int]
+    window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
 ) -> None:
     assert not window.commands["move-chat"].isEnabled()
     window.page.open(chats[0])
@@ -263,9 +269,9 @@ def test_the_open_chat_is_moved_by_a_command(
 
 
 def test_a_folder_s_name_waits_for_the_list(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chats: tuple[int, int, int]
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
 ) -> None:
-    workspace.move_to_folder(chats[0], "Work")
+    workspace.shelf.move_to_folder(chats[0], "Work")
     window.sidebar.list.rename_folder("Work")
     assert window.sidebar.list.state() == QListView.State.EditingState
     workspace.add_conversation("another", 0)

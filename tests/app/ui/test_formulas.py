@@ -16,8 +16,9 @@ from app.ui.transcript.plain_text import plain_text
 from app.ui.transcript.prose import ProseBlock
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.table import TableBlock
-from tests.support.fake_workspace import READY
+from tests.app.ui.test_transcript import add_text
 from tests.support.instant_typesetter import InstantTypesetter
+from tests.support.scripted_workspace import READY
 
 
 @pytest.fixture
@@ -110,14 +111,14 @@ def test_a_reply_has_a_block_for_a_formula_on_its_own(
 ) -> None:
     view = ReplyView(theme, Message(1, 1, "assistant", "So\n\n$$\n", 0.0, MessageState.STREAMING), READY)
     qtbot.addWidget(view)
-    view.append_text(r"\frac{a}{b}")
+    add_text(view, r"\frac{a}{b}")
     view.blocks.refresh()
     view.fit(600)
     block = view.blocks.widgets[1]
     assert isinstance(block, FormulaBlock)
     assert not block.typeset
 
-    view.append_text("\n$$\n")
+    add_text(view, "\n$$\n")
     view.blocks.refresh()
 
     assert view.blocks.widgets[1] is block

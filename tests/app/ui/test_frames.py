@@ -14,7 +14,7 @@ from app.ui.transcript.block_widgets import gap_px
 from app.ui.transcript.prose import ProseBlock
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.strip import StatusStrip
-from tests.support.fake_workspace import READY, FakeWorkspace, statistics
+from tests.support.scripted_workspace import READY, ScriptedWorkspace, statistics
 
 
 class Paints(QObject):
@@ -30,8 +30,8 @@ class Paints(QObject):
         return False
 
 
-def growing(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> tuple[int, ReplyView]:
-    chat = workspace.send(None, "Go")
+def growing(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> tuple[int, ReplyView]:
+    chat = workspace.turns.send(None, "Go")
     window.page.open(chat)
     workspace.stream(chat, "First paragraph.\n\nSecond")
     reply = window.page.transcript.views[-1]
@@ -42,7 +42,7 @@ def growing(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> tuple
 
 
 def test_a_finished_block_is_not_painted_while_the_reply_grows(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat, reply = growing(qtbot, window, workspace)
     first, last = reply.blocks.widgets
@@ -60,7 +60,7 @@ def test_a_finished_block_is_not_painted_while_the_reply_grows(
 
 
 def test_the_ground_takes_the_colours_of_the_theme(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, theme: Theme
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, theme: Theme
 ) -> None:
     growing(qtbot, window, workspace)
     theme.set_dark(True)
@@ -84,7 +84,7 @@ def test_blocks_below_one_that_grows_move_down(qtbot: QtBot, theme: Theme) -> No
 
 
 def test_figures_alone_touch_only_the_strip(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat, reply = growing(qtbot, window, workspace)
     text = reply.status_text

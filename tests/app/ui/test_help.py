@@ -11,8 +11,8 @@ from app.ui.help.page import HelpPage
 from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, HELP, MODELS
 from engine.messages import MachineReported, MakePlan, ModelAdvice, PlanMade, ReportMachine, SamplingOptions
-from tests.support.fake_workspace import FakeWorkspace
 from tests.support.machine_scene import machine, plan
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 
 @pytest.fixture
@@ -56,13 +56,13 @@ def test_links_lead_to_articles_commands_and_settings(window: MainWindow, page: 
 
 
 def test_articles_say_what_is_known_of_this_computer_once_it_is(
-    workspace: FakeWorkspace, window: MainWindow
+    workspace: ScriptedWorkspace, window: MainWindow
 ) -> None:
     window.help.open_article("why-mode")
     page = window.places.page(HELP)
     assert isinstance(page, HelpPage)
     assert "is not known yet" in page.body.markdown
-    talk = workspace.machine_talk
+    talk = workspace.engine
     workspace.tell(MachineReported(talk.last(ReportMachine).request_id, machine()))
     workspace.tell(PlanMade(talk.last(MakePlan).request_id, plan()))
     assert "Auto takes **Dovetail** on this computer" in page.body.markdown
@@ -83,7 +83,7 @@ def test_the_palette_lists_articles_below_the_commands(window: MainWindow, qtbot
 
 
 def test_a_question_about_tenon_is_offered_its_article(
-    workspace: FakeWorkspace, window: MainWindow, qtbot: QtBot
+    workspace: ScriptedWorkspace, window: MainWindow, qtbot: QtBot
 ) -> None:
     line = window.page.help_line
     assert not line.isVisible()
@@ -109,14 +109,14 @@ def test_a_question_about_tenon_is_offered_its_article(
 
 
 def test_a_blank_chat_offers_articles_that_fit_this_computer(
-    workspace: FakeWorkspace, window: MainWindow, qtbot: QtBot
+    workspace: ScriptedWorkspace, window: MainWindow, qtbot: QtBot
 ) -> None:
     links = window.page.empty_state.help_buttons
     assert [link.text() for link in links] == [
         "How big a model can I run?", "Which model should I take?", "Which mode runs here, and why", "All help",
     ]  # fmt: skip
     workspace.machine.look()
-    request = workspace.machine_talk.last(ReportMachine).request_id
+    request = workspace.engine.last(ReportMachine).request_id
     workspace.tell(MachineReported(request, machine(gpu=True)))
     assert links[2].text() == "Use the graphics card"
     qtbot.mouseClick(links[2], Qt.MouseButton.LeftButton)
@@ -128,9 +128,11 @@ def test_a_blank_chat_offers_articles_that_fit_this_computer(
     assert (window.places.current, page.article) == (HELP, "")
 
 
-def test_the_numbers_in_force_are_those_of_the_model(workspace: FakeWorkspace, window: MainWindow) -> None:
+def test_the_numbers_in_force_are_those_of_the_model(
+    workspace: ScriptedWorkspace, window: MainWindow
+) -> None:
     usual = SamplingOptions(temperature=0.8, top_k=40, top_p=0.95, min_p=0.05, repetition_penalty=1.1)
-    workspace.model_advice = ModelAdvice(usual)
+    workspace.advise(ModelAdvice(usual))
     workspace.settings.top_k = 20
     window.help.open_article("sampling")
     page = window.places.page(HELP)

@@ -5,23 +5,23 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 
 @pytest.fixture
-def left(qtbot: QtBot, theme: Theme, workspace: FakeWorkspace) -> MainWindow:
+def left(qtbot: QtBot, theme: Theme, workspace: ScriptedWorkspace) -> MainWindow:
     """A window that was closed with a chat and the inspector open."""
     chat = workspace.add_conversation("The one", 0, "A question", "An answer")
     workspace.add_conversation("Another", 0, "A question", "An answer")
-    window = MainWindow(theme, workspace)  # type: ignore[arg-type]
+    window = MainWindow(theme, workspace)
     qtbot.addWidget(window)
     window.page.open(chat)
     window.inspector.show()
     return window
 
 
-def again(qtbot: QtBot, theme: Theme, workspace: FakeWorkspace) -> MainWindow:
-    window = MainWindow(theme, workspace)  # type: ignore[arg-type]
+def again(qtbot: QtBot, theme: Theme, workspace: ScriptedWorkspace) -> MainWindow:
+    window = MainWindow(theme, workspace)
     qtbot.addWidget(window)
     window.show()
     window.last_place.open_inspector()
@@ -29,7 +29,7 @@ def again(qtbot: QtBot, theme: Theme, workspace: FakeWorkspace) -> MainWindow:
 
 
 def test_the_chat_and_the_inspector_are_open_again(
-    qtbot: QtBot, left: MainWindow, theme: Theme, workspace: FakeWorkspace
+    qtbot: QtBot, left: MainWindow, theme: Theme, workspace: ScriptedWorkspace
 ) -> None:
     chat = left.page.current
     after = again(qtbot, theme, workspace)
@@ -39,7 +39,7 @@ def test_the_chat_and_the_inspector_are_open_again(
 
 
 def test_what_was_closed_stays_closed(
-    qtbot: QtBot, left: MainWindow, theme: Theme, workspace: FakeWorkspace
+    qtbot: QtBot, left: MainWindow, theme: Theme, workspace: ScriptedWorkspace
 ) -> None:
     left.shelf.new_chat()
     left.inspector.close()
@@ -49,14 +49,14 @@ def test_what_was_closed_stays_closed(
 
 
 def test_a_chat_that_is_gone_leaves_a_blank_one(
-    qtbot: QtBot, left: MainWindow, theme: Theme, workspace: FakeWorkspace
+    qtbot: QtBot, left: MainWindow, theme: Theme, workspace: ScriptedWorkspace
 ) -> None:
     workspace.settings.last_chat = 987654
     assert again(qtbot, theme, workspace).page.current is None
 
 
 def test_a_chat_that_brought_the_window_down_is_not_opened_by_itself(
-    qtbot: QtBot, left: MainWindow, theme: Theme, workspace: FakeWorkspace
+    qtbot: QtBot, left: MainWindow, theme: Theme, workspace: ScriptedWorkspace
 ) -> None:
     workspace.shown_chat.brought_down = left.page.current
     assert again(qtbot, theme, workspace).page.current is None

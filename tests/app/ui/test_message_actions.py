@@ -16,8 +16,7 @@ from app.ui.transcript.message_actions import Action, RowButton
 from app.ui.transcript.plain_text import plain_text
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.transcript import MessageView
-from engine.errors import EmptyPrompt
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 MARKDOWN = """<think>hm</think>
 # Head
@@ -58,7 +57,7 @@ def f():
 said"""
 
 
-def open_chat(window: MainWindow, workspace: FakeWorkspace, *turns: str) -> int:
+def open_chat(window: MainWindow, workspace: ScriptedWorkspace, *turns: str) -> int:
     chat = workspace.add_conversation("Chat", 0, *turns)
     window.page.open(chat)
     return chat
@@ -86,7 +85,7 @@ def shown(view: MessageView) -> list[str]:
     return [b.accessibleName() for b in sorted(row, key=lambda b: b.x())]
 
 
-def test_another_answer_stands_beside_the_first(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_another_answer_stands_beside_the_first(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = open_chat(window, workspace, "Why?", "Because.")
     assert shown(view_at(window, 1)) == ["Copy reply", "Answer again", "More for this reply"]
     kept = view_at(window, 0)
@@ -107,7 +106,7 @@ def test_another_answer_stands_beside_the_first(window: MainWindow, workspace: F
 
 
 def test_versions_can_be_stepped_through_while_one_is_written(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = open_chat(window, workspace, "Why?", "Because.")
     press(window, 1, Action.REGENERATE)
@@ -119,7 +118,9 @@ def test_versions_can_be_stepped_through_while_one_is_written(
     assert not window.page.composer.send_button.stops
 
 
-def test_an_arrow_stays_under_the_pointer(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_an_arrow_stays_under_the_pointer(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
     long = "\n\n".join(f"Paragraph {number}." for number in range(40))
     above = [f"Turn {number}" for number in range(16)]
     chat = open_chat(window, workspace, *above, "Why?", "Because.", "And?", long)
@@ -148,7 +149,7 @@ def test_an_arrow_stays_under_the_pointer(qtbot: QtBot, window: MainWindow, work
 
 
 def test_the_keyboard_steps_through_versions(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = open_chat(window, workspace, "Why?", "Because.")
     for text in ("two", "three"):
@@ -171,8 +172,8 @@ def test_the_keyboard_steps_through_versions(
     assert focused.accessibleName() == "Next version"  # the first version has nothing before it
 
 
-def test_an_edited_message_branches(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
-    chat = open_chat(window, workspace, "Why?", "Because.", "And?", "So.")
+def test_an_edited_message_branches(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    open_chat(window, workspace, "Why?", "Because.", "And?", "So.")
     view = view_at(window, 2)
     assert isinstance(view, OwnMessage)
     press(window, 2, Action.EDIT)
@@ -181,7 +182,7 @@ def test_an_edited_message_branches(qtbot: QtBot, window: MainWindow, workspace:
     assert view.editor.prompt.toPlainText() == "And?"
     view.editor.prompt.setPlainText("And then?")
     qtbot.keyClick(view.editor.prompt, Qt.Key.Key_Return)
-    assert ("edit_message", chat, view.message.id, "And then?") in workspace.calls
+    assert workspace.prompts[-1] == "And then?"
     assert texts(window) == ["Why?", "Because.", "And then?", ""]
     assert window.page.composer.prompt.hasFocus()
     assert window.page.transcript.follows
@@ -191,7 +192,7 @@ def test_an_edited_message_branches(qtbot: QtBot, window: MainWindow, workspace:
 
 @pytest.mark.parametrize("way", ["escape", "unchanged"])
 def test_an_edit_can_be_given_up(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, way: str
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, way: str
 ) -> None:
     open_chat(window, workspace, "Why?", "Because.")
     view = view_at(window, 0)
@@ -208,23 +209,22 @@ def test_an_edit_can_be_given_up(
     assert view.editor is None
     assert (view.text, view.height()) == ("Why?", height)
     assert view.buttons.button(Action.EDIT).hasFocus()
-    assert not [call for call in workspace.calls if call[0] == "edit_message"]
+    assert workspace.prompts == ["Why?"]
 
 
-def test_an_edit_that_is_refused_stays_open(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_an_edit_that_is_refused_stays_open(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     open_chat(window, workspace, "Why?", "Because.")
     view = view_at(window, 0)
     assert isinstance(view, OwnMessage)
     press(window, 0, Action.EDIT)
     assert view.editor is not None
     view.editor.prompt.setPlainText("")
-    workspace.send_error = EmptyPrompt("Write a message first.")
     view.editor.submitted.emit("")
     assert window.toast.text == "Write a message first."
     assert view.editor is not None
 
 
-def test_copies(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_copies(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     open_chat(window, workspace, "*Why* so?", MARKDOWN)
     press(window, 1, Action.COPY)
     assert QGuiApplication.clipboard().text() == MARKDOWN
@@ -239,7 +239,7 @@ def test_text_without_marks_stays_as_it_is(text: str) -> None:
     assert plain_text(text) == text.removeprefix("```\n")
 
 
-def test_a_deleted_message_comes_back(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_deleted_message_comes_back(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     open_chat(window, workspace, "Why?", "Because.", "And?", "So.")
     press(window, 2, Action.DELETE)
     assert texts(window) == ["Why?", "Because.", "So."]
@@ -252,21 +252,23 @@ def test_a_deleted_message_comes_back(window: MainWindow, workspace: FakeWorkspa
     assert texts(window) == ["Why?", "Because.", "And?", "So."]
 
 
-def test_undo_brings_back_what_its_notice_tells_of(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_undo_brings_back_what_its_notice_tells_of(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     other = workspace.add_conversation("Other", 60, "a", "b")
     chat = open_chat(window, workspace, "Why?", "Because.")
     window.shelf.delete(other)
     press(window, 0, Action.DELETE)
     window.toast.action_button.click()
     assert texts(window) == ["Why?", "Because."]
-    assert [one.id for one in workspace.conversations()] == [chat]
+    assert [one.id for one in workspace.library.conversations()] == [chat]
     press(window, 0, Action.DELETE)
     window.shelf.delete(chat)
     window.toast.action_button.click()
     assert (window.page.current, texts(window)) == (chat, ["Because."])
 
 
-def test_the_last_message_deleted_leaves_a_blank_page(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_the_last_message_deleted_leaves_a_blank_page(
+    window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
     open_chat(window, workspace, "Why?")
     press(window, 0, Action.DELETE)
     assert window.page.empty_state.isVisible()
@@ -275,15 +277,15 @@ def test_the_last_message_deleted_leaves_a_blank_page(window: MainWindow, worksp
     assert window.page.transcript.isVisible()
 
 
-def test_a_stopped_reply_goes_on(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_stopped_reply_goes_on(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = open_chat(window, workspace, "Why?")
-    workspace.send(chat, "And?")
+    workspace.turns.send(chat, "And?")
     workspace.stream(chat, "Half")
     assert "Continue" not in shown(view_at(window, 2))
-    workspace.stop(chat)
+    workspace.replies.stop(chat)
     assert "Continue" in shown(view_at(window, 2))
     press(window, 2, Action.CONTINUE)
-    assert ("continue_reply", chat) in workspace.calls
+    assert workspace.goes_on(chat)
     workspace.stream(chat, " done.")
     workspace.finish(chat)
     view = view_at(window, 2)
@@ -292,9 +294,11 @@ def test_a_stopped_reply_goes_on(window: MainWindow, workspace: FakeWorkspace) -
     assert "Continue" not in shown(view)
 
 
-def test_a_reply_stopped_in_a_loop_says_so_and_goes_on(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_reply_stopped_in_a_loop_says_so_and_goes_on(
+    window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
     chat = open_chat(window, workspace, "Why?")
-    workspace.send(chat, "And?")
+    workspace.turns.send(chat, "And?")
     workspace.stream(chat, "And on and on")
     details = ReplyDetails("plain", "", "guide", None, "bf16", stop_reason="loop")
     workspace.change(chat, state=MessageState.COMPLETE, details=details)
@@ -304,26 +308,26 @@ def test_a_reply_stopped_in_a_loop_says_so_and_goes_on(window: MainWindow, works
     assert "Go on" in shown(view)
     assert "Continue" not in shown(view)
     press(window, 2, Action.GO_ON)
-    assert ("continue_reply", chat) in workspace.calls
+    assert workspace.goes_on(chat)
     again = view_at(window, 2)
     assert isinstance(again, ReplyView)
     assert again.notice_texts == []
 
 
 def test_a_reply_stopped_before_its_first_word_is_tried_again(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = open_chat(window, workspace, "Why?")
-    workspace.send(chat, "And?")
-    workspace.stop(chat)
+    workspace.turns.send(chat, "And?")
+    workspace.replies.stop(chat)
     assert shown(view_at(window, 2)) == ["Try again", "More for this reply"]
     press(window, 2, Action.RETRY)
-    assert ("retry", chat) in workspace.calls
+    assert workspace.tried_again(chat)
     assert workspace.reply(chat).state is MessageState.WAITING
 
 
 def test_buttons_of_ones_own_message_are_seen_under_the_pointer_and_by_the_keyboard(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     open_chat(window, workspace, "Why?", "Because.")
     view = view_at(window, 0)

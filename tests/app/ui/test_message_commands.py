@@ -11,7 +11,7 @@ from app.ui.main_window import MainWindow
 from app.ui.shortcut_table import ShortcutTable, key_sections
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.reply import ReplyView
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 ANSWER = "Two **words**.\n\n```py\nfirst\n```\n\n```sh\nlast\n```"
 
@@ -82,7 +82,9 @@ def test_a_blank_chat_has_no_message_to_do_anything_with(window: MainWindow) -> 
     assert [name for name in names if window.commands[name].isEnabled()] == []
 
 
-def test_the_last_reply_and_its_last_code_are_copied(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_the_last_reply_and_its_last_code_are_copied(
+    window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "Q", ANSWER))
 
     run(window, "copy-reply")
@@ -94,13 +96,13 @@ def test_the_last_reply_and_its_last_code_are_copied(window: MainWindow, workspa
 
 
 def test_a_reply_is_made_again_and_versions_are_stepped_through(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = workspace.add_conversation("Chat", 0, "Q", "first")
     window.page.open(chat)
 
     run(window, "regenerate")
-    assert workspace.calls[-1][0] == "regenerate"
+    assert workspace.answered_anew(chat)
     assert window.commands["stop"].isEnabled()
     assert not window.commands["regenerate"].isEnabled()
     workspace.stream(chat, "second")
@@ -112,8 +114,8 @@ def test_a_reply_is_made_again_and_versions_are_stepped_through(
     assert workspace.reply(chat).content == "second"
 
 
-def test_stop_and_continue(window: MainWindow, workspace: FakeWorkspace) -> None:
-    chat = workspace.send(None, "Q")
+def test_stop_and_continue(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    chat = workspace.turns.send(None, "Q")
     window.page.open(chat)
     workspace.stream(chat, "half")
 
@@ -121,10 +123,10 @@ def test_stop_and_continue(window: MainWindow, workspace: FakeWorkspace) -> None
     assert workspace.reply(chat).state is MessageState.STOPPED
     assert not window.commands["stop"].isEnabled()
     run(window, "continue")
-    assert ("continue_reply", chat) in workspace.calls
+    assert workspace.goes_on(chat)
 
 
-def test_the_last_message_is_edited(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_the_last_message_is_edited(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "One", "a", "Two", "b"))
 
     run(window, "edit")
@@ -137,13 +139,13 @@ def test_the_last_message_is_edited(window: MainWindow, workspace: FakeWorkspace
 LONG = "A sentence of some length. " * 200  # one block: higher than the view, and light
 
 
-def answered_twice(window: MainWindow, workspace: FakeWorkspace, chat: int, at: int, text: str) -> None:
+def answered_twice(window: MainWindow, workspace: ScriptedWorkspace, chat: int, at: int, text: str) -> None:
     """A second version of a reply, and the first one shown again."""
-    reply = workspace.messages(chat)[at]
-    workspace.regenerate(chat, reply.id)
+    reply = workspace.library.messages(chat)[at]
+    workspace.turns.regenerate(chat, reply.id)
     workspace.stream(chat, text)
     workspace.finish(chat)
-    workspace.choose_alternative(chat, reply.id)
+    workspace.turns.choose(chat, reply.id)
 
 
 def texts(window: MainWindow) -> list[str]:
@@ -151,7 +153,7 @@ def texts(window: MainWindow) -> list[str]:
 
 
 def test_versions_are_stepped_through_of_the_message_that_has_the_focus(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = workspace.add_conversation("Chat", 0, "Q", "upper", "Q", "lower")
     window.page.open(chat)
@@ -170,7 +172,7 @@ def test_versions_are_stepped_through_of_the_message_that_has_the_focus(
 
 
 def test_versions_are_stepped_through_of_the_lowest_message_in_view(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = workspace.add_conversation("Chat", 0, "Q", "upper", "Q", LONG)
     window.page.open(chat)
@@ -181,17 +183,17 @@ def test_versions_are_stepped_through_of_the_lowest_message_in_view(
     bar.setValue(bar.maximum())
     run(window, "previous-version")
     assert [texts(window)[1], texts(window)[3]] == ["upper", LONG]
-    workspace.edit_message(chat, workspace.messages(chat)[2].id, "Q, in other words")
+    workspace.turns.edit(chat, workspace.library.messages(chat)[2].id, "Q, in other words")
     workspace.stream(chat, LONG)
     workspace.finish(chat)
-    window.page.transcript.show_message(workspace.messages(chat)[0].id)
+    window.page.transcript.show_message(workspace.library.messages(chat)[0].id)
     run(window, "previous-version")  # of one's own message: the reply below has no other version
     assert texts(window)[2] == "Q"
     run(window, "next-version")  # back, though the reply below has another version here
     assert texts(window)[2] == "Q, in other words"
 
 
-def test_nothing_is_stepped_through_out_of_view(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_nothing_is_stepped_through_out_of_view(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = workspace.add_conversation("Chat", 0, "Q", "upper", "Q", LONG)
     window.page.open(chat)
     answered_twice(window, workspace, chat, 1, "other")
@@ -205,7 +207,7 @@ def test_nothing_is_stepped_through_out_of_view(window: MainWindow, workspace: F
 
 
 def test_the_reply_in_view_and_its_code_in_view_are_copied(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     upper = f"```py\none\n```\n\n{LONG}\n\n```py\ntwo\n```"
     window.page.open(workspace.add_conversation("Chat", 0, "Q", upper, "Q", LONG))
@@ -225,34 +227,36 @@ def test_the_reply_in_view_and_its_code_in_view_are_copied(
 
 
 def test_the_message_that_the_reply_in_view_answers_is_edited(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = workspace.add_conversation("Chat", 0, "One", LONG, "Two", LONG * 4)
     window.page.open(chat)
 
     run(window, "edit")
 
-    asked = workspace.messages(chat)[2]
+    asked = workspace.library.messages(chat)[2]
     view = window.page.transcript.view_of(asked.id)
     assert isinstance(view, OwnMessage)
     assert view.editor is not None
 
 
-def test_the_last_reply_is_made_again_from_far_above(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_the_last_reply_is_made_again_from_far_above(
+    window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
     turns = [text for number in range(40) for text in (f"Q{number}", LONG)]
     chat = workspace.add_conversation("Chat", 0, *turns)
     window.page.open(chat)
-    last = workspace.messages(chat)[-1]
-    window.page.transcript.show_message(workspace.messages(chat)[0].id)
+    last = workspace.library.messages(chat)[-1]
+    window.page.transcript.show_message(workspace.library.messages(chat)[0].id)
     assert window.page.transcript.view_of(last.id) is None
 
     run(window, "regenerate")
 
-    assert workspace.calls[-1] == ("regenerate", chat, last.id)
+    assert workspace.answered_anew(chat)
 
 
 def test_chats_are_stepped_through_in_the_order_of_the_list(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     older, newer = (
         workspace.add_conversation(name, age, "Q", "A") for name, age in (("b", 90.0), ("a", 1.0))
@@ -279,7 +283,9 @@ def test_menus_of_model_and_mode_open(qtbot: QtBot, window: MainWindow) -> None:
     model.close()
 
 
-def test_a_command_of_a_message_leads_back_to_the_chat(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_command_of_a_message_leads_back_to_the_chat(
+    window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "Q", "A"))
     run(window, "models")
     assert window.places.current == "models"
@@ -289,12 +295,11 @@ def test_a_command_of_a_message_leads_back_to_the_chat(window: MainWindow, works
     assert window.places.current == "chat"
 
 
-def test_a_failed_reply_is_tried_again(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_failed_reply_is_tried_again(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = workspace.add_conversation("Chat", 0, "Q", "A")
     window.page.open(chat)
     workspace.change(chat, state=MessageState.FAILED, error="It broke.")
 
     run(window, "regenerate")
 
-    assert workspace.calls[-1][0] in ("regenerate", "retry")
-    assert workspace.reply(chat).state is MessageState.WAITING
+    assert workspace.answered_anew(chat)

@@ -7,15 +7,15 @@ from pytestqt.qtbot import QtBot
 from app.ui.main_window import MainWindow
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.transcript import Transcript
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 TURNS = [f"{'question' if number % 2 == 0 else 'answer'} {number} " * 20 for number in range(300)]
 
 
-def open_long(window: MainWindow, workspace: FakeWorkspace) -> tuple[Transcript, list[int]]:
+def open_long(window: MainWindow, workspace: ScriptedWorkspace) -> tuple[Transcript, list[int]]:
     chat = workspace.add_conversation("Long", 0, *TURNS)
     window.page.open(chat)
-    return window.page.transcript, [message.id for message in workspace.messages(chat)]
+    return window.page.transcript, [message.id for message in workspace.library.messages(chat)]
 
 
 def shown_at_top(transcript: Transcript) -> int:
@@ -24,7 +24,7 @@ def shown_at_top(transcript: Transcript) -> int:
 
 
 def test_a_far_message_is_shown_without_building_those_between(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     transcript, ids = open_long(window, workspace)
 
@@ -39,7 +39,7 @@ def test_a_far_message_is_shown_without_building_those_between(
 
 
 def test_scrolling_builds_both_ways_and_widgets_stay_few(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     transcript, ids = open_long(window, workspace)
     transcript.show_message(ids[150])
@@ -59,7 +59,7 @@ def test_scrolling_builds_both_ways_and_widgets_stay_few(
 
 
 def test_what_is_read_stays_where_it_is_while_far_widgets_go(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     transcript, ids = open_long(window, workspace)
     bar = transcript.verticalScrollBar()
@@ -77,7 +77,7 @@ def test_what_is_read_stays_where_it_is_while_far_widgets_go(
 
 
 def test_home_goes_to_the_first_message_and_end_to_the_last(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     transcript, ids = open_long(window, workspace)
     transcript.setFocus()
@@ -92,12 +92,12 @@ def test_home_goes_to_the_first_message_and_end_to_the_last(
 
 
 def test_a_reply_takes_its_text_while_it_is_out_of_sight(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     transcript, ids = open_long(window, workspace)
     chat = window.page.current
     assert chat is not None
-    workspace.send(chat, "Go on")
+    workspace.turns.send(chat, "Go on")
     workspace.stream(chat, "one ")
 
     transcript.show_message(ids[10])
@@ -111,28 +111,30 @@ def test_a_reply_takes_its_text_while_it_is_out_of_sight(
     assert len({view.message.id for view in transcript.views}) == len(transcript.views)
 
 
-def test_ones_own_message_brings_the_end_back(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_ones_own_message_brings_the_end_back(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     transcript, ids = open_long(window, workspace)
     chat = window.page.current
     assert chat is not None
     transcript.show_message(ids[10])
 
-    workspace.send(chat, "And now?")
+    workspace.turns.send(chat, "And now?")
 
     assert [view.message.role for view in transcript.views[-2:]] == ["user", "assistant"]
     assert transcript.follows
     assert len(transcript.messages) == len(ids) + 2
 
 
-def test_another_version_far_up_keeps_the_widgets_few(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_another_version_far_up_keeps_the_widgets_few(
+    window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
     transcript, ids = open_long(window, workspace)
     chat = window.page.current
     assert chat is not None
-    workspace.edit_message(chat, ids[20], "Another question")
+    workspace.turns.edit(chat, ids[20], "Another question")
     workspace.finish(chat)
     assert len(transcript.messages) == 22
 
-    workspace.choose_alternative(chat, ids[20])
+    workspace.turns.choose(chat, ids[20])
 
     assert [message.id for message in transcript.messages] == ids
     assert len(transcript.views) < 80
@@ -140,7 +142,7 @@ def test_another_version_far_up_keeps_the_widgets_few(window: MainWindow, worksp
     assert transcript.views[-1].message.id == ids[-1]
 
 
-def test_a_message_that_is_worded_anew_is_not_lost(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_message_that_is_worded_anew_is_not_lost(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     transcript, ids = open_long(window, workspace)
     view = transcript.view_of(ids[-2])
     assert isinstance(view, OwnMessage)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.ui.main_window import MainWindow
 from app.ui.transcript.reply import ReplyView
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 
 def lines(window: MainWindow) -> list[str]:
@@ -16,11 +16,11 @@ def lines(window: MainWindow) -> list[str]:
     return ["" if line is None or line.isHidden() else line.words for line in shown]
 
 
-def test_a_line_stands_where_the_model_changed(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_line_stands_where_the_model_changed(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = workspace.add_conversation("Chat", 0, "a", "b")
     workspace.change(chat, model="smollm2")
     for model in ("smollm2", "/models/Qwen", "/models/Qwen", "smollm2"):
-        workspace.send(chat, "more")
+        workspace.turns.send(chat, "more")
         workspace.stream(chat, "text")
         workspace.change(chat, model=model)
         workspace.finish(chat)
@@ -34,7 +34,7 @@ def test_a_line_stands_where_the_model_changed(window: MainWindow, workspace: Fa
 
 
 def test_a_reply_of_a_chat_before_models_were_kept_has_no_line(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = workspace.add_conversation("Chat", 0, "a", "b", "c", "d")
     workspace.change(chat, model="smollm2")
@@ -43,21 +43,21 @@ def test_a_reply_of_a_chat_before_models_were_kept_has_no_line(
 
 
 def test_another_version_of_another_model_brings_its_line_and_takes_it_away(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = workspace.add_conversation("Chat", 0, "a", "b", "c", "d")
-    last = workspace.messages(chat)[3].id
-    for message in workspace.messages(chat):
-        workspace._library.put_message(
+    last = workspace.library.messages(chat)[3].id
+    for message in workspace.library.messages(chat):
+        workspace.library.put_message(
             replace(message, model="smollm2" if message.role == "assistant" else "")
         )
     window.page.open(chat)
-    workspace.regenerate(chat, last)
+    workspace.turns.regenerate(chat, last)
     workspace.stream(chat, "other")
     workspace.change(chat, model="/models/Qwen")
     workspace.finish(chat)
     window.page.open(None)
     window.page.open(chat)
     assert lines(window) == ["", "From here on: Qwen"]
-    workspace.choose_alternative(chat, last)
+    workspace.turns.choose(chat, last)
     assert lines(window) == ["", ""]

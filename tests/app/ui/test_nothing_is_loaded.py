@@ -21,8 +21,8 @@ from app.ui.theme.theme import Theme
 from app.ui.transcript.plain_text import plain_text
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.table_grid import TableGrid
-from tests.support.fake_workspace import FakeWorkspace
 from tests.support.opened_files import AVAILABLE, OpenedFiles
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 ROOT = Path(__file__).resolve().parents[3]
 linux = pytest.mark.skipif(not AVAILABLE, reason="only Linux tells which files are opened")
@@ -153,7 +153,7 @@ def test_labels_boxes_and_tips_show_markup_as_it_is(
 
 @linux
 def test_a_chat_that_somebody_else_made_opens_no_file(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, picture: Path, opened: OpenedFiles
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, picture: Path, opened: OpenedFiles
 ) -> None:
     evil = f'<img src="{picture}"> ![a]({picture})'
     chat = workspace.add_conversation(evil, 0, evil, evil)

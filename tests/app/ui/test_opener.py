@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, MODELS
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace, wait_until
 
 
 @pytest.fixture
-def opened(workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def opened(workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the store was asked to open."""
     asked: list[str] = []
     monkeypatch.setattr(workspace.model_store.installed, "open", asked.append)
@@ -43,7 +43,7 @@ def drop(window: MainWindow, data: QMimeData) -> None:
 
 
 def test_models_and_chats_are_opened(
-    window: MainWindow, workspace: FakeWorkspace, opened: list[str], tmp_path: Path
+    window: MainWindow, workspace: ScriptedWorkspace, opened: list[str], tmp_path: Path
 ) -> None:
     folder, model, chats = tmp_path / "model", tmp_path / "A.GGUF", tmp_path / "chats.json"
     shard = folder / "model-00001-of-00002.safetensors"
@@ -52,25 +52,27 @@ def test_models_and_chats_are_opened(
         path.touch()
     window.opener.open([str(folder), str(model), str(shard), str(chats)])
     assert opened == [str(folder), str(model), str(folder)]
-    assert workspace.calls[-1] == ("import_conversations", chats)
+    workspace.written()
+    assert window.toast.text.startswith("chats.json was not imported.")
 
 
-def test_a_model_that_was_opened_is_chatted_with(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_model_that_was_opened_is_chatted_with(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.page.open(workspace.add_conversation("A chat", 0, "A question", "An answer"))
     window.places.go(MODELS)
     workspace.model_store.installed.opened.emit("/models/mine.gguf")
     assert window.places.current == CHAT
     assert window.page.current is None
-    assert workspace.calls[-1] == ("choose_model", "/models/mine.gguf")
+    assert workspace.settings.model == "/models/mine.gguf"
     workspace.model_store.installed.opening_refused.emit("mine.gguf is truncated.")
     assert window.toast.text == "mine.gguf is truncated."
 
 
-def test_anything_else_is_told(window: MainWindow, workspace: FakeWorkspace, tmp_path: Path) -> None:
+def test_anything_else_is_told(window: MainWindow, workspace: ScriptedWorkspace, tmp_path: Path) -> None:
     for name in ("picture.png", "gone.gguf"):
         window.opener.take([str(tmp_path / name)])
         assert window.toast.text == f"Tenon opens model folders, GGUF files and exported chats, not {name}."
-    assert workspace.calls == []
+    workspace.written()
+    assert workspace.library.conversations() == []
 
 
 def test_the_window_comes_to_the_front(window: MainWindow) -> None:
@@ -81,7 +83,7 @@ def test_the_window_comes_to_the_front(window: MainWindow) -> None:
 
 
 def test_a_drop_shows_where_it_goes_and_goes_there(
-    window: MainWindow, workspace: FakeWorkspace, opened: list[str], tmp_path: Path
+    window: MainWindow, workspace: ScriptedWorkspace, opened: list[str], tmp_path: Path
 ) -> None:
     model, notes = tmp_path / "mine.gguf", tmp_path / "notes.txt"
     model.touch()
@@ -97,7 +99,7 @@ def test_a_drop_shows_where_it_goes_and_goes_there(
     drop(window, mime(model, notes))
     assert not window.drops.isVisible()
     assert opened == [str(model)]
-    assert [file.name for file in composer.attachments.attachments] == ["notes.txt"]
+    wait_until(lambda: [file.name for file in composer.attachments.attachments] == ["notes.txt"])
     drag(window, mime(model))
     QApplication.sendEvent(window, QDragLeaveEvent())
     assert not window.drops.isVisible()
@@ -129,7 +131,8 @@ def test_on_the_page_of_models_files_are_attached_in_the_chat(
     window.places.go(MODELS)
     drop(window, mime(notes))
     assert window.places.current == CHAT
-    assert [file.name for file in window.page.composer.attachments.attachments] == ["notes.txt"]
+    files = window.page.composer.attachments
+    wait_until(lambda: [file.name for file in files.attachments] == ["notes.txt"])
     window.places.go(MODELS)
     drop(window, mime(tmp_path))
     assert opened == [str(tmp_path)]

@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
 from app.ui.transcript.message_actions import Action
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 SHORT = [f"{'question' if number % 2 == 0 else 'answer'} {number} " * 24 for number in range(10)]
 LONG = SHORT * 24
@@ -16,7 +16,7 @@ LONG = SHORT * 24
 class Reader:
     """A chat, and what a person sees of it."""
 
-    def __init__(self, window: MainWindow, workspace: FakeWorkspace, turns: list[str]) -> None:
+    def __init__(self, window: MainWindow, workspace: ScriptedWorkspace, turns: list[str]) -> None:
         self.window = window
         self.workspace = workspace
         self.chat = workspace.add_conversation("Chat", 0, *turns)
@@ -31,7 +31,7 @@ class Reader:
         self.transcript.jump_to_latest()
 
     def id_at(self, at: int) -> int:
-        return self.workspace.messages(self.chat)[at].id
+        return self.workspace.library.messages(self.chat)[at].id
 
     def delete(self, message_id: int) -> None:
         self.transcript.action_requested.emit(message_id, Action.DELETE)
@@ -48,7 +48,9 @@ class Reader:
 
 
 @pytest.mark.parametrize("at", [0, 1, 9])
-def test_the_end_stays_in_view(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, at: int) -> None:
+def test_the_end_stays_in_view(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, at: int
+) -> None:
     reader = Reader(window, workspace, SHORT)
     reader.build_all(qtbot)
     assert reader.bar.maximum() > 0
@@ -62,7 +64,7 @@ def test_the_end_stays_in_view(qtbot: QtBot, window: MainWindow, workspace: Fake
 
 @pytest.mark.parametrize("value", [0, 40, 150])
 def test_what_was_read_at_the_beginning_is_read_again(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, value: int
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, value: int
 ) -> None:
     reader = Reader(window, workspace, SHORT)
     reader.build_all(qtbot)
@@ -76,7 +78,7 @@ def test_what_was_read_at_the_beginning_is_read_again(
 
 
 def test_it_is_found_again_from_the_other_end_of_a_long_chat(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     reader = Reader(window, workspace, LONG)
     reader.transcript.show_message(reader.id_at(100))
@@ -91,7 +93,7 @@ def test_it_is_found_again_from_the_other_end_of_a_long_chat(
 
 
 def test_a_message_taller_than_the_view_is_found_at_the_same_line(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     reader = Reader(window, workspace, [*LONG[:100], "word " * 6000, *LONG[:100]])
     tall = reader.id_at(100)
@@ -110,12 +112,12 @@ def test_a_message_taller_than_the_view_is_found_at_the_same_line(
     assert reader.seen() == seen
 
 
-def test_a_version_and_what_followed_it(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_version_and_what_followed_it(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     reader = Reader(window, workspace, SHORT)
-    workspace.edit_message(reader.chat, reader.id_at(0), "Another wording")
+    workspace.turns.edit(reader.chat, reader.id_at(0), "Another wording")
     workspace.finish(reader.chat)
     other = reader.id_at(0)
-    workspace.choose_alternative(reader.chat, min(workspace.alternatives(reader.chat, other)))
+    workspace.turns.choose(reader.chat, min(workspace.library.alternatives(reader.chat, other)))
     reader.transcript.jump_to_latest()
     seen = reader.seen()
     reader.delete(reader.id_at(0))
@@ -125,7 +127,7 @@ def test_a_version_and_what_followed_it(window: MainWindow, workspace: FakeWorks
     assert reader.seen() == seen
 
 
-def test_another_chat_was_opened_meanwhile(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_another_chat_was_opened_meanwhile(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     reader = Reader(window, workspace, SHORT)
     reader.bar.setValue(40)
     seen = reader.seen()
@@ -138,12 +140,12 @@ def test_another_chat_was_opened_meanwhile(window: MainWindow, workspace: FakeWo
 
 @pytest.mark.parametrize("turns", [SHORT, LONG])
 def test_a_message_sent_meanwhile_matters_more(
-    window: MainWindow, workspace: FakeWorkspace, turns: list[str]
+    window: MainWindow, workspace: ScriptedWorkspace, turns: list[str]
 ) -> None:
     reader = Reader(window, workspace, turns)
     reader.transcript.show_message(reader.id_at(0))
     reader.delete(reader.id_at(0))
-    workspace.send(reader.chat, "And now?")
+    workspace.turns.send(reader.chat, "And now?")
     assert reader.transcript.follows
     reader.undo()
     assert reader.seen()[-1][0] > reader.id_at(5)

@@ -18,7 +18,7 @@ from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.table import TableBlock
 from app.ui.transcript.table_grid import TableGrid
-from tests.support.fake_workspace import FakeWorkspace, statistics
+from tests.support.scripted_workspace import ScriptedWorkspace, statistics
 
 HEBREW = "שלום, איך אפשר לקרוא קובץ גדול במחשב נייד?"
 ARABIC = "نعم. احفظ المجاميع وعدد الصفوف بعد كل جزء."
@@ -90,7 +90,7 @@ def test_the_composer_and_the_places_mirror(mirrored: MainWindow) -> None:
     assert overlaps(mirrored.sidebar) == []
 
 
-def test_messages_change_sides(mirrored: MainWindow, workspace: FakeWorkspace, qtbot: QtBot) -> None:
+def test_messages_change_sides(mirrored: MainWindow, workspace: ScriptedWorkspace, qtbot: QtBot) -> None:
     chat = workspace.add_conversation("Chat", 0, "A question", "An answer")
     workspace.change(chat, statistics=statistics(120))
     mirrored.page.open(chat)
@@ -106,7 +106,7 @@ def test_messages_change_sides(mirrored: MainWindow, workspace: FakeWorkspace, q
 
 
 def test_a_message_aligns_by_its_own_direction(
-    window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    window: MainWindow, workspace: ScriptedWorkspace, qtbot: QtBot
 ) -> None:
     window.resize(1280, 820)
     window.page.open(workspace.add_conversation("Chat", 0, HEBREW, f"{ARABIC}\n\nA line in English."))

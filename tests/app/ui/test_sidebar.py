@@ -14,7 +14,7 @@ from app.ui.sidebar.conversation_model import BUSY_ROLE
 from app.ui.sidebar.places_nav import PlacesNav
 from app.ui.theme.theme import Theme
 from app.ui.trash_dialog import TrashDialog
-from tests.support.fake_workspace import DAY_S, FakeWorkspace, moment_of
+from tests.support.scripted_workspace import DAY_S, ScriptedWorkspace, moment_of
 
 
 def titles(window: MainWindow) -> list[str]:
@@ -47,22 +47,22 @@ def test_groups(days: int, group: str) -> None:
     assert age_group(moment.timestamp(), today) == group
 
 
-def test_chats_stand_in_groups_of_days(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_chats_stand_in_groups_of_days(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.add_conversation("old", 40 * DAY_S)
     workspace.add_conversation("new", 0)
     assert titles(window) == ["Today", "new", "Older", "old"]
 
 
-def test_pinned_chats_stand_above_the_days(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_pinned_chats_stand_above_the_days(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     old = workspace.add_conversation("old", 40 * DAY_S)
     workspace.add_conversation("new", 0)
-    workspace.pin(old)
+    workspace.shelf.pin(old)
     assert titles(window) == ["Pinned", "old", "Today", "new"]
-    workspace.pin(old, False)
+    workspace.shelf.pin(old, False)
     assert titles(window) == ["Today", "new", "Older", "old"]
 
 
-def test_choosing_a_chat_opens_it(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_choosing_a_chat_opens_it(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     first = workspace.add_conversation("first", 60, "a", "b")
     second = workspace.add_conversation("second", 0, "c", "d")
     view = window.sidebar.list
@@ -79,7 +79,7 @@ def test_choosing_a_chat_opens_it(qtbot: QtBot, window: MainWindow, workspace: F
 
 @pytest.mark.parametrize("button", [Qt.MouseButton.RightButton, Qt.MouseButton.MiddleButton])
 def test_only_the_left_button_opens_a_chat(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, button: Qt.MouseButton
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, button: Qt.MouseButton
 ) -> None:
     other = workspace.add_conversation("other", 0, "a", "b")
     shown = workspace.add_conversation("shown", 0, "c", "d")
@@ -93,7 +93,7 @@ def test_only_the_left_button_opens_a_chat(
 
 
 @pytest.mark.parametrize("way", ["f2", "menu"])
-def test_rename(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, way: str) -> None:
+def test_rename(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, way: str) -> None:
     chat = workspace.add_conversation("Before", 0, "a", "b")
     window.page.open(chat)
     if way == "f2":
@@ -102,19 +102,21 @@ def test_rename(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, way:
         menu = window.sidebar.list.menu(chat)
         menu.actions()[0].trigger()
     edit_title(qtbot, window, "After")
-    assert ("rename", chat, "After") in workspace.calls
+    assert [one.title for one in workspace.library.conversations()] == ["After"]
     assert "After" in titles(window)
     assert window.page.header.title.toolTip() == "After"
 
 
-def test_a_blank_title_changes_nothing(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_blank_title_changes_nothing(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
     chat = workspace.add_conversation("Before", 0)
     window.sidebar.list.rename(chat)
     edit_title(qtbot, window, "   ")
     assert titles(window) == ["Today", "Before"]
 
 
-def test_renaming_another_chat_does_not_open_it(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_renaming_another_chat_does_not_open_it(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     shown = workspace.add_conversation("Shown", 0)
     other = workspace.add_conversation("Other", 0)
     window.page.open(shown)
@@ -123,7 +125,7 @@ def test_renaming_another_chat_does_not_open_it(window: MainWindow, workspace: F
 
 
 def test_the_list_waits_while_a_title_is_edited(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = workspace.add_conversation("Before", 0)
     window.sidebar.list.rename(chat)
@@ -134,7 +136,7 @@ def test_the_list_waits_while_a_title_is_edited(
 
 
 @pytest.mark.parametrize("way", ["key", "menu"])
-def test_delete_and_undo(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, way: str) -> None:
+def test_delete_and_undo(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, way: str) -> None:
     chat = workspace.add_conversation("Chat", 0, "a", "b")
     window.page.open(chat)
     if way == "key":
@@ -171,7 +173,7 @@ def answer_question(yes: bool) -> None:
 
 
 def test_ctrl_z_undoes_typing_first_and_then_brings_a_chat_back(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = workspace.add_conversation("Chat", 0, "a", "b")
     window.shelf.delete(chat)
@@ -185,7 +187,7 @@ def test_ctrl_z_undoes_typing_first_and_then_brings_a_chat_back(
 
 
 def test_the_trash_lists_deleted_chats_brings_back_and_erases(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     for title in ("Bread", "Cheese", "Wine"):
         window.shelf.delete(workspace.add_conversation(title, 0, "a", "b"))
@@ -202,10 +204,10 @@ def test_the_trash_lists_deleted_chats_brings_back_and_erases(
     qtbot.mouseClick(dialog.erase_button, Qt.MouseButton.LeftButton)
     assert dialog.list.count() == 0
     assert not dialog.back_button.isEnabled()
-    assert len([call for call in workspace.calls if call[0] == "erase"]) == 2
+    assert workspace.library.trash() == []
 
 
-def test_search_filters_titles(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_search_filters_titles(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.add_conversation("Garden plan", 0)
     workspace.add_conversation("Cover letter", 0)
     qtbot.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
@@ -218,14 +220,14 @@ def test_search_filters_titles(qtbot: QtBot, window: MainWindow, workspace: Fake
 
 
 def test_running_and_queued_replies_are_marked(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     first = workspace.add_conversation("first", 0, "a", "b")
     second = workspace.add_conversation("second", 0, "a", "b")
     window.page.open(first)
-    workspace.send(first, "Go")
+    workspace.turns.send(first, "Go")
     window.page.open(second)
-    workspace.send(second, "Wait")
+    workspace.turns.send(second, "Wait")
     model = window.sidebar.model
 
     def mark(chat: int) -> str:
@@ -240,11 +242,11 @@ def test_running_and_queued_replies_are_marked(
     assert mark(first) == ""
 
 
-def test_switching_while_a_reply_runs_loses_no_text(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_switching_while_a_reply_runs_loses_no_text(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     first = workspace.add_conversation("first", 0, "a", "b")
     second = workspace.add_conversation("second", 0, "a", "b")
     window.page.open(first)
-    workspace.send(first, "Go")
+    workspace.turns.send(first, "Go")
     workspace.stream(first, "One ")
     window.page.open(second)
     workspace.stream(first, "two ")

@@ -6,11 +6,12 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.chat.search import SearchHit, SearchResults
+from app.chat.search import SearchHit
 from app.ui.main_window import MainWindow
 from app.ui.sidebar.conversation_model import HIT_ROLE
 from app.ui.sidebar.snippet import shortened
-from tests.support.fake_workspace import FakeWorkspace
+from engine.errors import StorageError
+from tests.support.scripted_workspace import ScriptedWorkspace, refusal
 
 
 def titles(window: MainWindow) -> list[str]:
@@ -18,11 +19,11 @@ def titles(window: MainWindow) -> list[str]:
     return [model.data(model.index(row)) for row in range(model.rowCount())]
 
 
-def hit_of(workspace: FakeWorkspace, chat: int, at: int, word: str) -> SearchHit:
-    message = workspace.messages(chat)[at]
-    start = message.content.index(word)
-    marks = ((start, start + len(word)),)
-    return SearchHit(chat, message.id, "Garden", message.role, 0.0, message.content, marks)
+def hit_of(workspace: ScriptedWorkspace, word: str) -> SearchHit:
+    """The one place where a word stands, once it is on the disk."""
+    workspace.written()
+    (hit,) = workspace.search(word).hits
+    return hit
 
 
 def search(qtbot: QtBot, window: MainWindow, words: str) -> None:
@@ -32,7 +33,7 @@ def search(qtbot: QtBot, window: MainWindow, words: str) -> None:
 
 
 @pytest.fixture
-def chat(window: MainWindow, workspace: FakeWorkspace) -> int:
+def chat(window: MainWindow, workspace: ScriptedWorkspace) -> int:
     """A long chat whose first answer is far above its end."""
     turns = [f"Turn {number}, some lines long.\n" * 4 for number in range(60)]
     chat = workspace.add_conversation("Garden", 0, "What grows here?", "Roses grow here.", *turns)
@@ -41,12 +42,10 @@ def chat(window: MainWindow, workspace: FakeWorkspace) -> int:
 
 
 def test_a_message_that_was_found_is_shown_in_its_chat(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
-    hit = hit_of(workspace, chat, 1, "Roses")
-    workspace.results = SearchResults((hit,))
+    hit = hit_of(workspace, "roses")
     search(qtbot, window, "roses")
-    assert ("search", "roses") in workspace.calls
     assert titles(window) == ["In messages", "Garden"]
     qtbot.keyClick(window.sidebar.search, Qt.Key.Key_Down)
     qtbot.keyClick(window.sidebar.list, Qt.Key.Key_Return)
@@ -59,39 +58,50 @@ def test_a_message_that_was_found_is_shown_in_its_chat(
 
 
 def test_a_message_on_another_branch_is_found_too(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = workspace.add_conversation("Garden", 0, "What grows here?", "Roses.")
-    hit = hit_of(workspace, chat, 1, "Roses")
-    workspace.regenerate(chat, hit.message_id)
+    hit = hit_of(workspace, "roses")
+    workspace.turns.regenerate(chat, hit.message_id)
     workspace.stream(chat, "Tulips.")
     workspace.finish(chat)
     window.page.open(chat)
     assert window.page.transcript.views[-1].text == "Tulips."
-    workspace.results = SearchResults((hit,))
     search(qtbot, window, "roses")
     window.sidebar.list.hit_chosen.emit(hit)
     assert window.page.transcript.views[-1].text == "Roses."
 
 
 def test_titles_are_there_at_once_and_messages_when_the_typing_rests(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
+    qtbot: QtBot,
+    window: MainWindow,
+    workspace: ScriptedWorkspace,
+    chat: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    workspace.results = SearchResults((hit_of(workspace, chat, 1, "Roses"),))
+    workspace.add_conversation("Letters", 120, "Cover it.")
+    workspace.written()
+    searched: list[str] = []
+    search_all = workspace.search
+    monkeypatch.setattr(workspace, "search", lambda typed: searched.append(typed) or search_all(typed))
     window.sidebar.search.setText("cover")
     assert titles(window) == ["Today", "Cover letter"]
-    qtbot.waitUntil(lambda: titles(window)[2:] == ["In messages", "Garden"])
+    qtbot.waitUntil(lambda: titles(window)[2:] == ["In messages", "Letters"])
     window.sidebar.search.setText("cove")
     assert titles(window) == ["Today", "Cover letter"]  # what was found for other words is gone
     window.sidebar.search.clear()
-    assert titles(window) == ["Today", "Garden", "Cover letter"]
-    assert len([call for call in workspace.calls if call[0] == "search"]) == 1
+    assert titles(window) == ["Today", "Garden", "Cover letter", "Letters"]
+    assert searched == ["cover"]
 
 
 def test_nothing_found_and_a_lesser_search_are_said(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
+    qtbot: QtBot,
+    window: MainWindow,
+    workspace: ScriptedWorkspace,
+    chat: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    workspace.results = SearchResults(sentence="The index is damaged.")
+    monkeypatch.setattr(workspace._database.reader, "search", refusal(StorageError("The index is damaged.")))
     search(qtbot, window, "xyzzy")
     assert titles(window) == []
     assert window.sidebar.explanation == "The index is damaged. Nothing found."
@@ -100,10 +110,10 @@ def test_nothing_found_and_a_lesser_search_are_said(
 
 
 def test_a_found_message_of_a_deleted_chat_opens_nothing(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
-    hit = hit_of(workspace, chat, 1, "Roses")
-    workspace.delete(chat)
+    hit = hit_of(workspace, "roses")
+    workspace.shelf.delete(chat)
     window.sidebar.hit_chosen.emit(hit)
     assert window.page.current is None
 
@@ -126,8 +136,8 @@ def test_the_word_found_stands_near_the_beginning_of_a_snippet(text: str, wanted
     assert [shown[start:end] for start, end in marks] == ["start"]
 
 
-def test_a_chat_is_pinned_from_its_menu(window: MainWindow, workspace: FakeWorkspace, chat: int) -> None:
-    other = workspace.conversations()[1].id
+def test_a_chat_is_pinned_from_its_menu(window: MainWindow, workspace: ScriptedWorkspace, chat: int) -> None:
+    other = workspace.library.conversations()[1].id
     pin = window.sidebar.list.menu(other).actions()[1]
     assert pin.text() == "Pin"
     pin.trigger()

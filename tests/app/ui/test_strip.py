@@ -10,7 +10,7 @@ from app.ui.theme.theme import Theme
 from app.ui.transcript.message_column import COLUMN_PX
 from app.ui.transcript.reply_status import ReplyStatus, reply_status
 from app.ui.transcript.strip import StatusStrip
-from tests.support.fake_workspace import READY, statistics
+from tests.support.scripted_workspace import READY, statistics
 
 
 def status(state: MessageState = MessageState.STREAMING, **changes: object) -> ReplyStatus:

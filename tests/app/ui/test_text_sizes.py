@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QToolButton
 
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import LARGEST_SCALE, SMALLEST_SCALE, Theme
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 from tests.support.window_surfaces import SURFACES, opened
 
 _SETTLED_MS = 220  # panels have slid in
@@ -37,7 +37,7 @@ def _cut(widget: QLabel | QAbstractButton) -> bool:
     ],
 )
 def test_no_word_is_cut(
-    theme: Theme, window: MainWindow, workspace: FakeWorkspace, scale: float, name: str
+    theme: Theme, window: MainWindow, workspace: ScriptedWorkspace, scale: float, name: str
 ) -> None:
     window.resize(window.minimumSize())
     theme.set_scale(scale)

@@ -20,8 +20,8 @@ from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.table import TableBlock
 from app.ui.transcript.table_grid import TableCell
 from app.ui.transcript.thought import ThoughtBlock
-from tests.support.fake_workspace import READY, FakeWorkspace, statistics
 from tests.support.instant_lexer_maker import InstantLexerMaker
+from tests.support.scripted_workspace import READY, ScriptedWorkspace, statistics
 
 ANSWER = """Two **bold** words and `code`.
 
@@ -49,7 +49,7 @@ def make_reply(
     return view
 
 
-def open_chat(window: MainWindow, workspace: FakeWorkspace, *turns: str) -> int:
+def open_chat(window: MainWindow, workspace: ScriptedWorkspace, *turns: str) -> int:
     chat = workspace.add_conversation("Chat", 0, *turns)
     window.page.open(chat)
     return chat
@@ -63,10 +63,10 @@ def test_each_block_has_its_widget(qtbot: QtBot, theme: Theme) -> None:
 
 
 def test_streaming_ends_in_the_same_widgets_as_the_whole(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = open_chat(window, workspace, "Hello")
-    workspace.send(chat, "And?")
+    workspace.turns.send(chat, "And?")
     for start in range(0, len(ANSWER), 7):
         workspace.stream(chat, ANSWER[start : start + 7])
     workspace.finish(chat)
@@ -80,17 +80,22 @@ def test_streaming_ends_in_the_same_widgets_as_the_whole(
     assert streamed.text == whole.text == ANSWER
 
 
+def add_text(view: ReplyView, text: str) -> None:
+    """More of a reply has come."""
+    view.change_text(replace(view.message, content=view.text + text))
+
+
 def test_finished_blocks_are_not_touched_again(
     qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view = make_reply(qtbot, theme, "", MessageState.STREAMING)
-    view.append_text("First paragraph.\n\nSecond")
+    add_text(view, "First paragraph.\n\nSecond")
     view.blocks.refresh()
     first = view.blocks.widgets[0]
     assert isinstance(first, ProseBlock)
     monkeypatch.setattr(ProseBlock, "set_text", _refuse_first(first))
     for _ in range(20):
-        view.append_text(" more")
+        add_text(view, " more")
         view.blocks.refresh()
     assert view.blocks.widgets[0] is first
     assert first.toPlainText() == "First paragraph."
@@ -109,7 +114,7 @@ def _refuse_first(first: ProseBlock):  # type: ignore[no-untyped-def]
 def test_the_first_token_shows_at_once(qtbot: QtBot, theme: Theme) -> None:
     view = make_reply(qtbot, theme, "", MessageState.STREAMING)
     qtbot.wait(40 + int(3 * view.blocks._cost_ms))  # a slow machine rests longer between refreshes
-    view.append_text("Now")
+    add_text(view, "Now")
     widget = view.blocks.widgets[0]
     assert isinstance(widget, ProseBlock)
     assert widget.toPlainText() == "Now"
@@ -121,7 +126,7 @@ def test_the_caret_goes_with_the_reply_though_several_blocks_come_at_its_end(
     message = Message(1, 1, "assistant", "", 0.0, MessageState.STREAMING)
     view = ReplyView(theme, message, READY)
     qtbot.addWidget(view)
-    view.append_text("I do not know that.")
+    add_text(view, "I do not know that.")
     whole = "I do not know that.\n\nOr did you mean:\n\n- This?\n- That?\n\nSay which."
     view.set_message(replace(message, content=whole, state=MessageState.COMPLETE))
     assert not any(widget._caret for widget in view.blocks.widgets if isinstance(widget, ProseBlock))
@@ -164,7 +169,7 @@ def test_thoughts_are_folded(qtbot: QtBot, theme: Theme) -> None:
 
 
 def test_the_copy_button_copies_the_markdown(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     open_chat(window, workspace, "Hello", ANSWER)
     view = window.page.transcript.views[-1]
@@ -173,9 +178,9 @@ def test_the_copy_button_copies_the_markdown(
     assert QGuiApplication.clipboard().text() == ANSWER
 
 
-def test_following_the_end(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_following_the_end(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = open_chat(window, workspace, "Hello", "Line.\n\n" * 80)
-    workspace.send(chat, "More")
+    workspace.turns.send(chat, "More")
     transcript = window.page.transcript
     bar = transcript.verticalScrollBar()
     workspace.stream(chat, "Text.\n\n" * 20)
@@ -196,7 +201,7 @@ def test_following_the_end(qtbot: QtBot, window: MainWindow, workspace: FakeWork
 
 
 def test_a_long_chat_opens_fast_and_fills_upwards(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = workspace.add_conversation("Long", 0, *["Question?", ANSWER] * 500)
     begun = perf_counter()
@@ -261,10 +266,10 @@ def test_the_strip_shows_figures_that_do_not_jitter(qtbot: QtBot, theme: Theme) 
 
 
 def test_a_failed_reply_says_so_and_can_be_tried_again(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = open_chat(window, workspace, "Hello")
-    workspace.send(chat, "And?")
+    workspace.turns.send(chat, "And?")
     workspace.stream(chat, "Half a")
     workspace.fail(chat, "The engine stopped: out of memory.")
     view = window.page.transcript.views[-1]
@@ -274,30 +279,31 @@ def test_a_failed_reply_says_so_and_can_be_tried_again(
     assert "out of memory" in view.error.accessibleName()
     assert view.text == "Half a"
     view.error.remedy_button.click()
-    assert ("regenerate", chat, view.message.id) in workspace.calls  # half a reply is not thrown away
+    assert workspace.answered_anew(chat)  # half a reply is not thrown away
     workspace.fail(chat, "The engine stopped again.")
     view = window.page.transcript.views[-1]
     assert isinstance(view, ReplyView)
     assert view.error is not None
     view.error.remedy_button.click()
-    assert ("retry", chat) in workspace.calls
+    versions = workspace.library.alternatives(chat, workspace.reply(chat).id)
+    assert (workspace.reply(chat).state, len(versions)) == (MessageState.WAITING, 2)  # the empty one is gone
 
 
 def test_only_the_last_reply_offers_to_try_again(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = open_chat(window, workspace, "Hello")
-    workspace.send(chat, "And?")
+    workspace.turns.send(chat, "And?")
     workspace.fail(chat, "It failed.")
     first = window.page.transcript.views[-1]
     assert isinstance(first, ReplyView)
     assert first.error is not None
     assert first.error.remedy_button.isVisible()
-    workspace.send(chat, "Again?")
+    workspace.turns.send(chat, "Again?")
     assert not first.error.remedy_button.isVisible()
 
 
-def test_a_notice_stands_beside_the_reply(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_notice_stands_beside_the_reply(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = open_chat(window, workspace, "Hello", "Hi")
     workspace.change(chat, notices=("The 2 oldest messages were left out.",))
     view = window.page.transcript.views[-1]

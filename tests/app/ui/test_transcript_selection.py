@@ -13,7 +13,7 @@ from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.selectable import Selectable
 from app.ui.transcript.selection import _parts
 from app.ui.transcript.table import TableBlock
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 ANSWER = """First **bold** paragraph.
 
@@ -31,7 +31,7 @@ Last *words* here."""
 
 
 @pytest.fixture
-def parts(window: MainWindow, workspace: FakeWorkspace) -> list[Selectable]:
+def parts(window: MainWindow, workspace: ScriptedWorkspace) -> list[Selectable]:
     window.resize(1000, 900)
     window.page.open(workspace.add_conversation("Chat", 0, "My question", ANSWER))
     return [part for view in window.page.transcript.views for part in _parts(view)]
@@ -154,7 +154,7 @@ def test_a_drag_from_a_table_selects_it(parts: list[Selectable]) -> None:
 
 
 def test_the_view_scrolls_while_the_pointer_is_below_it(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "Q", "A line.\n\n" * 80))
     transcript = window.page.transcript

@@ -12,21 +12,27 @@ from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.unconfirmed_text import UnconfirmedText
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 GUESS = "and this is what the draft believes comes next, which nobody has checked"
 
 
 def _begin(
-    window: MainWindow, workspace: FakeWorkspace, text: str = "Confirmed text"
+    window: MainWindow, workspace: ScriptedWorkspace, text: str = "Confirmed text"
 ) -> tuple[int, ReplyView]:
-    chat = workspace.send(None, "Question")
+    chat = workspace.turns.send(None, "Question")
     window.page.open(chat)
     workspace.stream(chat, text)
     view = window.page.transcript.views[-1]
     assert isinstance(view, ReplyView)
     view.blocks.refresh()
     return chat, view
+
+
+def _guess(workspace: ScriptedWorkspace, view: ReplyView, text: str) -> None:
+    """A guess, and the moment at which it is shown."""
+    workspace.guess(view.message.conversation_id, text)
+    view.blocks.refresh()
 
 
 def _overlay(view: ReplyView) -> UnconfirmedText:
@@ -42,38 +48,39 @@ def _inked_columns(image: QImage, ground: QColor) -> list[int]:
 
 
 def test_a_guess_is_replaced_in_place_and_goes_with_the_next_text(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat, view = _begin(window, workspace)
-    workspace.guess(chat, GUESS)
+    _guess(workspace, view, GUESS)
     assert view.blocks.unconfirmed == GUESS
-    workspace.guess(chat, "something else")
+    _guess(workspace, view, "something else")
     assert view.blocks.unconfirmed == "something else"
     workspace.stream(chat, " and more")
     qtbot.waitUntil(lambda: view.blocks.unconfirmed == "")
-    workspace.guess(chat, GUESS)
-    workspace.guess(chat, "")
+    _guess(workspace, view, GUESS)
+    _guess(workspace, view, "")
     assert view.blocks.unconfirmed == ""
 
 
 @pytest.mark.parametrize("state", [MessageState.COMPLETE, MessageState.STOPPED, MessageState.FAILED])
 def test_nothing_is_left_at_the_end_and_none_comes_after(
-    window: MainWindow, workspace: FakeWorkspace, state: MessageState
+    window: MainWindow, workspace: ScriptedWorkspace, state: MessageState
 ) -> None:
     chat, view = _begin(window, workspace)
     height = view.blocks.fit(600)
-    workspace.guess(chat, GUESS * 5)
+    _guess(workspace, view, GUESS * 5)
     assert view.blocks.fit(600) > height
     workspace.change(chat, state=state)
     assert view.blocks.unconfirmed == ""
     assert view.blocks.fit(600) == height
-    workspace.guess(chat, GUESS)
+    workspace.replies.unconfirmed_changed.emit(chat, view.message.id, GUESS)
+    view.blocks.refresh()
     assert view.blocks.unconfirmed == ""
 
 
-def test_it_is_not_part_of_the_reply(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_it_is_not_part_of_the_reply(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat, view = _begin(window, workspace)
-    workspace.guess(chat, GUESS)
+    _guess(workspace, view, GUESS)
     assert view.text == workspace.reply(chat).content == "Confirmed text"
     for prose in view.findChildren(QTextEdit):
         prose.selectAll()
@@ -85,9 +92,9 @@ def test_it_is_not_part_of_the_reply(window: MainWindow, workspace: FakeWorkspac
     assert QGuiApplication.clipboard().text() == "Confirmed text"
 
 
-def test_a_screen_reader_is_not_told(window: MainWindow, workspace: FakeWorkspace) -> None:
-    chat, view = _begin(window, workspace)
-    workspace.guess(chat, GUESS)
+def test_a_screen_reader_is_not_told(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    _, view = _begin(window, workspace)
+    _guess(workspace, view, GUESS)
 
     def words(widget: QWidget) -> str:
         interface = QAccessible.queryAccessibleInterface(widget)
@@ -101,10 +108,10 @@ def test_a_screen_reader_is_not_told(window: MainWindow, workspace: FakeWorkspac
 
 
 def test_it_stands_behind_the_text_in_its_own_colour(
-    window: MainWindow, workspace: FakeWorkspace, theme: Theme
+    window: MainWindow, workspace: ScriptedWorkspace, theme: Theme
 ) -> None:
-    chat, view = _begin(window, workspace)
-    workspace.guess(chat, GUESS)
+    _, view = _begin(window, workspace)
+    _guess(workspace, view, GUESS)
     view.blocks.fit(view.width())
     overlay = _overlay(view)
     picture = overlay.grab().toImage()
@@ -121,10 +128,10 @@ def test_it_stands_behind_the_text_in_its_own_colour(
     "text", ["```py\nx = 1\n", "| a | b |\n|---|---|\n| 1 | 2 |", "- one\n- two", "Text.\n\n", ""]
 )
 def test_it_stands_behind_or_below_every_kind_of_block(
-    window: MainWindow, workspace: FakeWorkspace, text: str
+    window: MainWindow, workspace: ScriptedWorkspace, text: str
 ) -> None:
-    chat, view = _begin(window, workspace, text)
-    workspace.guess(chat, f"\n{GUESS}\n\n{GUESS}")
+    _, view = _begin(window, workspace, text)
+    _guess(workspace, view, f"\n{GUESS}\n\n{GUESS}")
     height = view.blocks.fit(500)
     overlay = _overlay(view)
     assert overlay.isVisible()
@@ -133,32 +140,32 @@ def test_it_stands_behind_or_below_every_kind_of_block(
 
 
 def test_the_end_is_followed_and_a_reader_further_up_is_left_alone(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
-    chat, _ = _begin(window, workspace, "A paragraph.\n\n" * 60)
+    _, view = _begin(window, workspace, "A paragraph.\n\n" * 60)
     bar = window.page.transcript.verticalScrollBar()
-    workspace.guess(chat, GUESS * 20)
+    _guess(workspace, view, GUESS * 20)
     qtbot.waitUntil(lambda: bar.value() == bar.maximum())
     bar.setValue(40)
-    workspace.guess(chat, GUESS * 40)
+    _guess(workspace, view, GUESS * 40)
     assert bar.value() == 40
     assert not window.page.transcript.follows
 
 
 def test_what_is_below_stays_where_it_is_while_guesses_get_shorter(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
-    chat, view = _begin(window, workspace)
-    workspace.guess(chat, GUESS * 8)
+    _, view = _begin(window, workspace)
+    _guess(workspace, view, GUESS * 8)
     tall = view.blocks.height()
-    workspace.guess(chat, "short")
+    _guess(workspace, view, "short")
     assert view.blocks.height() == tall
     assert view.blocks.fit(view.width() - 10) < tall
 
 
-def test_guesses_follow_the_theme(window: MainWindow, workspace: FakeWorkspace, theme: Theme) -> None:
-    chat, view = _begin(window, workspace)
-    workspace.guess(chat, GUESS)
+def test_guesses_follow_the_theme(window: MainWindow, workspace: ScriptedWorkspace, theme: Theme) -> None:
+    _, view = _begin(window, workspace)
+    _guess(workspace, view, GUESS)
     before = view.blocks.fit(500)
     theme.set_scale(1.5)
     assert view.blocks.fit(500) > before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
@@ -15,7 +16,7 @@ from app.ui.theme.theme import Theme
 from engine.errors import StorageError
 from engine.messages import Attachment
 from tests.support.desktop import Desktop
-from tests.support.fake_workspace import FakeWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace, refusal
 
 FILES = (Attachment("notes.txt", 5, "notes"),)
 
@@ -54,18 +55,18 @@ def test_it_is_there_after_a_restart(qtbot: QtBot, tmp_path: Path) -> None:
 
 
 def test_a_new_chat_that_is_sent_leaves_nothing(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     qtbot.keyClicks(window.page.composer.prompt, "Hello")
-    assert workspace.unsent.kept == {None: Unsent("Hello")}
+    assert workspace.unsent.of(None) == Unsent("Hello")
     qtbot.keyClick(window.page.composer.prompt, Qt.Key.Key_Return)
-    assert not any(unsent.text for unsent in workspace.unsent.kept.values())
+    assert workspace.unsent.of(None) == workspace.unsent.of(window.page.current) == Unsent()
     window.shelf.new_chat()
     assert content(window) == ("", ())
 
 
 def test_what_is_typed_beside_an_example_goes_along_into_its_chat(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     window.page.composer.set_text("typed")
     window.page.ask("An example")
@@ -75,24 +76,28 @@ def test_what_is_typed_beside_an_example_goes_along_into_its_chat(
     assert workspace.unsent.of(None) == Unsent()
 
 
-def test_a_message_that_is_refused_is_still_unsent(window: MainWindow, workspace: FakeWorkspace) -> None:
-    workspace.send_error = StorageError("The disk is full: free some space.")
+def test_a_message_that_is_refused_is_still_unsent(
+    window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspace.turns, "send", refusal(StorageError("The disk is full: free some space.")))
     window.page.composer.set_text("Precious")
     window.page.composer.attachments.set_attachments(FILES)
     window.page.composer.send_button.click()
     assert workspace.unsent.of(None) == Unsent("Precious", FILES)
 
 
-def test_another_chat_takes_nothing_over(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_another_chat_takes_nothing_over(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = workspace.add_conversation("One", 0, "a", "b")
     window.page.composer.set_text("typed")
     window.page.composer.attachments.set_attachments(FILES)
     window.page.open(chat)
-    assert workspace.unsent.kept == {None: Unsent("typed", FILES)}
+    assert (workspace.unsent.of(None), workspace.unsent.of(chat)) == (Unsent("typed", FILES), Unsent())
     assert content(window) == ("", ())
 
 
-def test_a_deleted_chat_comes_back_with_what_was_typed(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_deleted_chat_comes_back_with_what_was_typed(
+    window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
     chat = workspace.add_conversation("One", 0, "a", "b")
     window.page.open(chat)
     window.page.composer.set_text("typed")
@@ -103,13 +108,13 @@ def test_a_deleted_chat_comes_back_with_what_was_typed(window: MainWindow, works
 
 
 def test_all_of_its_lines_are_in_view(
-    qtbot: QtBot, theme: Theme, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, theme: Theme, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = workspace.add_conversation("One", 0, "a", "b")
     workspace.unsent.keep(chat, Unsent("first\nsecond\nthird"))
     window.page.open(chat)
     workspace.settings.last_chat = chat
-    again = MainWindow(theme, workspace)  # type: ignore[arg-type]
+    again = MainWindow(theme, workspace)
     qtbot.addWidget(again)
     again.show()
     for prompt in (window.page.composer.prompt, again.page.composer.prompt):

@@ -16,14 +16,15 @@ from app.ui.main_window import MainWindow
 from app.ui.model_button import DRAFTS, MORE_MODELS, OPEN_DRAFT_FOLDER, OPEN_FILE
 from app.ui.places import MODELS
 from app.ui.theme.theme import Theme
-from tests.support.fake_workspace import FakeWorkspace, statistics
+from engine.messages import Cancel, CheckDrafts, DraftChecked
+from tests.support.scripted_workspace import ScriptedWorkspace, statistics
 
 
 def press(qtbot: QtBot, window: MainWindow, key: Qt.Key) -> None:
     qtbot.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
 
 
-def test_new_chat(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_new_chat(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "a", "b"))
     press(qtbot, window, Qt.Key.Key_N)
     assert window.page.current is None
@@ -32,7 +33,7 @@ def test_new_chat(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) ->
 
 
 def test_the_sidebar_is_toggled_and_remembered(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     assert window.sidebar.isVisible()
     press(qtbot, window, Qt.Key.Key_B)
@@ -43,11 +44,11 @@ def test_the_sidebar_is_toggled_and_remembered(
     assert workspace.settings.sidebar_shown is True
 
 
-def test_a_narrow_window(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_narrow_window(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = workspace.add_conversation("Chat", 0, "a", "b")
     workspace.change(chat, statistics=statistics())
     window.page.open(chat)
-    workspace.send(chat, "More")
+    workspace.turns.send(chat, "More")
     wide_stop = window.page.composer.send_button.sizeHint().width()
     window.resize(520, 820)
     qtbot.waitUntil(lambda: not window.sidebar.isVisible())
@@ -61,10 +62,10 @@ def test_a_narrow_window(qtbot: QtBot, window: MainWindow, workspace: FakeWorksp
     assert workspace.settings.sidebar_shown is True
     qtbot.keyClick(window, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not window.sidebar.isVisible())
-    assert ("stop", chat) not in workspace.calls
+    assert workspace.reply(chat).state.unfinished
 
 
-def test_the_menu_of_the_window(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_the_menu_of_the_window(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     menu = window.menu
     assert not window.commands["rename-chat"].isEnabled()
     window.page.open(workspace.add_conversation("Chat", 0, "a", "b"))
@@ -91,7 +92,7 @@ def test_the_menu_of_the_window(qtbot: QtBot, window: MainWindow, workspace: Fak
     assert not window.commands["delete-chat"].isEnabled()
 
 
-def test_dark_and_light(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, theme: Theme) -> None:
+def test_dark_and_light(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, theme: Theme) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "Hello", "Text with `code`\n\n```py\nx = 1\n```"))
     for dark, color in ((True, "#191C1B"), (False, "#FFFFFF")):
         theme.set_dark(dark)
@@ -101,7 +102,7 @@ def test_dark_and_light(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspa
 
 
 def test_the_palette_finds_the_themes(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, theme: Theme
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, theme: Theme
 ) -> None:
     for typed, dark in (("dark", True), ("light th", False)):
         window.palette_box.open()
@@ -111,7 +112,7 @@ def test_the_palette_finds_the_themes(
         assert workspace.settings.theme == ("dark" if dark else "light")
 
 
-def test_font_size(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, theme: Theme) -> None:
+def test_font_size(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, theme: Theme) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "Hello", "Text " * 200))
     before = window.page.transcript.views[-1].height()
     press(qtbot, window, Qt.Key.Key_Plus)
@@ -124,7 +125,7 @@ def test_font_size(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, t
     assert workspace.settings.font_scale == 100
 
 
-def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = workspace.add_conversation("Chat", 0, "a", "b")
     window.page.open(chat)
     window.page.composer.set_text("typed")
@@ -143,7 +144,7 @@ def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -
 
 
 def test_the_width_of_the_sidebar_is_dragged_and_kept(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     edge, sidebar = window.sidebar.edge, window.sidebar
     qtbot.mousePress(edge, Qt.MouseButton.LeftButton, pos=QPoint(2, 50))
@@ -155,12 +156,12 @@ def test_the_width_of_the_sidebar_is_dragged_and_kept(
     for _ in range(9):
         qtbot.keyClick(edge, Qt.Key.Key_Left)
     assert (sidebar.width(), workspace.settings.sidebar_width) == (200, 200)
-    again = MainWindow(Theme(dark=False), workspace)  # type: ignore[arg-type]
+    again = MainWindow(Theme(dark=False), workspace)
     qtbot.addWidget(again)
     assert again.sidebar.sizeHint().width() == 200
 
 
-def test_everything_to_press_has_a_name(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_everything_to_press_has_a_name(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = workspace.add_conversation("Chat", 0, "a", "<think>t</think>\nb\n```\nx\n```\n| a |\n|---|")
     window.page.open(chat)
     window.toast.say("Said", "Undo")
@@ -188,7 +189,7 @@ def test_the_focus_ring_follows_the_keyboard_only(qtbot: QtBot, window: MainWind
     assert not ring.isVisible()
 
 
-def test_the_model_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_the_model_menu(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     store = workspace.model_store.installed
     store.entries += (
         InstalledEntry("mine", "/models/mine"),
@@ -210,13 +211,13 @@ def test_the_model_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspa
         "Draft...",
     ]
     button.popup.choose("/usb/gone")
-    assert not [call for call in workspace.calls if call[0] == "choose_model"]
+    assert workspace.settings.model == "smollm2"
     button.popup.choose("/somewhere/Qwen")
-    assert ("choose_model", "/somewhere/Qwen") in workspace.calls
+    assert workspace.settings.model == "/somewhere/Qwen"
 
 
 def test_the_model_menu_leads_to_more_models_and_opens_a_file(
-    window: MainWindow, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     workspace.model_store.look_around = lambda: None  # type: ignore[method-assign]
     file, opened = tmp_path / "m.gguf", list[str]()
@@ -241,42 +242,48 @@ def _open_drafts(window: MainWindow) -> ChoicePopup:
     return button.popup
 
 
-def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
-    workspace.drafts.refs.append("/models/other")
+def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    workspace.settings.remember_draft("/models/llama", "/models/other")
     popup = _open_drafts(window)
     assert [choice.title for choice in popup.choices] == [
         "None",
         "smollm2-draft",
-        "smollm2-gated-fusion",
         "other",
         "Choose a folder...",
     ]
-    assert workspace.drafts.looks
     height = popup.height()
-    workspace.drafts.problems["/models/other"] = "The draft was made for another vocabulary. " * 4
-    workspace.drafts.changed.emit()
-    assert popup.choices[3].problem
+    asked = workspace.engine.last(CheckDrafts)
+    problem = "The draft was made for another vocabulary. " * 4
+    workspace.tell(DraftChecked(asked.request_id, "/models/other", problem))
+    assert popup.choices[2].problem
     assert popup.height() > height
     popup.choose("/models/other")
     assert popup.isVisible()
-    popup.choose("smollm2-gated-fusion")
-    assert not workspace.drafts.looks
-    assert workspace.settings.draft_of("smollm2") == "smollm2-gated-fusion"
-    assert _open_drafts(window).choices[2].checked
+    popup.choose("smollm2-draft")
+    assert Cancel(asked.request_id) in workspace.engine.sent
+    chosen = workspace.engine.last(CheckDrafts)
+    workspace.tell(DraftChecked(chosen.request_id, chosen.drafts[0], ""))
+    assert workspace.settings.draft_of("smollm2") == "smollm2-draft"
+    assert _open_drafts(window).choices[1].checked
 
 
 def test_a_draft_from_any_folder(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders = iter(["/models/misfit", "/models/small", ""])
     monkeypatch.setattr(
         "app.ui.model_menus.QFileDialog.getExistingDirectory", lambda *arguments: next(folders)
     )
-    workspace.drafts.problems["/models/misfit"] = "The draft was made for another vocabulary."
-    _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
+
+    def choose(problem: str) -> None:
+        _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
+        asked = workspace.engine.last(CheckDrafts)
+        workspace.tell(DraftChecked(asked.request_id, asked.drafts[0], problem))
+
+    choose("The draft was made for another vocabulary.")
     assert workspace.settings.draft_of("smollm2") == ""
     assert "another vocabulary" in window.toast.text
-    _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
+    choose("")
     assert workspace.settings.draft_of("smollm2") == "/models/small"
     _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
     assert workspace.settings.draft_of("smollm2") == "/models/small"
@@ -299,14 +306,14 @@ def test_a_draft_from_any_folder(
     ],
 )
 def test_the_model_button_follows_the_engine(
-    window: MainWindow, workspace: FakeWorkspace, state: EngineState, words: str
+    window: MainWindow, workspace: ScriptedWorkspace, state: EngineState, words: str
 ) -> None:
     workspace.set_engine(state)
     assert window.page.header.model_button.accessibleName() == words
 
 
 def test_an_engine_that_stops_between_replies_says_so(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     sentence = "The engine stopped unexpectedly (signal 9)."
     workspace.set_engine(EngineState(EnginePhase.STOPPED, "smollm2", "Guide", sentence=sentence))
@@ -315,7 +322,7 @@ def test_an_engine_that_stops_between_replies_says_so(
 
 
 def test_a_long_sentence_fits_into_its_notice(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     workspace.notice.emit("The engine stopped unexpectedly, most likely because memory ran out. " * 3)
     qtbot.wait(20)
@@ -324,29 +331,29 @@ def test_a_long_sentence_fits_into_its_notice(
 
 
 def test_a_stopped_engine_is_not_said_twice(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
-    conversation = workspace.send(None, "Hello")
+    conversation = workspace.turns.send(None, "Hello")
     window.page.open(conversation)
     sentence = "The engine stopped unexpectedly (signal 9)."
     workspace.fail(conversation, sentence)
-    assert workspace.active_conversation() is None
+    assert workspace.replies.active_conversation is None
     workspace.set_engine(EngineState(EnginePhase.STOPPED, "smollm2", "Guide", sentence=sentence))
     qtbot.wait(50)
     assert not window.toast.isVisible()
 
 
-def test_an_app_wide_notice_stays(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_an_app_wide_notice_stays(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.notice.emit("The database was damaged; it is kept aside.")
     assert window.toast.isVisible()
     assert "kept aside" in window.toast.text
     assert not window.toast.fades
 
 
-def test_closing_saves_the_geometry(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_closing_saves_the_geometry(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.close()
     assert workspace.settings.window_geometry
-    assert workspace.calls[-1] == ("close",)
+    assert workspace._closed
 
 
 def test_void_calls_lose_no_reference_to_none(qtbot: QtBot) -> None:
@@ -359,7 +366,7 @@ def test_void_calls_lose_no_reference_to_none(qtbot: QtBot) -> None:
     assert abs(sys.getrefcount(None) - before) < 1_000
 
 
-def test_the_pages_beside_the_chat(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_the_pages_beside_the_chat(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     nav = window.sidebar.nav
     for name in ("models", "machine"):
         qtbot.mouseClick(nav.rows[name], Qt.MouseButton.LeftButton)
@@ -375,7 +382,7 @@ def test_the_pages_beside_the_chat(qtbot: QtBot, window: MainWindow, workspace: 
 
 
 def test_one_row_of_the_sidebar_is_marked_at_a_time(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = workspace.add_conversation("Bread", 0, "A question", "An answer")
     window.shelf.show_conversations()

@@ -14,11 +14,12 @@ from app.ui.main_window import MainWindow
 from app.ui.places import MACHINE, MODELS
 from app.words import tr
 from engine.messages import ErrorReport, MachineReported, MakePlan, PlanMade, ReportMachine
-from tests.support.fake_workspace import FakeWorkspace, statistics
+from tests.app.ui.test_comparison_dialog import show
 from tests.support.inspector_scene import PLACES, play, report
 from tests.support.machine_scene import machine, plan
 from tests.support.model_pictures import stock
 from tests.support.screenshots import ANSWER, FOLLOW_UP, LLAMA, TAIL, fill
+from tests.support.scripted_workspace import ScriptedWorkspace, statistics
 from tests.support.window_words import English, speak, texts_of
 
 
@@ -30,11 +31,12 @@ def language(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture
-def workspace(qtbot: QtBot, language: str) -> FakeWorkspace:
-    workspace = FakeWorkspace(replace(LLAMA, gpu="GPU"))
-    workspace.talk.report = report(PLACES)
+def workspace(qtbot: QtBot, language: str) -> Iterator[ScriptedWorkspace]:
+    workspace = ScriptedWorkspace(replace(LLAMA, gpu="GPU"))
+    workspace.load(report(PLACES))
     stock(workspace)
-    return workspace
+    yield workspace
+    workspace.close()
 
 
 @pytest.fixture
@@ -67,16 +69,16 @@ def test_an_english_label_would_be_found(qtbot: QtBot, english: English) -> None
     assert english.found_in(texts_of(label)) == []
 
 
-def test_chats(window: MainWindow, workspace: FakeWorkspace, check: Check, qtbot: QtBot) -> None:
+def test_chats(window: MainWindow, workspace: ScriptedWorkspace, check: Check, qtbot: QtBot) -> None:
     check(window)
     chat = fill(workspace)
-    ids = [one.id for one in workspace.conversations()]
-    workspace.pin(ids[5])
-    workspace.move_to_folder(ids[1], "Garten")
-    workspace.archive(ids[2])
+    ids = [one.id for one in workspace.library.conversations()]
+    workspace.shelf.pin(ids[5])
+    workspace.shelf.move_to_folder(ids[1], "Garten")
+    workspace.shelf.archive(ids[2])
     window.page.open(chat)
     check(window)
-    workspace.send(chat, FOLLOW_UP)
+    workspace.turns.send(chat, FOLLOW_UP)
     check(window)
     workspace.stream(chat, TAIL)
     workspace.change(chat, statistics=statistics(74, mode="dovetail", disk_bytes_per_second=4e8))
@@ -100,11 +102,11 @@ def test_chats(window: MainWindow, workspace: FakeWorkspace, check: Check, qtbot
     check(window)
 
 
-def test_pages(window: MainWindow, workspace: FakeWorkspace, check: Check) -> None:
+def test_pages(window: MainWindow, workspace: ScriptedWorkspace, check: Check) -> None:
     window.places.go(MACHINE)
     check(window)
-    workspace.tell(MachineReported(workspace.machine_talk.last(ReportMachine).request_id, machine(gpu=True)))
-    workspace.tell(PlanMade(workspace.machine_talk.last(MakePlan).request_id, plan()))
+    workspace.tell(MachineReported(workspace.engine.last(ReportMachine).request_id, machine(gpu=True)))
+    workspace.tell(PlanMade(workspace.engine.last(MakePlan).request_id, plan()))
     check(window)
     window.commands["welcome"].trigger()
     check(window)
@@ -114,7 +116,7 @@ def test_pages(window: MainWindow, workspace: FakeWorkspace, check: Check) -> No
 
 
 @pytest.mark.parametrize("level", ["simple", "advanced"])
-def test_settings(window: MainWindow, workspace: FakeWorkspace, check: Check, level: str) -> None:
+def test_settings(window: MainWindow, workspace: ScriptedWorkspace, check: Check, level: str) -> None:
     workspace.settings.settings_level = level
     for name in (page.name for page in PAGES):
         window.settings.open_page(name)
@@ -128,13 +130,13 @@ def test_settings(window: MainWindow, workspace: FakeWorkspace, check: Check, le
     dialog.close()
 
 
-def test_dialogs(window: MainWindow, workspace: FakeWorkspace, check: Check, qtbot: QtBot) -> None:
+def test_dialogs(window: MainWindow, workspace: ScriptedWorkspace, check: Check, qtbot: QtBot) -> None:
     chat = fill(workspace)
     window.page.open(chat)
     check(window.menu)
     for name in ("chat-settings", "erase-everything", "about", "shortcuts"):
         if name == "chat-settings":
-            workspace.save_preset("Lehrer", ConversationOptions("Antworte kurz."))
+            workspace.shelf.save_preset("Lehrer", ConversationOptions("Antworte kurz."))
         window.commands[name].trigger()
         dialog = shown_dialog(window)
         check(dialog)
@@ -149,7 +151,7 @@ def test_dialogs(window: MainWindow, workspace: FakeWorkspace, check: Check, qtb
     window.comparisons.open_on(workspace.reply(chat).id)
     check(shown_dialog(window))
     trial = Trial("plain", "plain", ANSWER[:80], (1, 2, 3), 9.1, 11.2, None, 1.0, True)
-    workspace.comparison.show(trial, replace(trial, token_ids=(1, 9)))
+    show(workspace, trial, replace(trial, token_ids=(1, 9)))
     check(shown_dialog(window))
     shown_dialog(window).close()
     window.commands["palette"].trigger()

@@ -22,7 +22,7 @@ from tests.app.chat.exchange.test_json_file import RECORD
 from tests.fuzz.mutation import damaged_json
 from tests.fuzz.sentence import check_sentence
 from tests.fuzz.shown import Shown
-from tests.support.fake_workspace import READY
+from tests.support.scripted_workspace import READY
 
 _SETTINGS = {
     "version": 2, "theme": "dark", "temperature": 0.7, "top_k": 20, "context": 4096, "proxy": "http://a:1",

@@ -55,7 +55,7 @@ class Target:
         blocks = ReplyBlocks(self._shown.theme, page)
         cut = random.randrange(len(text) + 1)
         for part in (text[:cut], text[cut:]):
-            blocks.append_text(part)
+            blocks.change_text(blocks.text + part)
             blocks.refresh()
             blocks.resize(500, blocks.fit(500))
         blocks.search(re.compile("a"))

@@ -17,7 +17,7 @@ def _without_the_bundled_model() -> None:
 
 
 def _model_of(workspace: Workspace) -> str:
-    return workspace.engine_state().model_ref
+    return workspace.model.state.model_ref
 
 
 def test_a_model_used_lately_takes_the_place_of_a_built_in_one_that_is_missing(

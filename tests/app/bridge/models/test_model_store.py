@@ -64,7 +64,7 @@ def test_a_model_is_found_fetched_and_used(desk: Desk, weights: bytes) -> None:
     assert (models_folder() / NAME / FILE).read_bytes() == weights
     assert NAME in [choice.name for choice in workspace.models()]
     workspace.choose_model(came.args[1])
-    desk.wait(lambda: workspace.engine_state().model_ref == came.args[1])
+    desk.wait(lambda: workspace.model.state.model_ref == came.args[1])
     desk.wait_for_phase(workspace, EnginePhase.READY)
 
 
@@ -193,7 +193,7 @@ def test_a_model_in_use_leaves_memory_before_it_is_removed_with_its_draft(desk: 
     installed(desk, workspace, "big", "small")
     big = str(models_folder() / "big")
     workspace.choose_model(big)
-    desk.wait(lambda: workspace.engine_state().model_ref == big)
+    desk.wait(lambda: workspace.model.state.model_ref == big)
     desk.wait_for_phase(workspace, EnginePhase.READY)
     entry = store.entry("big")
     assert entry is not None
@@ -212,7 +212,7 @@ def test_a_model_in_use_leaves_memory_before_it_is_removed_with_its_draft(desk: 
     assert big not in workspace.settings.recent_models
     desk.wait(lambda: [entry.name for entry in store.installed.entries] == [DEFAULT_MODEL])
     desk.wait_for_phase(workspace, EnginePhase.READY)
-    assert workspace.engine_state().model_ref == DEFAULT_MODEL
+    assert workspace.model.state.model_ref == DEFAULT_MODEL
 
 
 def test_folders_and_files_are_looked_at_then_linked_or_copied(

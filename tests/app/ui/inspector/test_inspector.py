@@ -15,25 +15,25 @@ from app.chat.reply_details import ReplyDetails
 from app.ui.inspector.inspector import Inspector
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
-from engine.messages import MakePlan, ModelLoaded, PlanMade, Timings
-from tests.support.fake_workspace import FakeWorkspace, statistics
+from engine.messages import Cancel, Load, MakePlan, PlanMade, Timings
 from tests.support.inspector_scene import PLACES, ROUNDS, STREAMED, finished, play, report, update
 from tests.support.machine_scene import plan
+from tests.support.scripted_workspace import ScriptedWorkspace, statistics
 
 ROOT = Path(__file__).resolve().parents[4]
 
 
-def listeners(workspace: FakeWorkspace) -> list[int]:
+def listeners(workspace: ScriptedWorkspace) -> list[int]:
     return [
-        workspace.receivers(SIGNAL("message_added(PyObject)")),
-        workspace.receivers(SIGNAL("engine_changed(PyObject)")),
+        workspace.turns.receivers(SIGNAL("message_added(PyObject)")),
+        workspace.model.receivers(SIGNAL("changed(PyObject)")),
     ]
 
 
 @pytest.fixture
-def chat(window: MainWindow, workspace: FakeWorkspace) -> int:
+def chat(window: MainWindow, workspace: ScriptedWorkspace) -> int:
     chat = workspace.add_conversation("Chat", 0, "A question", "An answer")
-    workspace.talk.report = report()
+    workspace.load(report())
     workspace.change(chat, statistics=statistics())
     window.page.open(chat)
     return chat
@@ -51,7 +51,7 @@ def panel(qtbot: QtBot, window: MainWindow, chat: int) -> Inspector:
     return window.inspector.panel
 
 
-def test_closed_it_draws_nothing(window: MainWindow, workspace: FakeWorkspace, chat: int) -> None:
+def test_closed_it_draws_nothing(window: MainWindow, workspace: ScriptedWorkspace, chat: int) -> None:
     assert window.inspector.panel is None
     assert window.findChildren(Inspector) == []
     before = listeners(workspace)
@@ -62,8 +62,8 @@ def test_closed_it_draws_nothing(window: MainWindow, workspace: FakeWorkspace, c
     window.inspector.toggle()
     assert listeners(workspace) == before
     updates = panel.updates
-    workspace.tell(update(workspace.reply(chat).id, 20, 1000.0, ROUNDS))
-    workspace.send(chat, "More")
+    workspace.told_of(workspace.reply(chat).id, update(20, 1000.0, ROUNDS))
+    workspace.turns.send(chat, "More")
     panel._theme.changed.emit()
     panel.update_soon()
     assert panel.updates == updates + 1  # by the change of colours alone
@@ -84,7 +84,7 @@ def _open_everywhere(window: MainWindow) -> tuple[bool, bool, bool]:
 
 
 def test_every_way_to_open_and_close_it(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
     dock, header = window.inspector, window.page.header
     qtbot.mouseClick(header.inspector_button, Qt.MouseButton.LeftButton)
@@ -108,14 +108,14 @@ def test_every_way_to_open_and_close_it(
 
 
 def test_a_click_on_a_strip_opens_it_on_that_reply(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
     first = workspace.reply(chat)
-    workspace.send(chat, "More")
+    workspace.turns.send(chat, "More")
     workspace.finish(chat)
     window.inspector.show()
-    workspace.tell(update(first.id, 20, 1000.0, ROUNDS[:2]))
-    workspace.tell(update(workspace.reply(chat).id, 20, 1000.0, ROUNDS))
+    workspace.told_of(first.id, update(20, 1000.0, ROUNDS[:2]))
+    workspace.told_of(workspace.reply(chat).id, update(20, 1000.0, ROUNDS))
     panel = window.inspector.panel
     assert panel is not None
     panel.update_now()
@@ -132,9 +132,9 @@ def test_a_click_on_a_strip_opens_it_on_that_reply(
 
 
 def test_it_shows_a_reply_as_it_is_made(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int, panel: Inspector
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int, panel: Inspector
 ) -> None:
-    workspace.send(chat, "More")
+    workspace.turns.send(chat, "More")
     play(workspace, workspace.reply(chat).id)
     workspace.change(chat, statistics=statistics(mode="dovetail", plain_per_second=6.2))
     panel.update_now()
@@ -147,29 +147,29 @@ def test_it_shows_a_reply_as_it_is_made(
     assert not panel.disk.isVisible()
     assert panel.tokens.count == 1 + sum(len(record.emitted) for record in ROUNDS)
     assert panel.tree_section.detail == "step 8: 3 accepted, 1 corrected"
-    workspace.talk.report = report(STREAMED)
+    workspace.load(report(STREAMED))
     panel.update_now()
     assert panel.disk.isVisible()
     assert "MB/s" in panel.places.accessibleName()
 
 
 def test_many_events_are_one_update(
-    qtbot: QtBot, workspace: FakeWorkspace, chat: int, panel: Inspector
+    qtbot: QtBot, workspace: ScriptedWorkspace, chat: int, panel: Inspector
 ) -> None:
     before = panel.updates
     reply = workspace.reply(chat).id
     for step in range(1, 30):
-        workspace.tell(update(reply, step, 10.0 * step))
+        workspace.told_of(reply, update(step, 10.0 * step))
     assert panel.updates == before
     qtbot.waitUntil(lambda: panel.updates > before)
     assert panel.updates == before + 1
 
 
 def test_a_chosen_step_stays_while_the_reply_goes_on(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int, panel: Inspector
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int, panel: Inspector
 ) -> None:
     reply = workspace.reply(chat).id
-    workspace.tell(update(reply, 10, 1000.0, ROUNDS[:4]))
+    workspace.told_of(reply, update(10, 1000.0, ROUNDS[:4]))
     panel.update_now()
     assert panel.round == 4
     panel.tree.setFocus()
@@ -177,45 +177,45 @@ def test_a_chosen_step_stays_while_the_reply_goes_on(
     qtbot.keyClick(panel.tree, Qt.Key.Key_Left)
     assert panel.round == 2
     assert panel.tree.nodes[0].text == " Save"
-    workspace.tell(update(reply, 20, 2000.0, ROUNDS[4:6]))
+    workspace.told_of(reply, update(20, 2000.0, ROUNDS[4:6]))
     panel.update_now()
     assert panel.round == 2
     panel.tokens.setFocus()
     qtbot.keyClick(panel.tokens, Qt.Key.Key_End)
-    workspace.tell(update(reply, 30, 3000.0, ROUNDS[6:]))
+    workspace.told_of(reply, update(30, 3000.0, ROUNDS[6:]))
     panel.update_now()
     assert panel.round == len(ROUNDS)
-    workspace.tell(finished(reply, 30, 3000.0))
+    workspace.told_of(reply, finished(30, 3000.0))
     qtbot.keyClick(panel.tree, Qt.Key.Key_Right)
     assert panel.round == len(ROUNDS)
 
 
 def test_another_chat_or_reply_is_followed(
-    window: MainWindow, workspace: FakeWorkspace, chat: int, panel: Inspector
+    window: MainWindow, workspace: ScriptedWorkspace, chat: int, panel: Inspector
 ) -> None:
-    workspace.tell(update(workspace.reply(chat).id, 10, 1000.0, ROUNDS))
+    workspace.told_of(workspace.reply(chat).id, update(10, 1000.0, ROUNDS))
     panel.update_now()
     assert panel.tokens.count
     window.shelf.new_chat()
     assert panel.tokens.count == 0
     window.page.open(chat)
     assert panel.tokens.count
-    workspace.send(chat, "More")
+    workspace.turns.send(chat, "More")
     assert panel.tokens.count == 0
     assert panel.tree.nodes == []
 
 
 def test_the_reply_that_is_written_is_followed_from_wherever_it_was_opened(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
     first = workspace.reply(chat).id
-    workspace.send(chat, "More")
+    workspace.turns.send(chat, "More")
     workspace.finish(chat)
     window.inspector.show_reply(first)
     panel = window.inspector.panel
     assert panel is not None
     assert panel.reply_id == first
-    workspace.regenerate(chat, workspace.reply(chat).id)
+    workspace.turns.regenerate(chat, workspace.reply(chat).id)
     assert panel.reply_id == workspace.reply(chat).id
     window.inspector.show_reply(first)  # asked for meanwhile
     workspace.change(chat, statistics=statistics(40))
@@ -223,7 +223,7 @@ def test_the_reply_that_is_written_is_followed_from_wherever_it_was_opened(
 
 
 def test_the_details_of_a_reply_of_an_earlier_session_are_shown(
-    window: MainWindow, workspace: FakeWorkspace, chat: int, panel: Inspector
+    window: MainWindow, workspace: ScriptedWorkspace, chat: int, panel: Inspector
 ) -> None:
     reason = "Auto: lookup, predicted at 21 tok/s."
     timings = Timings(acceptance_by_position=(0.9, 0.5))
@@ -237,7 +237,7 @@ def test_the_details_of_a_reply_of_an_earlier_session_are_shown(
 
 
 def test_the_width_is_kept_within_bounds(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, panel: Inspector
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, panel: Inspector
 ) -> None:
     settled(qtbot, window)
     assert (panel.width(), workspace.settings.inspector_width) == (420, 420)
@@ -257,7 +257,7 @@ def test_the_width_is_kept_within_bounds(
 
 @pytest.mark.parametrize("width", [880, 620, 380])
 def test_in_a_narrow_window_it_is_an_overlay(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, panel: Inspector, width: int
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, panel: Inspector, width: int
 ) -> None:
     settled(qtbot, window)
     window.resize(width, 700)
@@ -270,7 +270,7 @@ def test_in_a_narrow_window_it_is_an_overlay(
     qtbot.keyClick(window, Qt.Key.Key_Escape)
     assert not window.inspector.open
     qtbot.waitUntil(lambda: not panel.isVisible())
-    assert ("stop", window.page.current) not in workspace.calls
+    assert not any(isinstance(command, Cancel) for command in workspace.engine.sent)
 
 
 def test_one_overlay_at_a_time(qtbot: QtBot, window: MainWindow, panel: Inspector) -> None:
@@ -300,7 +300,9 @@ def test_between_wide_and_narrow_the_page_keeps_its_room(
     assert (panel.width(), window.page.width()) == (420, 540)
 
 
-def test_everything_in_it_has_a_name(window: MainWindow, workspace: FakeWorkspace, panel: Inspector) -> None:
+def test_everything_in_it_has_a_name(
+    window: MainWindow, workspace: ScriptedWorkspace, panel: Inspector
+) -> None:
     for widget in [*panel.findChildren(QAbstractButton), *panel.findChildren(QWidget)]:
         if widget.focusPolicy() != Qt.FocusPolicy.NoFocus and widget.isVisible():
             assert widget.accessibleName().strip(), widget
@@ -327,10 +329,10 @@ def test_everything_in_it_has_a_name(window: MainWindow, workspace: FakeWorkspac
 
 
 def test_the_keyboard_reaches_it_and_comes_back(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int, panel: Inspector
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int, panel: Inspector
 ) -> None:
     settled(qtbot, window)
-    workspace.send(chat, "More")
+    workspace.turns.send(chat, "More")
     play(workspace, workspace.reply(chat).id)
     panel.update_now()
     panel.head.close_button.setFocus()
@@ -346,11 +348,11 @@ def test_the_keyboard_reaches_it_and_comes_back(
 
 
 def test_it_follows_theme_and_text_size(
-    qtbot: QtBot, window: MainWindow, theme: Theme, workspace: FakeWorkspace, chat: int, panel: Inspector
+    qtbot: QtBot, window: MainWindow, theme: Theme, workspace: ScriptedWorkspace, chat: int, panel: Inspector
 ) -> None:
     settled(qtbot, window)
-    workspace.talk.report = report(PLACES)
-    workspace.tell(update(workspace.reply(chat).id, 30, 1000.0, ROUNDS))
+    workspace.load(report(PLACES))
+    workspace.told_of(workspace.reply(chat).id, update(30, 1000.0, ROUNDS))
     panel.update_now()
     for dark in (True, False):
         theme.set_dark(dark)
@@ -365,10 +367,10 @@ def test_it_follows_theme_and_text_size(
 
 
 def test_the_plan_has_predictions_and_says_where_they_are_assumed(
-    workspace: FakeWorkspace, panel: Inspector
+    workspace: ScriptedWorkspace, panel: Inspector
 ) -> None:
     def answered(measured: bool) -> None:
-        asked = workspace.machine_talk.last(MakePlan).request_id
+        asked = workspace.engine.last(MakePlan).request_id
         workspace.tell(PlanMade(asked, plan(measured=measured)))
         panel.update_now()
 
@@ -376,8 +378,8 @@ def test_the_plan_has_predictions_and_says_where_they_are_assumed(
     assert [(row.name, row.predicted) for row in panel.plan.rows[:2]] == [("dovetail", 14.5), ("lookup", 8.9)]
     assert panel.plan.rows[-1].reason
     assert panel.plan_section.detail == "predicted for this chat, then measured"
-    asked = len(workspace.machine_talk.sent)
-    workspace.tell(ModelLoaded("load-2", report()))
-    assert len(workspace.machine_talk.sent) == asked + 1
+    asked = len(workspace.engine.sent)
+    workspace.load(report())
+    assert [type(command) for command in workspace.engine.sent[asked:]] == [Load, MakePlan]
     answered(measured=False)
     assert panel.plan_section.detail == "predicted from assumed speeds"

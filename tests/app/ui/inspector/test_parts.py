@@ -132,7 +132,7 @@ def test_looks_differ_in_shape(qtbot: QtBot, theme: Theme) -> None:
 @pytest.fixture
 def tokens(qtbot: QtBot, theme: Theme) -> TokenView:
     trace = ReplyTrace()
-    trace.take(update(1, 30, 1000.0, ROUNDS), 0.0)
+    trace.take(update(30, 1000.0, ROUNDS), 0.0)
     view = TokenView(theme)
     shown(qtbot, view)
     view.round_chosen.connect(view.set_round)

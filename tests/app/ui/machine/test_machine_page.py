@@ -25,8 +25,8 @@ from engine.messages import (
     PlanReport,
     ReportMachine,
 )
-from tests.support.fake_workspace import FakeWorkspace
 from tests.support.machine_scene import machine, plan
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 
 @pytest.fixture
@@ -37,18 +37,20 @@ def page(window: MainWindow) -> MachinePage:
     return page
 
 
-def told(workspace: FakeWorkspace, measured: bool = True, gpu: bool = False) -> None:
+def told(workspace: ScriptedWorkspace, measured: bool = True, gpu: bool = False) -> None:
     """The engine answers what the page has asked."""
-    talk = workspace.machine_talk
+    talk = workspace.engine
     workspace.tell(MachineReported(talk.last(ReportMachine).request_id, machine(measured, gpu)))
     answer(workspace, plan(measured, gpu))
 
 
-def answer(workspace: FakeWorkspace, made: PlanReport) -> None:
-    workspace.tell(PlanMade(workspace.machine_talk.last(MakePlan).request_id, made))
+def answer(workspace: ScriptedWorkspace, made: PlanReport) -> None:
+    workspace.tell(PlanMade(workspace.engine.last(MakePlan).request_id, made))
 
 
-def test_it_asks_when_it_is_shown_and_shows_what_comes(workspace: FakeWorkspace, page: MachinePage) -> None:
+def test_it_asks_when_it_is_shown_and_shows_what_comes(
+    workspace: ScriptedWorkspace, page: MachinePage
+) -> None:
     assert page.cards.isHidden()
     assert page.plan.notes.startswith("The plan is being made.")
     assert not page.measure.button.isEnabled()
@@ -67,7 +69,7 @@ def test_it_asks_when_it_is_shown_and_shows_what_comes(workspace: FakeWorkspace,
 
 
 def test_the_line_about_the_machine_is_never_cut(
-    workspace: FakeWorkspace, window: MainWindow, page: MachinePage, qtbot: QtBot
+    workspace: ScriptedWorkspace, window: MainWindow, page: MachinePage, qtbot: QtBot
 ) -> None:
     told(workspace)
     beside = []
@@ -86,7 +88,7 @@ def test_the_line_about_the_machine_is_never_cut(
 
 
 def test_speeds_that_were_never_measured_are_said_to_be_assumed(
-    workspace: FakeWorkspace, page: MachinePage
+    workspace: ScriptedWorkspace, page: MachinePage
 ) -> None:
     told(workspace, measured=False)
     assert page.plan.notes.startswith(
@@ -98,19 +100,19 @@ def test_speeds_that_were_never_measured_are_said_to_be_assumed(
 
 
 def test_it_hears_nothing_while_another_page_is_shown(
-    window: MainWindow, workspace: FakeWorkspace, page: MachinePage
+    window: MainWindow, workspace: ScriptedWorkspace, page: MachinePage
 ) -> None:
     window.places.go(CHAT)
     told(workspace)
     assert page.plan.table.rows == []
-    asked = len(workspace.machine_talk.sent)
+    asked = len(workspace.engine.sent)
     window.places.go(MACHINE)
     assert page.plan.table.rows != []
-    assert len(workspace.machine_talk.sent) == asked + 2
+    assert len(workspace.engine.sent) == asked + 2
 
 
 def test_another_model_and_context_are_planned(
-    workspace: FakeWorkspace, page: MachinePage, qtbot: QtBot
+    workspace: ScriptedWorkspace, page: MachinePage, qtbot: QtBot
 ) -> None:
     told(workspace)
     workspace.settings.recent_models = ("/models/llama",)
@@ -118,7 +120,7 @@ def test_another_model_and_context_are_planned(
     popup = page.plan.model.popup
     assert popup is not None
     popup.choose("/models/llama")
-    asked = workspace.machine_talk.last(MakePlan)
+    asked = workspace.engine.last(MakePlan)
     assert asked.options.model == "/models/llama"
     assert page.plan.model.words == "llama"
     assert page.plan.table.rows == []
@@ -129,39 +131,38 @@ def test_another_model_and_context_are_planned(
     titles = [choice.title for choice in popup.choices]
     assert (titles[0], titles[1], titles[-1]) == ("Usual context", "2,048 tokens", "32,768 tokens")
     popup.choose("4096")
-    assert workspace.machine_talk.last(MakePlan).options.context == 4096
+    assert workspace.engine.last(MakePlan).options.context == 4096
     assert page.plan.context.words == "4,096 tokens"
 
 
-def test_the_chosen_model_changes_beside_it(workspace: FakeWorkspace, page: MachinePage) -> None:
+def test_the_chosen_model_changes_beside_it(workspace: ScriptedWorkspace, page: MachinePage) -> None:
     told(workspace)
-    workspace.settings.model = "/models/llama"
-    workspace.set_engine(workspace.engine_state())
-    assert workspace.machine_talk.last(MakePlan).options.model == "/models/llama"
+    workspace.choose_model("/models/llama")
+    assert workspace.engine.last(MakePlan).options.model == "/models/llama"
 
 
-def test_settings_that_were_changed_are_planned_with(workspace: FakeWorkspace, page: MachinePage) -> None:
+def test_settings_that_were_changed_are_planned_with(workspace: ScriptedWorkspace, page: MachinePage) -> None:
     told(workspace)
     workspace.settings.gpu_layers = 3
     QApplication.sendEvent(page, QEvent(QEvent.Type.WindowActivate))
-    assert workspace.machine_talk.last(MakePlan).options.gpu_layers == 3
+    assert workspace.engine.last(MakePlan).options.gpu_layers == 3
 
 
-def test_a_model_that_cannot_be_planned_says_why(workspace: FakeWorkspace, page: MachinePage) -> None:
-    asked = workspace.machine_talk.last(MakePlan).request_id
+def test_a_model_that_cannot_be_planned_says_why(workspace: ScriptedWorkspace, page: MachinePage) -> None:
+    asked = workspace.engine.last(MakePlan).request_id
     workspace.tell(Failed(asked, ErrorReport("ModelNotFound", "There is no model in that folder.")))
     assert page.plan.notes == "There is no model in that folder."
     assert not page.measure.button.isEnabled()
 
 
 def test_speeds_are_measured_again_with_progress_and_a_stop(
-    workspace: FakeWorkspace, page: MachinePage, qtbot: QtBot
+    workspace: ScriptedWorkspace, page: MachinePage, qtbot: QtBot
 ) -> None:
     told(workspace)
-    talk = workspace.machine_talk
+    talk = workspace.engine
     qtbot.mouseClick(page.again_button, Qt.MouseButton.LeftButton)
     asked = talk.last(ReportMachine)
-    assert (asked.measure, talk.held) == (True, True)
+    assert (asked.measure, workspace.replies.busy) == (True, True)
     workspace.tell(MeasuringProgress(asked.request_id, "memory", 0.4))
     assert page.measure.progress == "Measuring processor, memory and disk"
     assert not page.again_button.isEnabled()
@@ -172,15 +173,15 @@ def test_speeds_are_measured_again_with_progress_and_a_stop(
     workspace.tell(Failed(asked.request_id, ErrorReport("Cancelled", "")))
     assert page.measure.progress == ""
     assert page.again_button.isEnabled()
-    assert not talk.held
+    assert not workspace.replies.busy
 
 
-def test_every_mode_is_measured(workspace: FakeWorkspace, page: MachinePage, qtbot: QtBot) -> None:
+def test_every_mode_is_measured(workspace: ScriptedWorkspace, page: MachinePage, qtbot: QtBot) -> None:
     told(workspace)
     qtbot.mouseClick(page.measure.button, Qt.MouseButton.LeftButton)
     assert page.measure.progress == "Looking which modes can run"
     answer(workspace, plan())
-    first = workspace.machine_talk.last(Generate)
+    first = workspace.engine.last(Generate)
     assert first.options.mode == "dovetail"
     assert page.measure.progress == "0 of 3 modes done"
     assert [bar.words for bar in page.measure.bars.bars] == ["measuring", "", ""]
@@ -204,16 +205,16 @@ def test_every_mode_is_measured(workspace: FakeWorkspace, page: MachinePage, qtb
 
 
 def test_a_reply_that_runs_is_not_disturbed(
-    window: MainWindow, workspace: FakeWorkspace, page: MachinePage, qtbot: QtBot
+    window: MainWindow, workspace: ScriptedWorkspace, page: MachinePage, qtbot: QtBot
 ) -> None:
     told(workspace)
-    workspace.machine_talk.busy = True
+    workspace.turns.send(None, "A question")
     qtbot.mouseClick(page.measure.button, Qt.MouseButton.LeftButton)
     assert window.toast.isVisible()
     assert page.measure.progress == ""
 
 
-def test_it_is_copied_as_text(workspace: FakeWorkspace, page: MachinePage, qtbot: QtBot) -> None:
+def test_it_is_copied_as_text(workspace: ScriptedWorkspace, page: MachinePage, qtbot: QtBot) -> None:
     told(workspace, gpu=True)
     rows = (
         MeasuredMode("dovetail", 14.2, 14.5),
@@ -238,23 +239,28 @@ def test_it_is_copied_as_text(workspace: FakeWorkspace, page: MachinePage, qtbot
 
 
 def test_gpu_support_is_looked_at_once_and_can_be_fetched(
-    window: MainWindow, workspace: FakeWorkspace, page: MachinePage, qtbot: QtBot
+    window: MainWindow, workspace: ScriptedWorkspace, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert workspace.gpu_addon.calls == ["look"]
+    asked: list[str] = []
+    monkeypatch.setattr(workspace.gpu_addon, "look", lambda: asked.append("look"))
+    monkeypatch.setattr(workspace.gpu_addon, "fetch", lambda: asked.append("fetch"))
+    window.places.go(MACHINE)
+    page = window.places.page(MACHINE)
+    assert isinstance(page, MachinePage)
     window.places.go(CHAT)
     window.places.go(MACHINE)
-    assert workspace.gpu_addon.calls == ["look"]
+    assert asked == ["look"]
     offered = GpuSupport(
         "sized", "A card.", "CUDA 13.0", "download.pytorch.org", 2_100_000_000, 5_000_000_000
     )
     workspace.gpu_addon.changed.emit(offered)
     assert page.gpu.main_button.text() == "Fetch 2.1 GB"
     qtbot.mouseClick(page.gpu.main_button, Qt.MouseButton.LeftButton)
-    assert workspace.gpu_addon.calls[-1] == "fetch"
+    assert asked == ["look", "fetch"]
 
 
 def test_it_fits_small_windows_and_large_text(
-    window: MainWindow, workspace: FakeWorkspace, page: MachinePage, qtbot: QtBot
+    window: MainWindow, workspace: ScriptedWorkspace, page: MachinePage, qtbot: QtBot
 ) -> None:
     told(workspace, gpu=True)
     window.resize(1280, 820)

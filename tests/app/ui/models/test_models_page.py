@@ -91,8 +91,8 @@ def test_a_model_is_found_fetched_and_talked_to(visit: Visit, weights: bytes) ->
     visit.qtbot.mouseClick(toast.action_button, LEFT)
     assert visit.window.places.current == CHAT
     ref = str(models_folder() / NAME)
-    visit.wait(lambda: visit.workspace.engine_state().model_ref == ref)
-    visit.wait(lambda: visit.workspace.engine_state().phase is EnginePhase.READY)
+    visit.wait(lambda: visit.workspace.model.state.model_ref == ref)
+    visit.wait(lambda: visit.workspace.model.state.phase is EnginePhase.READY)
     visit.window.places.go(MODELS)
     page.refresh()
     assert row.state.text == "In use"
@@ -341,8 +341,8 @@ def test_the_model_in_use_is_removed_with_its_draft(visit: Visit, mine: Path) ->
     row = installed_row(visit, page, "big")
     row.use.click()
     workspace: Workspace = visit.workspace
-    visit.wait(lambda: workspace.engine_state().model_name == "big")
-    visit.wait(lambda: workspace.engine_state().phase is EnginePhase.READY)
+    visit.wait(lambda: workspace.model.state.model_name == "big")
+    visit.wait(lambda: workspace.model.state.phase is EnginePhase.READY)
     assert visit.window.places.current == CHAT
     visit.window.places.go(MODELS)
     visit.wait(lambda: row.state.text == "In use")
@@ -355,8 +355,8 @@ def test_the_model_in_use_is_removed_with_its_draft(visit: Visit, mine: Path) ->
     visit.wait(lambda: list(page.installed.rows) == [DEFAULT_MODEL])
     assert not (models_folder() / "big").exists()
     assert workspace.settings.model == DEFAULT_MODEL
-    visit.wait(lambda: workspace.engine_state().phase is EnginePhase.READY)
-    assert workspace.engine_state().model_ref == DEFAULT_MODEL
+    visit.wait(lambda: workspace.model.state.phase is EnginePhase.READY)
+    assert workspace.model.state.model_ref == DEFAULT_MODEL
 
 
 def test_a_draft_that_fits_nothing_says_why_in_grey(visit: Visit, mine: Path) -> None:

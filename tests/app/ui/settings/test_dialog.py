@@ -23,7 +23,8 @@ from app.ui.settings.plain_fields import LineField, NamesField, SwitchBox, Switc
 from app.ui.settings.row import SettingRow
 from app.ui.settings.slider import Slider
 from app.ui.theme.theme import Theme
-from tests.support.fake_workspace import READY, FakeWorkspace
+from engine.messages import Cancel, CheckDrafts, DraftChecked, ModelUnloaded
+from tests.support.scripted_workspace import READY, ScriptedWorkspace, statistics
 
 MODEL = "smollm2"
 
@@ -72,7 +73,7 @@ def shown_rows(dialog: SettingsDialog) -> list[str]:
 
 
 def test_every_setting_can_be_changed_and_changes_nothing_before_apply(
-    dialog: SettingsDialog, workspace: FakeWorkspace
+    dialog: SettingsDialog, workspace: ScriptedWorkspace
 ) -> None:
     wanted = {name: other(name) for name in rows()}
     for name, value in wanted.items():
@@ -108,16 +109,16 @@ def test_a_changed_row_is_marked_and_can_be_undone(dialog: SettingsDialog) -> No
     assert dialog.foot.words.text() == ""
 
 
-def test_what_needs_no_load_says_nothing_of_one(dialog: SettingsDialog, workspace: FakeWorkspace) -> None:
+def test_what_needs_no_load_says_nothing_of_one(dialog: SettingsDialog, workspace: ScriptedWorkspace) -> None:
     change(dialog.row("draft_width"), 3)
     change(dialog.row("temperature"), 0.5)
     assert "loaded" not in dialog.foot.words.text()
-    workspace.desk.loaded_in_ms = None
+    workspace.tell(ModelUnloaded())
     change(dialog.row("context"), 4096)
     assert "loaded" not in dialog.foot.words.text()
 
 
-def test_simple_shows_few_and_advanced_all(dialog: SettingsDialog, workspace: FakeWorkspace) -> None:
+def test_simple_shows_few_and_advanced_all(dialog: SettingsDialog, workspace: ScriptedWorkspace) -> None:
     dialog.go("speed")
     everything = shown_rows(dialog)
     dialog.head.level.buttons["simple"].click()
@@ -157,7 +158,7 @@ def test_the_search_has_a_key(qtbot: QtBot, dialog: SettingsDialog) -> None:
     assert dialog.head.search.selectedText() == "draft"
 
 
-def test_values_of_one_model(dialog: SettingsDialog, workspace: FakeWorkspace) -> None:
+def test_values_of_one_model(dialog: SettingsDialog, workspace: ScriptedWorkspace) -> None:
     dialog.go("style")
     change(dialog.row("temperature"), 0.5)
     dialog.head.scope.buttons[MODEL].click()
@@ -190,15 +191,15 @@ def test_pages_without_values_of_models_are_for_all_models(dialog: SettingsDialo
 
 
 def test_a_setting_without_effect_says_why_and_stays(
-    qtbot: QtBot, theme: Theme, workspace: FakeWorkspace
+    qtbot: QtBot, theme: Theme, workspace: ScriptedWorkspace
 ) -> None:
     workspace.settings.vram_budget_bytes = 1_000_000_000
-    workspace.desk.why = {"vram_budget_bytes": "There is no GPU."}
-    dialog = SettingsDialog(theme, workspace)  # type: ignore[arg-type]
+    workspace.set_engine(replace(READY, gpu=""))
+    dialog = SettingsDialog(theme, workspace)
     qtbot.addWidget(dialog)
     row = dialog.row("vram_budget_bytes")
     assert not row.field.isEnabled()
-    assert row.note.text() == "There is no GPU."
+    assert row.note.text() == "There is no GPU that Tenon can use here."
     assert row.reset_button.isHidden()
 
 
@@ -212,9 +213,9 @@ def test_the_lossy_rule_says_so(dialog: SettingsDialog) -> None:
 
 
 def test_modes_that_cannot_run_are_listed_with_the_reason(
-    dialog: SettingsDialog, workspace: FakeWorkspace
+    dialog: SettingsDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workspace.drafts.usual = ""
+    monkeypatch.setattr("app.bridge.drafts.paired_draft", lambda model: None)
     dialog.go("speed")
     field = dialog.row("mode").field
     assert isinstance(field, ChoiceField)
@@ -231,53 +232,54 @@ def test_modes_that_cannot_run_are_listed_with_the_reason(
     assert [name for _, name in dialog.pending.changes()] == ["mode"]
 
 
-def test_a_mode_says_how_fast_it_was(dialog: SettingsDialog, workspace: FakeWorkspace) -> None:
-    inspection = workspace.inspection
-    inspection._measured["lookup"] = 14.2
+def test_a_mode_says_how_fast_it_was(dialog: SettingsDialog, workspace: ScriptedWorkspace) -> None:
+    workspace.finish(workspace.turns.send(None, "Hello"), statistics(mode="lookup"))
     figures = {choice.key: choice.figure for choice in dialog.choices.modes()}
     assert figures["lookup"] == "measured 14.2 tok/s"
     assert figures["plain"] == ""
 
 
 def test_a_chosen_mode_that_cannot_run_says_so_in_its_row(
-    dialog: SettingsDialog, workspace: FakeWorkspace
+    dialog: SettingsDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workspace.drafts.usual = ""
+    monkeypatch.setattr("app.bridge.drafts.paired_draft", lambda model: None)
     change(dialog.row("mode"), "dovetail")
     assert dialog.row("mode").note.text() == "Needs a draft: choose one in the menu of models."
 
 
 def test_drafts_that_do_not_fit_are_greyed_as_answers_come(
-    dialog: SettingsDialog, workspace: FakeWorkspace
+    dialog: SettingsDialog, workspace: ScriptedWorkspace
 ) -> None:
+    workspace.settings.remember_draft("/models/other", "/models/draft")
     field = dialog.row("drafts").field
     assert isinstance(field, ChoiceField)
     field.open()
-    assert workspace.drafts.looks
-    workspace.drafts.problems["smollm2-draft"] = "Another vocabulary."
-    workspace.drafts.changed.emit()
+    asked = workspace.engine.last(CheckDrafts)
+    workspace.tell(DraftChecked(asked.request_id, "smollm2-draft", "Another vocabulary."))
     assert field.popup is not None
     assert next(c.problem for c in field.popup.choices if c.key == "smollm2-draft") == "Another vocabulary."
-    field.popup.choose("smollm2-gated-fusion")
-    assert dialog.pending.value("drafts") == "smollm2-gated-fusion"
+    field.popup.choose("/models/draft")
+    assert dialog.pending.value("drafts") == "/models/draft"
     dialog.pending.undo()
     dialog.close()
-    assert not workspace.drafts.looks
+    assert workspace.engine.sent[-1] == Cancel(asked.request_id)
 
 
-def test_what_is_in_use_follows_the_engine(dialog: SettingsDialog, workspace: FakeWorkspace) -> None:
+def test_what_is_in_use_follows_the_engine(dialog: SettingsDialog, workspace: ScriptedWorkspace) -> None:
     dialog.go("speed")
-    assert dialog.row("mode").in_use.text() == "Lookup"
-    workspace.desk.used = {"context": 4_096, "mode": "dovetail"}
-    workspace.set_engine(READY)
+    assert dialog.row("mode").in_use.text() == "Auto"
+    assert workspace.model.report is not None
+    workspace.load(replace(workspace.model.report, context=4_096))
+    chat = workspace.turns.send(None, "Hello")
+    workspace.finish(chat, statistics(mode="dovetail"))
+    workspace.model.changed.emit(workspace.model.state)
     assert dialog.row("mode").in_use.text() == "Dovetail"
     assert dialog.row("context").in_use.text() == "4,096"
-    workspace.desk.used = {}
-    workspace.engine_changed.emit(READY)
+    workspace.tell(ModelUnloaded())
     assert dialog.row("context").in_use.text() == ""
 
 
-def test_what_becomes_of_a_load_is_said(dialog: SettingsDialog, workspace: FakeWorkspace) -> None:
+def test_what_becomes_of_a_load_is_said(dialog: SettingsDialog, workspace: ScriptedWorkspace) -> None:
     workspace.set_engine(READY.loading())
     assert dialog.foot.words.text() == "The model is being loaded."
     workspace.set_engine(replace(READY, phase=EnginePhase.IDLE, sentence="It needs more memory."))
@@ -300,7 +302,7 @@ def test_a_value_that_is_not_allowed_stays_to_be_mended_and_is_not_chosen(dialog
     assert (row.field.value(), row.note.text()) == ("", "")
 
 
-def test_closing_asks_what_becomes_of_changes(dialog: SettingsDialog, workspace: FakeWorkspace) -> None:
+def test_closing_asks_what_becomes_of_changes(dialog: SettingsDialog, workspace: ScriptedWorkspace) -> None:
     change(dialog.row("threads"), 4)
     dialog.close()
     assert dialog.isVisible()
@@ -312,7 +314,7 @@ def test_closing_asks_what_becomes_of_changes(dialog: SettingsDialog, workspace:
 
 
 def test_closing_can_discard_and_go_on(
-    qtbot: QtBot, dialog: SettingsDialog, workspace: FakeWorkspace
+    qtbot: QtBot, dialog: SettingsDialog, workspace: ScriptedWorkspace
 ) -> None:
     change(dialog.row("threads"), 4)
     for words, visible in (("Go on editing", True), ("Discard changes", False)):
@@ -414,7 +416,7 @@ def test_the_focus_is_shown_once_and_to_the_keyboard_alone(
 
 
 def test_what_a_model_has_of_its_own_is_what_is_in_use(
-    dialog: SettingsDialog, workspace: FakeWorkspace
+    dialog: SettingsDialog, workspace: ScriptedWorkspace
 ) -> None:
     workspace.settings.set_for_model(MODEL, "temperature", 1.5)
     dialog.pending.undo()
@@ -452,7 +454,7 @@ def test_in_a_narrow_dialog_the_pages_are_a_field(qtbot: QtBot, dialog: Settings
 
 
 def test_numbers_in_force_are_shown_with_where_they_come_from(
-    dialog: SettingsDialog, workspace: FakeWorkspace
+    dialog: SettingsDialog, workspace: ScriptedWorkspace
 ) -> None:
     temperature, penalty = dialog.row("temperature"), dialog.row("repetition_penalty")
     assert (temperature.in_use.toolTip(), penalty.in_use.toolTip()) == ("0.60", "1.10")

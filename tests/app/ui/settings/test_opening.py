@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -17,12 +18,14 @@ from app.ui.settings.action_rows import TokenRow
 from app.ui.settings.dialog import SettingsDialog
 from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.theme import Theme
+from engine.messages import Load
 from tests.app.ui.settings.test_dialog import change
-from tests.support.fake_workspace import FakeWorkspace
+from tests.engine.hub.conftest import MemoryKeyring
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 
 @pytest.fixture
-def opened(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> SettingsDialog:
+def opened(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> SettingsDialog:
     workspace.settings.settings_level = "advanced"
     qtbot.waitUntil(window.isActiveWindow)
     qtbot.keyClick(window, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
@@ -31,19 +34,23 @@ def opened(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> Settin
 
 
 def test_it_opens_once_and_its_changes_reach_the_engine(
-    window: MainWindow, workspace: FakeWorkspace, opened: SettingsDialog
+    window: MainWindow,
+    workspace: ScriptedWorkspace,
+    opened: SettingsDialog,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "https://before.example.org")  # so that it is put back
     window.open_settings()
     assert window.settings.dialog is opened
     change(opened.row("branching"), False)
     change(opened.row("hub_mirror"), "https://mirror.example.org")
     opened.foot.apply_button.click()
     assert workspace.settings.value_of("branching") is False
-    assert workspace.desk.networks == [("https://mirror.example.org", "")]
-    assert ("settings_applied",) not in workspace.calls  # a reply takes it along; nothing has to be loaded
+    assert os.environ["HF_ENDPOINT"] == "https://mirror.example.org"
+    assert not [one for one in workspace.engine.sent if isinstance(one, Load)]  # a reply takes it along
     change(opened.row("context"), 4096)
     opened.foot.apply_button.click()
-    assert ("settings_applied",) in workspace.calls
+    assert workspace.engine.last(Load).options.context == 4096
     assert opened.isVisible()
 
 
@@ -59,7 +66,7 @@ def test_nothing_of_it_is_left_once_it_is_closed(
 
 
 def test_the_appearance_changes_at_once(
-    window: MainWindow, workspace: FakeWorkspace, opened: SettingsDialog, theme: Theme
+    window: MainWindow, workspace: ScriptedWorkspace, opened: SettingsDialog, theme: Theme
 ) -> None:
     chat = workspace.add_conversation("A chat", 0, "Hello", "Hi", "And now?", "Well")
     window.page.open(chat)
@@ -87,14 +94,13 @@ def test_the_appearance_changes_at_once(
 
 
 def test_what_the_window_shows_of_settings_follows(
-    window: MainWindow, workspace: FakeWorkspace, opened: SettingsDialog
+    window: MainWindow, workspace: ScriptedWorkspace, opened: SettingsDialog
 ) -> None:
     change(opened.row("drafted_shown"), True)
     change(opened.row("unconfirmed_shown"), False)
     opened.foot.apply_button.click()
     assert window.commands["mark-drafts"].isChecked()
     assert not window.commands["show-guesses"].isChecked()
-    workspace._mode = "plain"
     change(opened.row("mode"), "plain")
     opened.foot.apply_button.click()
     assert window.page.composer.mode_button.words == "Plain"
@@ -109,11 +115,12 @@ def test_a_page_can_be_asked_for(window: MainWindow) -> None:
 
 
 def test_folders_are_opened_or_said_to_be_missing(
-    opened: SettingsDialog, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    opened: SettingsDialog, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     urls: list[QUrl] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: urls.append(url) or True)
-    workspace.desk.folders = {"models": tmp_path / "gone", "data": tmp_path}
+    monkeypatch.setattr("app.bridge.settings_desk.models_folder", lambda: tmp_path / "gone")
+    monkeypatch.setattr(workspace.settings_desk(), "_data_folder", tmp_path)
     opened.go("privacy")
     row = opened.stack.page(5).action_rows["data_folder"]
     assert row.detail.toolTip() == str(tmp_path)
@@ -130,9 +137,10 @@ def test_folders_are_opened_or_said_to_be_missing(
 
 
 def test_a_long_folder_is_whole_in_a_narrow_dialog(
-    qtbot: QtBot, opened: SettingsDialog, workspace: FakeWorkspace
+    qtbot: QtBot, opened: SettingsDialog, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workspace.desk.folders["data"] = Path("/home/somebody/with/a/very/long/name/and/many/folders/tenon")
+    long = Path("/home/somebody/with/a/very/long/name/and/many/folders/tenon")
+    monkeypatch.setattr(workspace.settings_desk(), "_data_folder", long)
     opened.resize(380, 560)
     opened.go("privacy")
     row = opened.stack.page(5).action_rows["data_folder"]
@@ -144,35 +152,41 @@ def test_a_long_folder_is_whole_in_a_narrow_dialog(
 
 
 def test_settings_go_out_and_come_in(
-    opened: SettingsDialog, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+    opened: SettingsDialog, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     there = Settings()
     there.threads, there.top_k = 3, 7
-    workspace.desk.files["/in.json"] = export_settings(there).replace('"top_k": 7', '"top_k": -7')
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("/in.json", ""))
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: ("/out.json", ""))
+    inward, outward = tmp_path / "in.json", tmp_path / "out.json"
+    inward.write_text(export_settings(there).replace('"top_k": 7', '"top_k": -7'))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(inward), ""))
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(outward), ""))
     opened.go("privacy")
     actions = opened.stack.page(5).action_rows
     actions["import_settings"].requested.emit()
+    workspace.written()
     assert opened.pending.value("threads") == 3
     assert workspace.settings.threads == 0
     assert "Left out, because their values are not allowed: Top k." in opened.foot.words.text()
     opened.foot.apply_button.click()
     assert workspace.settings.threads == 3
     actions["export_settings"].requested.emit()
-    assert '"threads": 3' in workspace.desk.files["/out.json"]
+    workspace.written()
+    assert '"threads": 3' in outward.read_text()
     assert "out.json" in opened.foot.words.text()
     actions["import_settings"].requested.emit()
-    workspace.desk.files["/in.json"] = workspace.desk.files["/out.json"]
+    workspace.written()
+    inward.write_text(outward.read_text())
     actions["import_settings"].requested.emit()
-    assert opened.foot.words.text() == "The file says what is in force already."
-    workspace.desk.files["/in.json"] = "[]"
+    workspace.written()
+    assert opened.foot.words.text().startswith("The file says what is in force already.")
+    inward.write_text("[]")
     actions["import_settings"].requested.emit()
+    workspace.written()
     assert "no settings of Tenon" in opened.foot.words.text()
     opened.close()
 
 
-def test_everything_is_reset_once_it_is_applied(opened: SettingsDialog, workspace: FakeWorkspace) -> None:
+def test_everything_is_reset_once_it_is_applied(opened: SettingsDialog, workspace: ScriptedWorkspace) -> None:
     settings = workspace.settings
     settings.threads, settings.window_geometry = 3, "abc"
     settings.set_for_model("smollm2", "seed", 1)
@@ -191,25 +205,25 @@ def test_everything_is_reset_once_it_is_applied(opened: SettingsDialog, workspac
 
 
 def test_a_token_is_kept_told_of_and_forgotten(
-    qtbot: QtBot, opened: SettingsDialog, workspace: FakeWorkspace
+    qtbot: QtBot, opened: SettingsDialog, memory_keyring: MemoryKeyring
 ) -> None:
     opened.go("downloads")
     row = opened.stack.page(3).action_rows["access_token"]
     assert isinstance(row, TokenRow)
-    assert row.detail.text() == "There is no token."
+    qtbot.waitUntil(lambda: row.detail.text() == "There is no token.")
     assert not row.keep_button.isEnabled()
     qtbot.keyClicks(row.edit, "hf_secret")
     assert row.edit.displayText() != "hf_secret"
     qtbot.mouseClick(row.keep_button, Qt.MouseButton.LeftButton)
-    assert workspace.desk.access.token == "hf_secret"
-    assert (row.detail.text(), row.edit.text()) == ("There is a token.", "")
+    qtbot.waitUntil(lambda: (row.detail.text(), row.edit.text()) == ("There is a token.", ""))
+    assert "hf_secret" in memory_keyring.kept.values()
     row.forget_button.click()
-    assert workspace.desk.access.token == ""
+    qtbot.waitUntil(lambda: row.detail.text() == "There is no token.")
+    assert not memory_keyring.kept
     assert not row.forget_button.isEnabled()
-    workspace.desk.access.problem = "This system has no keyring."
-    qtbot.keyClicks(row.edit, "hf_other")
+    qtbot.keyClicks(row.edit, "not a token")
     qtbot.keyClick(row.edit, Qt.Key.Key_Return)
-    assert row.detail.text() == "This system has no keyring."
+    qtbot.waitUntil(lambda: row.detail.text().startswith("This is no access token: "))
     assert opened.isVisible()
     opened.close()
 

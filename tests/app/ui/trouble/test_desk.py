@@ -17,8 +17,8 @@ from app.ui.transcript.reply import ReplyView
 from app.ui.trouble.about_dialog import AboutDialog
 from app.ui.trouble.details_dialog import DetailsDialog
 from engine.errors import Allowed
-from engine.messages import ErrorReport, MemoryShortage
-from tests.support.fake_workspace import FakeWorkspace
+from engine.messages import ErrorReport, Load, MemoryShortage, ModelUnloaded
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 SHORT = ErrorReport(
     "OutOfMemory",
@@ -29,11 +29,13 @@ SHORT = ErrorReport(
 )
 
 
-def failed(window: MainWindow, workspace: FakeWorkspace, report: ErrorReport, text: str = "So far") -> int:
+def failed(
+    window: MainWindow, workspace: ScriptedWorkspace, report: ErrorReport, text: str = "So far"
+) -> int:
     """A chat whose last reply failed."""
     chat = workspace.add_conversation("A chat", 0, "A private question", "An answer")
     window.page.open(chat)
-    workspace.send(chat, "And then?")
+    workspace.turns.send(chat, "And then?")
     if text:
         workspace.stream(chat, text)
     workspace.fail(chat, report.message, report)
@@ -51,10 +53,11 @@ def details_of(window: MainWindow) -> list[DetailsDialog]:
     return [dialog for dialog in window.findChildren(DetailsDialog) if dialog.isVisible()]
 
 
-def test_every_kind_has_its_words_in_the_transcript(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_every_kind_has_its_words_in_the_transcript(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = failed(window, workspace, SHORT)
     for kind, trouble in TROUBLES.items():
-        workspace.fail(chat, "One sentence.", ErrorReport(kind, "One sentence."))
+        report = ErrorReport(kind, "One sentence.")
+        workspace.change(chat, error=report.message, trouble=report)
         notice = notice_of(window)
         assert notice.words == (trouble.title, "One sentence.")
         assert notice.remedy_button.isVisible()
@@ -63,7 +66,7 @@ def test_every_kind_has_its_words_in_the_transcript(window: MainWindow, workspac
 
 
 def test_settings_open_where_a_message_found_the_context_too_small(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     failed(window, workspace, ErrorReport("PromptTooLong", "One sentence."), text="")
     notice_of(window).remedy_button.click()
@@ -75,7 +78,7 @@ def test_settings_open_where_a_message_found_the_context_too_small(
 
 
 def test_a_smaller_context_is_half_of_it_and_the_reply_is_tried_again(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = failed(window, workspace, SHORT, text="")
     notice = notice_of(window)
@@ -84,12 +87,12 @@ def test_a_smaller_context_is_half_of_it_and_the_reply_is_tried_again(
     notice.remedy_button.click()
     assert workspace.settings.of_model("smollm2").context == 4096
     assert workspace.settings.of_model("/models/other").context == 0
-    assert ("retry", chat) in workspace.calls
+    assert workspace.tried_again(chat)
     assert f"{figures.whole(4096)} tokens" in window.toast.text
 
 
 def test_a_memory_budget_is_raised_to_what_would_do_and_the_reply_is_tried_again(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     settings = workspace.settings
     settings.ram_budget_bytes = 100_000_000
@@ -99,7 +102,7 @@ def test_a_memory_budget_is_raised_to_what_would_do_and_the_reply_is_tried_again
     assert notice.remedy_button.text() == "Raise the memory budget"
     notice.remedy_button.click()
     assert (settings.ram_budget_bytes, settings.by_model) == (400_000_000, {})
-    assert workspace.calls[-1] == ("retry", chat)
+    assert workspace.tried_again(chat)
     assert window.toast.text == "The memory budget is 0.4 GB from now on."
     settings.set_for_model(
         "smollm2", "ram_budget_bytes", 200_000_000
@@ -109,7 +112,7 @@ def test_a_memory_budget_is_raised_to_what_would_do_and_the_reply_is_tried_again
 
 
 def test_a_context_that_the_model_does_not_have_is_corrected_for_this_model(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     workspace.settings.context = 1 << 24
     chat = failed(
@@ -118,23 +121,22 @@ def test_a_context_that_the_model_does_not_have_is_corrected_for_this_model(
     notice_of(window).remedy_button.click()
     assert workspace.settings.of_model("smollm2").context == 2048
     assert workspace.settings.context == 1 << 24
-    assert workspace.calls[-1] == ("retry", chat)
+    assert workspace.tried_again(chat)
 
 
-def test_trying_again_as_it_was_changes_nothing(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_trying_again_as_it_was_changes_nothing(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = failed(window, workspace, SHORT, text="")
     notice_of(window).retry_button.click()
     assert workspace.settings.of_model("smollm2").context == 0
-    assert workspace.calls[-1] == ("retry", chat)
+    assert workspace.tried_again(chat)
 
 
 def test_what_was_written_stays_as_a_version_when_it_is_tried_again(
-    window: MainWindow, workspace: FakeWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = failed(window, workspace, ErrorReport("EngineStopped", "It stopped."))
-    reply = workspace.reply(chat).id
     notice_of(window).remedy_button.click()
-    assert workspace.calls[-1] == ("regenerate", chat, reply)
+    assert workspace.answered_anew(chat)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +149,7 @@ def test_what_was_written_stays_as_a_version_when_it_is_tried_again(
     ],
 )
 def test_a_remedy_can_be_a_command(
-    window: MainWindow, workspace: FakeWorkspace, kind: str, command: str
+    window: MainWindow, workspace: ScriptedWorkspace, kind: str, command: str
 ) -> None:
     triggered: list[str] = []
     window.commands[command].triggered.connect(lambda: triggered.append(command))
@@ -158,7 +160,9 @@ def test_a_remedy_can_be_a_command(
         dialog.close()
 
 
-def test_another_model_is_chosen_in_the_menu_of_models(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_another_model_is_chosen_in_the_menu_of_models(
+    window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
     window.commands["machine"].trigger()
     window.trouble.tell(ErrorReport("ModelNotFound", "It is gone."))
     window.toast.action_button.click()
@@ -168,16 +172,16 @@ def test_another_model_is_chosen_in_the_menu_of_models(window: MainWindow, works
     popup.close()
 
 
-def test_a_draft_that_does_not_fit_is_left_out(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_a_draft_that_does_not_fit_is_left_out(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.settings.remember_draft("smollm2", "/models/misfit")
     chat = failed(window, workspace, ErrorReport("DraftMismatch", "It does not fit."), text="")
     notice_of(window).remedy_button.click()
     assert workspace.settings.draft_of("smollm2") == ""
-    assert workspace.calls[-1] == ("retry", chat)
+    assert workspace.tried_again(chat)
 
 
 def test_trouble_beside_replies_is_told_with_title_remedy_and_details(
-    window: MainWindow, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+    window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()) or True)
@@ -195,18 +199,19 @@ def test_trouble_beside_replies_is_told_with_title_remedy_and_details(
 
 
 def test_a_model_that_cannot_be_loaded_is_told_with_its_kind(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     report = ErrorReport("ModelNotFound", "There is no model in that folder: choose another.")
     state = EngineState(EnginePhase.IDLE, "/gone", "Gone", sentence=report.message, trouble=report)
+    workspace.tell(ModelUnloaded())
     workspace.set_engine(state)
     qtbot.waitUntil(lambda: window.toast.isVisible())
     assert window.toast.action_button.text() == Remedy.OTHER_MODEL.value
     window.trouble._mend(report, Remedy.TRY_AGAIN)
-    assert workspace.calls[-1] == ("settings_applied",)
+    assert isinstance(workspace.engine.sent[-1], Load)
 
 
-def test_the_toast_is_plain_again_afterwards(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_the_toast_is_plain_again_afterwards(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.trouble.emit(ErrorReport("StorageError", "The disk is full."))
     window.toast.say("Saved.", "Undo")
     assert (window.toast.text, window.toast.accessibleName()) == ("Saved.", "Saved.")
@@ -214,7 +219,7 @@ def test_the_toast_is_plain_again_afterwards(window: MainWindow, workspace: Fake
     assert window.toast.action_button.y() < window.toast.height() / 2
 
 
-def test_remarks_go_by_themselves(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_remarks_go_by_themselves(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.upkeep.remark.emit("Running on battery: replies may be slower.")
     assert window.toast.text == "Running on battery: replies may be slower."
     assert window.toast.fades
@@ -224,7 +229,7 @@ def test_remarks_go_by_themselves(window: MainWindow, workspace: FakeWorkspace) 
 
 
 def test_details_hold_everything_but_the_chat(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     folder = workspace.upkeep.diagnostics.log_folder
     folder.mkdir(parents=True)
@@ -249,7 +254,7 @@ def test_details_hold_everything_but_the_chat(
 
 
 def test_the_log_folder_is_opened_or_named(
-    window: MainWindow, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+    window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[Path] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: bool(opened.append(Path(url.toLocalFile()))))
@@ -300,7 +305,7 @@ def test_a_bad_end_is_told_and_its_details_are_offered(window: MainWindow) -> No
 
 
 def test_trouble_that_is_over_is_not_told_of_any_longer(
-    window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    window: MainWindow, workspace: ScriptedWorkspace, qtbot: QtBot
 ) -> None:
     full = ErrorReport("StorageError", "The disk is full.")
     workspace.trouble.emit(full)
@@ -318,7 +323,7 @@ def test_trouble_that_is_over_is_not_told_of_any_longer(
 
 
 def test_an_engine_that_is_up_again_without_its_model_has_not_stopped(
-    window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    window: MainWindow, workspace: ScriptedWorkspace, qtbot: QtBot
 ) -> None:
     workspace.set_engine(
         EngineState(EnginePhase.STOPPED, "smollm2", "SmolLM2 135M", sentence=SHORT.message, trouble=SHORT)
@@ -330,7 +335,7 @@ def test_an_engine_that_is_up_again_without_its_model_has_not_stopped(
     assert not window.toast.isVisible()
 
 
-def test_other_words_stay_when_trouble_is_over(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_other_words_stay_when_trouble_is_over(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.trouble.emit(ErrorReport("StorageError", "The disk is full."))
     window.toast.say("The chat is deleted.", "Undo")
     workspace.trouble_over.emit("The disk is full.")

@@ -132,7 +132,7 @@ def test_the_folder_of_the_model_is_deleted(desktop: Desktop) -> None:
     popup = desktop.window.page.header.model_button.popup
     assert popup is not None
     popup.choose("smollm2")
-    desktop.qtbot.waitUntil(lambda: desktop.workspace.engine_state().phase is EnginePhase.READY)
+    desktop.qtbot.waitUntil(lambda: desktop.workspace.model.state.phase is EnginePhase.READY)
     desktop.still_works()
 
 

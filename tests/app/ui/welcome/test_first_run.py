@@ -11,8 +11,8 @@ from app.ui.places import CHAT, MODELS
 from app.ui.theme.theme import Theme
 from app.ui.welcome.panel import WelcomePanel
 from engine.messages import MachineReported, MeasuringProgress, ModelOutline, ReportMachine
-from tests.support.fake_workspace import READY, FakeWorkspace
 from tests.support.machine_scene import machine
+from tests.support.scripted_workspace import READY, ScriptedWorkspace
 from tests.support.welcome_pictures import stocked
 
 STARTING = EngineState(EnginePhase.STARTING, "smollm2", "SmolLM2 135M")
@@ -21,9 +21,9 @@ STARTING = EngineState(EnginePhase.STARTING, "smollm2", "SmolLM2 135M")
 class Start:
     """A first start."""
 
-    def __init__(self, qtbot: QtBot, theme: Theme, workspace: FakeWorkspace) -> None:
+    def __init__(self, qtbot: QtBot, theme: Theme, workspace: ScriptedWorkspace) -> None:
         self.workspace = workspace
-        self.window = MainWindow(theme, workspace)  # type: ignore[arg-type]
+        self.window = MainWindow(theme, workspace)
         self.window.first_run.begin()
         qtbot.addWidget(self.window)
         self.window.resize(1280, 820)
@@ -57,7 +57,7 @@ def test_what_is_typed_at_once_is_sent(qtbot: QtBot, start: Start) -> None:
     assert start.panel.hero.lead.text().startswith("Write below: SmolLM2 135M answers at once.")
     qtbot.keyClicks(prompt, "Hello")
     qtbot.keyClick(prompt, Qt.Key.Key_Return)
-    assert start.workspace.calls[-1] == ("send", None, "Hello")
+    assert start.workspace.prompts == ["Hello"]
     assert not start.shown()
     assert done(start)
     start.window.shelf.new_chat()
@@ -107,7 +107,7 @@ def test_models_are_predicted_once_the_engine_is_up(
 
 def test_it_says_that_the_machine_is_measured(start: Start) -> None:
     start.workspace.machine.measure_speeds()
-    asked = start.workspace.machine_talk.last(ReportMachine)
+    asked = start.workspace.engine.last(ReportMachine)
     start.workspace.tell(MeasuringProgress(asked.request_id, "memory", 0.4))
     start.panel.refresh()
     assert start.panel.head.words.text() == "Measuring its speed, 40 %. You need not wait."
@@ -195,7 +195,7 @@ def test_a_download_is_begun_from_it_and_ends_in_a_chat(start: Start) -> None:
     assert done(start)
     assert start.shown()
     card.chat_requested.emit("/models/x")
-    assert start.workspace.calls[-1] == ("choose_model", "/models/x")
+    assert start.workspace.settings.model == "/models/x"
     assert start.window.focusWidget() is start.window.page.composer.prompt
 
 
