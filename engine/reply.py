@@ -184,7 +184,10 @@ class ReplyRun:
         # At temperature 0 there is nothing to draw.
         if drafts != "likeliest" and self._sampler.temperature > 0.0:
             sampling = DraftSampling(self._sampler, drafts == "with replacement")
-        return sequence.draft.drafter(self._mode.growth(values), sampling, self._notice, self._unconfirmed)
+        return sequence.draft.drafter(
+            *(self._mode.growth(values), sampling, self._chances),
+            *(self._notice, self._unconfirmed),
+        )
 
     def _notice(self, sentence: str) -> None:
         self._emit(Notice(self._request.request_id, sentence))

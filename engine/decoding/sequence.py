@@ -217,7 +217,7 @@ class TokenSequence:
             return None
         taken, self._hidden = self._hidden, []
         if taken:
-            return torch.cat(taken)
+            return taken[0] if len(taken) == 1 else torch.cat(taken)
         source = self._decoder.source
         width = len(self._hidden_layers) * self._decoder.config.hidden_size
         return torch.empty(0, width, dtype=source.dtype, device=source.device)

@@ -1,8 +1,9 @@
-"""The schedule for drafts that cost nothing and list the likeliest nodes first: it verifies those that pay."""
+"""The schedule for drafts that know the chances of their nodes: it has those drafted and verified that pay."""
 
 from __future__ import annotations
 
-from math import exp
+from dataclasses import replace
+from math import exp, inf
 
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.schedule import Schedule
@@ -11,7 +12,7 @@ from engine.model.token_tree import Draft, DraftShape
 
 # Rounds without a draft at the start: all others are judged against them.
 _FIRST_PLAIN = 2
-# Rounds with a draft in a row before plain decoding is measured again.
+# Rounds in a row that tell nothing of plain decoding before it is measured again.
 _REFRESH_AFTER = 64
 # Tokens that a draft must be expected to gain beyond its cost: rounds with one have small costs that no clock sees.
 _LEAST_GAIN = 0.03
@@ -22,6 +23,10 @@ _ALLOWED_AT_ONCE, _ALLOWED_SHARE = 0.7, 0.01
 _DOUBT_AFTER = 64
 # Of the time and the tokens that tell how fast the reply is, after each round.
 _MEMORY = 0.9
+# What a forward may take longer behind a network that drafted.
+_PUSHED_OUT = 1.5
+# Of what a step of a drafter takes, as it is measured.
+_STEP_MEMORY = 0.8
 _NOTHING = Draft()
 
 
@@ -38,35 +43,44 @@ class WorthwhileNodes(Schedule):
         cost: What earlier replies of the same mode and model measured, and where this one adds; None for nothing.
     """
 
-    def __init__(self, largest: int = 31, cost: RoundCost | None = None) -> None:
+    #: Most nodes of a draft where nobody says.
+    LARGEST = 31
+
+    def __init__(self, largest: int = LARGEST, cost: RoundCost | None = None) -> None:
         self._largest = DraftShape(largest)
         self._cost = RoundCost() if cost is None else cost
-        self._drafted_in_a_row = 0
+        self._since_plain = 0
         self._refused = 0
-        self._gained_s = 0.0
+        # Of drafts that take no time, and of those that do.
+        self._gained_s = {True: 0.0, False: 0.0}
+        self._step_s = 0.0
+        self._steps = 0
+        self._first_draft = True
         self._tokens = 0
         self._lately_s = 0.0
         self._lately_tokens = 0.0
 
     def shape(self) -> DraftShape:
-        """As many as there may be: they cost nothing before they are verified."""
-        return self._largest
+        """As many as there may be; of a drafter's own steps those that are worth their time."""
+        cost = self._cost
+        if not cost.measured:
+            return self._largest
+        if self._measures_plain() or self._overdrawn(free=False):
+            return replace(self._largest, step_worth=inf)
+        row_s = cost.forward_s(2) - cost.forward_s(1)
+        return replace(self._largest, step_worth=min(1.0, (self._step_s + row_s) * self._tokens_per_s()))
 
     def choose(self, draft: Draft) -> Draft:
         """The nodes that pay; none while plain decoding has to be measured, or the ledger is overdrawn."""
+        self._steps = draft.steps
         if not draft.tokens:
             return draft
         cost = self._cost
-        if not cost.flat and cost.plain_rounds() < _FIRST_PLAIN:
+        if cost.measured and (self._measures_plain() or self._overdrawn(free=True)):
             return _NOTHING
         if not cost.measured:
-            return draft
-        if self._drafted_in_a_row >= _REFRESH_AFTER and not cost.waits:
-            return _NOTHING
-        plain_s = cost.forward_s(0)
-        if self._gained_s < -(_ALLOWED_AT_ONCE + _ALLOWED_SHARE * self._tokens) * plain_s:
-            return _NOTHING
-        tokens_per_s = max(1.0 / plain_s, self._lately_tokens / self._lately_s if self._lately_s else 0.0)
+            return draft if cost.flat else _NOTHING
+        plain_s, tokens_per_s = cost.forward_s(0), self._tokens_per_s()
         expected, best_gain, best = 0.0, _LEAST_GAIN, 0
         most = len(draft) if cost.flat else cost.nodes_to_try
         for count, score in enumerate(draft.scores[:most], 1):
@@ -83,17 +97,48 @@ class WorthwhileNodes(Schedule):
     def observe(self, record: RoundRecord) -> None:
         """Learn costs, and what the draft has gained or lost."""
         size, tokens = record.drafted_rows, len(record.accepted) + 1
-        self._cost.add_verify(size, record.verify_ms / 1e3, record.waited_ms / 1e3)
+        # A network that drafted pushes the target out of the caches, so a round in which it did is never a plain one.
+        plain = not size and not self._steps
+        if size or plain or not self._cost.measured:
+            self._cost.add_verify(size, record.verify_ms / 1e3, record.waited_ms / 1e3)
+        self._since_plain = 0 if plain else self._since_plain + 1
         plain_s = seconds = self._cost.forward_s(0)
+        draft_s = self._drafted_s(record.draft_ms / 1e3)
         if size:
-            # Where the width is known, whatever came in between is not the draft's fault.
-            known = self._cost.knows(size)
-            seconds = self._cost.forward_s(size) if known else record.verify_ms / 1e3
+            # Where the width is known, whatever came in between is not the draft's fault; but for what a network that
+            # drafted has pushed out of the caches.
+            known_s = self._cost.forward_s(size) if self._cost.knows(size) else inf
+            seconds = min(record.verify_ms / 1e3, known_s * (_PUSHED_OUT if draft_s else 1.0))
+        seconds += draft_s
         self._tokens += tokens
         self._lately_s = _MEMORY * self._lately_s + seconds
         self._lately_tokens = _MEMORY * self._lately_tokens + tokens
-        if not size:
-            self._drafted_in_a_row = 0
-            return
-        self._drafted_in_a_row += 1
-        self._gained_s += tokens * plain_s - seconds
+        if size or draft_s:
+            self._gained_s[not draft_s] += tokens * plain_s - seconds
+
+    def _drafted_s(self, draft_s: float) -> float:
+        """What a network's draft took; 0 where none drafted."""
+        if not self._steps:
+            return 0.0
+        if self._first_draft:
+            # The drafter has taken in what it missed in it.
+            self._first_draft = False
+            return 0.0
+        step_s = draft_s / self._steps
+        self._step_s = _STEP_MEMORY * self._step_s + (1 - _STEP_MEMORY) * step_s if self._step_s else step_s
+        return min(draft_s, 2 * self._steps * self._step_s)
+
+    def _measures_plain(self) -> bool:
+        cost = self._cost
+        if not cost.flat and cost.plain_rounds() < _FIRST_PLAIN:
+            return True
+        return self._since_plain >= _REFRESH_AFTER and not cost.waits
+
+    def _overdrawn(self, free: bool) -> bool:
+        allowed = _ALLOWED_AT_ONCE + _ALLOWED_SHARE * self._tokens
+        return self._gained_s[free] < -allowed * self._cost.forward_s(0)
+
+    def _tokens_per_s(self) -> float:
+        """Of the reply lately, and never less than plain decoding's."""
+        lately = self._lately_tokens / self._lately_s if self._lately_s else 0.0
+        return max(1.0 / self._cost.forward_s(0), lately)

@@ -30,6 +30,7 @@ class DraftModelDrafter:
     """
 
     hidden_layers: tuple[int, ...] = ()
+    gives_chances = False
 
     def __init__(self, model: DraftModel, limits: TreeShape, sampling: DraftSampling | None = None) -> None:
         self._model = model

@@ -19,9 +19,11 @@ class Drafter(Protocol):
     Attributes:
         hidden_layers: Which of the target's hidden rows `observe` wants, by layer: index i is the input of layer i,
             and the number of layers names the head's input, behind the final norm. Empty for none.
+        gives_chances: Whether the scores of its drafts are chances as they were observed, which a schedule may weigh.
     """
 
     hidden_layers: tuple[int, ...]
+    gives_chances: bool
 
     def reset(self, prompt: Sequence[int]) -> int:
         """A new reply begins after these token ids.
@@ -63,6 +65,7 @@ class NoDrafter:
     """Drafts nothing: plain decoding is the loop with an empty draft."""
 
     hidden_layers: tuple[int, ...] = ()
+    gives_chances = False
 
     def reset(self, prompt: Sequence[int]) -> int:
         """Nothing to prepare, and no rows are needed."""

@@ -32,6 +32,7 @@ class FallbackDrafter:
         self._link = link
         self._failed = failed
         self.hidden_layers = drafter.hidden_layers
+        self.gives_chances = drafter.gives_chances
 
     def reset(self, prompt: Sequence[int]) -> int:
         """Of the drafter; all of the prompt where it failed."""

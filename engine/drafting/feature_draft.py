@@ -17,11 +17,14 @@ from torch import Tensor
 from engine.drafting.dynamic_tree import LARGEST_TREE, Level, TreeShape, grow_tree
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.sampled_tree import DraftSampling, sampled_draft
+from engine.model.next_rows import MOST_ROWS
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.placement.link import Link
 
 # Rows of a long prompt that are run at once.
 _CHUNK = 512
+# Rows that are run by the short way, a few at once.
+_FEW_ROWS = 64
 
 
 class FeatureDraft:
@@ -37,8 +40,11 @@ class FeatureDraft:
     Attributes:
         hidden_layers: Which of the target's hidden rows `observe` takes.
         limits: May be changed between replies.
+        gives_chances: Scores are the draft's own opinion.
         sampling: How drafts are drawn; None: they hold the likeliest tokens. May be changed between replies.
     """
+
+    gives_chances = False
 
     def __init__(
         self,
@@ -55,6 +61,8 @@ class FeatureDraft:
         self._link = link
         self._check = check
         self._cache = network.new_cache(context + LARGEST_TREE)
+        ids = network.weights.target_ids
+        self._target_ids: list[int] | None = None if ids is None else ids.tolist()
         self._fresh_prompt = False
         self._text: list[int] = []
         # The target's rows behind the cache's, which the next proposal takes in.
@@ -96,6 +104,8 @@ class FeatureDraft:
         self._text.extend(tokens)
         if hidden is not None:
             self._waiting.append(hidden)
+            if len(self._waiting) > MOST_ROWS:  # asking many tensors for their rows takes long
+                self._waiting = [torch.cat(self._waiting)]
         held = self._cache.length + sum(len(rows) for rows in self._waiting)
         if held != len(self._text) - 1:
             raise ValueError(f"{held} hidden rows for {len(self._text)} tokens")
@@ -152,14 +162,56 @@ class FeatureDraft:
         own = link.to_device(torch.tensor(draft.tokens, dtype=torch.long))
         return replace(draft, tokens=tuple(link.to_host(network.target_tokens(own)).tolist()))
 
+    @property
+    def runs_chains(self) -> bool:
+        """Whether `run_chain` has a short way."""
+        return self._network.has_short_way
+
+    def target_token(self, own: int) -> int:
+        """The target's id of one of the draft's tokens."""
+        return own if self._target_ids is None else self._target_ids[own]
+
+    @torch.inference_mode()
+    def run_chain(self, goes_on: Callable[[Tensor], int | None]) -> None:
+        """Run a chain below the last observed token, step by step by the short way.
+
+        Args:
+            goes_on: Is given the (1, Vd) logits of what follows each node, the root first, and returns the token of the
+                next node, by the target's ids; None ends the chain.
+        """
+        network, cache = self._network, self._cache
+
+        def run(tokens: Sequence[int], features: Tensor) -> tuple[Tensor, Tensor]:
+            found = network.run_next(tokens, cache, features, self._check)
+            assert found is not None, "chains are run where there is a short way"
+            cache.commit(range(len(tokens)))
+            return found[0], found[1][-1:]
+
+        rows = self._waiting_rows() if self._waiting else None
+        if rows is None or len(rows) > _FEW_ROWS:
+            root = self._take_in()
+            logits = network.logits(root)
+        else:
+            for features in torch.split(rows, MOST_ROWS):
+                first = cache.length + 1
+                logits, root = run(self._text[first : first + len(features)], features)
+            self._waiting, self._root = [], root.clone()
+        length, node = cache.length, root
+        while (token := goes_on(logits)) is not None:
+            logits, node = run((token,), node)
+        cache.truncate(length)
+
     def draft_ahead(self) -> bool:
         """This drafter waits for the verdict."""
         return False
 
+    def _waiting_rows(self) -> Tensor:
+        return self._waiting[0] if len(self._waiting) == 1 else torch.cat(self._waiting)
+
     def _take_in(self) -> Tensor:
         """Run the rows that wait, and return the last one's output, (1, h): the root's."""
         if self._waiting:
-            rows, self._waiting = torch.cat(self._waiting), []
+            rows, self._waiting = self._waiting_rows(), []
             for start in range(0, len(rows), _CHUNK):
                 features = rows[start : start + _CHUNK]
                 first = self._cache.length

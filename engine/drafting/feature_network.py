@@ -6,7 +6,7 @@ and in having a head of its own. What a layout leaves out is None here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -18,9 +18,11 @@ from engine.model.block import block
 from engine.model.config import ModelConfig
 from engine.model.embedding import Embedding
 from engine.model.fused_layer import FusedLayer, fused_step
+from engine.model.fused_model import FusedModel
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights
 from engine.model.linear import LinearMap
+from engine.model.next_rows import MOST_ROWS, NextRows
 from engine.model.norm import Norm
 from engine.model.rope import RopeTable
 
@@ -90,6 +92,7 @@ class FeatureNetwork:
         self.device = weights.embedding.device
         self._rope = RopeTable(config.ropes[0], dtype, self.device)
         self._fused = [FusedLayer.made_of(config, layer, cache_dtype) for layer in weights.layers]
+        self._next_rows = self._made_next_rows()
 
     def new_cache(self, capacity: int) -> KVCache:
         """An empty cache for this many rows."""
@@ -151,6 +154,39 @@ class FeatureNetwork:
                 step = fused_step(count, sees, cache.store(0), cache.length, uncommitted, None, rotation)
             fused(step, cache.store(index), hidden)
         return hidden
+
+    def _made_next_rows(self) -> NextRows | None:
+        """The short way of a few rows, where the library knows all that is on it."""
+        weights, fused = self.weights, [layer for layer in self._fused if layer is not None]
+        join = weights.fusion.join
+        if join is None or len(fused) < len(self._fused) or weights.logit_soft_cap is not None:
+            return None
+        model = FusedModel.made_of(self.config, fused, weights.final_norm, weights.head, join)
+        return None if model is None else NextRows(model, weights.embedding, [self._rope], None)
+
+    @property
+    def has_short_way(self) -> bool:
+        """Whether `run_next` runs anything."""
+        return self._next_rows is not None
+
+    def run_next(
+        self, tokens: Sequence[int], cache: KVCache, features: Tensor, check: Callable[[], None]
+    ) -> tuple[Tensor, Tensor] | None:
+        """A few rows of a chain behind the committed ones; they are committed before others build upon them.
+
+        Args:
+            tokens: (n) ids of the target's vocabulary, behind the features.
+            cache: From `new_cache`.
+            features: (n, h) of the target, or the draft's own outputs in their place.
+            check: Called between blocks where they take long; raises to cancel.
+
+        Returns:
+            (1, Vd) float32 logits of what follows the last row, by the draft's own ids, and what `run` returns, both in
+            memory that the next call overwrites; None where there is no shorter way than `run` and `logits`.
+        """
+        if self._next_rows is None or len(tokens) > MOST_ROWS:
+            return None
+        return self._next_rows(tokens, cache, check, features)
 
     @torch.inference_mode()
     def logits(self, features: Tensor) -> Tensor:

@@ -20,6 +20,11 @@ class Fusion(Protocol):
     """The draft's way in."""
 
     @property
+    def join(self) -> LinearMap | None:
+        """The one matrix that maps [embedding; feature] to the residual stream; None where there is more to it."""
+        ...
+
+    @property
     def size_bytes(self) -> int:
         """Bytes of its weights."""
         ...
@@ -46,12 +51,12 @@ class EagleFusion:
     """
 
     def __init__(self, fc: LinearMap) -> None:
-        self._fc = fc
+        self.join: LinearMap = fc
 
     @property
     def size_bytes(self) -> int:
         """Bytes of its weights."""
-        return self._fc.size_bytes
+        return self.join.size_bytes
 
     def reduce(self, target_features: Tensor) -> Tensor:
         """The target's features as they are."""
@@ -59,7 +64,7 @@ class EagleFusion:
 
     def __call__(self, embedding: Tensor, features: Tensor) -> tuple[Tensor, Tensor | None]:
         """Join by one linear map."""
-        return self._fc(torch.cat((embedding, features), -1)), None
+        return self.join(torch.cat((embedding, features), -1)), None
 
 
 class DovetailFusion:
@@ -74,6 +79,8 @@ class DovetailFusion:
         token_map: W_2, h -> h.
         gate_map: W_z, 2 h -> h.
     """
+
+    join = None
 
     def __init__(self, norm: Norm, feature_map: LinearMap, token_map: LinearMap, gate_map: LinearMap) -> None:
         self._norm, self._feature_map, self._token_map, self._gate_map = (
@@ -111,6 +118,8 @@ class Eagle3Fusion:
         target_norm: Of the rows before ``fc`` (``norm_before_fc`` in the speculators' format), or None.
         norm_before_residual: The normalised feature enters the residual stream, not the feature itself.
     """
+
+    join = None
 
     def __init__(
         self,

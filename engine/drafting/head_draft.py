@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from engine.drafting.chain_draft import ChainDraft
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.fallback_drafter import FallbackDrafter
@@ -15,8 +16,11 @@ from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.head_layout import HeadLayout, head_bytes, read_layout
 from engine.drafting.head_loader import check_target, load_feature_network, read_shared, share
 from engine.drafting.kind import DraftKind, DraftPlan, DraftText, LoadedDraft, ReadTokenizer, Seconds
+from engine.drafting.match_chances import MatchChances
 from engine.drafting.paced_tree import Pacing
+from engine.drafting.prompt_lookup import PromptLookup
 from engine.drafting.sampled_tree import DraftSampling
+from engine.drafting.share_chances import ShareChances
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
@@ -86,8 +90,8 @@ class HeadDraft(DraftKind):
         return self.target.context_length
 
     def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
-        """8 bits: all of it is read at each level of a tree, so bytes are what costs."""
-        return weight_format("q8_0" if kernels else "fp32")
+        """4 bits: all of it is read at each step, and pushes as much of the target out of the caches."""
+        return weight_format("q4_1" if kernels else "fp32")
 
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
         """Its own weights and cache; on another device with copies of what it shares."""
@@ -117,26 +121,33 @@ class HeadDraft(DraftKind):
             shared = read_shared(checkpoint, target.config, half, link.device, check)
         network = load_feature_network(HeadCheckpoint(folder), target.config, shared, weights, check)
 
+        chances = ShareChances()
+
         def new_text() -> DraftText:
-            return _HeadText(FeatureDraft(network, TreeShape(), context, link, check), link)
+            return _HeadText(FeatureDraft(network, TreeShape(), context, link, check), link, chances)
 
         return LoadedDraft(self.name, link.device, new_text)
 
 
 class _HeadText(DraftText):
-    def __init__(self, draft: FeatureDraft, link: Link) -> None:
+    def __init__(self, draft: FeatureDraft, link: Link, chances: ShareChances) -> None:
         self._draft = draft
         self._link = link
+        self._chances = chances
 
     def drafter(
         self,
         growth: TreeShape | Pacing,
         sampling: DraftSampling | None,
+        matches: MatchChances,
         failed: Callable[[str], None],
         drafted: Callable[[Sequence[int]], None],
     ) -> Drafter:
-        """Levels of a dynamic tree; modes that pace branches do not take heads."""
+        """Chains where they have a short way and nobody asks for trees; modes that pace branches do not take heads."""
         assert isinstance(growth, TreeShape), "a mode that paces branches was given a head"
+        if self._draft.runs_chains and growth == TreeShape() and sampling is None:
+            chain = ChainDraft(self._draft, PromptLookup(matches), self._chances)
+            return FallbackDrafter(chain, self._link, failed)
         self._draft.limits = growth
         self._draft.sampling = sampling
         return FallbackDrafter(self._draft, self._link, failed)

@@ -12,6 +12,7 @@ import torch
 
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.match_chances import MatchChances
 from engine.drafting.paced_tree import Pacing
 from engine.drafting.sampled_tree import DraftSampling
 from engine.messages import PromptKind
@@ -59,6 +60,7 @@ class DraftText(ABC):
         self,
         growth: TreeShape | Pacing,
         sampling: DraftSampling | None,
+        matches: MatchChances,
         failed: Callable[[str], None],
         drafted: Callable[[Sequence[int]], None],
     ) -> Drafter:
@@ -68,6 +70,7 @@ class DraftText(ABC):
             growth: How large its trees may get level by level; or how branches are paced, and grow ahead while the
                 target waits for its weights.
             sampling: How its drafts are drawn, where they can be; None for the likeliest tokens.
+            matches: What matches in the model's texts are worth, where it looks tokens up too; learns from the reply.
             failed: Called once with a sentence if the draft fails; the reply goes on without it.
             drafted: Called with the tokens of the best guess as it grows, where it drafts for long.
         """

@@ -15,6 +15,7 @@ from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.kind import DraftKind, DraftPlan, DraftText, LoadedDraft, ReadTokenizer, Seconds
+from engine.drafting.match_chances import MatchChances
 from engine.drafting.paced_tree import PacedTree, Pacing
 from engine.drafting.sampled_tree import DraftSampling
 from engine.errors import WeightsMissing
@@ -147,6 +148,7 @@ class _ModelText(DraftText):
         self,
         growth: TreeShape | Pacing,
         sampling: DraftSampling | None,
+        matches: MatchChances,
         failed: Callable[[str], None],
         drafted: Callable[[Sequence[int]], None],
     ) -> Drafter:

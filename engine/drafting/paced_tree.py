@@ -69,6 +69,7 @@ class PacedTree:
     """
 
     hidden_layers: tuple[int, ...] = ()
+    gives_chances = False
 
     def __init__(
         self,

@@ -39,6 +39,7 @@ class PromptLookup:
     """
 
     hidden_layers: tuple[int, ...] = ()
+    gives_chances = True
 
     def __init__(self, chances: MatchChances | None = None) -> None:
         self._chances = MatchChances() if chances is None else chances

@@ -22,7 +22,7 @@ NAMES = {
     **{"Q5_K": 13, "Q6_K": 14, "IQ4_NL": 20, "IQ4_XS": 23, "BF16": 30, "MXFP4": 39},
 }
 """The types by name."""
-QUANTIZABLE = ("F16", "Q8_0", "Q4_K", "Q5_K", "Q6_K", "BF16")
+QUANTIZABLE = ("F16", "Q4_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K", "BF16")
 """What `quantize` writes."""
 
 _NOT_FINITE = 3  # TENON_NOT_FINITE

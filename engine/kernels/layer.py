@@ -56,6 +56,7 @@ class Model(ctypes.Structure):
         ("final_norm", ctypes.c_void_p),
         ("norm_floor", ctypes.c_float),
         ("head", Matrix),
+        ("join", Matrix),
     )
 
 
@@ -66,7 +67,10 @@ class Pass(ctypes.Structure):
     """``struct tenon_pass``."""
 
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("steps", "caches", "inputs", "hidden", "normed", "logits")),
+        *(
+            (name, ctypes.c_void_p)
+            for name in ("steps", "caches", "inputs", "given", "hidden", "normed", "logits")
+        ),
         *((name, ctypes.c_int64) for name in ("m", "first", "count")),
         ("stop", STOP),
     )

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from engine.kernels import layer as kernel
 from engine.kernels import library
+from engine.kernels.library import Matrix
 from engine.model.config import ModelConfig
 from engine.model.fused_layer import FusedLayer, FusedStep
 from engine.model.kv_cache import KVCache
@@ -50,43 +51,66 @@ class FusedModel:
     Args:
         config: Of the model.
         layers: All of them; none, where they are computed before.
-        norm: The final one, its gain in the host's memory.
+        norm: The final one, its gain in the host's memory, or None.
         head: From hidden states to logits.
+        join: What enters the first layer from rows that are given; None where these enter it.
 
     Attributes:
         kinds: Window and rope of each kind of layer, in the order of the steps that a call takes.
         hidden: Width of a row.
+        given: Width of a row that is given.
         vocabulary: Logits of a row.
         structure: For the library.
     """
 
     def __init__(
-        self, config: ModelConfig, layers: Sequence[FusedLayer], norm: Norm, head: PackedLinear
+        self,
+        config: ModelConfig,
+        layers: Sequence[FusedLayer],
+        norm: Norm | None,
+        head: PackedLinear,
+        join: PackedLinear | None = None,
     ) -> None:
         each = list(zip(config.windows, config.layer_ropes, strict=True))[: len(layers)]
         self.kinds = list(dict.fromkeys(each))
         self.hidden, self.vocabulary = config.hidden_size, head.matrix.rows
+        self.given = config.hidden_size if join is None else join.matrix.columns
         layer_of = (ctypes.c_void_p * len(layers))(*(ctypes.addressof(layer.structure) for layer in layers))
         kind_of = (ctypes.c_int32 * len(layers))(*(self.kinds.index(one) for one in each))
-        self._held = (tuple(layers), layer_of, kind_of, norm, head)  # the structure holds addresses only
+        self._held = (
+            tuple(layers),
+            layer_of,
+            kind_of,
+            norm,
+            head,
+            join,
+        )  # the structure holds addresses only
         self.structure = kernel.Model(
             layers=len(layers),
             hidden=config.hidden_size,
             layer=ctypes.addressof(layer_of),
             kind=ctypes.addressof(kind_of),
-            final_norm=norm.gain.data_ptr(),
+            final_norm=None if norm is None else norm.gain.data_ptr(),
             norm_floor=config.hidden_size * config.norm_epsilon,
             head=head.structure,
+            join=Matrix() if join is None else join.structure,
         )
 
     @classmethod
     def made_of(
-        cls, config: ModelConfig, layers: Sequence[FusedLayer], norm: Norm, head: LinearMap
+        cls,
+        config: ModelConfig,
+        layers: Sequence[FusedLayer],
+        norm: Norm | None,
+        head: LinearMap,
+        join: LinearMap | None = None,
     ) -> FusedModel | None:
-        """The model, or None where the library cannot compute its end."""
-        if library.available() is None or not isinstance(head, PackedLinear) or not norm.gain.is_cpu:
+        """The model, or None where the library cannot compute its ends."""
+        if not isinstance(head, PackedLinear) or not isinstance(join, PackedLinear | None):
             return None
-        return cls(config, layers, norm, head)
+        if library.available() is None or (norm is not None and not norm.gain.is_cpu):
+            return None
+        return cls(config, layers, norm, head, join)
 
     def __call__(
         self,

@@ -40,14 +40,19 @@ class NextRows:
         self._embedding = embedding
         self._ropes = ropes
         self._scale = scale
-        self._hidden = torch.empty(MOST_ROWS, model.hidden)
+        given, hidden = torch.empty(MOST_ROWS, model.given), torch.empty(MOST_ROWS, model.hidden)
         normed, logits = torch.empty(MOST_ROWS, model.hidden), torch.empty(MOST_ROWS, model.vocabulary)
+        self._joins = model.given > model.hidden
+        embedded = given[:, : model.hidden] if self._joins else hidden
+        self._features = given[:, model.hidden :]
         # Slicing a tensor between two forwards takes longer than looking a slice up.
-        self._given = list(self._hidden)
-        self._made = [(logits[:count], normed[:count]) for count in range(MOST_ROWS + 1)]
+        self._embedded = list(embedded)
+        self._logits = [logits[:count] for count in range(MOST_ROWS + 1)]
+        self._made = [(hidden if self._joins else normed)[:count] for count in range(MOST_ROWS + 1)]
         self._stop = Stop(None)
         self._pass = kernel.Pass(
-            hidden=self._hidden.data_ptr(),
+            given=given.data_ptr(),
+            hidden=hidden.data_ptr(),
             normed=normed.data_ptr(),
             logits=logits.data_ptr(),
             stop=self._stop.pointer,
@@ -57,7 +62,11 @@ class NextRows:
         self._stores: ctypes.Array[ctypes.c_void_p] | None = None
 
     def __call__(
-        self, tokens: Sequence[int], cache: KVCache, check: Callable[[], None]
+        self,
+        tokens: Sequence[int],
+        cache: KVCache,
+        check: Callable[[], None],
+        features: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Read tokens behind the committed rows; no later forward builds upon their rows before they are committed.
 
@@ -65,9 +74,11 @@ class NextRows:
             tokens: Their ids, at most `MOST_ROWS`.
             cache: Its length does not change.
             check: Called between layers where a forward takes long; raises to cancel.
+            features: (n, h), with which a model that joins joins the tokens' embeddings.
 
         Returns:
-            (n, V) float32 logits and (n, h), what the head mapped, in memory that the next call overwrites.
+            (n, V) float32 logits and (n, h), what the head mapped, in memory that the next call overwrites. A model
+            that joins gives the logits of the last row alone, and its hidden rows before a final norm.
 
         Raises:
             ValueError: The cache has no room.
@@ -81,15 +92,18 @@ class NextRows:
             if rope is not None:
                 rope.reserve(position + count)
                 step.cosine, step.sine = rope.addresses(position, cache.long_text)
-        for token, row in zip(tokens, self._given, strict=False):
+        for token, row in zip(tokens, self._embedded, strict=False):
             self._embedding.read_row(token, row)
-        if self._scale is not None:
-            self._hidden[:count] *= self._scale
-        self._pass.m = self._pass.count = count
+            if self._scale is not None:
+                row *= self._scale
+        if features is not None:
+            self._features[:count] = features
+        self._pass.first = count - 1 if self._joins else 0
+        self._pass.m, self._pass.count = count, count - self._pass.first
         self._stop.check = check
         if not kernel.forward_model(self._model.structure, self._pass):
             raise self._stop.raised
-        return self._made[count]
+        return self._logits[self._pass.count], self._made[count]
 
     def _describe(self, cache: KVCache) -> None:
         """Make the structures for a cache's tensors."""

@@ -26,10 +26,12 @@ class DraftShape:
         rows: Most rows beside the root's, nodes and probes together.
         parents: Of a fixed tree, as in `Draft`, and siblings by rank: the first is the likeliest token after its
             parent. None for whichever nodes the drafter holds likeliest. One that follows no tree takes the number.
+        step_worth: Tokens that a step of a drafter must be expected to gain; above 1 only what takes no time is wanted.
     """
 
     rows: int
     parents: tuple[int, ...] | None = None
+    step_worth: float = 0.0
 
     @classmethod
     def tree(cls, parents: Sequence[int]) -> DraftShape:
@@ -41,7 +43,7 @@ class DraftShape:
         if rows >= self.rows:
             return self
         rows = max(rows, 0)
-        return DraftShape(rows, None if self.parents is None else self.parents[:rows])
+        return DraftShape(rows, None if self.parents is None else self.parents[:rows], self.step_worth)
 
     @property
     def depth(self) -> int:
@@ -80,6 +82,7 @@ class Draft:
             probability, and for drawn ones as planned before they were drawn. Empty when it has none.
         proposal: How the tokens were drawn; None for a deterministic draft, whose tokens were chosen without chance.
         probes: Rows that no node, child or verdict knows; a draft may have probes and no nodes.
+        steps: Of a network that drafted, where that counts against what the draft gains.
     """
 
     tokens: tuple[int, ...] = ()
@@ -87,6 +90,7 @@ class Draft:
     scores: tuple[float, ...] = ()
     proposal: Proposal | None = None
     probes: Probes = _NO_PROBES
+    steps: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what is not a tree.

@@ -17,7 +17,7 @@ from engine.kernels.layer import row_bytes_8_bits
 from engine.model.config import ModelConfig
 from engine.model.tensors import Slot, expected_tensors
 
-Q8_0, Q4_K, Q6_K = (blocks.NAMES[name] for name in ("Q8_0", "Q4_K", "Q6_K"))
+Q4_1, Q8_0, Q4_K, Q6_K = (blocks.NAMES[name] for name in ("Q4_1", "Q8_0", "Q4_K", "Q6_K"))
 FORMAT_NAMES = ("fp32", "bf16", "q8_0", "q4_k_m")
 #: What files of plain numbers are called whatever they are in.
 _PLAIN_NAMES = {F32: "fp32", F16: "fp16", BF16: "bf16"}
@@ -121,7 +121,7 @@ def _packed(
 
 
 def weight_format(name: str) -> WeightFormat:
-    """The format of a name from `FORMAT_NAMES`, as this machine runs it.
+    """The format of a name from `FORMAT_NAMES`, or q4_1, as this machine runs it.
 
     With the kernel library bf16 is packed like the others, because torch's own product takes two to three times as
     long for up to 16 tokens on processors without AMX. Without it bf16 is dense and takes torch's product, where the
@@ -135,6 +135,7 @@ def weight_format(name: str) -> WeightFormat:
     formats = {
         "fp32": _FP32,
         "bf16": _packed("bf16", BF16),
+        "q4_1": _packed("q4_1", Q4_1),  # of draft heads, whose rows are often no multiple of 256
         "q8_0": _packed("q8_0", Q8_0),
         "q4_k_m": _packed("q4_k_m", Q4_K, finer=Q6_K),
     }

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.modes.mode import Mode, Values
+from engine.modes.mode import Mode, worthwhile
 from engine.sentences import mark
 
 if TYPE_CHECKING:
-    from engine.decoding.round_cost import RoundCost
-    from engine.decoding.schedule import Schedule
     from engine.drafting.drafter import Drafter
     from engine.drafting.match_chances import MatchChances
 
@@ -20,12 +18,6 @@ def _drafter(chances: MatchChances) -> Drafter:
     return PromptLookup(chances)
 
 
-def _schedule(values: Values, cost: RoundCost) -> Schedule:
-    from engine.decoding.worthwhile_nodes import WorthwhileNodes
-
-    return WorthwhileNodes(cost=cost)
-
-
 MODE = Mode(
     name=mark("lookup"),
     title=mark("Lookup"),
@@ -33,7 +25,7 @@ MODE = Mode(
     reason=mark("Prompt lookup was chosen."),
     predict=lambda rounds: rounds.looked_up(),
     drafter=_drafter,
-    schedule=_schedule,
+    schedule=worthwhile,
     looks_up=True,
     # It needs no second model, and its schedule drafts nothing where drafts do not pay for themselves.
     usual=mark("Auto: lookup needs no second model, and drafts only while that is faster than plain."),

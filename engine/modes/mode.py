@@ -181,7 +181,8 @@ class Mode:
 
         drafter = draft if self.drafter is None else self.drafter(chances)
         assert drafter is not None, f"the mode {self.name} was planned without a draft"
-        return Recipe(drafter, verifier, self.schedule(values, cost))
+        schedule = worthwhile if drafter.gives_chances else self.schedule
+        return Recipe(drafter, verifier, schedule(values, cost))
 
 
 def no_drafter(chances: MatchChances) -> Drafter:
@@ -204,3 +205,10 @@ def adaptive(values: Values, cost: RoundCost) -> Schedule:
     from engine.decoding.adaptive_budget import AdaptiveBudget
 
     return AdaptiveBudget(values["draft_nodes"], cost)
+
+
+def worthwhile(values: Values, cost: RoundCost) -> Schedule:
+    """As many nodes as pay, by their own chances."""
+    from engine.decoding.worthwhile_nodes import WorthwhileNodes
+
+    return WorthwhileNodes(values.get("draft_nodes", WorthwhileNodes.LARGEST), cost)

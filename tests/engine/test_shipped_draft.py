@@ -71,7 +71,7 @@ def test_replies_with_it_are_plain_ones_token_for_token_and_take_fewer_forwards(
 ) -> None:
     tokenizer = Tokenizer(model)
     network = load_feature_network(
-        HeadCheckpoint(DRAFT), decoder.config, share(decoder.source), weight_format("q8_0")
+        HeadCheckpoint(DRAFT), decoder.config, share(decoder.source), weight_format("q4_1")
     )
     lengths = []
     for request in REQUESTS:

@@ -25,6 +25,8 @@ int32_t tenon_forward(const struct tenon_model *model, const struct tenon_pass *
     const struct row_operations *rows = dispatch_highest()->rows;
     const int64_t width = model->hidden;
     int64_t asked = now_us();
+    if (model->join.n && tenon_matmul(&model->join, pass->given, pass->m, pass->hidden, threads))
+        return TENON_NO_MEMORY;
     for (int64_t i = 0; i < model->layers; i++) {
         const struct tenon_layer *layer = model->layer[i];
         const struct tenon_step *step = &pass->steps[model->kind[i]];
@@ -39,10 +41,11 @@ int32_t tenon_forward(const struct tenon_model *model, const struct tenon_pass *
         tenon_layer_forward(layer, step, keys, keys + layer->kv_heads * step->head_stride, pass->hidden, scratch,
                             threads);
     }
-    for (int64_t row = 0; row < pass->m; row++)
+    for (int64_t row = 0; model->final_norm && row < pass->m; row++)
         rows->norm(pass->hidden + row * width, model->final_norm, model->norm_floor, width,
                    pass->normed + row * width);
     if (!pass->count)
         return 0;
-    return tenon_matmul(&model->head, pass->normed + pass->first * width, pass->count, pass->logits, threads);
+    const float *mapped = model->final_norm ? pass->normed : pass->hidden;
+    return tenon_matmul(&model->head, mapped + pass->first * width, pass->count, pass->logits, threads);
 }

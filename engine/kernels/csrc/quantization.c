@@ -70,6 +70,12 @@ static int quantize_row(int32_t type, const float *x, int64_t k, uint8_t *raw)
             finite &= finite_half(raw);
         }
         break;
+    case TENON_Q4_1:
+        for (; k > 0; k -= 32, x += 32, raw += 20) {
+            quantize_q4_1(x, raw);
+            finite &= finite_half(raw) && finite_half(raw + 2);
+        }
+        break;
     case TENON_Q4_K:
         for (; k > 0; k -= SUPER, x += SUPER, raw += 144) {
             quantize_minima(x, 15.0f, 4, raw);
@@ -107,8 +113,8 @@ static void quantize_rows(void *context, int32_t thread)
 int32_t tenon_quantize(int32_t type, const float *x, int64_t n, int64_t k, void *raw, int32_t threads)
 {
     const struct block_form *form = block_form_of(type, k);
-    if (!form || (type != TENON_F16 && type != TENON_BF16 && type != TENON_Q8_0 && type != TENON_Q4_K && type != TENON_Q5_K
-                  && type != TENON_Q6_K))
+    if (!form || (type != TENON_F16 && type != TENON_BF16 && type != TENON_Q4_1 && type != TENON_Q8_0 && type != TENON_Q4_K
+                  && type != TENON_Q5_K && type != TENON_Q6_K))
         return TENON_UNKNOWN;
     struct quantization call = {.x = x, .raw = raw, .k = k, .row_bytes = k / form->elements * form->bytes, .type = type};
     atomic_init(&call.failed, 0);

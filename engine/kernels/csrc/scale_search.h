@@ -168,18 +168,36 @@ INLINE void choose_minima(const float *x, const float *weight, const float *scal
     *next_minimum = determinant > 0.0f ? (ab * xa - aa * xb) / determinant : 0.0f;
 }
 
+/* What a sub-block's numbers count in a fit: large ones more. */
+INLINE void weigh(const float *x, float *weight)
+{
+    float square = 0.0f;
+    for (int i = 0; i < 32; i++)
+        square += x[i] * x[i];
+    square = sqrtf(square / 32.0f);
+    for (int i = 0; i < 32; i++)
+        weight[i] = square + fabsf(x[i]);
+}
+
+static void quantize_q4_1(const float *x, uint8_t *raw)
+{
+    const float top = 15.0f;
+    float weight[32], q[32], scale, minimum;
+    weigh(x, weight);
+    fit_minimum(x, weight, top, &scale, &minimum);
+    const float d = put_half(scale, raw), offset = put_half(-minimum, raw + 2);
+    round_block(x, weight, 32, d, offset, 0.0f, top, q);
+    for (int i = 0; i < 16; i++)
+        raw[4 + i] = (uint8_t)((int)q[i] | (int)q[i + 16] << 4);
+}
+
 INLINE void quantize_minima(const float *x, const float top, const int bits, uint8_t *raw)
 {
     float weight[SUPER], scale[8], minimum[8], d = 0.0f, dmin = 0.0f;
     struct choice choice, best = {.d = INFINITY, .error = INFINITY};    /* which stands where nothing fits */
     for (int j = 0; j < 8; j++) {
         const float *own = x + 32 * j;
-        float square = 0.0f;
-        for (int i = 0; i < 32; i++)
-            square += own[i] * own[i];
-        square = sqrtf(square / 32.0f);
-        for (int i = 0; i < 32; i++)
-            weight[32 * j + i] = square + fabsf(own[i]);
+        weigh(own, weight + 32 * j);
         fit_minimum(own, weight + 32 * j, top, scale + j, minimum + j);
         d = scale[j] > d ? scale[j] : d;
         dmin = minimum[j] > dmin ? minimum[j] : dmin;

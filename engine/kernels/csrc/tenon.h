@@ -42,7 +42,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 5, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 6, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -100,7 +100,7 @@ TENON_API int32_t tenon_unpack(int32_t type, const void *arranged, int64_t n, in
 TENON_API int32_t tenon_dequantize(int32_t type, const void *raw, int64_t k, const int64_t *rows, int64_t count,
                                    float *out, int32_t threads);
 
-/* Floats (n, k) into GGUF blocks of F16, Q8_0, Q4_K, Q5_K, Q6_K or BF16. TENON_NOT_FINITE for a NaN, an infinity, or
+/* Floats (n, k) into GGUF blocks of F16, Q4_1, Q8_0, Q4_K, Q5_K, Q6_K or BF16. TENON_NOT_FINITE for a NaN, an infinity, or
  * what would become one. */
 TENON_API int32_t tenon_quantize(int32_t type, const float *x, int64_t n, int64_t k, void *raw, int32_t threads);
 
@@ -153,9 +153,10 @@ struct tenon_model {
     int64_t layers, hidden;
     const struct tenon_layer *const *layer;
     const int32_t *kind;        /* (layers): which of a pass's steps is a layer's */
-    const float *final_norm;    /* as a layer's */
+    const float *final_norm;    /* as a layer's, or NULL */
     float norm_floor;
     struct tenon_matrix head;
+    struct tenon_matrix join;   /* what enters the first layer from rows that are given; n is 0 where these enter it */
 };
 
 /* One forward. */
@@ -163,8 +164,9 @@ struct tenon_pass {
     const struct tenon_step *steps;
     void *const *caches;        /* (layers): each layer's keys, and its values behind them */
     float *const *inputs;       /* (layers): where a layer's input is copied to, or NULL; NULL: none is wanted */
-    float *hidden;              /* (m, hidden): in, and changed */
-    float *normed;              /* (m, hidden): out, behind the final norm */
+    const float *given;         /* (m, join.k), where the model joins rows */
+    float *hidden;              /* (m, hidden): in, where it does not, and changed */
+    float *normed;              /* (m, hidden): out, behind the final norm; only with one */
     float *logits;              /* (count, head.n): out, of count rows from first on */
     int64_t m, first, count;
     int32_t (*stop)(void);      /* or NULL; asked between layers, at most every few milliseconds, whether to stop */

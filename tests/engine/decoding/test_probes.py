@@ -75,6 +75,8 @@ class Prober:
     Every third draft has probes alone.
     """
 
+    gives_chances = False
+
     def __init__(self, decoder: Decoder, truth: Sequence[int], hidden_layers: tuple[int, ...] = ()) -> None:
         self.hidden_layers = hidden_layers
         self.hidden: list[torch.Tensor] = []

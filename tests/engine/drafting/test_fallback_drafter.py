@@ -26,6 +26,7 @@ class Failing:
 
     def __init__(self, method: str, call: int, error: BaseException) -> None:
         self.hidden_layers: tuple[int, ...] = (1,)
+        self.gives_chances = False
         self._left = {method: call}
         self._error = error
         self.calls = 0

@@ -1,0 +1,146 @@
+"""Chains of a head: the tokens of its trees of width 1, the target's own words, and no time that they do not earn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.decoding.sequence import TokenSequence
+from engine.decoding.target import Target
+from engine.decoding.worthwhile_nodes import WorthwhileNodes
+from engine.drafting.chain_draft import ChainDraft
+from engine.drafting.drafter import NoDrafter
+from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.feature_draft import FeatureDraft
+from engine.drafting.feature_network import FeatureNetwork
+from engine.drafting.head_loader import load_feature_network, share
+from engine.drafting.prompt_lookup import PromptLookup
+from engine.drafting.share_chances import ShareChances
+from engine.kernels import library
+from engine.messages import RoundRecord
+from engine.model.config import read_config
+from engine.model.decoder import Decoder
+from engine.model.packed_loader import load_packed
+from engine.model.sampling import Sampler
+from engine.model.token_tree import Draft, DraftShape
+from engine.model.weight_format import weight_format
+from engine.placement.link import Link
+from engine.placement.resident import Resident
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.head_checkpoint import HeadCheckpoint
+from tests.support.heads import make_head
+from tests.support.replies import run_reply
+
+pytestmark = pytest.mark.skipif(library.available() is None, reason="the kernel library was not built")
+CONTEXT = 200
+
+
+@pytest.fixture(scope="module")
+def target(llama_folder: Path) -> Decoder:
+    checkpoint = Checkpoint(llama_folder)
+    config = read_config(checkpoint)
+    return Decoder(config, Resident(load_packed(checkpoint, config, weight_format("q8_0"))))
+
+
+@pytest.fixture(scope="module")
+def network(target: Decoder, tmp_path_factory: pytest.TempPathFactory) -> FeatureNetwork:
+    folder = make_head("eagle").write(tmp_path_factory.mktemp("head"), safetensors=True)
+    shared = share(target.source)
+    return load_feature_network(HeadCheckpoint(folder), target.config, shared, weight_format("q4_1"))
+
+
+def head(network: FeatureNetwork) -> FeatureDraft:
+    return FeatureDraft(network, TreeShape(1, 4, 4), CONTEXT, Link(torch.device("cpu")), lambda: None)
+
+
+class OnlyHead(PromptLookup):
+    def propose(self, shape: DraftShape) -> Draft:
+        return Draft()
+
+
+class Compared(ChainDraft):
+    """Compares each chain with the tree of width 1 of another drafter that has seen the same."""
+
+    compared = 0
+
+    def __init__(self, network: FeatureNetwork) -> None:
+        super().__init__(head(network), OnlyHead(), ShareChances())
+        self._trees = head(network)
+
+    def reset(self, prompt: list[int]) -> int:  # type: ignore[override]
+        self._trees.reset(prompt)
+        return super().reset(prompt)
+
+    def observe(self, tokens, hidden, probes=None) -> None:  # type: ignore[no-untyped-def]
+        self._trees.observe(tokens, hidden)
+        super().observe(tokens, hidden, probes)
+
+    def propose(self, shape: DraftShape) -> Draft:
+        chain = super().propose(shape)
+        if shape.rows:
+            assert chain.tokens == self._trees.propose(shape).tokens
+            assert chain.steps == len(chain)
+            self.compared += 1
+        return chain
+
+
+@pytest.mark.parametrize("sampler", [Sampler(), Sampler(temperature=0.7, seed=3)])
+def test_chains_are_trees_of_width_1_and_change_no_token(
+    target: Decoder, network: FeatureNetwork, sampler: Sampler
+) -> None:
+    assert head(network).runs_chains
+    prompt = torch.randint(3, 300, (40,), generator=torch.Generator().manual_seed(2)).tolist()
+    plain, _ = run_reply(TokenSequence(Target(target), CONTEXT), NoDrafter(), prompt, 60, 0, sampler)
+    drafter = Compared(network)
+    drafted, _ = run_reply(TokenSequence(Target(target), CONTEXT), drafter, prompt, 60, 4, sampler)
+    assert drafted == plain
+    assert drafter.compared > 20
+
+
+def test_rows_that_waited_for_long_are_taken_in_by_the_short_way(
+    target: Decoder, network: FeatureNetwork
+) -> None:
+    text = torch.randint(3, 300, (60,), generator=torch.Generator().manual_seed(5)).tolist()
+    cache = target.new_cache(len(text))
+    hidden = target.forward(torch.tensor(text), torch.arange(len(text)), cache).hidden
+    late, prompt = head(network), head(network)
+    late.reset(text[:30])
+    late.observe(text[30:31], hidden[:30])
+    for at in range(31, len(text)):
+        late.observe(text[at : at + 1], hidden[at - 1 : at])
+    prompt.reset(text[:-1])
+    prompt.observe(text[-1:], hidden[: len(text) - 1])
+    found: list[torch.Tensor] = []
+    for drafter in (late, prompt):
+        drafter.run_chain(lambda logits: found.append(logits.clone()))
+    assert torch.equal(*found)
+
+
+def test_a_share_is_worth_what_it_was_seen_to_be() -> None:
+    chances = ShareChances()
+    assert chances.chance(0.95) == pytest.approx(0.95)
+    for held in (True, False) * 100:
+        chances.learn(0.97, held)
+    assert chances.chance(0.95) == pytest.approx(0.5, abs=0.05)
+    assert chances.chance(0.55) == pytest.approx(0.55)
+
+
+@pytest.mark.parametrize("step_ms", [10.0, 40.0])
+def test_a_network_whose_drafts_never_hold_is_hardly_asked(step_ms: float) -> None:
+    """A plain round takes 100 ms; of 400 tokens no more than two in a hundred are lost, and the network is tried on."""
+    schedule, seconds, asked = WorthwhileNodes(15), 0.0, 0
+    for position in range(400):
+        shape = schedule.shape()
+        proposed = Draft((7,), (-1,), (-0.2,), steps=1) if shape.step_worth <= 1.0 else Draft()
+        asked += proposed.steps
+        draft = schedule.choose(proposed)
+        draft_ms, verify_ms = step_ms * proposed.steps, 100.0 + 20.0 * len(draft)
+        record = RoundRecord(
+            position, draft.tokens, draft.parents, draft.scores, (), (5,), draft_ms, verify_ms
+        )
+        schedule.observe(record)
+        seconds += (draft_ms + verify_ms) / 1e3
+    assert 3 < asked < 60
+    assert seconds < 40.0 * 1.025
