@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.chat.model_entries import Fit, ListedModel, fit_of
-from app.chat.modes import mode_title
+from app.chat.modes import known_modes, mode_title
 from app.chat.recommendation import Recommendation
 from engine.messages import MachineReport, ModePrediction, PlanReport, Prediction
 
@@ -244,6 +244,7 @@ _WORDS: dict[str, Callable[[HelpFacts], str]] = {
     "largest": _largest,
     "memory": _memory,
     "mode-here": _mode_here,
+    "mode-names": lambda facts: ", ".join(f"`{mode.name}`" for mode in known_modes()),
     "model": _model,
     "modes": _modes,
     "recommended": _recommended,

@@ -77,7 +77,7 @@ def test_standard_input_raw_and_system_prompts(
         (["ask", "--model", "/no/such/folder", "x"], "no model '/no/such/folder'"),
         (["ask", "--model", "{model}", "--temperature", "-2", "x"], "temperature is -2"),
         (["ask", "--model", "{model}", "--mode", "fast", "x"], "no mode 'fast'"),
-        (["ask", "--model", "{model}", "--fallback-threshold", "1.5", "x"], "above 0 and at most 1, not 1.5"),
+        (["ask", "--model", "{model}", "--fallback-threshold", "1.5", "x"], "between 0.0001 and 1, not 1.5"),
         (["ask", "--model", "{model}", "  "], "message is empty"),
         (["ask", "--raw", "--system", "a", "x"], "--system"),
         (["dance"], "dance"),

@@ -16,6 +16,7 @@ from app.bridge.engine_client import EngineClient
 from app.chat import modes
 from app.chat.engine_options import load_options
 from app.chat.plan_rows import plan_rows, predicted_speeds, with_plan
+from app.help.facts import HelpFacts
 from app.ui.main_window import MainWindow
 from app.ui.settings.dialog import SettingsDialog
 from app.ui.settings.number_field import NumberField
@@ -62,6 +63,8 @@ def test_menu_inspector_and_settings_have_it(qtbot: QtBot, window: MainWindow) -
     assert (rows[0].title, rows[0].predicted) == ("Echo", 99.0)
 
     workspace = window.page._workspace
+    assert "Echo" in [row.title for row in workspace.inspection.plan()]
+    assert "`echo`" in HelpFacts("", "").words("mode-names")
     dialog = SettingsDialog(window._theme, workspace, window)
     qtbot.addWidget(dialog)
     dialog.go("speed")
