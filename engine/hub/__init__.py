@@ -1,1 +1,11 @@
 """Models on this machine, and from the hub."""
+
+import os
+from urllib.parse import quote, urlsplit
+
+# The hub's client library parses the address while it is imported, and fails where that cannot be done. Quoted, it can
+# be parsed, and `Hub` says that it is no address.
+try:
+    urlsplit(os.environ.get("HF_ENDPOINT", ""))
+except ValueError:
+    os.environ["HF_ENDPOINT"] = quote(os.environ["HF_ENDPOINT"], safe=":/")

@@ -263,9 +263,10 @@ def _scheme(endpoint: str) -> str:
     try:
         url, split = httpx2.URL(endpoint), urlsplit(endpoint)
         usable = split.scheme in ("http", "https") and url.host and split.port != 0 and endpoint.isprintable()
+        usable = usable and " " not in endpoint and "%" not in (split.hostname or "")
     except (ValueError, httpx2.InvalidURL):
         return ""
-    return split.scheme if usable and " " not in endpoint else ""
+    return split.scheme if usable else ""
 
 
 def _size(said: object) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ from engine.hub.connection import Hub
 from engine.hub.installed import find_model
 from engine.hub.local_import import adopt
 from tests.support.checkpoints import write_checkpoint
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("reference", ["x" * 300, "a/" + "y" * 300, "~/" + "z" * 300, "\ud800", "a\0b"])
@@ -39,6 +43,17 @@ def test_a_name_that_no_file_can_have_is_no_model(reference: str) -> None:
 def test_a_malformed_endpoint_is_said(endpoint: str) -> None:
     with pytest.raises(InvalidOption, match="must look like https://huggingface"):
         Hub(endpoint)
+
+
+@pytest.mark.parametrize("endpoint", ["http://[", "http://a]b", "https://\u2100"])
+def test_an_endpoint_that_cannot_be_parsed_is_said_where_the_library_is_imported(endpoint: str) -> None:
+    program = "import sys; from engine.cli import main; sys.exit(main(['models', 'search', 'x']))"
+    environment = {**os.environ, "HF_ENDPOINT": endpoint, "PYTHONUTF8": "1"}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, cwd=ROOT)
+    assert done.returncode != 0
+    assert "must look like https://huggingface.co" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_file_in_the_place_of_the_models_is_said(tmp_path: Path) -> None:
