@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+from pathlib import Path
 
 from engine.errors import OutOfDisk
 from engine.sentences import mark, say
@@ -29,5 +31,8 @@ def file_trouble(error: OSError) -> OutOfDisk:
     """A sentence for what a file or a folder refuses."""
     sentence = _REMEDIES.get(error.errno or 0, _OTHER)
     reason = error.strerror or str(error) or type(error).__name__
-    figures = {"path": str(error.filename or say("A file")), "reason": reason}
+    path = str(error.filename or say("A file"))
+    if error.errno == errno.ENOTDIR:  # it is a part of the path that is no folder
+        path = next((str(part) for part in Path(path).parents if os.path.isfile(part)), path)
+    figures = {"path": path, "reason": reason}
     return OutOfDisk(say(sentence, **figures), details=repr(error))

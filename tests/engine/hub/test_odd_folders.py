@@ -62,6 +62,9 @@ def test_a_file_in_the_place_of_the_models_is_said(tmp_path: Path) -> None:
     source = write_checkpoint(tmp_path / "mine")
     with pytest.raises(OutOfDisk, match="models"):
         adopt(models, source)
+    with pytest.raises(NotADirectoryError) as caught:
+        (models / ".incoming" / "mine").mkdir()
+    assert f"{models} stands in the way" in file_trouble(caught.value).message
     models.unlink()
     assert adopt(models, source) == source
 
