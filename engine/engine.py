@@ -81,7 +81,7 @@ class Engine:
             on_event: Called with each event, from the owner thread.
         """
         self._on_event = on_event
-        self._commands: queue.Queue[Command] = queue.Queue()
+        self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._cancelled: set[str] = set()
         self._closing = threading.Event()
         self._running = ""
@@ -156,7 +156,14 @@ class Engine:
             return False
 
     def _step(self) -> None:
-        """One step of each open request."""
+        """One step of each open request; where there is one, steps until it ends or another command comes."""
+        if len(self._open) == 1:
+            self._running, rest = self._open[0]
+            for _ in rest:
+                if not self._commands.empty() or self._next is not None:
+                    return
+            self._open.clear()
+            return
         for each in tuple(self._open):
             self._running, rest = each
             if next(rest, _ENDED) is _ENDED:

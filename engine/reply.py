@@ -85,7 +85,8 @@ class ReplyRun:
         self._plan, self._mode = settled.plan, settled.mode
         self._draft = model.draft if self._mode.needs_draft else None
         self._chances = model.match_chances
-        self._crossed_bytes, self._read_bytes = self._traffic()
+        self._crossed_before = model.link.to_device_bytes
+        self._read_before = model.placement.disk_read_bytes
         self._sampler = settled_sampler(
             request.sampling, model.generation_config, secrets.randbits(32), request.raw_prompt is None
         )
@@ -131,12 +132,7 @@ class ReplyRun:
         recipe = replace(recipe, schedule=recorded)
         hooks = Hooks(self._check, self._prefilled, self._emitted)
         try:
-            for _ in decode(sequence, recipe, self._prompt, self._reply, self._clock, hooks):
-                crossed, read = self._traffic()
-                yield
-                now_crossed, now_read = self._traffic()
-                self._crossed_bytes += now_crossed - crossed
-                self._read_bytes += now_read - read
+            yield from decode(sequence, recipe, self._prompt, self._reply, self._clock, hooks)
         except Cancelled:
             self._reply.close(None)
         finally:
@@ -288,19 +284,14 @@ class ReplyRun:
             return None
         return (0, *self._reply.ends)[repeated_from(self._reply.token_ids)]
 
-    def _traffic(self) -> tuple[int, int]:
-        """Bytes that went to the device and came from the disk so far, for this reply and others."""
-        return self._model.link.to_device_bytes, self._model.placement.disk_read_bytes
-
     def _memory(self) -> Memory:
         link = self._model.link
-        crossed, read = self._traffic()
         peaks = {} if link.device.type == "cpu" else {str(link.device): device_peak_bytes(link.device)}
         return replace(
             own_memory(),
             device_peak_bytes=peaks,
-            disk_read_bytes=read - self._read_bytes,
-            host_to_device_bytes=crossed - self._crossed_bytes,
+            disk_read_bytes=self._model.placement.disk_read_bytes - self._read_before,
+            host_to_device_bytes=link.to_device_bytes - self._crossed_before,
         )
 
     def _drafted_text(self) -> tuple[tuple[int, int], ...]:

@@ -98,7 +98,10 @@ def decode(
         drafted, waited_s = time.perf_counter(), sequence.waited_s
         logits = sequence.verify(root, draft, hooks.check, recipe.drafter.draft_ahead)
         verdict = recipe.verifier.verify(draft, logits, position, recent)
-        probes = sequence.probe_logits(draft.probe_rows(verdict.nodes[-1] if verdict.nodes else ROOT))
+        # Between two forwards each call counts: nothing of Python is in the processor's caches then.
+        probes = None
+        if draft.probes.parents:
+            probes = sequence.probe_logits(draft.probe_rows(verdict.nodes[-1] if verdict.nodes else ROOT))
         verified = time.perf_counter()
 
         emitted, goes_on = _take(verdict.tokens, reply)
@@ -128,8 +131,10 @@ def decode(
 
 def _shape(schedule: Schedule, reply: ReplyText, sequence: TokenSequence) -> DraftShape:
     """The schedule's shape, cut to what fits beside the root in the cache and to what so many tokens may need."""
-    shape = schedule.shape().at_most(sequence.draft_room)
-    return shape if reply.remaining is None else shape.at_most(_ROWS_FOR_EACH * (reply.remaining - 1))
+    shape, rows = schedule.shape(), sequence.draft_room
+    if reply.remaining is not None:
+        rows = min(rows, _ROWS_FOR_EACH * (reply.remaining - 1))
+    return shape if shape.rows <= rows else shape.at_most(rows)
 
 
 def _take(tokens: Sequence[int], reply: ReplyText) -> tuple[list[int], bool]:

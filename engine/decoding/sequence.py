@@ -33,7 +33,7 @@ class TokenSequence:
     def __init__(self, target: Target, context: int, draft: DraftText | None = None) -> None:
         """Set up an empty cache."""
         self._target = target
-        self._decoder = target.decoder
+        self._decoder = target.settled_decoder()
         self._cache = self._decoder.new_cache(context)
         self.context = context
         self.draft = draft
@@ -170,7 +170,8 @@ class TokenSequence:
         # No layer's input but the head's.
         of_tokens = draft.is_chain and not draft.probes.parents
         if of_tokens and self._hidden_layers in ((), (self._decoder.config.layers,)):
-            self._follow_target(check)
+            if self._target.decoder is not self._decoder:
+                self._follow_target(check)
             found = self._decoder.read_next((root, *draft.tokens), self._cache, check)
             if found is not None:
                 logits, hidden = found
@@ -236,14 +237,11 @@ class TokenSequence:
         return time.perf_counter() - begun
 
     def _follow_target(self, check: Callable[[], None]) -> None:
-        """Go on with the target's decoder where that is another one: what the cache held is read again.
+        """Go on with the target's new decoder: what the cache held is read again.
 
         Hidden rows of that text were kept or handed over already, on the side that did not fail.
         """
-        decoder = self._target.decoder
-        if decoder is self._decoder:
-            return
-        self._decoder = decoder
+        decoder = self._decoder = self._target.settled_decoder()
         self._last_hidden = None
         long_text = self._cache.long_text
         self._cache = decoder.new_cache(self.context)
@@ -290,7 +288,8 @@ class TokenSequence:
                 embeddings=embeddings,
             )
 
-        self._follow_target(check)
+        if self._target.decoder is not self._decoder:
+            self._follow_target(check)
         output = None
         try:
             output = run()

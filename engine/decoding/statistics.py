@@ -71,7 +71,7 @@ class ReplyClock:
         self.draft_n_accepted += accepted
         self.draft_s += record.draft_ms / 1e3
         self.verify_s += record.verify_ms / 1e3
-        if not record.drafted_rows:
+        if not (record.tokens or record.probes):
             self._plain_s.append(record.verify_ms / 1e3)
         while len(self._tested) < tested:
             self._tested.append(0)

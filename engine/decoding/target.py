@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
 from engine.model.row_runs import RowRuns
 
@@ -22,32 +21,30 @@ class Target:
             what torch raised. None where there is no such device.
 
     Attributes:
+        config: Of the model.
+        decoder: The model; None from a failure until a sequence goes on.
         row_runs: Cuts the pieces of a prompt within the layers.
     """
 
     def __init__(self, decoder: Decoder, fallback: Callable[[RuntimeError], Decoder] | None = None) -> None:
         self.row_runs = RowRuns(LAYER_GOAL_S)
-        self._decoder = decoder
+        self.config = decoder.config
+        self.decoder: Decoder | None = decoder
         self._fallback = fallback
         self._failure: RuntimeError | None = None
 
-    @property
-    def config(self) -> ModelConfig:
-        """Of the model."""
-        return self._decoder.config
-
-    @property
-    def decoder(self) -> Decoder:
+    def settled_decoder(self) -> Decoder:
         """The decoder; another one after a failure, whose caches hold nothing yet."""
-        if self._failure is not None:
-            assert self._fallback is not None, "a device failed"
-            self._decoder = self._fallback(self._failure)
+        if self.decoder is None:
+            assert self._fallback is not None
+            assert self._failure is not None
+            self.decoder = self._fallback(self._failure)
             self._failure = self._fallback = None
-        return self._decoder
+        return self.decoder
 
     def fail(self, error: RuntimeError) -> None:
         """Take note of what torch raised when a device was lost or full, or raise it where there is no fallback."""
         if self._fallback is None:
             raise error
         # Its traceback would hold on to the memory of that device.
-        self._failure = error.with_traceback(None)
+        self._failure, self.decoder = error.with_traceback(None), None

@@ -208,7 +208,7 @@ class RoundRecord:
 
 @dataclass(frozen=True)
 class Memory:
-    """Memory and traffic of one reply, in bytes. ``resident_bytes`` is the process's resident set now."""
+    """Memory of the process and its traffic during one reply, in bytes; ``resident_bytes`` is its resident set now."""
 
     resident_bytes: int = 0
     resident_peak_bytes: int = 0
