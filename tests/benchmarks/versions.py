@@ -4,7 +4,7 @@
 
 Each checkout runs an engine in a process of its own, with the same options. Replies take turns, one of each checkout;
 a ratio is the median over neighbouring replies, this checkout's time over the other's: below 1 this one is faster.
-A reply's time is that of its rounds, as its statistics have it.
+This checkout named once more is a control. A reply's time is that of its rounds, as its statistics have it.
 """
 
 from __future__ import annotations
@@ -96,7 +96,12 @@ def main() -> None:
     workers = [Worker(checkout.resolve(), options) for checkout in (_OWN, *options.checkouts)]
     for worker in workers:
         worker.milliseconds()  # loads, and fills the caches
-    times = [[worker.milliseconds() for worker in workers] for _ in range(options.runs)]
+    times = []
+    for run in range(options.runs):
+        # Whoever comes first may find the processor otherwise than who comes last, so each is first in turn.
+        order = [(run + at) % len(workers) for at in range(len(workers))]
+        found = {at: workers[at].milliseconds() for at in order}
+        times.append([found[at] for at in range(len(workers))])
     for at, worker in enumerate(workers):
         ratio = statistics.median(each[0] / each[at] for each in times)
         own = statistics.median(each[at] for each in times)
