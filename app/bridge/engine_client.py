@@ -34,8 +34,8 @@ _log = logging.getLogger(__name__)
 
 SERVE = "engine.process:serve"
 _ENDLESS = mark(
-    "The engine waits for a disk or a device that does not answer, and cannot be ended. Your message and what was "
-    "written are kept: restart the computer if this happens again."
+    "The engine waits for a disk or a device that does not answer, and cannot be ended: restart the computer if this "
+    "happens again."
 )
 
 

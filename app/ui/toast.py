@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtCore import QEasingCurve, QEvent, QPoint, QPropertyAnimation, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QEnterEvent
@@ -30,7 +31,7 @@ _SIGN_PX = 20
 
 
 class Toast(QFrame):
-    """One at a time: a new one takes the place of the old."""
+    """One at a time: a new one takes the place of the old. Trouble that nobody has closed comes back behind it."""
 
     focus_left = Signal()
 
@@ -43,6 +44,8 @@ class Toast(QFrame):
         self._on_action: Callable[[], object] | None = None
         self._bottom_px = _MARGIN_PX
         self._on_details: Callable[[], object] | None = None
+        self._said: tuple[Any, ...] = ()  # the arguments of `say`
+        self._covered: list[tuple[Any, ...]] = []  # of trouble that others stand before
         self._title = PlainLabel(self)
         self._title.setProperty("kind", "strong")
         self._title.setWordWrap(True)
@@ -121,6 +124,10 @@ class Toast(QFrame):
         A title stands above the sentence, and the buttons then below it; one that tells more is there with
         ``on_details``.
         """
+        if self.isVisible() and self._lasting and self._title.text() and self.text != sentence:
+            self._covered.append(self._said)
+        self._said = (sentence, action, on_action, lasting, title, on_details)
+        self._covered = [said for said in self._covered if said[0] != sentence]
         self._on_action, self._on_details = on_action, on_details
         self._title.setText(title)
         self._title.setVisible(bool(title))
@@ -196,12 +203,18 @@ class Toast(QFrame):
             if focused is not None and focused.hasFocus():
                 self.focus_left.emit()
             self.hide()
+        if self._covered:
+            self.say(*self._covered.pop())
+
+    def take_back(self, sentence: str) -> None:
+        """What it says is no longer so."""
+        self._covered = [said for said in self._covered if said[0] != sentence]
+        if self.text == sentence:
+            self.dismiss()
 
     @Slot()
     def _show_details(self) -> None:
-        self.dismiss()
-        if self._on_details is not None:
-            self._on_details()
+        self._leave_for(self._on_details)
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """The pointer holds it."""
@@ -214,6 +227,9 @@ class Toast(QFrame):
 
     @Slot()
     def _act(self) -> None:
+        self._leave_for(self._on_action)
+
+    def _leave_for(self, action: Callable[[], object] | None) -> None:
         self.dismiss()
-        if self._on_action is not None:
-            self._on_action()
+        if action is not None:
+            action()

@@ -99,8 +99,7 @@ class TroubleDesk(QObject):
     @Slot(str)
     def _over(self, sentence: str) -> None:
         """Forget trouble that is mended."""
-        if self._toast.text == sentence:
-            self._toast.dismiss()
+        self._toast.take_back(sentence)
 
     @Slot(object)
     def tell_uncaught(self, report: ErrorReport) -> None:

@@ -19,3 +19,22 @@ def test_a_sentence_of_one_line_stands_in_the_middle(
     frame = toast.rect().center().y()
     parts = [toast._label, toast.action_button] if action else [toast._label, toast._close]
     assert [abs(part.geometry().center().y() - frame) <= 1 for part in parts] == [True, True]
+
+
+def test_trouble_that_nobody_has_closed_comes_back_behind_a_notice(window: MainWindow) -> None:
+    toast, opened = window.toast, []
+    full, undone = "The disk is full.", "The chat is archived."
+    toast.say(full, "Open the folder", lambda: opened.append("folder"), True, "Your chats cannot be saved")
+    toast.say("The settings cannot be saved.", lasting=True)
+    toast.say(undone, "Undo", lambda: opened.append("chat"))
+    toast.action_button.click()
+    assert opened == ["chat"]
+    assert (toast.text, toast.fades, toast.action_button.text()) == (full, False, "Open the folder")
+    toast.say(undone)
+    toast.take_back(full)  # there is room again: it is not said a second time
+    assert toast.text == undone
+    toast.dismiss()
+    assert not toast.isVisible()
+    toast.say(full, lasting=True, title="Your chats cannot be saved")
+    toast.take_back(full)
+    assert not toast.isVisible()
