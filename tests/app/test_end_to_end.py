@@ -96,12 +96,9 @@ def test_a_first_day(qtbot: QtBot, person: Person, tmp_path: Path, monkeypatch: 
     person.press(2, Action.NEXT)
 
     person.press(3, Action.REGENERATE)
-    person.wait(
-        lambda: (
-            len(person.workspace.library.alternatives(person.window.page.current, person.messages()[3].id))
-            == 2
-        )
-    )  # type: ignore[arg-type]
+    shown, reply = person.window.page.current, person.messages()[3].id
+    assert shown is not None
+    person.wait(lambda: len(person.workspace.library.alternatives(shown, reply)) == 2)
     person.wait_for_reply()
 
     # A mode without the draft it needs gives way to auto, with a line that says so.
@@ -116,7 +113,7 @@ def test_a_first_day(qtbot: QtBot, person: Person, tmp_path: Path, monkeypatch: 
         reply = person.wait_for_reply()
         assert reply.statistics is not None
         assert reply.statistics.mode == ran
-        assert any("none is chosen for this model" in notice for notice in reply.notices) == (mode != ran)
+        assert any("The mode was chosen automatically" in notice for notice in reply.notices) == (mode != ran)
 
     chat = person.window.page.current
     qtbot.keyClick(person.window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
