@@ -181,7 +181,8 @@ class Mode:
 
         drafter = draft if self.drafter is None else self.drafter(chances)
         assert drafter is not None, f"the mode {self.name} was planned without a draft"
-        schedule = worthwhile if drafter.gives_chances else self.schedule
+        # A loaded draft may know chances of its own; a mode that brings its drafter brings the schedule for it.
+        schedule = worthwhile if self.drafter is None and drafter.gives_chances else self.schedule
         return Recipe(drafter, verifier, schedule(values, cost))
 
 
