@@ -30,17 +30,12 @@ INLINE ivec step_weights(const uint8_t w[][STEP_BYTES], const int step, int at, 
     return !narrow ? four : step % 2 ? odd_bytes(four) : even_bytes(four);
 }
 
-/* The integers' sums of a sub-block. Without `ahead` nothing is asked for, and weights are in bytes whatever the type. */
-INLINE void block_sub(const struct job *job, const uint8_t w[][STEP_BYTES], int row, const uint8_t *x,
-                      const union offset *offset, struct ahead *ahead, ivec sum[][BLOCK_COLUMNS], const int vectors,
-                      const int columns, const int subs, const int mins, const int bits)
+/* The integers' sums of a sub-block. Without `ahead` nothing is asked for; `narrow`: weights of 16 bits are still in bytes. */
+INLINE void block_sub(int64_t stride, const uint8_t w[][STEP_BYTES], int row, const uint8_t *x, const int32_t start[],
+                      struct ahead *ahead, ivec sum[][BLOCK_COLUMNS], const int vectors, const int columns, const int steps,
+                      const int narrow, const int bits)
 {
-    const int wide = SPREAD_WIDE(bits) ? 2 : 1, steps = wide * GROUP_STEPS / subs, run = RUN_STEPS(bits, steps);
-    UNROLL
-    for (int c = 0; c < columns; c++)
-        UNROLL
-        for (int v = 0; v < vectors; v++)
-            sum[v][c] = broadcast_int(mins ? 0 : offset[c * job->groups * subs].start);
+    const int run = RUN_STEPS(bits, steps);
     UNROLL
     for (int begin = 0; begin < steps; begin += run) {
         ivec part[MOST_VECTORS][BLOCK_COLUMNS];
@@ -48,20 +43,20 @@ INLINE void block_sub(const struct job *job, const uint8_t w[][STEP_BYTES], int 
         for (int c = 0; c < columns; c++)
             UNROLL
             for (int v = 0; v < vectors; v++)
-                part[v][c] = run_begin(sum[v][c]);
+                part[v][c] = run_begin(begin ? sum[v][c] : broadcast_int(start[c]));
         UNROLL
         for (int s = begin; s < begin + run; s++) {
             ivec weights[MOST_VECTORS];
             UNROLL
             for (int v = 0; v < vectors; v++)
-                weights[v] = step_weights(w, s, 4 * row + VECTOR_BYTES * v, !ahead && wide == 2);
-            if (ahead) {
+                weights[v] = step_weights(w, s, 4 * row + VECTOR_BYTES * v, narrow);
+            if (ahead && s % (SPREAD_WIDE(bits) ? 2 : 1) == 0) {
                 __builtin_prefetch(ahead->at, 0, 2);
                 ahead->at += ahead->step;
             }
             UNROLL
             for (int c = 0; c < columns; c++) {
-                const ivec activations = broadcast4(x + c * job->k * wide + 4 * s);
+                const ivec activations = broadcast4(x + c * stride + 4 * s);
                 UNROLL
                 for (int v = 0; v < vectors; v++)
                     part[v][c] = run_step(part[v][c], weights[v], activations, bits, s == begin);
@@ -71,7 +66,7 @@ INLINE void block_sub(const struct job *job, const uint8_t w[][STEP_BYTES], int 
         for (int c = 0; c < columns; c++)
             UNROLL
             for (int v = 0; v < vectors; v++)
-                sum[v][c] = run_end(sum[v][c], part[v][c], bits);
+                sum[v][c] = run_end(begin ? sum[v][c] : broadcast_int(start[c]), part[v][c], bits);
     }
 }
 
@@ -82,25 +77,32 @@ INLINE void block_group(const struct job *job, int64_t term, const uint8_t w[][S
                         fvec value[][BLOCK_COLUMNS], const int vectors, const int columns, const int subs, const int mins,
                         const int bits)
 {
-    const int wide = SPREAD_WIDE(bits) ? 2 : 1;
+    const int wide = SPREAD_WIDE(bits) ? 2 : 1, steps = wide * GROUP_STEPS / subs;
     const uint8_t *x = job->x + (token * job->k + group * GROUP) * wide + term;
     const float *x_scale = further(job->x_scale + token * job->groups + group, term);
     const union offset *offset = further(job->offset + (token * job->groups + group) * subs, term);
     UNROLL
     for (int sub = 0; sub < subs; sub++) {
         ivec sum[MOST_VECTORS][BLOCK_COLUMNS];
-        block_sub(job, w + GROUP_STEPS * (ahead ? wide : 1) / subs * sub, row, x + GROUP * wide / subs * sub,
-                  offset + sub, ahead, sum, vectors, columns, subs, mins, bits);
+        int32_t start[BLOCK_COLUMNS];
         UNROLL
-        for (int v = 0; v < vectors; v++) {
-            const fvec scales = load_floats(scale[sub] + row + LANES * v);
-            const fvec floors = mins ? load_floats(min[sub] + row + LANES * v) : scales;
+        for (int c = 0; c < columns; c++)
+            start[c] = mins || SPREAD_SIGNED(bits) ? 0 : offset[c * job->groups * subs + sub].start;
+        block_sub(job->k * wide, w + GROUP_STEPS * (ahead ? wide : 1) / subs * sub, row, x + 4 * steps * sub, start, ahead,
+                  sum, vectors, columns, steps, !ahead && wide == 2, bits);
+        fvec scales[MOST_VECTORS];
+        UNROLL
+        for (int v = 0; v < vectors; v++)
+            scales[v] = load_floats(scale[sub] + row + LANES * v);
+        UNROLL
+        for (int c = 0; c < columns; c++) {
+            const fvec x_scales = broadcast_float(x_scale[c * job->groups]);
+            const fvec x_sums = mins ? broadcast_float(offset[c * job->groups * subs + sub].sum) : x_scales;
             UNROLL
-            for (int c = 0; c < columns; c++) {
-                const fvec both = multiply_floats(scales, broadcast_float(x_scale[c * job->groups]));
-                value[v][c] = fused(to_float(sum[v][c]), both, value[v][c]);
+            for (int v = 0; v < vectors; v++) {
+                value[v][c] = fused(to_float(sum[v][c]), multiply_floats(scales[v], x_scales), value[v][c]);
                 if (mins)
-                    value[v][c] = fused(floors, broadcast_float(offset[c * job->groups * subs + sub].sum), value[v][c]);
+                    value[v][c] = fused(load_floats(min[sub] + row + LANES * v), x_sums, value[v][c]);
             }
         }
     }
@@ -109,7 +111,7 @@ INLINE void block_group(const struct job *job, int64_t term, const uint8_t w[][S
 /* The same over a chunk; what quantizing left of a group's activations comes behind the group. */
 INLINE void block_tile(const struct job *job, const struct spread *w, int64_t group, int groups, int row, int64_t token,
                        float values[][PANEL_ROWS], struct ahead *ahead, const int vectors, const int columns,
-                       const int subs, const int mins, const int bits)
+                       const int subs, const int mins, const int bits, const int refined)
 {
     fvec value[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
@@ -119,9 +121,9 @@ INLINE void block_tile(const struct job *job, const struct spread *w, int64_t gr
             value[v][c] = load_floats(values[c] + row + LANES * v);
     for (int g = 0; g < groups; g++) {
         const float(*scale)[PANEL_ROWS] = w->scales.scale + g * subs, (*min)[PANEL_ROWS] = w->scales.min + g * subs;
-        block_group(job, 0, w->bytes[g], scale, min, group + g, row, token, ahead, value, vectors, columns, subs,
-                    mins, bits);
-        if (has_rest(job, group + g, token, columns)) {
+        block_group(job, 0, w->bytes[g], scale, min, group + g, row, token, ahead, value, vectors, columns, subs, mins,
+                    bits);
+        if (refined && has_rest(job, group + g, token, columns)) {
             /* Else GCC keeps a group's weights in registers for this, and its sums in memory. */
             __asm__ volatile("" : : : "memory");
             block_group(job, job->rest, w->bytes[g], scale, min, group + g, row, token, ahead, value, vectors, columns, subs,
@@ -141,15 +143,22 @@ INLINE void block_chunk(const struct job *job, const struct spread *w, int64_t g
                         const int mins, const int bits)
 {
     enum { PARTS = MOST_VECTORS / 2 };
-    const int steps = (SPREAD_WIDE(bits) ? 2 : 1) * GROUP_STEPS * groups;
+    const int steps = GROUP_STEPS * groups;
     const int64_t blocks = (tokens + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
     struct ahead ahead = {next, (size / (steps * PARTS * blocks) + 15) / 16 * 16};
     for (int part = 0; part < PARTS; part++)
         for (int64_t block = 0; block < blocks; block++) {
             const int64_t first = tokens * block / blocks, count = tokens * (block + 1) / blocks - first;
-            switch (count) {
-                COLUMN_CASES(BLOCK_COLUMNS, block_tile(job, w, group, groups, 2 * LANES * part, token + first,
-                                                       values + first, &ahead, 2, columns, subs, mins, bits))
+            if (job->rest) {
+                switch (count) {
+                    COLUMN_CASES(BLOCK_COLUMNS, block_tile(job, w, group, groups, 2 * LANES * part, token + first,
+                                                           values + first, &ahead, 2, columns, subs, mins, bits, 1))
+                }
+            } else {
+                switch (count) {
+                    COLUMN_CASES(BLOCK_COLUMNS, block_tile(job, w, group, groups, 2 * LANES * part, token + first,
+                                                           values + first, &ahead, 2, columns, subs, mins, bits, 0))
+                }
             }
         }
 }
