@@ -159,7 +159,7 @@
    <translation>Ein Spiegelserver des Hubs zum Suchen und Herunterladen; leer steht für den Hub selbst.</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/forecast.py" />
    <source>A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure every mode, or choose one with a draft for a chat.</source>
    <translation>Ein Modus mit Entwurf ist vielleicht schneller und wird genommen, sobald Antworten gezeigt haben, was der Entwurf hier bringt: alle Modi messen oder für einen Chat einen Modus mit Entwurf wählen.</translation>
   </message>
@@ -219,7 +219,7 @@
    <translation>Eine Einstellung passt hier nicht</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/dovetail.py" />
    <source>A small draft model guesses a tree of tokens, the model checks it at once.</source>
    <translation>Ein kleines Entwurfsmodell rät einen Baum von Tokens, das Modell prüft ihn auf einmal.</translation>
   </message>
@@ -314,7 +314,7 @@
    <translation>Zugangstoken, beginnt mit hf_</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>Adaptive fallback</source>
    <translation>Anpassende Rückfallschwelle</translation>
   </message>
@@ -512,7 +512,7 @@
    <translation>Wie eingestellt</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/offload.py" />
    <source>As many layers as fit run on the GPU, the rest in memory.</source>
    <translation>So viele Schichten wie passen laufen auf der GPU, der Rest im Arbeitsspeicher.</translation>
   </message>
@@ -572,7 +572,7 @@
    <translation>Angehängte Datei {name}</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/__init__.py" />
    <source>Auto</source>
    <translation>Auto</translation>
   </message>
@@ -662,7 +662,7 @@
    <translation>Beide waren gleich schnell</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>Branching drafts</source>
    <translation>Verzweigte Entwürfe</translation>
   </message>
@@ -1102,7 +1102,7 @@
    <translation>Gelöschte Chats bleiben {days} Tage hier, dann werden sie endgültig gelöscht.</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/mode.py" />
    <source>Depth of drafts</source>
    <translation>Tiefe der Entwürfe</translation>
   </message>
@@ -1177,12 +1177,12 @@
    <translation>Entwurf</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>Draft ahead</source>
    <translation>Vorausentwerfen</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>Draft below the threshold</source>
    <translation>Unter der Schwelle entwerfen</translation>
   </message>
@@ -1227,7 +1227,7 @@
    <translation>Entwürfe</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/layer_offload.py" />
    <source>Each layer is copied to the GPU when its turn comes.</source>
    <translation>Jede Schicht wird auf die GPU kopiert, wenn sie an der Reihe ist.</translation>
   </message>
@@ -1330,7 +1330,7 @@
    <translation>Erwartet wird eine Liste, nicht {value}.</translation>
   </message>
   <message>
-   <location filename="app/settings/setting.py" />
+   <location filename="app/settings/mode_options.py" />
    <source>Expected a number from {least} to {most}, not {value}.</source>
    <translation>Erwartet wird eine Zahl von {least} bis {most}, nicht {value}.</translation>
   </message>
@@ -1365,7 +1365,7 @@
    <translation>Erwartet werden Texte mit Namen, nicht {value}.</translation>
   </message>
   <message>
-   <location filename="app/settings/setting.py" />
+   <location filename="app/settings/mode_options.py" />
    <source>Expected true or false, not {value}.</source>
    <translation>Erwartet wird true oder false, nicht {value}.</translation>
   </message>
@@ -1410,7 +1410,7 @@
    <translation>Exportieren...</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>Fallback threshold</source>
    <translation>Rückfallschwelle</translation>
   </message>
@@ -1530,7 +1530,7 @@
    <translation>Für alle Modelle</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>For models larger than memory: a draft writes, the model is read from the disk to check.</source>
    <translation>Für Modelle größer als der Speicher: ein Entwurf schreibt, das Modell wird zum Prüfen von der Festplatte gelesen.</translation>
   </message>
@@ -1710,7 +1710,7 @@
    <translation>Gemma 3 (Textteil)</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/plain.py" />
    <source>Generates one token after the other.</source>
    <translation>Erzeugt einen Token nach dem anderen.</translation>
   </message>
@@ -1820,7 +1820,7 @@
    <translation>Angenommene Versuche</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/lookup.py" />
    <source>Guesses the next tokens from the text so far, checks several at once.</source>
    <translation>Rät die nächsten Tokens aus dem bisherigen Text, prüft mehrere auf einmal.</translation>
   </message>
@@ -1890,12 +1890,12 @@
    <translation>Wie frei Wörter gewählt werden: 0 nimmt stets das wahrscheinlichste. In den Einstellungen: {value}.</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/mode.py" />
    <source>How many branches of a draft grow at each step.</source>
    <translation>Wie viele Zweige eines Entwurfs bei jedem Schritt wachsen.</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/mode.py" />
    <source>How many guessed tokens the model checks at once.</source>
    <translation>Wie viele geratene Tokens das Modell auf einmal prüft.</translation>
   </message>
@@ -1905,7 +1905,7 @@
    <translation>Wie viele Kerne des Prozessors rechnen.</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/mode.py" />
    <source>How many tokens ahead a draft goes.</source>
    <translation>Wie viele Tokens ein Entwurf vorausgeht.</translation>
   </message>
@@ -2070,14 +2070,14 @@
    <translation>Es ist mit {method} quantisiert: das Original oder eine GGUF-Version nehmen.</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/mode.py" />
    <source>It needs a draft: name a small model of the same vocabulary, or a head that was made for this model.</source>
    <translation>Der Modus braucht einen Entwurf: ein kleines Modell mit demselben Vokabular angeben oder einen Kopf, der für dieses Modell gemacht ist.</translation>
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
-   <source>It needs a small model as its draft: a head cannot go on while the model is on its way.</source>
-   <translation>Der Modus braucht ein kleines Modell als Entwurf: ein Kopf kann nicht weiterraten, während das Modell gelesen wird.</translation>
+   <source>It needs a small model as its draft: choose one of the same vocabulary. A head cannot guess while the model is read.</source>
+   <translation>Der Modus braucht ein kleines Modell als Entwurf: eines mit demselben Vokabular wählen. Ein Kopf kann nicht raten, während das Modell gelesen wird.</translation>
   </message>
   <message>
    <location filename="engine/modes/offload.py" />
@@ -2085,12 +2085,12 @@
    <translation>Der Modus braucht Schichten auf der GPU, und die Einstellung für GPU-Schichten ist 0.</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/machine_planner.py" />
    <source>It needs {least} of memory beside its draft even when its layers are read from the disk, and {free} are free.</source>
    <translation>Es braucht neben seinem Entwurf {least} Speicher, selbst wenn seine Schichten von der Festplatte gelesen werden, und {free} sind frei.</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/machine_planner.py" />
    <source>It needs {least} of memory even when its layers are read from the disk, and {free} are free.</source>
    <translation>Es braucht {least} Speicher, selbst wenn seine Schichten von der Festplatte gelesen werden, und {free} sind frei.</translation>
   </message>
@@ -2125,7 +2125,7 @@
    <translation>Seine Datei liegt auf einer Festplatte: eine SSD in diesem Computer wäre schneller.</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/machine_planner.py" />
    <source>Its files need {needed_bytes} of disk, and {free_bytes} are free: make room, or choose a smaller model.</source>
    <translation>Seine Dateien brauchen {needed_bytes} auf der Festplatte, und {free_bytes} sind frei: Platz schaffen oder ein kleineres Modell wählen.</translation>
   </message>
@@ -2200,27 +2200,27 @@
    <translation>LLMCad wurde gewählt: Schichten, für die im Arbeitsspeicher kein Platz ist, werden von der Festplatte gelesen, und währenddessen rät ein Entwurf voraus.</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>LLMCad: drafts are trees of guesses and not single lines.</source>
    <translation>LLMCad: Entwürfe sind Bäume und nicht einzelne Reihen.</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>LLMCad: the draft goes on below the threshold while a guess is worth its time.</source>
    <translation>LLMCad: der Entwurf geht unter der Schwelle weiter, solange sich ein Versuch lohnt.</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>LLMCad: the draft goes on while the model's weights are read.</source>
    <translation>LLMCad: der Entwurf geht weiter, während die Gewichte des Modells gelesen werden.</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>LLMCad: the draft's confidence decides when the model checks it.</source>
    <translation>LLMCad: wie sicher der Entwurf ist, entscheidet, wann das Modell ihn prüft.</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>LLMCad: the model checks a draft once its best guess is less likely than this, to begin with.</source>
    <translation>LLMCad: das Modell prüft einen Entwurf, sobald sein bester Versuch unwahrscheinlicher ist als dies, für den Anfang.</translation>
   </message>
@@ -2235,7 +2235,7 @@
    <translation>Größere Schrift</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/layer_offload.py" />
    <source>Layer offload</source>
    <translation>Schicht-Offload</translation>
   </message>
@@ -2365,7 +2365,7 @@
    <translation>Mögliche Modi werden gesucht</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/lookup.py" />
    <source>Lookup</source>
    <translation>Nachschlagen</translation>
   </message>
@@ -2730,17 +2730,17 @@
    <translation>Name der neuen Vorlage</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="app/chat/modes.py" />
    <source>Needs a GPU, and the GPU memory budget of 0 leaves it alone.</source>
    <translation>Braucht eine GPU, und das Budget von 0 lässt sie in Ruhe.</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="app/chat/modes.py" />
    <source>Needs a GPU, and there is none that Tenon can use here.</source>
    <translation>Braucht eine GPU, und hier gibt es keine, die Tenon nutzen kann.</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="app/chat/modes.py" />
    <source>Needs a draft: choose one in the menu of models.</source>
    <translation>Braucht einen Entwurf: im Menü der Modelle wählen.</translation>
   </message>
@@ -2835,6 +2835,11 @@
    <translation>Keine Grenze</translation>
   </message>
   <message>
+   <location filename="engine/modes/__init__.py" />
+   <source>No mode has an option {name}: choose {names}.</source>
+   <translation>Eine Option {name} hat kein Modus: {names} wählen.</translation>
+  </message>
+  <message>
    <location filename="engine/planning/plan_wording.py" />
    <source>No mode that this version has can run this model here.</source>
    <translation>Kein Modus dieser Version kann dieses Modell hier ausführen.</translation>
@@ -2875,7 +2880,7 @@
    <translation>Noch nichts</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>Not even one layer fits into what is free of the GPU's memory, {free_bytes}.</source>
    <translation>Nicht einmal eine Schicht passt in den freien Speicher der GPU, {free_bytes}.</translation>
   </message>
@@ -3120,7 +3125,7 @@
    <translation>Ein Teil des Modells fehlt</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/offload.py" />
    <source>Partial offload</source>
    <translation>Teil-Offload</translation>
   </message>
@@ -3160,7 +3165,7 @@
    <translation>Angeheftet</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/plain.py" />
    <source>Plain</source>
    <translation>Normal</translation>
   </message>
@@ -3883,7 +3888,7 @@
    <translation>Braucht keinen Platz; das Modell ist weg, wenn die Dateien verschoben werden oder ihre Festplatte fehlt.</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/__init__.py" />
    <source>Takes the fastest mode for this model and this computer.</source>
    <translation>Nimmt den schnellsten Modus für dieses Modell und diesen Computer.</translation>
   </message>
@@ -4129,11 +4134,6 @@
   </message>
   <message>
    <location filename="engine/planning/load_plan.py" />
-   <source>The GPU and the CPU share one memory, which has no room for what both would need, so the model runs on the CPU alone.</source>
-   <translation>GPU und CPU teilen sich den Arbeitsspeicher, und darin ist kein Platz für das, was beide bräuchten, daher läuft das Modell nur auf der CPU.</translation>
-  </message>
-  <message>
-   <location filename="engine/planning/plan_wording.py" />
    <source>The GPU and the CPU share one memory, which has no room for what both would need.</source>
    <translation>GPU und CPU teilen sich den Arbeitsspeicher, und darin ist kein Platz für das, was beide bräuchten.</translation>
   </message>
@@ -4353,7 +4353,7 @@
    <translation>Der Entwurf braucht {needed} GB vom Speicher der GPU und darf nur {budget} GB nehmen, daher läuft er auf der CPU.</translation>
   </message>
   <message>
-   <location filename="engine/drafting/guarded.py" />
+   <location filename="engine/drafting/fallback_drafter.py" />
    <source>The draft ran out of memory, so the reply goes on without it.</source>
    <translation>Dem Entwurf ging der Speicher aus, daher geht die Antwort ohne ihn weiter.</translation>
   </message>
@@ -4363,24 +4363,9 @@
    <translation>Der Entwurf liest die Schichten {names} eines Modells, dieses hat aber {layers}: einen Entwurf wählen, der für dieses Modell gemacht ist.</translation>
   </message>
   <message>
-   <location filename="engine/drafting/guarded.py" />
+   <location filename="engine/drafting/fallback_drafter.py" />
    <source>The draft stopped working, so the reply goes on without it ({reason}).</source>
    <translation>Der Entwurf arbeitet nicht mehr, daher geht die Antwort ohne ihn weiter ({reason}).</translation>
-  </message>
-  <message>
-   <location filename="engine/drafting/dynamic_tree.py" />
-   <source>The draft tree's depth must be between 1 and {most}, not {value}.</source>
-   <translation>Die Tiefe des Entwurfsbaums muss zwischen 1 und {most} liegen, nicht bei {value}.</translation>
-  </message>
-  <message>
-   <location filename="engine/drafting/dynamic_tree.py" />
-   <source>The draft tree's nodes must be between 1 and {most}, not {value}.</source>
-   <translation>Die Zahl der Knoten des Entwurfsbaums muss zwischen 1 und {most} liegen, nicht bei {value}.</translation>
-  </message>
-  <message>
-   <location filename="engine/drafting/dynamic_tree.py" />
-   <source>The draft tree's width must be between 1 and {most}, not {value}.</source>
-   <translation>Die Breite des Entwurfsbaums muss zwischen 1 und {most} liegen, nicht bei {value}.</translation>
   </message>
   <message>
    <location filename="engine/text/pairing.py" />
@@ -4396,11 +4381,6 @@
    <location filename="engine/text/pairing.py" />
    <source>The draft was made for another vocabulary: token {token_id} is {ours} in the model and {theirs} in the draft; choose a draft of the same family.</source>
    <translation>Der Entwurf ist für ein anderes Vokabular gemacht: Token {token_id} ist im Modell {ours} und im Entwurf {theirs}; einen Entwurf derselben Familie wählen.</translation>
-  </message>
-  <message>
-   <location filename="engine/modes/llmcad.py" />
-   <source>The draft {reference} is a head that needs the model's hidden states, so it cannot guess while the model is read: choose a small model of the same vocabulary as the draft for {name}, or the mode dovetail.</source>
-   <translation>Der Entwurf {reference} ist ein Kopf, der die Hidden States des Modells braucht, und kann daher nicht raten, während das Modell gelesen wird: für {name} ein kleines Modell mit demselben Vokabular als Entwurf wählen, oder den Modus dovetail.</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />
@@ -4443,9 +4423,9 @@
    <translation>Die Engine ist unerwartet stehen geblieben ({how}). Die Chats sind sicher; mit der nächsten Nachricht startet sie wieder.</translation>
   </message>
   <message>
-   <location filename="engine/drafting/fallback.py" />
-   <source>The fallback threshold must be above 0 and at most 1, not {initial}.</source>
-   <translation>Die Rückfallschwelle muss über 0 liegen und höchstens 1 sein, nicht {initial}.</translation>
+   <location filename="app/bridge/engine_client.py" />
+   <source>The engine waits for a disk or a device that does not answer, and cannot be ended: restart the computer if this happens again.</source>
+   <translation>Die Engine wartet auf eine Festplatte oder ein Gerät, das nicht antwortet, und lässt sich nicht beenden: den Computer neu starten, falls das noch einmal geschieht.</translation>
   </message>
   <message>
    <location filename="app/chat/exchange/fields.py" />
@@ -4618,11 +4598,6 @@
    <translation>Die letzten Änderungen an den Chats fehlen: {now} Chats sind da, und {before} waren es, als Tenon zuletzt lief.</translation>
   </message>
   <message>
-   <location filename="engine/planning/load_plan.py" />
-   <source>The least part of the model would need {least} GB of the GPU's memory and may take {budget} GB, so the model runs on the CPU alone.</source>
-   <translation>Schon der kleinste Teil des Modells bräuchte {least} GB vom Speicher der GPU und darf nur {budget} GB nehmen, daher läuft das Modell nur auf der CPU.</translation>
-  </message>
-  <message>
    <location filename="engine/request.py" />
    <source>The limit of tokens is {max_tokens}, but it must be at least 1.</source>
    <translation>Die Grenze für Tokens ist {max_tokens}, muss aber mindestens 1 sein.</translation>
@@ -4694,18 +4669,13 @@
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
-   <source>The mode {mode} needs a draft, and none is chosen for this model, so the mode was chosen automatically.</source>
-   <translation>Der Modus {mode} braucht einen Entwurf, und für dieses Modell ist keiner gewählt, daher wurde der Modus automatisch gewählt.</translation>
+   <source>The mode was chosen automatically, because {mode} cannot run.</source>
+   <translation>Der Modus wurde automatisch gewählt, weil {mode} nicht laufen kann.</translation>
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
-   <source>The mode {mode} needs a draft: name a small model of the same vocabulary as the draft, or choose another mode.</source>
-   <translation>Der Modus {mode} braucht einen Entwurf: ein kleines Modell mit demselben Vokabular als Entwurf angeben oder einen anderen Modus wählen.</translation>
-  </message>
-  <message>
-   <location filename="engine/modes/llmcad.py" />
-   <source>The mode {mode} needs a small model as its draft, and this model's is a head, so the mode was chosen automatically.</source>
-   <translation>Der Modus {mode} braucht ein kleines Modell als Entwurf, bei diesem Modell ist es aber ein Kopf, daher wurde der Modus automatisch gewählt.</translation>
+   <source>The mode {mode} cannot run.</source>
+   <translation>Der Modus {mode} kann nicht laufen.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4771,6 +4741,11 @@
    <location filename="engine/planning/load_plan.py" />
    <source>The model needs {needs}, but free are {budget}: close other programs, or choose a smaller model, smaller weights or a smaller context.</source>
    <translation>Das Modell braucht {needs}, frei sind aber {budget}: andere Programme schließen oder ein kleineres Modell, kleinere Gewichte oder einen kleineren Kontext wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/load_plan.py" />
+   <source>The model runs on the CPU alone.</source>
+   <translation>Das Modell läuft nur auf der CPU.</translation>
   </message>
   <message>
    <location filename="engine/hub/installed.py" />
@@ -4952,11 +4927,6 @@
   </message>
   <message>
    <location filename="engine/planning/load_plan.py" />
-   <source>The part of the model that does not fit on the GPU does not fit in memory either, so the CPU computes all of it.</source>
-   <translation>Der Teil des Modells, der nicht auf die GPU passt, passt auch nicht in den Arbeitsspeicher, daher berechnet die CPU das ganze Modell.</translation>
-  </message>
-  <message>
-   <location filename="engine/planning/plan_wording.py" />
    <source>The part that does not fit on the GPU must be in memory, and {free_bytes} are free there.</source>
    <translation>Der Teil, der nicht auf die GPU passt, muss in den Arbeitsspeicher, und dort sind {free_bytes} frei.</translation>
   </message>
@@ -5184,11 +5154,6 @@
    <location filename="app/bridge/settings_desk.py" />
    <source>There is no GPU that Tenon can use here.</source>
    <translation>Hier gibt es keine GPU, die Tenon nutzen kann.</translation>
-  </message>
-  <message>
-   <location filename="engine/planning/load_plan.py" />
-   <source>There is no GPU that Tenon may use here, so the model runs on the CPU alone.</source>
-   <translation>Hier gibt es keine GPU, die Tenon nutzen darf, daher läuft das Modell nur auf der CPU.</translation>
   </message>
   <message>
    <location filename="app/storage/database.py" />
@@ -5476,7 +5441,7 @@
    <translation>Tokens</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/mode.py" />
    <source>Tokens checked at once</source>
    <translation>Zugleich geprüfte Tokens</translation>
   </message>
@@ -5596,7 +5561,7 @@
    <translation>Die Dateien dort benutzen, wo sie sind</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="app/settings/mode_options.py" />
    <source>Usual</source>
    <translation>Üblich</translation>
   </message>
@@ -5796,7 +5761,7 @@
    <translation>Welche Versuche eines Entwurfs das Modell annimmt; die verlustbehaftete Regel nimmt mehr an und ändert, was Antworten sagen.</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/mode.py" />
    <source>Width of drafts</source>
    <translation>Breite der Entwürfe</translation>
   </message>
@@ -6342,7 +6307,7 @@
    <translation>aus angenommenen Werten vorhergesagt</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/offers.py" />
+   <location filename="app/ui/settings/field_choices.py" />
    <source>predicted {speed}</source>
    <translation>vorhergesagt {speed}</translation>
   </message>
@@ -6633,6 +6598,11 @@
    <location filename="engine/hub/installed.py" />
    <source>{folder} is a file: give the model folder, the one that holds config.json, or a GGUF file.</source>
    <translation>{folder} ist eine Datei: den Modellordner angeben, in dem config.json liegt, oder eine GGUF-Datei.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>{folder} is a pipe, a device or a socket: give the model folder, the one that holds config.json, or a GGUF file.</source>
+   <translation>{folder} ist eine Pipe, ein Gerät oder ein Socket: den Modellordner angeben, in dem config.json liegt, oder eine GGUF-Datei.</translation>
   </message>
   <message>
    <location filename="app/ui/settings/desk_actions.py" />
@@ -7033,6 +7003,21 @@
    <translation>{number} von {total}</translation>
   </message>
   <message>
+   <location filename="engine/modes/__init__.py" />
+   <source>{option}: choose a number from {least} to {most}, not {value}.</source>
+   <translation>{option}: eine Zahl von {least} bis {most} wählen, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/__init__.py" />
+   <source>{option}: choose a whole number from {least} to {most}, not {value}.</source>
+   <translation>{option}: eine ganze Zahl von {least} bis {most} wählen, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/__init__.py" />
+   <source>{option}: choose true or false, not {value}.</source>
+   <translation>{option}: true oder false wählen, nicht {value}.</translation>
+  </message>
+  <message>
    <location filename="engine/hub/download/transfer.py" />
    <source>{part} cannot be written: {reason}.</source>
    <translation>{part} lässt sich nicht schreiben: {reason}.</translation>
@@ -7404,7 +7389,7 @@
    <translation>{weights}: liest {rate} Gewichte, {products} Milliarden Produkte/s</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="app/chat/modes.py" />
    <source>{what} Draft: {draft}</source>
    <translation>{what} Entwurf: {draft}</translation>
   </message>

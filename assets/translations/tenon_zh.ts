@@ -149,7 +149,7 @@
    <translation>用于搜索和下载的 Hub 镜像；留空则使用 Hub 本身。</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/forecast.py" />
    <source>A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure every mode, or choose one with a draft for a chat.</source>
    <translation>使用草稿的模式可能更快；在回复显示出草稿在本机的效果之后就会采用：请测量所有模式，或为某个对话选择使用草稿的模式。</translation>
   </message>
@@ -209,7 +209,7 @@
    <translation>有一项设置在此无效</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/dovetail.py" />
    <source>A small draft model guesses a tree of tokens, the model checks it at once.</source>
    <translation>小的草稿模型猜出一棵 token 树，模型一次检查完。</translation>
   </message>
@@ -304,7 +304,7 @@
    <translation>访问令牌，以 hf_ 开头</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>Adaptive fallback</source>
    <translation>自适应回退</translation>
   </message>
@@ -501,7 +501,7 @@
    <translation>与设置相同</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/offload.py" />
    <source>As many layers as fit run on the GPU, the rest in memory.</source>
    <translation>能放下的层在 GPU 上运行，其余在内存中。</translation>
   </message>
@@ -561,7 +561,7 @@
    <translation>附件 {name}</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/__init__.py" />
    <source>Auto</source>
    <translation>自动</translation>
   </message>
@@ -651,7 +651,7 @@
    <translation>两者一样快</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>Branching drafts</source>
    <translation>分支草稿</translation>
   </message>
@@ -1091,7 +1091,7 @@
    <translation>已删除的对话在此保留 {days} 天，之后永久清除。</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/mode.py" />
    <source>Depth of drafts</source>
    <translation>草稿深度</translation>
   </message>
@@ -1166,12 +1166,12 @@
    <translation>草稿</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>Draft ahead</source>
    <translation>提前打草稿</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>Draft below the threshold</source>
    <translation>低于阈值仍打草稿</translation>
   </message>
@@ -1216,7 +1216,7 @@
    <translation>草稿</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/layer_offload.py" />
    <source>Each layer is copied to the GPU when its turn comes.</source>
    <translation>每一层轮到时才复制到 GPU。</translation>
   </message>
@@ -1318,7 +1318,7 @@
    <translation>应为列表，而不是 {value}。</translation>
   </message>
   <message>
-   <location filename="app/settings/setting.py" />
+   <location filename="app/settings/mode_options.py" />
    <source>Expected a number from {least} to {most}, not {value}.</source>
    <translation>应为 {least} 到 {most} 之间的数，而不是 {value}。</translation>
   </message>
@@ -1353,7 +1353,7 @@
    <translation>应为按名称列出的文本，而不是 {value}。</translation>
   </message>
   <message>
-   <location filename="app/settings/setting.py" />
+   <location filename="app/settings/mode_options.py" />
    <source>Expected true or false, not {value}.</source>
    <translation>应为 true 或 false，而不是 {value}。</translation>
   </message>
@@ -1398,7 +1398,7 @@
    <translation>导出...</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>Fallback threshold</source>
    <translation>回退阈值</translation>
   </message>
@@ -1518,7 +1518,7 @@
    <translation>所有模型</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>For models larger than memory: a draft writes, the model is read from the disk to check.</source>
    <translation>适用于大于内存的模型：草稿书写，模型从磁盘读取来检查。</translation>
   </message>
@@ -1698,7 +1698,7 @@
    <translation>Gemma 3（文本部分）</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/plain.py" />
    <source>Generates one token after the other.</source>
    <translation>逐个生成 token。</translation>
   </message>
@@ -1808,7 +1808,7 @@
    <translation>被接受的猜测</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/lookup.py" />
    <source>Guesses the next tokens from the text so far, checks several at once.</source>
    <translation>根据已有文本猜测后面的 token，一次检查多个。</translation>
   </message>
@@ -1878,12 +1878,12 @@
    <translation>选词的自由度：0 每次取最可能的词。设置中为：{value}。</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/mode.py" />
    <source>How many branches of a draft grow at each step.</source>
    <translation>草稿每一步生长多少分支。</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/mode.py" />
    <source>How many guessed tokens the model checks at once.</source>
    <translation>模型一次检查多少个猜测的 token。</translation>
   </message>
@@ -1893,7 +1893,7 @@
    <translation>使用处理器的多少个核心计算。</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/mode.py" />
    <source>How many tokens ahead a draft goes.</source>
    <translation>草稿超前多少个 token。</translation>
   </message>
@@ -2058,14 +2058,14 @@
    <translation>它已用 {method} 量化；请改用原版或 GGUF 版本。</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/modes/mode.py" />
    <source>It needs a draft: name a small model of the same vocabulary, or a head that was made for this model.</source>
    <translation>它需要草稿：请指定词表相同的小模型，或为此模型制作的草稿头。</translation>
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
-   <source>It needs a small model as its draft: a head cannot go on while the model is on its way.</source>
-   <translation>它需要小模型作为草稿：读取模型期间，草稿头无法继续。</translation>
+   <source>It needs a small model as its draft: choose one of the same vocabulary. A head cannot guess while the model is read.</source>
+   <translation>它需要小模型作为草稿：请选择词表相同的小模型。读取模型期间，草稿头无法猜测。</translation>
   </message>
   <message>
    <location filename="engine/modes/offload.py" />
@@ -2073,12 +2073,12 @@
    <translation>它需要将层放在 GPU 上，而 GPU 上的层数设置为 0。</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/machine_planner.py" />
    <source>It needs {least} of memory beside its draft even when its layers are read from the disk, and {free} are free.</source>
    <translation>即使从磁盘读取各层，除草稿外它也需要 {least} 内存，而可用 {free}。</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/machine_planner.py" />
    <source>It needs {least} of memory even when its layers are read from the disk, and {free} are free.</source>
    <translation>即使从磁盘读取各层，它也需要 {least} 内存，而可用 {free}。</translation>
   </message>
@@ -2113,7 +2113,7 @@
    <translation>其文件位于机械硬盘：放在本机的固态硬盘上会更快。</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/machine_planner.py" />
    <source>Its files need {needed_bytes} of disk, and {free_bytes} are free: make room, or choose a smaller model.</source>
    <translation>其文件需要 {needed_bytes} 磁盘空间，而可用 {free_bytes}：请腾出空间，或选择较小的模型。</translation>
   </message>
@@ -2188,27 +2188,27 @@
    <translation>已选择 LLMCad：内存放不下的层从磁盘读取，其间草稿提前猜测。</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>LLMCad: drafts are trees of guesses and not single lines.</source>
    <translation>LLMCad：草稿是猜测的树，而不是单行。</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>LLMCad: the draft goes on below the threshold while a guess is worth its time.</source>
    <translation>LLMCad：只要猜测值得所花时间，低于阈值也继续打草稿。</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>LLMCad: the draft goes on while the model's weights are read.</source>
    <translation>LLMCad：读取模型权重时草稿继续进行。</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>LLMCad: the draft's confidence decides when the model checks it.</source>
    <translation>LLMCad：由草稿的把握决定模型何时检查。</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/llmcad.py" />
    <source>LLMCad: the model checks a draft once its best guess is less likely than this, to begin with.</source>
    <translation>LLMCad：当草稿的最佳猜测概率低于此值时由模型检查（初始值）。</translation>
   </message>
@@ -2223,7 +2223,7 @@
    <translation>放大文字</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/layer_offload.py" />
    <source>Layer offload</source>
    <translation>逐层卸载</translation>
   </message>
@@ -2353,7 +2353,7 @@
    <translation>正在查看可用的模式</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/lookup.py" />
    <source>Lookup</source>
    <translation>查找</translation>
   </message>
@@ -2718,17 +2718,17 @@
    <translation>新预设名称</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="app/chat/modes.py" />
    <source>Needs a GPU, and the GPU memory budget of 0 leaves it alone.</source>
    <translation>需要 GPU，而显存预算为 0，不使用 GPU。</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="app/chat/modes.py" />
    <source>Needs a GPU, and there is none that Tenon can use here.</source>
    <translation>需要 GPU，而本机没有 Tenon 可用的 GPU。</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="app/chat/modes.py" />
    <source>Needs a draft: choose one in the menu of models.</source>
    <translation>需要草稿：请在模型菜单中选择。</translation>
   </message>
@@ -2823,6 +2823,11 @@
    <translation>不限</translation>
   </message>
   <message>
+   <location filename="engine/modes/__init__.py" />
+   <source>No mode has an option {name}: choose {names}.</source>
+   <translation>没有任何模式有选项 {name}：请选择 {names}。</translation>
+  </message>
+  <message>
    <location filename="engine/planning/plan_wording.py" />
    <source>No mode that this version has can run this model here.</source>
    <translation>此版本的所有模式都无法在本机运行此模型。</translation>
@@ -2863,7 +2868,7 @@
    <translation>暂无</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>Not even one layer fits into what is free of the GPU's memory, {free_bytes}.</source>
    <translation>GPU 的可用显存为 {free_bytes}，连一层也放不下。</translation>
   </message>
@@ -3108,7 +3113,7 @@
    <translation>模型缺少一部分</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/offload.py" />
    <source>Partial offload</source>
    <translation>部分卸载</translation>
   </message>
@@ -3148,7 +3153,7 @@
    <translation>已置顶</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/plain.py" />
    <source>Plain</source>
    <translation>普通</translation>
   </message>
@@ -3870,7 +3875,7 @@
    <translation>不占空间；若文件被移动或其磁盘不在，模型便无法使用。</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="engine/modes/__init__.py" />
    <source>Takes the fastest mode for this model and this computer.</source>
    <translation>采用适合此模型和本机的最快模式。</translation>
   </message>
@@ -4116,11 +4121,6 @@
   </message>
   <message>
    <location filename="engine/planning/load_plan.py" />
-   <source>The GPU and the CPU share one memory, which has no room for what both would need, so the model runs on the CPU alone.</source>
-   <translation>GPU 与 CPU 共用内存，而内存放不下两者所需的内容，因此模型只在 CPU 上运行。</translation>
-  </message>
-  <message>
-   <location filename="engine/planning/plan_wording.py" />
    <source>The GPU and the CPU share one memory, which has no room for what both would need.</source>
    <translation>GPU 与 CPU 共用内存，而内存放不下两者所需的内容。</translation>
   </message>
@@ -4340,7 +4340,7 @@
    <translation>草稿需要 {needed} GB GPU 显存，而最多可占用 {budget} GB，因此在 CPU 上运行。</translation>
   </message>
   <message>
-   <location filename="engine/drafting/guarded.py" />
+   <location filename="engine/drafting/fallback_drafter.py" />
    <source>The draft ran out of memory, so the reply goes on without it.</source>
    <translation>草稿内存不足，因此回复将不用草稿继续。</translation>
   </message>
@@ -4350,24 +4350,9 @@
    <translation>草稿要读取模型的第 {names} 层，而此模型有 {layers} 层；请选择为此模型制作的草稿。</translation>
   </message>
   <message>
-   <location filename="engine/drafting/guarded.py" />
+   <location filename="engine/drafting/fallback_drafter.py" />
    <source>The draft stopped working, so the reply goes on without it ({reason}).</source>
    <translation>草稿停止工作，因此回复将不用草稿继续（{reason}）。</translation>
-  </message>
-  <message>
-   <location filename="engine/drafting/dynamic_tree.py" />
-   <source>The draft tree's depth must be between 1 and {most}, not {value}.</source>
-   <translation>草稿树的深度必须在 1 到 {most} 之间，不能是 {value}。</translation>
-  </message>
-  <message>
-   <location filename="engine/drafting/dynamic_tree.py" />
-   <source>The draft tree's nodes must be between 1 and {most}, not {value}.</source>
-   <translation>草稿树的节点数必须在 1 到 {most} 之间，不能是 {value}。</translation>
-  </message>
-  <message>
-   <location filename="engine/drafting/dynamic_tree.py" />
-   <source>The draft tree's width must be between 1 and {most}, not {value}.</source>
-   <translation>草稿树的宽度必须在 1 到 {most} 之间，不能是 {value}。</translation>
   </message>
   <message>
    <location filename="engine/text/pairing.py" />
@@ -4383,11 +4368,6 @@
    <location filename="engine/text/pairing.py" />
    <source>The draft was made for another vocabulary: token {token_id} is {ours} in the model and {theirs} in the draft; choose a draft of the same family.</source>
    <translation>草稿是为另一个词表制作的：token {token_id} 在模型中为 {ours}，在草稿中为 {theirs}；请选择同系列的草稿。</translation>
-  </message>
-  <message>
-   <location filename="engine/modes/llmcad.py" />
-   <source>The draft {reference} is a head that needs the model's hidden states, so it cannot guess while the model is read: choose a small model of the same vocabulary as the draft for {name}, or the mode dovetail.</source>
-   <translation>草稿 {reference} 是草稿头，需要模型的隐藏状态，因此无法在读取模型时猜测：请选择词表相同的小模型作为 {name} 的草稿，或选择 dovetail 模式。</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />
@@ -4430,9 +4410,9 @@
    <translation>引擎意外停止（{how}）。对话是安全的；下一条消息会重新启动它。</translation>
   </message>
   <message>
-   <location filename="engine/drafting/fallback.py" />
-   <source>The fallback threshold must be above 0 and at most 1, not {initial}.</source>
-   <translation>回退阈值必须大于 0 且不超过 1，不能是 {initial}。</translation>
+   <location filename="app/bridge/engine_client.py" />
+   <source>The engine waits for a disk or a device that does not answer, and cannot be ended: restart the computer if this happens again.</source>
+   <translation>引擎正在等待没有应答的磁盘或设备，无法结束：如果再次发生，请重启计算机。</translation>
   </message>
   <message>
    <location filename="app/chat/exchange/fields.py" />
@@ -4605,11 +4585,6 @@
    <translation>对话的最近更改已丢失：现有 {now} 个对话，而上次运行 Tenon 时有 {before} 个。</translation>
   </message>
   <message>
-   <location filename="engine/planning/load_plan.py" />
-   <source>The least part of the model would need {least} GB of the GPU's memory and may take {budget} GB, so the model runs on the CPU alone.</source>
-   <translation>模型的最小部分需要 {least} GB GPU 显存，而最多可占用 {budget} GB，因此模型只在 CPU 上运行。</translation>
-  </message>
-  <message>
    <location filename="engine/request.py" />
    <source>The limit of tokens is {max_tokens}, but it must be at least 1.</source>
    <translation>token 上限为 {max_tokens}，而它至少应为 1。</translation>
@@ -4681,18 +4656,13 @@
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
-   <source>The mode {mode} needs a draft, and none is chosen for this model, so the mode was chosen automatically.</source>
-   <translation>{mode} 模式需要草稿，而此模型未选择草稿，因此自动选择了模式。</translation>
+   <source>The mode was chosen automatically, because {mode} cannot run.</source>
+   <translation>已自动选择模式，因为 {mode} 模式无法运行。</translation>
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
-   <source>The mode {mode} needs a draft: name a small model of the same vocabulary as the draft, or choose another mode.</source>
-   <translation>{mode} 模式需要草稿：请指定词表相同的小模型作为草稿，或选择其他模式。</translation>
-  </message>
-  <message>
-   <location filename="engine/modes/llmcad.py" />
-   <source>The mode {mode} needs a small model as its draft, and this model's is a head, so the mode was chosen automatically.</source>
-   <translation>{mode} 模式需要小模型作为草稿，而此模型的草稿是草稿头，因此自动选择了模式。</translation>
+   <source>The mode {mode} cannot run.</source>
+   <translation>{mode} 模式无法运行。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4758,6 +4728,11 @@
    <location filename="engine/planning/load_plan.py" />
    <source>The model needs {needs}, but free are {budget}: close other programs, or choose a smaller model, smaller weights or a smaller context.</source>
    <translation>模型需要 {needs}，而可用 {budget}：请关闭其他程序，或选择较小的模型、较小的权重或较小的上下文。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/load_plan.py" />
+   <source>The model runs on the CPU alone.</source>
+   <translation>模型只在 CPU 上运行。</translation>
   </message>
   <message>
    <location filename="engine/hub/installed.py" />
@@ -4938,11 +4913,6 @@
   </message>
   <message>
    <location filename="engine/planning/load_plan.py" />
-   <source>The part of the model that does not fit on the GPU does not fit in memory either, so the CPU computes all of it.</source>
-   <translation>模型中 GPU 放不下的部分，内存也放不下，因此全部由 CPU 计算。</translation>
-  </message>
-  <message>
-   <location filename="engine/planning/plan_wording.py" />
    <source>The part that does not fit on the GPU must be in memory, and {free_bytes} are free there.</source>
    <translation>GPU 上放不下的部分必须放入内存，而内存可用 {free_bytes}。</translation>
   </message>
@@ -5170,11 +5140,6 @@
    <location filename="app/bridge/settings_desk.py" />
    <source>There is no GPU that Tenon can use here.</source>
    <translation>本机没有 Tenon 可用的 GPU。</translation>
-  </message>
-  <message>
-   <location filename="engine/planning/load_plan.py" />
-   <source>There is no GPU that Tenon may use here, so the model runs on the CPU alone.</source>
-   <translation>本机没有可供 Tenon 使用的 GPU，因此模型只在 CPU 上运行。</translation>
   </message>
   <message>
    <location filename="app/storage/database.py" />
@@ -5462,7 +5427,7 @@
    <translation>Token</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/mode.py" />
    <source>Tokens checked at once</source>
    <translation>一次检查的 token 数</translation>
   </message>
@@ -5582,7 +5547,7 @@
    <translation>使用原位置的文件</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="app/settings/mode_options.py" />
    <source>Usual</source>
    <translation>默认</translation>
   </message>
@@ -5782,7 +5747,7 @@
    <translation>模型接受草稿的哪些猜测；有损规则接受更多，但会改变回复内容。</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="engine/modes/mode.py" />
    <source>Width of drafts</source>
    <translation>草稿宽度</translation>
   </message>
@@ -6326,7 +6291,7 @@
    <translation>根据假设速度预测</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/offers.py" />
+   <location filename="app/ui/settings/field_choices.py" />
    <source>predicted {speed}</source>
    <translation>预测 {speed}</translation>
   </message>
@@ -6616,6 +6581,11 @@
    <location filename="engine/hub/installed.py" />
    <source>{folder} is a file: give the model folder, the one that holds config.json, or a GGUF file.</source>
    <translation>{folder} 是文件：请指定含有 config.json 的模型文件夹，或 GGUF 文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>{folder} is a pipe, a device or a socket: give the model folder, the one that holds config.json, or a GGUF file.</source>
+   <translation>{folder} 是管道、设备或套接字：请指定含有 config.json 的模型文件夹，或 GGUF 文件。</translation>
   </message>
   <message>
    <location filename="app/ui/settings/desk_actions.py" />
@@ -7015,6 +6985,21 @@
    <translation>{number} / {total}</translation>
   </message>
   <message>
+   <location filename="engine/modes/__init__.py" />
+   <source>{option}: choose a number from {least} to {most}, not {value}.</source>
+   <translation>{option}：请选择 {least} 到 {most} 之间的数，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/__init__.py" />
+   <source>{option}: choose a whole number from {least} to {most}, not {value}.</source>
+   <translation>{option}：请选择 {least} 到 {most} 之间的整数，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/__init__.py" />
+   <source>{option}: choose true or false, not {value}.</source>
+   <translation>{option}：请选择 true 或 false，而不是 {value}。</translation>
+  </message>
+  <message>
    <location filename="engine/hub/download/transfer.py" />
    <source>{part} cannot be written: {reason}.</source>
    <translation>无法写入 {part}：{reason}。</translation>
@@ -7384,7 +7369,7 @@
    <translation>{weights}：读取权重 {rate}，每秒 {products} 十亿次乘积</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="app/chat/modes.py" />
    <source>{what} Draft: {draft}</source>
    <translation>{what} 草稿：{draft}</translation>
   </message>

@@ -9,6 +9,9 @@ from engine.modes.mode import Mode
 from engine.sentences import either, figure, mark, say
 
 _AUTO = ModeDescriptor("auto", mark("Auto"), mark("Takes the fastest mode for this model and this computer."))
+_WHOLE_NUMBER = mark("{option}: choose a whole number from {least} to {most}, not {value}.")
+_NUMBER = mark("{option}: choose a number from {least} to {most}, not {value}.")
+_SWITCH = mark("{option}: choose true or false, not {value}.")
 # In the order of menus.
 MODES: dict[str, Mode] = {
     one.MODE.name: one.MODE for one in (plain, lookup, dovetail, offload, layer_offload, llmcad)
@@ -36,12 +39,8 @@ def check_options(given: Mapping[str, object]) -> None:
                 say("No mode has an option {name}: choose {names}.", name=repr(name), names=either(known))
             )
         if not option.accepts(value):
+            least, most = figure(option.least, "g"), figure(option.most, "g")
+            wanted = _SWITCH if option.is_switch else _NUMBER if option.places else _WHOLE_NUMBER
             raise InvalidOption(
-                say(
-                    "{option} must be between {least} and {most}, not {value}.",
-                    option=say(option.title),
-                    least=figure(option.least, "g"),
-                    most=figure(option.most, "g"),
-                    value=value,
-                )
+                say(wanted, option=say(option.title), least=least, most=most, value=repr(value))
             )

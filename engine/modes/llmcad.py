@@ -86,6 +86,7 @@ MODE = Mode(
         "which the draft could guess; it guesses before each pass only."
     ),
     wrong_draft=mark(
-        "It needs a small model of the same vocabulary as its draft: a head cannot go on while the model is on its way."
+        "It needs a small model as its draft: choose one of the same vocabulary. A head cannot guess while the model "
+        "is read."
     ),
 )

@@ -119,7 +119,7 @@ class Mode:
             empty where it may.
         reason_in_memory: In place of the reason where nothing is read from the disk.
         usual: Why ``auto`` takes it where no speed was measured; empty for a mode that it does not take then.
-        wrong_draft: Why it does not take drafts of other kinds.
+        wrong_draft: Why it takes some kinds of draft only, and which to choose; empty for a mode that takes all.
     """
 
     name: str
@@ -154,7 +154,7 @@ class Mode:
         """Reason why it does not run with a draft of this kind, or with none; empty where it does."""
         if not self.drafts or draft in self.drafts:
             return ""
-        return say(_NO_DRAFT if draft is None else self.wrong_draft)
+        return say(self.wrong_draft or _NO_DRAFT)
 
     def values(self, given: Mapping[str, Any]) -> Values:
         """The values of its options: the given one, else the default."""

@@ -77,7 +77,10 @@ def test_standard_input_raw_and_system_prompts(
         (["ask", "--model", "/no/such/folder", "x"], "no model '/no/such/folder'"),
         (["ask", "--model", "{model}", "--temperature", "-2", "x"], "temperature is -2"),
         (["ask", "--model", "{model}", "--mode", "fast", "x"], "no mode 'fast'"),
-        (["ask", "--model", "{model}", "--fallback-threshold", "1.5", "x"], "between 0.0001 and 1, not 1.5"),
+        (
+            ["ask", "--model", "{model}", "--fallback-threshold", "1.5", "x"],
+            "choose a number from 0.0001 to 1, not 1.5",
+        ),
         (["ask", "--model", "{model}", "  "], "message is empty"),
         (["ask", "--raw", "--system", "a", "x"], "--system"),
         (["dance"], "dance"),
@@ -240,7 +243,7 @@ def test_a_draft_and_its_tree_settings(llama_folder: Path, capsys: pytest.Captur
     assert reply["timings"]["acceptance_rate"] == 1.0
     assert "the draft runs on the CPU" in captured.err
     assert main([*arguments, "--draft", str(llama_folder), "--draft-depth", "17"]) == 2
-    assert capsys.readouterr().err == "tenon: Depth of drafts must be between 1 and 16, not 17.\n"
+    assert capsys.readouterr().err == "tenon: Depth of drafts: choose a whole number from 1 to 16, not 17.\n"
 
 
 def test_techniques_of_llmcad_can_be_switched_off(

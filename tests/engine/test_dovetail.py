@@ -151,22 +151,34 @@ def test_bad_pairs_are_refused(client: EngineClient, llama_folder: Path, tmp_pat
     assert "needs a draft" in message(llama_folder, mode="dovetail")
     for name, value, most in (("draft_width", 65, 64), ("draft_depth", 0, 16), ("draft_nodes", 100, 64)):
         refusal = message(llama_folder, draft=str(llama_folder), **{name: value})
-        assert f"must be between 1 and {most}, not {value}." in refusal
+        assert f"choose a whole number from 1 to {most}, not {value}." in refusal
     # The engine is as it was.
     assert client.answer("a", llama_folder, max_tokens=2).token_ids
 
 
-@pytest.mark.parametrize("mode", ["dovetail", "llmcad"])
+@pytest.mark.parametrize(
+    ("mode", "reason"),
+    [
+        (
+            "dovetail",
+            "It needs a draft: name a small model of the same vocabulary, or a head that was made for this model.",
+        ),
+        (
+            "llmcad",
+            "It needs a small model as its draft: choose one of the same vocabulary. A head cannot guess while the "
+            "model is read.",
+        ),
+    ],
+)
 def test_auto_takes_the_place_of_a_mode_without_its_draft_where_that_is_allowed(
-    client: EngineClient, llama_folder: Path, mode: str
+    client: EngineClient, llama_folder: Path, mode: str, reason: str
 ) -> None:
     client.events.clear()
     reply = client.answer("a", llama_folder, mode=mode, fall_back=True, max_tokens=4)
     assert reply.mode == "lookup"
     assert reply.token_ids == client.answer("a", llama_folder, mode="plain", max_tokens=4).token_ids
     assert [notice.text for notice in client.seen(Notice)] == [
-        f"The mode was chosen automatically, because {mode} cannot run. It needs a draft: name a small model of the "
-        "same vocabulary, or a head that was made for this model."
+        f"The mode was chosen automatically, because {mode} cannot run. {reason}"
     ]
 
 

@@ -105,10 +105,10 @@ def test_nothing_unconfirmed_is_sent_unasked_or_too_often(client: EngineClient, 
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"fallback_threshold": 0.0}, "Fallback threshold must be between 0.0001 and 1, not 0."),
-        ({"fallback_threshold": 1.1}, "Fallback threshold must be between 0.0001 and 1, not 1.1."),
-        ({"draft_nodes": 65}, "Tokens checked at once must be between 1 and 64, not 65."),
-        ({"draft": None}, "The mode llmcad cannot run. It needs a draft"),
+        ({"fallback_threshold": 0.0}, "Fallback threshold: choose a number from 0.0001 to 1, not 0.0."),
+        ({"fallback_threshold": 1.1}, "Fallback threshold: choose a number from 0.0001 to 1, not 1.1."),
+        ({"draft_nodes": 65}, "Tokens checked at once: choose a whole number from 1 to 64, not 65."),
+        ({"draft": None}, "The mode llmcad cannot run. It needs a small model as its draft"),
     ],
 )
 def test_bad_values_are_refused(
@@ -129,7 +129,7 @@ def test_a_head_is_refused_because_it_cannot_guess_ahead(
         client.answer(PROMPT, target, draft=str(head), mode="dovetail", weights="fp32", max_tokens=2)
     allowed = client.answer(PROMPT, target, **{**LLMCAD, "draft": str(head)}, fall_back=True, max_tokens=2)
     assert allowed.mode == "dovetail"
-    assert any("a head cannot go on" in notice.text for notice in client.seen(Notice))
+    assert any("A head cannot guess" in notice.text for notice in client.seen(Notice))
     failed = client.failure(PROMPT, target, **{**LLMCAD, "draft": str(head)})
     assert "It needs a small model" in failed.error.message
     assert failed.error.kind == "InvalidOption"

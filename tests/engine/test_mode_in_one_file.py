@@ -63,16 +63,16 @@ def test_the_command_line_has_it_and_its_options(
         drafted.append(found["timings"]["draft_n"])
     assert 0 == drafted[0] < drafted[1] < drafted[2]
     assert main(["ask", "--model", str(llama_folder), "--mode", "echo", "--echo-length", "9", "a"]) == 2
-    assert capsys.readouterr().err == "tenon: Length of echoes must be between 1 and 8, not 9.\n"
+    assert capsys.readouterr().err == "tenon: Length of echoes: choose a whole number from 1 to 8, not 9.\n"
 
 
 def test_options_that_no_mode_has_are_refused() -> None:
     with pytest.raises(InvalidOption, match="No mode has an option 'echo_length': choose draft_width"):
         check_options({"echo_length": 3})
     for value in (0, 65, 2.5, True, "3", None, float("nan")):
-        with pytest.raises(InvalidOption, match="must be between 1 and 64"):
+        with pytest.raises(InvalidOption, match="choose a whole number from 1 to 64"):
             check_options({"draft_nodes": value})
-    with pytest.raises(InvalidOption):
+    with pytest.raises(InvalidOption, match="choose true or false, not 1"):
         check_options({"branching": 1})
     check_options({"draft_nodes": 64, "branching": False, "fallback_threshold": 1})
 
