@@ -4019,8 +4019,8 @@
   </message>
   <message>
    <location filename="engine/model/rope.py" />
-   <source>Tenon has no partial_rotary_factor ({fraction}) in this architecture.</source>
-   <translation>Tenon kennt partial_rotary_factor ({fraction}) in dieser Architektur nicht.</translation>
+   <source>Tenon has no partial_rotary_factor ({fraction}) in this architecture; choose another model.</source>
+   <translation>Tenon kennt partial_rotary_factor ({fraction}) in dieser Architektur nicht: ein anderes Modell wählen.</translation>
   </message>
   <message>
    <location filename="engine/gguf/tokenizer.py" />
@@ -4029,8 +4029,8 @@
   </message>
   <message>
    <location filename="engine/gguf/config.py" />
-   <source>Tenon has no {key} ({found}) in GGUF files of {architecture}.</source>
-   <translation>Tenon kennt {key} ({found}) in GGUF-Dateien von {architecture} nicht.</translation>
+   <source>Tenon has no {key} ({found}) in GGUF files of {architecture}; choose another model.</source>
+   <translation>Tenon kennt {key} ({found}) in GGUF-Dateien von {architecture} nicht: ein anderes Modell wählen.</translation>
   </message>
   <message>
    <location filename="engine/gguf/config.py" />
@@ -4069,13 +4069,13 @@
   </message>
   <message>
    <location filename="engine/model/config.py" />
-   <source>Tenon runs causal models, and this one sets use_bidirectional_attention.</source>
-   <translation>Tenon führt kausale Modelle aus, dieses aber setzt use_bidirectional_attention.</translation>
+   <source>Tenon runs causal models, and this one sets use_bidirectional_attention; choose another model.</source>
+   <translation>Tenon führt kausale Modelle aus, dieses aber setzt use_bidirectional_attention: ein anderes Modell wählen.</translation>
   </message>
   <message>
    <location filename="engine/gguf/config.py" />
-   <source>Tenon runs models whose layers are alike, and {key} differs between this one's.</source>
-   <translation>Tenon führt Modelle mit gleichartigen Schichten aus, und {key} ist bei diesem von Schicht zu Schicht verschieden.</translation>
+   <source>Tenon runs models whose layers are alike, and {key} differs between this one's; choose another model.</source>
+   <translation>Tenon führt Modelle mit gleichartigen Schichten aus, und {key} ist bei diesem von Schicht zu Schicht verschieden: ein anderes Modell wählen.</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />

@@ -4006,8 +4006,8 @@
   </message>
   <message>
    <location filename="engine/model/rope.py" />
-   <source>Tenon has no partial_rotary_factor ({fraction}) in this architecture.</source>
-   <translation>Tenon 不支持此架构中的 partial_rotary_factor（{fraction}）。</translation>
+   <source>Tenon has no partial_rotary_factor ({fraction}) in this architecture; choose another model.</source>
+   <translation>Tenon 不支持此架构中的 partial_rotary_factor（{fraction}）；请选择其他模型。</translation>
   </message>
   <message>
    <location filename="engine/gguf/tokenizer.py" />
@@ -4016,8 +4016,8 @@
   </message>
   <message>
    <location filename="engine/gguf/config.py" />
-   <source>Tenon has no {key} ({found}) in GGUF files of {architecture}.</source>
-   <translation>Tenon 不支持 {architecture} 的 GGUF 文件中的 {key}（{found}）。</translation>
+   <source>Tenon has no {key} ({found}) in GGUF files of {architecture}; choose another model.</source>
+   <translation>Tenon 不支持 {architecture} 的 GGUF 文件中的 {key}（{found}）；请选择其他模型。</translation>
   </message>
   <message>
    <location filename="engine/gguf/config.py" />
@@ -4056,13 +4056,13 @@
   </message>
   <message>
    <location filename="engine/model/config.py" />
-   <source>Tenon runs causal models, and this one sets use_bidirectional_attention.</source>
-   <translation>Tenon 只运行因果模型，而此模型设置了 use_bidirectional_attention。</translation>
+   <source>Tenon runs causal models, and this one sets use_bidirectional_attention; choose another model.</source>
+   <translation>Tenon 只运行因果模型，而此模型设置了 use_bidirectional_attention；请选择其他模型。</translation>
   </message>
   <message>
    <location filename="engine/gguf/config.py" />
-   <source>Tenon runs models whose layers are alike, and {key} differs between this one's.</source>
-   <translation>Tenon 只运行各层相同的模型，而此模型各层的 {key} 不同。</translation>
+   <source>Tenon runs models whose layers are alike, and {key} differs between this one's; choose another model.</source>
+   <translation>Tenon 只运行各层相同的模型，而此模型各层的 {key} 不同；请选择其他模型。</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />

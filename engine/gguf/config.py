@@ -128,7 +128,9 @@ class _Translation:
         if len(values) != 1:
             raise UnsupportedModel(
                 say(
-                    "Tenon runs models whose layers are alike, and {key} differs between this one's.", key=key
+                    "Tenon runs models whose layers are alike, and {key} differs between this one's; choose "
+                    "another model.",
+                    key=key,
                 )
             )
         return int(values.pop())
@@ -139,7 +141,7 @@ class _Translation:
             if found != neutral:
                 raise UnsupportedModel(
                     say(
-                        "Tenon has no {key} ({found}) in GGUF files of {architecture}.",
+                        "Tenon has no {key} ({found}) in GGUF files of {architecture}; choose another model.",
                         key=key,
                         found=found,
                         architecture=self._architecture,

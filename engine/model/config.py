@@ -188,7 +188,9 @@ def _refuse_features(config: Mapping[str, Any], family: Family) -> None:
         )
     if config.get("use_bidirectional_attention"):
         raise UnsupportedModel(
-            say("Tenon runs causal models, and this one sets use_bidirectional_attention.")
+            say(
+                "Tenon runs causal models, and this one sets use_bidirectional_attention; choose another model."
+            )
         )
     if not family.soft_caps and config.get("attn_logit_softcapping") is not None:
         raise UnsupportedModel(

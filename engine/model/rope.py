@@ -71,7 +71,10 @@ def _rope(config: Mapping[str, Any], parameters: Mapping[str, Any], kind: str, p
     fraction = parameters.get("partial_rotary_factor") or 1.0
     if fraction != 1.0 and not partial:
         raise UnsupportedModel(
-            say("Tenon has no partial_rotary_factor ({fraction}) in this architecture.", fraction=fraction)
+            say(
+                "Tenon has no partial_rotary_factor ({fraction}) in this architecture; choose another model.",
+                fraction=fraction,
+            )
         )
     size = int(config["head_dim"] * fraction)
     if size % 2 or not 2 <= size <= config["head_dim"]:
