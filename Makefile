@@ -21,9 +21,10 @@ run: .venv/.installed
 	@$(FETCH_MODEL) || true
 	.venv/bin/tenon
 
+# A process for each of up to four cores; slow tests measure, and run one after the other.
 test: .venv/.installed-dev
 	@$(FETCH_MODEL) || true
-	$(VENV_PYTHON) -m pytest
+	$(VENV_PYTHON) -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 test-slow: .venv/.installed-dev
 	@$(FETCH_MODEL) || true

@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from engine.hub import other_programs
 from engine.planning.probes import other_work
@@ -16,6 +17,8 @@ from tests.support.real_model import ABSENT, real_model
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
+settings.register_profile("tenon", deadline=None)  # no test is timed
+settings.load_profile("tenon")
 
 
 @pytest.fixture(autouse=True)

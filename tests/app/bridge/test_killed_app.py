@@ -21,8 +21,9 @@ def test_prompt_and_partial_reply_are_there_at_the_next_start(desk: Desk) -> Non
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         engine = psutil.Process(int(process.stdout.readline()))
-        lines: list[tuple[float, str]] = []  # when it was shown, what
+        first = process.stdout.readline()
         started = time.monotonic()
+        lines = [(started, first)]  # when it was shown, what
         while time.monotonic() < started + 2.0:
             lines.append((time.monotonic(), process.stdout.readline()))
         process.kill()

@@ -165,7 +165,7 @@ def test_no_input_raises(
     for variable in single_instance._TOKENS:
         monkeypatch.setenv(variable, "")
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     @given(LINES)
     @example(b"[" * 100_000)
     @example(b'{"open": ' + b"[" * 100_000)

@@ -3,7 +3,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from app.chat.conversation import Message, MessageState
@@ -67,7 +66,6 @@ def test_what_follows_the_reply_is_not_sent() -> None:
     assert history_for(2, messages) == (ChatMessage("user", "one"),)
 
 
-@hypothesis_settings(deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(list(MessageState)), st.sampled_from(["", " ", "text"]))), st.text()
 )

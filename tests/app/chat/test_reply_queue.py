@@ -78,4 +78,4 @@ class ReplyQueueMachine(RuleBasedStateMachine):
 
 
 TestReplyQueue = ReplyQueueMachine.TestCase
-TestReplyQueue.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestReplyQueue.settings = settings(max_examples=60, stateful_step_count=30)

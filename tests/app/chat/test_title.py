@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from app.chat.title import TITLE_CHARACTERS, UNTITLED, model_title, title_of
@@ -25,7 +24,6 @@ def test_titles(text: str, title: str) -> None:
     assert title_of(text) == title
 
 
-@hypothesis_settings(deadline=None)
 @given(st.text())
 def test_a_title_is_one_short_line(text: str) -> None:
     title = title_of(text)

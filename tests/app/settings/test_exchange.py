@@ -6,7 +6,6 @@ import json
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from app.settings.exchange import export_settings, import_settings
@@ -84,7 +83,6 @@ def test_what_is_no_settings_says_so(text: str) -> None:
         import_settings(text)
 
 
-@hypothesis_settings(deadline=None)
 @given(
     st.recursive(
         st.none() | st.integers() | st.text(),

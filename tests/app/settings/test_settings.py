@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from app.chat.engine_options import load_options
@@ -212,7 +211,6 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
         file.write(file.text_of(settings))
 
 
-@hypothesis_settings(deadline=None)
 @given(
     st.dictionaries(st.sampled_from([*Settings.declared(), "other"]), st.none() | st.integers() | st.text())
 )

@@ -214,7 +214,7 @@ WILD = st.text() | st.lists(
 ).map(" ".join)
 
 
-@hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(typed=WILD)
 def test_nothing_that_can_be_typed_is_wrong(filled: Database, typed: str) -> None:
     results = filled.reader.search(typed, 50)
@@ -227,7 +227,6 @@ def test_nothing_that_can_be_typed_is_wrong(filled: Database, typed: str) -> Non
 WORDS = st.lists(st.text("abcxyz019äß", min_size=2), min_size=1, max_size=5)
 
 
-@hypothesis_settings(deadline=None)
 @given(WORDS, st.sampled_from([" ", "\n", "-", "'", ", ", '"', ".*"]), st.data())
 def test_a_message_is_found_by_its_own_words(
     filled: Database, words: list[str], separator: str, data: st.DataObject

@@ -89,9 +89,7 @@ def shown(library: Library, chat: int) -> list[int]:
     return [message.id for message in library.messages(chat)]
 
 
-@hypothesis_settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(OPERATIONS)
 def test_a_restart_shows_the_same(store: ConversationStore, operations: list[tuple[str, int]]) -> None:
     person = Person(store)

@@ -91,7 +91,7 @@ PIECES = st.sampled_from(
 
 
 @linux
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(PIECES, min_size=2, max_size=24), st.sampled_from(["file://", ""]))
 def test_no_markdown_opens_a_file_or_leaves_an_image(
     qapp: QApplication, theme: Theme, picture: Path, opened: OpenedFiles, pieces: list[str], scheme: str

@@ -232,7 +232,7 @@ def open_model(path: Path) -> None:
     check_tensors(checkpoint, read_config(checkpoint))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_damaged_files_end_in_a_sentence(data: st.DataObject, whole: bytes, tmp_path_factory: Any) -> None:
     path = tmp_path_factory.getbasetemp() / "damaged.gguf"

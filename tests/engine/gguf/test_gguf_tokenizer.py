@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from gguf import GGUFWriter, TokenType
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, pre_tokenizers
 
@@ -55,7 +55,6 @@ def byte_level(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Tokenizer
     return original, Tokenizer(path)
 
 
-@settings(deadline=None)
 @given(text=st.sampled_from(TEXTS) | st.text(max_size=40) | st.text("ab <|im_end>｜User\n", max_size=40))
 def test_ids_are_those_of_the_tokenizer_that_was_written(
     byte_level: tuple[Any, Tokenizer], text: str

@@ -71,7 +71,7 @@ def test_every_width_agrees_with_float64_and_with_every_other(name: str, instruc
     assert torch.equal(blocks.matmul(packed, others)[7], together[7])
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.integers(1, 100),
     units=st.integers(1, 4),

@@ -106,7 +106,7 @@ FILTERS = st.builds(
 
 
 @pytest.mark.skipif(library.available() is None, reason=library.reason())
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(
     sampler=FILTERS,
     size=st.sampled_from([1, 2, 3, 50, 63, 64, 65, 130, 1000]),

@@ -90,6 +90,7 @@ class FeatureReader:
 
     def __init__(self, width: int, layers: tuple[int, ...]) -> None:
         self.hidden_layers = layers
+        self.gives_chances = False
         self.matrix = torch.randn(width * len(layers), 300, generator=torch.Generator().manual_seed(1))
         self.rows = 0
         self._newest = torch.zeros(1, width * len(layers))

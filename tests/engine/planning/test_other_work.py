@@ -46,8 +46,8 @@ def test_another_program_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_own_work_counts_as_own_in_a_child_too() -> None:
     begin = Reading.now()
-    end_s = time.perf_counter() + 0.5
-    while time.perf_counter() < end_s:
+    end_s = time.process_time() + 0.5
+    while time.process_time() < end_s:
         pass
     assert Reading.now().own_s - begin.own_s > 0.15
     with multiprocessing.get_context("spawn").Pool(1) as pool:

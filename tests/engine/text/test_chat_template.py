@@ -71,7 +71,7 @@ def test_a_process_that_dies_is_started_again() -> None:
     assert template.render(TURNS) == "user: Hello\n"
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.text(st.characters(codec=None)), max_size=4))
 def test_every_character_comes_back(contents: list[str]) -> None:
     turns = [{"role": "user", "content": content} for content in contents]

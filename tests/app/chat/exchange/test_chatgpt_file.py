@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from app.chat.exchange.reading import read_conversations
@@ -72,7 +71,6 @@ WILD = st.recursive(
 )  # fmt: skip
 
 
-@hypothesis_settings(deadline=None)
 @given(st.dictionaries(st.sampled_from("abcd"), WILD), WILD, st.sampled_from("abcd"))
 def test_anything_like_it_is_read_or_refused(mapping: dict[str, Any], title: Any, name: str) -> None:
     nodes = {**mapping, name: _node(name, "user", "text")}

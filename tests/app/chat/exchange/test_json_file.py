@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
@@ -74,7 +73,6 @@ MESSAGES = st.lists(
 )
 
 
-@hypothesis_settings(deadline=None)
 @given(MESSAGES, st.integers(1, 8))
 def test_any_tree_comes_back(messages: list[Message], leaf: int) -> None:
     numbered = tuple(
@@ -149,7 +147,6 @@ JSON = st.recursive(
 )
 
 
-@hypothesis_settings(deadline=None)
 @given(st.data())
 def test_a_file_with_anything_in_it_is_read_or_refused(data: st.DataObject) -> None:
     values = json.loads(to_json([RECORD]))
