@@ -99,7 +99,7 @@ def _penalty(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _means_something(name: str, value: Any) -> bool:
-    """Whether a number can be sampled with; the person, who did not ask for it, is told of no other."""
+    """True if a number can be sampled with. Any other is dropped silently, as the person did not ask for it."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return False
     try:

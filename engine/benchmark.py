@@ -146,7 +146,7 @@ class Benchmark:
 
     @property
     def over(self) -> bool:
-        """Whether `BenchmarkFinished` was sent."""
+        """True if `BenchmarkFinished` was sent."""
         return self._over
 
     def start(self) -> None:

@@ -1,4 +1,4 @@
-"""Whether a draft fits a model, found out from their files before anything is loaded."""
+"""The check that a draft fits a model, made from their files before anything is loaded."""
 
 from __future__ import annotations
 

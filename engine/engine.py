@@ -284,7 +284,7 @@ class Engine:
         return self._model, settled, self._model.report.load_ms
 
     def _settled(self, options: LoadOptions) -> Settled | None:
-        """What runs with the model that is loaded; None where these options need a load."""
+        """Options and mode of a request that the loaded model serves; None where these options need a load."""
         if self._model is None or self._planner is None:
             return None
         settled = settle(options, self._planner)

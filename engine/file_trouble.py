@@ -1,4 +1,4 @@
-"""What the system says of a file or a folder, as a sentence: a last net behind all that looks at files."""
+"""Sentences for the system's errors about files and folders: a last net behind all code that uses files."""
 
 from __future__ import annotations
 

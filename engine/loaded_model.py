@@ -191,7 +191,7 @@ class LoadedModel:
         )
 
     def serves(self, options: LoadOptions) -> bool:
-        """Whether a request with these options needs no new load.
+        """True if a request with these options needs no new load.
 
         Drafting may differ, and the mode where it is not about another part of a GPU. A target that had to leave the
         GPU stays away from it until something else is asked for. Files that were changed are another model.
@@ -305,7 +305,7 @@ def _gpu_part(options: LoadOptions) -> str | None:
 
 
 def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:
-    """What to say of packed weights on a processor, or in an installation, that their kernels are not made for."""
+    """A note where packed weights are slow: their kernels are not made for this processor or installation."""
     in_use = library.available()
     if not weights.packed or in_use not in (None, "portable"):
         return ()

@@ -116,7 +116,7 @@ def begun_thought(prompt: Sequence[int], tokenizer: Tokenizer) -> str:
 
 
 def _asks(request: Generate) -> bool:
-    """Whether there is anything to answer: a text, or a file."""
+    """True if there is anything to answer: a text, or a file."""
     if request.raw_prompt is not None:
         return bool(request.raw_prompt.strip())
     last = request.messages[-1] if request.messages else None

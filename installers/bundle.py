@@ -61,7 +61,7 @@ def build_bundle(work: Path, dist: Path) -> Path:
 
 
 def _write_metadata(folder: Path) -> None:
-    """What the app reads its own version from."""
+    """Write the metadata that the app reads its own version from."""
     folder.mkdir()
     lines = ("Metadata-Version: 2.1", f"Name: {COMMAND}", f"Version: {version()}", f"Summary: {SUMMARY}",
              f"License: {LICENCE}")  # fmt: skip
@@ -101,5 +101,5 @@ def _tidy(inner: Path) -> None:
 
 
 def program_folder(folder: Path) -> Path:
-    """Where the program and its inner folder lie: on macOS in the ``.app``."""
+    """Folder with the program and its inner folder: on macOS the ``.app``."""
     return folder.with_name(f"{NAME}.app") if sys.platform == "darwin" else folder

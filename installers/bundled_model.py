@@ -28,7 +28,7 @@ class NotFetched(Exception):
 
 
 def model_file() -> Path:
-    """Where the file belongs."""
+    """Path at which the file belongs."""
     found = bundled_model(DEFAULT_MODEL)
     assert found is not None
     return found.location

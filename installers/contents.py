@@ -1,4 +1,4 @@
-"""What goes into the bundle and what stays out, with the reason for each."""
+"""The parts that go into the bundle and those that stay out, with the reason for each."""
 
 from __future__ import annotations
 
@@ -94,19 +94,19 @@ def _within(name: str, packages: tuple[str, ...]) -> bool:
 
 
 def torch_module_wanted(name: str) -> bool:
-    """Whether a module of torch goes into the bundle."""
+    """True if a module of torch goes into the bundle."""
     return name in _TORCH_NEEDED or not _within(name, _TORCH_UNUSED)
 
 
 def transformers_module_wanted(name: str) -> bool:
-    """Whether a module of transformers goes into the bundle."""
+    """True if a module of transformers goes into the bundle."""
     if name.startswith("transformers.models"):
         return _MODEL_PART.match(name) is not None
     return not _within(name, _TRANSFORMERS_UNUSED)
 
 
 def source_wanted(path: str) -> bool:
-    """Whether a source file goes along as a file, beside the compiled module."""
+    """True if a source file goes along as a file, beside the compiled module."""
     return _SOURCE.search(path.replace("\\", "/")) is not None
 
 
@@ -157,7 +157,7 @@ SYSTEM_LIBRARIES = (
 
 
 def unused(place: str) -> bool:
-    """Whether a file of the bundle is used by nothing.
+    """True if nothing uses a file of the bundle.
 
     Args:
         place: Its path in the bundle's inner folder.
@@ -169,7 +169,7 @@ def unused(place: str) -> bool:
 
 
 def of_the_system(place: str) -> bool:
-    """Whether a Linux library is left to the system.
+    """True if a Linux library is left to the system.
 
     Args:
         place: Its path in the bundle's inner folder; libraries of packages lie in folders of theirs.

@@ -1,4 +1,4 @@
-"""What every installer says of the product: name, version, icon, file associations. One place for all of them."""
+"""Facts that every installer states about the product: name, version, icon, file associations. One place for all."""
 
 from __future__ import annotations
 

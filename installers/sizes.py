@@ -1,4 +1,4 @@
-"""What takes the space in a bundle, as a table."""
+"""Table of the space that the parts of a bundle take."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def _plan(options: argparse.Namespace, make_plan: Any) -> AddonPlan:
 
 
 def _is_here(plan: AddonPlan) -> bool:
-    """Whether the very same wheels are installed, and work."""
+    """True if the very same wheels are installed, and work."""
     from engine.gpu_addon.check import checked
     from engine.gpu_addon.installed_addon import find_installed
 

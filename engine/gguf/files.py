@@ -47,7 +47,7 @@ def find_gguf(path: Path) -> Path | None:
 
 
 def _begins_as_gguf(path: Path) -> bool:
-    """Whether a file without the usual name is one: Ollama calls its files after their hashes."""
+    """True if a file begins as GGUF does, whatever its name: Ollama calls its files after their hashes."""
     try:
         with open_file(path) as file:
             return file.read(len(_MAGIC)) == _MAGIC

@@ -58,7 +58,7 @@ class Addon:
     caution: str | None = None
 
     def fits(self, card: GraphicsCard) -> bool:
-        """Whether it was built for such a card and runs on its driver; what is not known does not count."""
+        """True if it was built for such a card and runs on its driver; an unknown compute capability fits."""
         if card.vendor != self.vendor:
             return False
         if self.least_driver is not None and _major(card.driver) < self.least_driver:
@@ -93,7 +93,7 @@ def known_addons() -> tuple[Addon, ...]:
 
 
 def index_address(addon: Addon) -> str | None:
-    """Where its wheels are: the address of a package index, None where the person has to know it."""
+    """Address of the package index that has its wheels, None where the person has to give one."""
     return None if addon.folder is None else f"{_data()['index']}/{addon.folder}"
 
 

@@ -1,4 +1,4 @@
-"""Whether an add-on works here: its torch is imported and computes on the GPU, in a process that may crash."""
+"""The check that an add-on works here: its torch is imported and computes on the GPU, in a process that may crash."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _ENDED = mark(
 
 
 def checked(addon: InstalledAddon) -> Outcome:
-    """What the last check has found, or a new one where the add-on, the driver or the program changed since.
+    """Result of the last check, or of a new one where the add-on, the driver or the program changed since.
 
     Nothing of a folder whose files are not those that were installed is imported.
     """

@@ -40,7 +40,7 @@ AddonStep = Literal["receiving", "waiting", "unpacking", "checking"]
 
 @dataclass(frozen=True)
 class AddonPlan:
-    """What fetching an add-on brings.
+    """An add-on to be fetched, and its wheels.
 
     Attributes:
         addon: Which one.
@@ -67,7 +67,7 @@ class AddonPlan:
 
 @dataclass(frozen=True)
 class AddonProgress:
-    """How far it is.
+    """Progress of fetching and installing an add-on.
 
     Attributes:
         step: What it does.

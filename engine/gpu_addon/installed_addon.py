@@ -64,7 +64,7 @@ class InstalledAddon:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a check has found.
+    """Result of a check of an add-on.
 
     Attributes:
         key: Of everything that it depends on; with another key it is worth nothing.
@@ -85,7 +85,7 @@ class Outcome:
 
 
 def gpu_folder() -> Path:
-    """Where add-ons lie: among Tenon's data."""
+    """Folder of add-ons, among Tenon's data."""
     return data_folder() / "gpu"
 
 
@@ -108,7 +108,7 @@ def find_installed() -> InstalledAddon | None:
 
 
 def read_outcome(addon: InstalledAddon) -> Outcome | None:
-    """What the last check has found, None where there was none."""
+    """Result of the last check, None where there was none."""
     try:
         values = read_json((addon.folder / _OUTCOME).read_text(encoding="utf-8"))
         return Outcome(values["key"], values["failure"], tuple(values["gpus"]), values["figures"])
@@ -134,7 +134,7 @@ def place(unpacked: Path, name: str) -> None:
 
 
 def removable_bytes() -> int:
-    """What `remove_all` would free."""
+    """Bytes that `remove_all` would free."""
     return _folder_bytes(gpu_folder())
 
 

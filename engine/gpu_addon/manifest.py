@@ -24,7 +24,7 @@ _PIECE_BYTES = 4 << 20
 
 
 def manifest_path() -> Path:
-    """Where it is kept: one add-on is installed at a time."""
+    """Path of the manifest. There is only one, as one add-on is installed at a time."""
     return data_folder() / "gpu-manifest.json"
 
 

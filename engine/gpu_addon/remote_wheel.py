@@ -1,4 +1,4 @@
-"""What a wheel says of itself before it is fetched: its metadata and its size on the disk, from a few of its bytes."""
+"""A wheel's metadata and its size on the disk, read from a few of its bytes before it is fetched."""
 
 from __future__ import annotations
 

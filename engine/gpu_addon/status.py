@@ -1,4 +1,4 @@
-"""Where GPU support stands on this machine: what there is to fetch, what is installed, and whether it works."""
+"""State of GPU support on this machine: what there is to fetch, what is installed, and whether it works."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class GpuStatus:
 
     @property
     def works(self) -> bool:
-        """Whether an add-on is installed and in use from the next start on."""
+        """True if an add-on is installed and in use from the next start on."""
         return self.outcome is not None and self.outcome.problem is None
 
 
 def look_for_addons() -> tuple[AddonChoice, BundledTorch]:
-    """What could be fetched for this machine, and the torch that it would stand in front of.
+    """The add-ons that could be fetched for this machine, and the torch that Tenon runs on without one.
 
     Raises:
         AddonUnusable: it is not known which torch Tenon runs on.

@@ -51,7 +51,7 @@ def unpack(wheel: Path, folder: Path, written: Callable[[int], None]) -> dict[st
 
 
 def _path(name: str) -> PurePosixPath | None:
-    """Where a file of a wheel goes below the folder, None for nowhere."""
+    """Path below the folder for a file of a wheel, None for a file that is left out."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or ":" in name or "\\" in name:
         raise DownloadFailed(

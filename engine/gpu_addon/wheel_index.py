@@ -153,7 +153,7 @@ class WheelIndex:
         return content
 
     def file_url(self, repo: str, commit: str, name: str) -> str:
-        """Where a file is found: ``commit`` is its address already."""
+        """Address of a file, which the caller gives as ``commit``."""
         return commit
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""What the hub's answers and silences mean: Tenon's errors for them, a sentence each."""
+"""Tenon's errors for the hub's answers, and for no answer at all: a sentence each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.sentences import mark, say
 
 @dataclass(frozen=True)
 class Place:
-    """What is said of where files come from: whole sentences, as languages order their words differently.
+    """Sentences about a server of files: whole ones, as languages order their words differently.
 
     Attributes:
         asks_to_wait: Now, before the request is answered.

@@ -28,7 +28,7 @@ class BundledModel:
 
     @property
     def folder(self) -> Path:
-        """Where it lies, with a page about it."""
+        """Folder of its files, with a page about it."""
         return assets_folder() / "models" / self.name
 
     @property
@@ -38,7 +38,7 @@ class BundledModel:
 
     @property
     def is_there(self) -> bool:
-        """Whether it came with this copy of Tenon."""
+        """True if it came with this copy of Tenon."""
         return os.path.isfile(self.location if self.file else self.location / "config.json")
 
 
@@ -54,7 +54,7 @@ _BUNDLED = (
 
 
 def assets_folder() -> Path:
-    """Where the files that ship with Tenon lie."""
+    """Folder of the files that ship with Tenon."""
     return Path(__file__).resolve().parents[2] / "assets"
 
 

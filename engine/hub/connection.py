@@ -64,7 +64,7 @@ class HubFile:
 
     @property
     def local_name(self) -> str:
-        """What it is called here: without the repository's folders."""
+        """Its name here, without the repository's folders."""
         return self.name.rpartition("/")[2]
 
 
@@ -140,7 +140,7 @@ class Hub:
         self._files.close()
 
     def listing(self, repo: str, revision: str = "main") -> Listing:
-        """What a repository holds, with sizes and hashes.
+        """The files of a repository, with sizes and hashes.
 
         Raises:
             HubError: in one of its kinds.
@@ -191,7 +191,7 @@ class Hub:
         return found
 
     def file_url(self, repo: str, commit: str, name: str) -> str:
-        """Where a file of one commit is found."""
+        """Address of a file of one commit."""
         return hf_hub_url(repo, name, revision=commit, endpoint=self.endpoint)
 
     @contextmanager
@@ -216,7 +216,7 @@ class Hub:
 
     @property
     def place(self) -> Place:
-        """How sentences speak of it."""
+        """Sentences about the hub."""
         return HUB
 
     def judge(self, response: httpx2.Response, repo: str) -> None:
@@ -225,7 +225,7 @@ class Hub:
 
     @property
     def has_token(self) -> bool:
-        """Whether requests carry an access token."""
+        """True if requests carry an access token."""
         return bool(self._token)
 
     def ask(self, repo: str, question: Callable[[], Result]) -> Result:
@@ -284,7 +284,7 @@ def _offline() -> HubUnreachable:
 
 
 class _Metadata(httpx2.Client):
-    """What has no answer, or "come back later" for one, is an error of Tenon's, which nobody retries unasked."""
+    """A client that raises Tenon's errors for no answer, or for "come back later": nobody retries those unasked."""
 
     def request(self, *arguments: Any, **options: Any) -> httpx2.Response:
         try:

@@ -18,13 +18,13 @@ from engine.sentences import either, say
 
 
 def cache_folder() -> Path:
-    """Where files lie that can be made again."""
+    """Folder of files that can be made again."""
     override = os.environ.get("TENON_CACHE_DIR")
     return Path(override or platformdirs.user_cache_dir("tenon", appauthor=False))
 
 
 def model_location(folder: Path, record: ModelRecord | None) -> Path:
-    """Where an installed model's files are: in its folder, or in place, where its record says."""
+    """Location of an installed model's files: its folder, or the one in its record where they are used in place."""
     return folder if record is None or record.location is None else Path(record.location)
 
 
@@ -165,7 +165,7 @@ def installed_models() -> list[Path]:
 
 
 def model_name(reference: str, location: Path) -> str:
-    """What to call a model: a bundled one's title, or its folder's or GGUF file's name.
+    """Name of a model for people: a bundled one's title, or its folder's or GGUF file's name.
 
     Args:
         reference: What it was asked for by.

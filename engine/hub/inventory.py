@@ -38,7 +38,7 @@ class InstalledModel:
 
 @dataclass(frozen=True)
 class Removal:
-    """What removing a model would do.
+    """The effects of removing a model.
 
     Attributes:
         name: The model.
@@ -99,7 +99,7 @@ def installed_model(name: str) -> InstalledModel:
 
 
 def plan_removal(name: str) -> Removal:
-    """What removing a model would free, and which drafts would be left without their target.
+    """Find the space that removing a model would free, and the drafts that would be left without their target.
 
     Raises:
         ModelNotFound: there is no such model.
@@ -153,7 +153,7 @@ def remove(name: str) -> int:
 
 
 def belongs_to(draft: ModelRecord, target: InstalledModel) -> bool:
-    """Whether a draft was made for a model."""
+    """True if a draft was made for a model."""
     names = {target.name}
     if target.record is not None and target.record.repo is not None:
         names.add(target.record.repo)

@@ -46,7 +46,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class _Source:
-    """What is to be imported: files, their format, and where they are used in place."""
+    """A model to be imported: its files, their format, and their location if they are used in place."""
 
     files: tuple[Path, ...]
     format: FileFormat
@@ -56,7 +56,7 @@ class _Source:
 
 @dataclass(frozen=True)
 class Importable:
-    """What an import would bring.
+    """The model that an import would bring.
 
     Attributes:
         name: What it would be called.
@@ -70,7 +70,7 @@ class Importable:
 
 
 def look_at(models: Path, paths: Sequence[Path]) -> Importable:
-    """Whether a folder or files can be imported, and what that would bring; raises what `import_model` raises."""
+    """Check that a folder or files can be imported, and find what that brings; raises what `import_model` raises."""
     source = _source([Path(path).expanduser().absolute() for path in paths], copy=True)
     _check(source)
     size_bytes = sum(path.stat().st_size for path in source.files)
@@ -227,7 +227,7 @@ def _record(
 
 
 def _known_location(models: Path, location: Path) -> Path | None:
-    """What is loaded of an installed model whose files are there; None where no installed model's are."""
+    """Folder or file to load of the installed model whose files are at a location; None if there is no such model."""
     for folder in models.glob("[!.]*/"):
         with suppress(CheckpointError):
             known = model_location(folder, read_record(folder))

@@ -1,4 +1,4 @@
-"""Where models lie: Tenon's own folder, wherever it was moved to, and folders of others that are only read."""
+"""The folders of models: Tenon's own, wherever it was moved to, and folders of others that are only read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILE_NAME = "model-folders.json"
 
 @dataclass(frozen=True)
 class ModelFolders:
-    """What the person has settled.
+    """The folders that the person has chosen for models.
 
     Attributes:
         own: Where Tenon's own models were moved to; empty for the usual place.
@@ -36,18 +36,18 @@ def data_folder() -> Path:
 
 
 def models_folder() -> Path:
-    """Where installed models lie."""
+    """Folder of installed models."""
     own = read_folders().own
     return Path(own) if own else usual_models_folder()
 
 
 def usual_models_folder() -> Path:
-    """Where they lie unless they were moved."""
+    """Folder of installed models unless they were moved."""
     return data_folder() / "models"
 
 
 def read_folders() -> ModelFolders:
-    """What is settled; a file that cannot be read settles nothing."""
+    """The person's choice of folders; the defaults if its file cannot be read."""
     try:
         found = read_json((data_folder() / FILE_NAME).read_text(encoding="utf-8"))
         folders = ModelFolders(str(found["own"]), tuple(found["former"]), tuple(found["added"]))

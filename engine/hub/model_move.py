@@ -62,7 +62,7 @@ def unfinished_move() -> Move | None:
 
 
 def check_move(target: Path) -> int:
-    """Whether the models can be moved to a folder.
+    """Check that the models can be moved to a folder.
 
     Returns:
         Bytes to move.
@@ -234,7 +234,7 @@ def _switch(move: Move) -> None:
 
 
 def _is_switched(move: Move) -> bool:
-    """Whether the target is in force, so that only the old files are left to delete."""
+    """True if the target is in force, so that only the old files are left to delete."""
     return models_folder() == move.target
 
 
@@ -262,7 +262,7 @@ def _delete_empty(folder: Path) -> None:
 
 
 def _renamed(move: Move) -> bool:
-    """Whether the folder itself was renamed already, in one step."""
+    """True if the folder itself was renamed already, in one step."""
     return not move.source.exists() and move.target.is_dir()
 
 
@@ -277,7 +277,7 @@ def _files(folder: Path) -> dict[Path, tuple[int, int]]:
 
 
 def _is_copied(place: Path, size: int) -> bool:
-    """Whether a file has its name, which it has only when it was verified."""
+    """True if a file of this size is at its place; it gets its name only when it was verified."""
     return place.is_file() and place.stat().st_size == size
 
 

@@ -26,7 +26,7 @@ _NAME = re.compile(r"[^\w.+ -]")
 
 @dataclass(frozen=True)
 class Offer:
-    """What a download would be.
+    """A download that could be started.
 
     Attributes:
         plan: What to give to the queue.

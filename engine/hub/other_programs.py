@@ -70,7 +70,7 @@ def other_folders() -> tuple[OtherFolder, ...]:
 
 
 def _programs() -> tuple[tuple[str, Path], ...]:
-    """Where programs keep their models, by their own rules."""
+    """Names of programs, with folders where they keep their models by their own rules."""
     home = Path.home()
     return (
         ("LM Studio", home / ".lmstudio" / "models"),
@@ -116,7 +116,7 @@ def find_other(reference: str) -> Path | None:
 
 
 def is_others(location: Path) -> bool:
-    """Whether a place is in a folder of others, where nothing may be written."""
+    """True if a place is in a folder of others, where nothing may be written."""
     places = {location.absolute(), location.resolve()}
     return any(
         place.is_relative_to(root)

@@ -53,7 +53,7 @@ def find_or_outline(reference: str, hub: Hub | None = None) -> Path:
 
 
 def outlined_bytes(place: Path) -> int | None:
-    """How much an outline says that fetching the model brings; None where the place is no outline."""
+    """Bytes that fetching the model brings, by its outline; None where the place is no outline."""
     try:
         index = read_json(read_text_file(place / _INDEX))
         return int(index["metadata"]["total_size"])

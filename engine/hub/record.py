@@ -76,7 +76,7 @@ class ModelRecord:
 
     @property
     def hashed(self) -> bool:
-        """Whether its files can be checked against what they were."""
+        """True if all its files have a SHA-256 to check them against."""
         return all(file.sha256 for file in self.files)
 
 

@@ -60,7 +60,7 @@ _TEXT = frozenset(
 
 @dataclass(frozen=True)
 class Selection:
-    """What is to be downloaded.
+    """The files to be downloaded.
 
     Attributes:
         format: Of the weights.
@@ -137,7 +137,7 @@ def choose_files(
 
 
 def is_needed(name: str, format_: FileFormat) -> bool:
-    """Whether a file of this name belongs to a model whose weights have this format."""
+    """True if a file of this name belongs to a model whose weights have this format."""
     if name in _TEXT:
         return format_ != "gguf"
     if format_ == "safetensors":
@@ -146,7 +146,7 @@ def is_needed(name: str, format_: FileFormat) -> bool:
 
 
 def quantization_of(name: str) -> str | None:
-    """What a GGUF file's name says of its quantization, in capitals; None where it says nothing."""
+    """Quantization in the name of a GGUF file, in capitals; None where the name does not say."""
     found = _QUANTIZATION.findall(name.removesuffix(".gguf"))
     return str(found[-1]).upper() if found else None
 

@@ -65,7 +65,7 @@ class Pong:
 
 @dataclass(frozen=True)
 class DraftChecked:
-    """Whether a draft fits a model.
+    """Result of the check that a draft fits a model.
 
     Attributes:
         problem: One sentence that says what does not fit; empty where all does.

@@ -34,11 +34,11 @@ class ModeOption:
 
     @property
     def is_switch(self) -> bool:
-        """Whether it is on or off."""
+        """True if it is a switch, which is on or off."""
         return isinstance(self.default, bool)
 
     def accepts(self, value: object) -> bool:
-        """Whether a value is of its type and in its range."""
+        """True if a value is of its type and in its range."""
         if self.is_switch or isinstance(value, bool):
             return self.is_switch and isinstance(value, bool)
         return isinstance(value, (int, float) if self.places else int) and self.least <= value <= self.most

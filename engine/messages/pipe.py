@@ -18,7 +18,7 @@ _MOST_BYTES = 1 << 30
 
 
 class MessageDamaged(Exception):
-    """What came is no message: the other end's memory is damaged, or it is of another version."""
+    """The bytes that came are no message: the other end's memory is damaged, or it is of another version."""
 
 
 def send(connection: Connection, message: object) -> None:

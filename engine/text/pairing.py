@@ -1,4 +1,4 @@
-"""Whether a draft speaks the target's language: the same token for every id."""
+"""The check that a draft has the target's vocabulary: the same token for every id."""
 
 from __future__ import annotations
 

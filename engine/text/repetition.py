@@ -1,7 +1,7 @@
-"""Whether a text goes round in a circle, as small models' replies do when they are greedy.
+"""Detection of texts that go round in a circle, as small models' replies do when they are greedy.
 
-`LoopWatch` notices it while a reply is written, late enough to be sure; `loop_start` finds where it began in a text
-that is complete, and `repeated_from` how much of such a text says anything new.
+`LoopWatch` notices a circle while a reply is written, late enough to be sure; `loop_start` finds where it began in a
+text that is complete, and `repeated_from` how much of such a text says anything new.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _REPEATED_SHARE = 0.9
 
 
 def repeated_from(tokens: Sequence[int]) -> int:
-    """Where a text that ends in a circle begins to say again what it has said: behind the first round.
+    """Start of the repetition in a text that ends in a circle: behind the first round.
 
     Args:
         tokens: (n,) token ids.

@@ -99,7 +99,7 @@ def serve(connection: Connection) -> None:
 
 
 def _limit_memory() -> None:
-    """Where the system has such a limit; the one who waits looks at it in any case, a few times a second."""
+    """Limit the memory where the system can; the waiting process checks it in any case, a few times a second."""
     try:
         import resource
     except ImportError:  # Windows

@@ -20,7 +20,7 @@ def without_thoughts(reply: str) -> str:
 
 
 def begins_with_thought(reply: str) -> bool:
-    """Whether a reply, or a part of one, opens with a thought."""
+    """True if a reply, or a part of one, opens with a thought."""
     return reply.lstrip().startswith(OPEN)
 
 

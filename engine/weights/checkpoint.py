@@ -67,7 +67,7 @@ class WeightsFile(Protocol):
         ...
 
     def identity(self) -> str:
-        """What the file says of itself."""
+        """The file's header as text, which differs between two models."""
         ...
 
 
@@ -154,7 +154,7 @@ class Checkpoint:
 
     @property
     def changed(self) -> bool:
-        """Whether a weights file was written to or replaced since it was opened here."""
+        """True if a weights file was written to or replaced since it was opened here."""
         return any(file.changed for file in self.files.values())
 
     def tensor(self, name: str) -> Tensor:

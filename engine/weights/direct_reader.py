@@ -241,7 +241,7 @@ class DirectReader:
 
 
 def _opens_direct(path: Path) -> bool:
-    """Whether the file system reads this file directly; some refuse to open it so, others to read."""
+    """True if the file system reads this file directly; some refuse to open it so, others to read."""
     if not hasattr(os, "O_DIRECT"):
         return False
     memory = PageMemory(ALIGNMENT_BYTES)

@@ -50,7 +50,7 @@ class WatchedFile:
 
     @property
     def changed(self) -> bool:
-        """Whether another file is at this path now, or none, or this one was written to."""
+        """True if another file is at this path now, or none, or this one was written to."""
         try:
             return stamp(self.path.stat()) != self.stamp
         except OSError:
@@ -117,6 +117,6 @@ class WatchedFile:
 
 
 def _close(file: FileIO) -> None:
-    """What fails here was only read, and nobody is left to be told."""
+    """Close a file that was only read. An error is ignored, as nobody is left to be told."""
     with suppress(OSError):
         file.close()

@@ -57,7 +57,7 @@ class Wheel:
 
 
 def on_the_board(marker: Marker | None) -> bool:
-    """Whether a requirement counts on the board."""
+    """True if a requirement counts on the board."""
     return marker is None or marker.evaluate(_BOARD)
 
 
@@ -112,7 +112,7 @@ def resolve() -> list[Wheel]:
 
 
 def wrong_platform(wheel: Wheel) -> bool:
-    """Whether a wheel is for neither every machine nor the board's."""
+    """True if a wheel is neither for every machine nor for the board's."""
     tag = wheel.file.removesuffix(".whl").rpartition("-")[2]
     return tag != "any" and "aarch64" not in tag
 

@@ -1,4 +1,4 @@
-"""What a Linux desktop reads of an application: its entry in menus, its page in shops, its file types."""
+"""Files that a Linux desktop reads about an application: its entry in menus, its page in shops, its file types."""
 
 from __future__ import annotations
 

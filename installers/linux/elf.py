@@ -1,4 +1,4 @@
-"""What the libraries of a bundle ask of the system's C library, read from their version tables."""
+"""The version of the system's C library that a bundle's libraries need, read from their version tables."""
 
 from __future__ import annotations
 

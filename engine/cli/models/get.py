@@ -28,7 +28,7 @@ _LOOK_EVERY_S = 0.1
 
 @dataclass
 class _Interrupt:
-    """Whether Ctrl+C was pressed. A signal's handler sets it and takes no lock."""
+    """A flag for Ctrl+C. A signal's handler sets it and takes no lock."""
 
     pressed: bool = False
 

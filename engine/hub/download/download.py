@@ -38,7 +38,7 @@ Step = Literal["receiving", "waiting"]
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a download is.
+    """Progress of a download.
 
     Attributes:
         done_bytes: On the disk; never decreases.
@@ -72,7 +72,7 @@ class Download:
 
     @property
     def plan(self) -> DownloadPlan:
-        """What it fetches."""
+        """The model that it fetches."""
         return self.stored.plan
 
     def keep(self, state: StoredState, message: str | None = None, place: float | None = None) -> None:
@@ -269,7 +269,7 @@ class Download:
         return record is not None and (record.repo, record.revision) == (self.plan.repo, self.plan.commit)
 
     def _other_files_wanted(self, plan: DownloadPlan) -> bool:
-        """Whether the plan on the disk is for something else than this one, and not only for an older commit."""
+        """True if the plan on the disk is for something else than this one, and not only for an older commit."""
         old = self.stored.plan
         return (old.repo, old.revision, old.format, old.quantization) != (
             plan.repo,

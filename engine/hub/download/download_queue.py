@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class DownloadStatus:
-    """How a download stands.
+    """Status of a download.
 
     Attributes:
         name: Of the model that it becomes.

@@ -1,4 +1,4 @@
-"""Where a transfer gets a file from: the hub, or a package index."""
+"""The server that a transfer gets a file from: the hub, or a package index."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class FileSource(Protocol):
 
     @property
     def place(self) -> Place:
-        """How sentences speak of it."""
+        """Sentences about this server."""
 
     def file_url(self, repo: str, commit: str, name: str) -> str:
-        """Where a file is found."""
+        """Address of a file."""
 
     def stream(self, repo: str, url: str, offset: int) -> AbstractContextManager[httpx2.Response]:
         """A file's bytes from ``offset`` on, as they are stored; the status is judged by `judge`.

@@ -1,4 +1,4 @@
-"""What a download is to bring, and what of it outlives the program: download.json in a folder of its own."""
+"""The plan and the state of a download, which outlive the program: download.json in a folder of its own."""
 
 from __future__ import annotations
 

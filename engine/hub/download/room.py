@@ -1,4 +1,4 @@
-"""Whether there is room on the disk for a download, with everything that is queued beside it."""
+"""The check that the disk has room for a download, with everything that is queued beside it."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class StopSignal:
                     socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
     def is_set(self) -> bool:
-        """Whether the end was asked for."""
+        """True if the end was asked for."""
         return self._event.is_set()
 
     def check(self) -> None:

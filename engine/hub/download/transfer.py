@@ -28,7 +28,7 @@ _REREAD_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a transfer goes on trying.
+    """Limits on how long a transfer goes on trying.
 
     Attributes:
         attempts: In a row without a single new byte.
@@ -290,7 +290,7 @@ class _Digests:
 
 
 def _retry_after_s(response: httpx2.Response) -> float | None:
-    """What Retry-After says: seconds, or a date."""
+    """Seconds to wait by Retry-After, which gives seconds or a date; None where it gives neither."""
     value = response.headers.get("Retry-After", "").strip()
     if value.isdigit():
         return float(value)

@@ -1,4 +1,4 @@
-"""How fast bytes come, and how long the rest will take."""
+"""The speed at which bytes come, and the time that the rest will take."""
 
 from __future__ import annotations
 
