@@ -207,7 +207,7 @@ class Toast(QFrame):
             self.say(*self._covered.pop())
 
     def take_back(self, sentence: str) -> None:
-        """What it says is no longer so."""
+        """Withdraw a sentence that no longer holds, whether it is shown or covered by another."""
         self._covered = [said for said in self._covered if said[0] != sentence]
         if self.text == sentence:
             self.dismiss()

@@ -63,17 +63,17 @@ class RoundCost:
 
     @property
     def measured(self) -> bool:
-        """Whether any round was measured."""
+        """True if any round was measured."""
         return self._verify.any
 
     @property
     def waits(self) -> bool:
-        """Whether forwards of every width that was measured take the disk's time."""
+        """True if forwards of every width that was measured take the disk's time."""
         return self.measured and self._verify.most_s() <= self._least_s()
 
     @property
     def knows_plain(self) -> bool:
-        """Whether plain rounds were measured, or must take the disk's time because wider ones did."""
+        """True if plain rounds were measured, or must take the disk's time because wider ones did."""
         return bool(self.plain_rounds()) or (self.measured and self._verify.seconds(1) <= self._least_s())
 
     def plain_s(self) -> float:
@@ -124,7 +124,7 @@ class RoundCost:
         return max(narrow_s + size * row_s, self._least_s())
 
     def knows(self, size: int) -> bool:
-        """Whether forwards over this many nodes, at least one, were measured so often that `forward_s` is no guess."""
+        """True if forwards over this many nodes, at least one, were measured so often that `forward_s` is no guess."""
         return len(self._row_s.get(_bucket(size), ())) >= _ENOUGH
 
     def doubt(self) -> None:

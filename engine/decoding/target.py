@@ -13,7 +13,7 @@ LAYER_GOAL_S = 0.08
 
 
 class Target:
-    """What the sequences of one model share.
+    """State shared by the sequences of one model.
 
     Args:
         decoder: The model.

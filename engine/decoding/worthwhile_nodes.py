@@ -117,7 +117,7 @@ class WorthwhileNodes(Schedule):
             self._gained_s[not draft_s] += tokens * plain_s - seconds
 
     def _drafted_s(self, draft_s: float) -> float:
-        """What a network's draft took; 0 where none drafted."""
+        """Seconds that a network's draft took; 0 where none drafted."""
         if not self._steps:
             return 0.0
         if self._first_draft:

@@ -54,7 +54,7 @@ class BranchTree:
 
     @property
     def begun(self) -> bool:
-        """Whether it is known what may follow the root."""
+        """True if it is known what may follow the root."""
         return self._nodes[ROOT].children is not None
 
     @property
@@ -103,7 +103,7 @@ class BranchTree:
         return sorted(ends, key=lambda at: -self._nodes[at].score)[:count]
 
     def level(self, nodes: Sequence[int]) -> tuple[list[int], list[int], Tensor]:
-        """What a forward over these nodes needs.
+        """Inputs of a forward over these nodes.
 
         Returns:
             Their tokens, their distances from the root, and (n, rows + n) bool: which uncommitted rows each of them
@@ -150,7 +150,7 @@ class BranchTree:
         )
 
     def outcome(self, tokens: Sequence[int]) -> tuple[int, int]:
-        """How the last draft's branches fared.
+        """Compare the last draft's branches with what the target said.
 
         Args:
             tokens: What the target said, the token after the accepted ones included.

@@ -1,4 +1,4 @@
-"""What a drafter is to the loop, and the one that never drafts."""
+"""Interface of a drafter, as the loop uses it, and the drafter that never drafts."""
 
 from __future__ import annotations
 

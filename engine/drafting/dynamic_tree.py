@@ -21,7 +21,7 @@ LARGEST_TREE = 64 * (16 - 1)
 
 @dataclass(frozen=True)
 class TreeShape:
-    """How large a tree may get.
+    """Limits on the size of a tree.
 
     Attributes:
         width: Nodes that are expanded at each level, and children that are looked at of each; 1 drafts chains.

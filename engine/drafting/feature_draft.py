@@ -164,7 +164,7 @@ class FeatureDraft:
 
     @property
     def runs_chains(self) -> bool:
-        """Whether `run_chain` has a short way."""
+        """True if the network has the short way that `run_chain` takes."""
         return self._network.has_short_way
 
     def target_token(self, own: int) -> int:

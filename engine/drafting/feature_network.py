@@ -166,7 +166,7 @@ class FeatureNetwork:
 
     @property
     def has_short_way(self) -> bool:
-        """Whether `run_next` runs anything."""
+        """True if `run_next` has a short way; without one it always returns None."""
         return self._next_rows is not None
 
     def run_next(
@@ -190,7 +190,7 @@ class FeatureNetwork:
 
     @torch.inference_mode()
     def logits(self, features: Tensor) -> Tensor:
-        """What follows each of (n, h) features: (n, Vd) float32 logits by the draft's own ids."""
+        """(n, Vd) float32 logits of what follows each of (n, h) features, by the draft's own ids."""
         weights = self.weights
         if weights.final_norm is not None:
             features = weights.final_norm(features)

@@ -1,4 +1,4 @@
-"""How a feature draft joins the target's hidden state with the embedding of the token behind it: a class for each way.
+"""Feature drafts' ways of joining the target's hidden state with the embedding of the token behind it: a class each.
 
 A *feature* is a hidden state of the target, or the draft's own output in its place inside a tree. Row i of the draft
 joins the feature of position i with the token at position i + 1, and guesses the feature of position i + 1.

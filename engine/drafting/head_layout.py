@@ -38,7 +38,7 @@ _MISMATCH = mark(
 
 @dataclass(frozen=True)
 class HeadLayout:
-    """What a checkpoint of a feature draft holds.
+    """Contents of a feature draft's checkpoint.
 
     Attributes:
         kind: Its fusion: eagle (EAGLE-1/2), dovetail or eagle3.

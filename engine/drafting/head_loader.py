@@ -28,7 +28,7 @@ from engine.weights.head_checkpoint import HeadCheckpoint
 
 @dataclass(frozen=True)
 class SharedWeights:
-    """What a draft takes from its target, on the draft's device.
+    """Weights that a draft takes from its target, on the draft's device.
 
     Attributes:
         embedding: V rows of h, on that device.
@@ -178,7 +178,7 @@ def load_feature_network(
 
 @dataclass(frozen=True)
 class _Maps:
-    """How matrices become what maps rows."""
+    """Makes linear maps from a draft's matrices, in this format and on this device."""
 
     weight_format: WeightFormat
     device: torch.device

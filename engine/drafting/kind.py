@@ -48,12 +48,12 @@ class DraftPlan:
 
     @property
     def on_gpu(self) -> bool:
-        """Whether it runs on a GPU."""
+        """True if it runs on a GPU."""
         return self.device != "cpu"
 
 
 class DraftText(ABC):
-    """What a draft knows of one text. Its cache lives on between replies, as the target's does."""
+    """State of a draft for one text. Its cache lives on between replies, as the target's does."""
 
     @abstractmethod
     def drafter(
@@ -112,7 +112,7 @@ class DraftKind(ABC):
     @classmethod
     @abstractmethod
     def accepts(cls, folder: Path) -> bool:
-        """Whether a folder holds a draft of this kind."""
+        """True if a folder holds a draft of this kind."""
 
     @classmethod
     @abstractmethod

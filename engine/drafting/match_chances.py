@@ -1,4 +1,4 @@
-"""How often the token behind an earlier match comes again, by the length of the match: learned without drafting it."""
+"""Chances that the token behind an earlier match comes again, by the match's length: learned without drafting it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class MatchChances:
 
     @property
     def known(self) -> bool:
-        """Whether any reply has shown anything."""
+        """True if any earlier reply has shown anything."""
         return any(matched.seen for matched in self.earlier.values())
 
     def keep(self) -> None:

@@ -85,11 +85,11 @@ class ModelDraft(DraftKind):
 
     @property
     def context_length(self) -> int:
-        """What it was made for."""
+        """Tokens of context that it was made for."""
         return self.config.context_length
 
     def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
-        """What its file is in, where that is quantized, else what is fastest.
+        """The format of its file, where that is quantized, else the fastest one.
 
         A draft need not be exact, so a small one takes 16 bits where the kernel library runs them: a third of float32's
         time, for what costs there is the number of operators. One that is larger than the processor's caches takes

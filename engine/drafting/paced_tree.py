@@ -34,7 +34,7 @@ _PROMPT_STEP = 64
 
 @dataclass(frozen=True)
 class Pacing:
-    """How LLMCad drafts; each of its techniques can be switched off.
+    """Options of LLMCad's drafting; each of its techniques can be switched off.
 
     Attributes:
         fallback_threshold: Alpha at the start of a reply, above 0 and at most 1.
@@ -156,7 +156,7 @@ class PacedTree:
 
     @property
     def _room(self) -> int:
-        """How deep a node may be that is run."""
+        """Greatest depth of a node that may be run."""
         return self._model.same_kind_room
 
     def _lengthen_branches(self) -> None:

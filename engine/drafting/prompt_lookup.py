@@ -70,7 +70,7 @@ class PromptLookup:
             self._match = self._longest()
 
     def propose(self, shape: DraftShape) -> Draft:
-        """What followed the longest match, the latest of those, as far as that is likely."""
+        """Draft what followed the longest match (the latest of equally long ones), as far as that is likely."""
         if shape.rows < 1 or self._match is None:
             return _NOTHING
         length, place = self._match

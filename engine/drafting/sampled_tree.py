@@ -34,7 +34,7 @@ Distributions = Callable[[Sequence[int], Sequence[int], Sequence[int]], Tensor]
 
 @dataclass(frozen=True)
 class DraftSampling:
-    """How a reply's drafts are drawn.
+    """Options for drawing a reply's drafts.
 
     Attributes:
         sampler: Temperature, filters and seed: those of the reply, so that the draft speaks as the target will.

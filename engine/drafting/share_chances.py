@@ -1,4 +1,4 @@
-"""How often a head's likeliest token is what comes, by the share of the probability that it gives the token."""
+"""Chances that a head's likeliest token comes, by the share of the probability that the head gives it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether running one more node is likely to gain more tokens than its time is worth."""
+"""Judges whether running one more node is likely to gain more tokens than its time is worth."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class StepWorth:
         self._node_s = each_s if self._node_s is None else _MEMORY * self._node_s + (1 - _MEMORY) * each_s
 
     def is_worth(self, confidence: float) -> bool:
-        """Whether to run a node.
+        """Decide whether to run a node.
 
         Args:
             confidence: Its cumulative confidence.

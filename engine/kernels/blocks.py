@@ -238,7 +238,7 @@ def unpack(packed: Packed, start: int = 0, stop: int | None = None) -> Tensor:
 
 
 def reference(packed: Packed, x: Tensor, bias: Tensor | None = None) -> Tensor:
-    """What `matmul` computes but for rounding, in torch's own operators and on any device."""
+    """The product of `matmul`, but for rounding, computed with torch's own operators on any device."""
     return functional.linear(x, unpack(packed).to(x.dtype), bias)
 
 

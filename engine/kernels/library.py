@@ -197,7 +197,7 @@ def prefer(type: int, width: int, instruction_set: str | None) -> None:
 
 
 def set_spin(microseconds: int) -> None:
-    """How long an idle worker thread waits awake for the next product before it sleeps (50 by default)."""
+    """Set how long an idle worker thread waits awake for the next product before it sleeps (50 by default)."""
     functions = _load().functions
     if functions is not None:
         functions.tenon_set_spin(microseconds)

@@ -1,4 +1,4 @@
-"""What the packed formats share: panels of rows, padding, and the packed matrix itself."""
+"""Parts that the packed formats share: panels of rows, padding, and the packed matrix itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the decoder needs to know of a model: config.json, checked for what Tenon cannot run."""
+"""A model's configuration as the decoder needs it: config.json, checked for what Tenon cannot run."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _BAD_VALUE_IN_GGUF = mark(
 
 
 class ConfigSource(Protocol):
-    """What a config is read from: a checkpoint, or the outline of one."""
+    """Source of a config: a checkpoint, or the outline of one."""
 
     @property
     def folder(self) -> Path:
-        """Where config.json lies."""
+        """The folder of config.json."""
 
     @property
     def config(self) -> dict[str, Any]:
@@ -35,11 +35,11 @@ class ConfigSource(Protocol):
 
     @property
     def from_gguf(self) -> bool:
-        """Whether that comes from a GGUF file's metadata."""
+        """True if ``config`` comes from a GGUF file's metadata."""
 
     @property
     def quantization(self) -> str | None:
-        """What its weights are quantized with; None where they are not."""
+        """Name of the quantization of its weights; None where they are not quantized."""
 
     @property
     def types(self) -> TensorTypes:

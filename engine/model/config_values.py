@@ -204,7 +204,7 @@ def _check(name: str, value: Any, default: Any) -> None:
 
 
 def _slides(values: Mapping[str, Any], model_type: str, layer: int) -> bool:
-    """Whether a layer sees its window alone, where ``layer_types`` does not say it."""
+    """True if a layer sees its window alone, where ``layer_types`` does not say it."""
     if values["sliding_window"] is None and not model_type.startswith("gemma"):
         return False
     if model_type == "smollm3":

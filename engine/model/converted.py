@@ -93,7 +93,7 @@ class Converted:
 
 
 def streams_as_it_is(config: ModelConfig, weight_format: WeightFormat) -> bool:
-    """Whether a layer can be made of a checkpoint's own bytes as fast as they are read."""
+    """True if a layer can be made of a checkpoint's own bytes as fast as they are read."""
     if not config.types:
         return weight_format == stored_format(config)
     if weight_format.dense == torch.float32 and not weight_format.packed:

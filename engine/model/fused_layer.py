@@ -75,7 +75,7 @@ class FusedLayer:
 
 
 def can_fuse(config: ModelConfig) -> bool:
-    """Whether the library computes layers of this model, their matrices being packed."""
+    """True if the library can compute layers of this model, provided that their matrices are packed."""
     return (
         library.available() is not None
         and config.head_dim % kernel.HEAD_DIM_MULTIPLE == 0

@@ -20,7 +20,7 @@ from engine.weights.checkpoint import Checkpoint
 
 
 class TensorReader(Protocol):
-    """Where tensors are read from: a checkpoint of any kind."""
+    """Reader of tensors: a checkpoint of any kind."""
 
     def read(self, name: str, target: Tensor, check: Callable[[], None]) -> Iterator[int]:
         """Copy a tensor into ``target``, converting the element type; yields the bytes of each slice."""

@@ -36,7 +36,7 @@ Parts = Mapping[str, Packed | Tensor]
 
 
 class TensorSource(Protocol):
-    """Where tensors lie: a checkpoint, or a file of what was made of it beside it."""
+    """Source of tensors: a checkpoint, or a file beside it that was made from it."""
 
     @property
     def files(self) -> Mapping[Path, WatchedFile]:
@@ -44,7 +44,7 @@ class TensorSource(Protocol):
         ...
 
     def stored(self, name: str) -> StoredTensor:
-        """Where a tensor of the checkpoint lies."""
+        """Place of a tensor of the checkpoint."""
         ...
 
 

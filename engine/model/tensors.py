@@ -105,7 +105,7 @@ def head_slot(config: ModelConfig) -> Slot:
 
 
 def _finer(layer: int, layers: int) -> bool:
-    """Whether a layer's sensitive matrices are kept finer: llama.cpp's choice for its mixtures of the size M."""
+    """True if a layer's sensitive matrices are kept finer: llama.cpp's choice for its mixtures of the size M."""
     eighth = layers // 8
     return layer < eighth or layer >= 7 * layers // 8 or (layer - eighth) % 3 == 2
 

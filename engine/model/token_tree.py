@@ -20,7 +20,7 @@ ROOT = -1
 
 @dataclass(frozen=True)
 class DraftShape:
-    """What a schedule asks of the next draft: at most so many rows, or one fixed tree.
+    """Request of a schedule for the next draft: at most so many rows, or one fixed tree.
 
     Attributes:
         rows: Most rows beside the root's, nodes and probes together.
@@ -137,7 +137,7 @@ class Draft:
 
     @cached_property
     def is_chain(self) -> bool:
-        """Whether each row follows the one before, so that a causal mask will do."""
+        """True if each row follows the one before, so that a causal mask will do."""
         return all(parent == row - 1 for row, parent in enumerate(self._parents))
 
     @cached_property

@@ -49,7 +49,7 @@ class WeightFormat:
 
     @property
     def packed(self) -> bool:
-        """Whether matrices are in blocks."""
+        """True if matrices are in blocks."""
         return self.kind is not None
 
     @property

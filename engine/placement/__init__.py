@@ -1,4 +1,4 @@
-"""Where weights live: one file for each kind of placement. ``PLACEMENTS`` is the table of them, by name."""
+"""Placements of weights: one file for each kind. ``PLACEMENTS`` is the table of them, by name."""
 
 from engine.placement.layer_offload import LayerOffloadPlan
 from engine.placement.plan import PlacementPlan

@@ -15,7 +15,7 @@ Mark = Any
 
 
 class Copies(Protocol):
-    """What copies layers, on a stream of its own where the device has such."""
+    """Copies layers to a device, on a stream of its own where the device has streams."""
 
     def host_buffer(self, size_bytes: int) -> Tensor:
         """(size,) uint8 in the host's memory, from which copies are fast."""
@@ -135,5 +135,5 @@ class PlainCopies:
 
 
 def copies_to(device: torch.device) -> Copies:
-    """What copies to this device."""
+    """The implementation of `Copies` for this device."""
     return StreamCopies(device) if device.type in ("cuda", "xpu") else PlainCopies(device)

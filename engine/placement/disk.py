@@ -1,4 +1,4 @@
-"""What kind of disk a file lies on: streaming from some of them is slow enough to be said."""
+"""The kind of disk that a file lies on: streaming from some kinds is so slow that the person is told."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _mount_of(path: Path) -> tuple[str, str] | None:
 
 
 def _rotational(source: str) -> bool | None:
-    """Whether a block device turns; a partition has its disk's word for it."""
+    """True if a block device spins, or the disk of a partition does; None where the system does not say."""
     try:
         number = os.stat(source).st_rdev
         device = (_BLOCK_DEVICES / f"{os.major(number)}:{os.minor(number)}").resolve()

@@ -1,4 +1,4 @@
-"""What a model takes of memory in one format with one context, before anything is loaded."""
+"""The memory that a model takes in one format with one context, computed before anything is loaded."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Sizes:
 
     @property
     def computing(self) -> int:
-        """What a forward needs on the host at its widest."""
+        """Bytes that a forward needs on the host at its widest."""
         rows, logits = min(_CHUNK_ROWS, self.context), min(_TREE_ROWS, self.context)
         torch_products = 0 if self.weights.packed else _DENSE_PRODUCT_BYTES
         return activation_bytes(self.config, rows, logits) + _READING_BYTES + torch_products
@@ -115,7 +115,7 @@ class Sizes:
 
 
 def device_format(weights: WeightFormat) -> WeightFormat:
-    """What layers are on a GPU whose model has this format on the CPU: the same, with activations in 16 bits."""
+    """Format of layers on a GPU where the model has this one on the CPU: the same, with activations in 16 bits."""
     if not weights.packed:
         return weights
     return replace(weights, activations=torch.bfloat16, cache=torch.bfloat16)

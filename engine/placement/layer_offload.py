@@ -63,7 +63,7 @@ class LayerOffloadPlan(PlacementPlan):
         return cls.of(sizes.config.layers, 0).device(sizes).total
 
     def device(self, sizes: Sizes, draft_bytes: int = 0) -> Footprint:
-        """What a GPU's memory holds, the ring with it."""
+        """Footprint in a GPU's memory, the ring included."""
         return replace(super().device(sizes, draft_bytes), buffers=self.buffers * max(sizes.device_layers))
 
     def load(self, source: TargetSource) -> Placed:
@@ -83,7 +83,7 @@ class LayerOffloadPlan(PlacementPlan):
         return split(source, host, held, devices)
 
     def summary(self) -> str:
-        """Where things live."""
+        """Say where the weights are."""
         return say(
             "{count} of {layers} layers on the GPU, the others copied there as needed",
             count=self.device_layers,

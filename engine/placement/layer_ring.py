@@ -123,5 +123,5 @@ class LayerRing:
         self._recycle(first.buffer)
 
     def _recycle(self, buffer: int) -> None:
-        """What is in the buffer is not needed any more."""
+        """Let a buffer be filled again: its content is no longer needed."""
         self._free.append(buffer)

@@ -28,7 +28,7 @@ _GAP_BYTES = 64 << 10
 
 @dataclass(frozen=True)
 class LayerPlace:
-    """Where the matrices of a layer lie on the disk.
+    """Place of a layer's matrices on the disk.
 
     Attributes:
         extents: What has to be read, in order.

@@ -1,4 +1,4 @@
-"""What every kind of placement offers beyond the weights themselves."""
+"""Interface of every kind of placement, beyond the weights themselves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Placement(WeightSource, Protocol):
 
 
 class InMemory:
-    """What placements share that read nothing from the disk once they are loaded."""
+    """Properties shared by placements that read nothing from the disk once they are loaded."""
 
     @property
     def streamed_bytes(self) -> int:

@@ -1,4 +1,4 @@
-"""Where each layer of a model lives: what planning decides and loading carries out."""
+"""The place of each layer of a model, which planning decides and loading carries out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LayerPlace:
 
     @property
     def computes_on_device(self) -> bool:
-        """Whether its attention, and so its keys and values, are on the GPU."""
+        """True if its attention, and so its keys and values, are on the GPU."""
         return self.device + self.copied > self.host + self.disk
 
 
@@ -53,12 +53,12 @@ class Room:
     unified: bool = False
 
     def holds(self, host_bytes: int, device_bytes: int) -> bool:
-        """Whether both fit."""
+        """True if both fit."""
         pool = host_bytes + (device_bytes if self.unified else 0)
         return pool <= self.host_bytes and device_bytes <= self.device_bytes
 
     def beside(self, host_bytes: int, device_bytes: int) -> Room:
-        """What a draft leaves."""
+        """Room left beside a draft that takes these bytes."""
         taken = host_bytes + (device_bytes if self.unified else 0)
         return Room(self.host_bytes - taken, self.device, self.device_bytes - device_bytes, self.unified)
 
@@ -92,7 +92,7 @@ class PlacementPlan(ABC):
 
     @classmethod
     def least_device_bytes(cls, sizes: Sizes) -> int:
-        """What it takes of a GPU at least."""
+        """Least bytes that it takes of a GPU's memory."""
         return 0
 
     @abstractmethod
@@ -105,7 +105,7 @@ class PlacementPlan(ABC):
 
     @abstractmethod
     def summary(self) -> str:
-        """Where things live, in a few words."""
+        """Say where the weights are, in a few words."""
 
     @property
     def device_layers(self) -> int:
@@ -124,16 +124,16 @@ class PlacementPlan(ABC):
 
     @property
     def streams(self) -> bool:
-        """Whether each forward reads from the disk."""
+        """True if each forward reads from the disk."""
         return any(place.disk for place in self.layers)
 
     @property
     def key(self) -> str:
-        """What measured forwards are kept by."""
+        """Key under which measured forwards are kept."""
         return f"{self.name} {self.device_layers} {self.pinned_layers}"
 
     def host(self, sizes: Sizes, draft_bytes: int = 0, baseline_bytes: int = 0) -> Footprint:
-        """What the host's memory holds."""
+        """Footprint in the host's memory."""
         return Footprint(
             baseline=baseline_bytes,
             weights=sizes.outer + _sum(sizes.layers, [place.host + place.copied for place in self.layers]),
@@ -143,7 +143,7 @@ class PlacementPlan(ABC):
         )
 
     def device(self, sizes: Sizes, draft_bytes: int = 0) -> Footprint:
-        """What a GPU's memory holds."""
+        """Footprint in a GPU's memory."""
         if not self.computed_there:
             return Footprint(draft=draft_bytes)
         return Footprint(
@@ -154,11 +154,11 @@ class PlacementPlan(ABC):
         )
 
     def disk_bytes(self, sizes: Sizes) -> int:
-        """What each forward reads from the disk."""
+        """Bytes that each forward reads from the disk."""
         return _sum(sizes.layers, [place.disk for place in self.layers])
 
     def fits(self, sizes: Sizes, room: Room) -> bool:
-        """Whether there is room for it."""
+        """True if there is room for it."""
         return room.holds(self.host(sizes).total, self.device(sizes).total)
 
     def computing_s(self, host_s: float, device_s: float) -> float:

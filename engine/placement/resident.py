@@ -41,7 +41,7 @@ class ResidentPlan(PlacementPlan):
         return Placed(Resident(host), host.parameters, "cpu", host.notes)
 
     def summary(self) -> str:
-        """Where things live."""
+        """Say where the weights are."""
         return say("all in memory")
 
 
@@ -86,7 +86,7 @@ class Resident(InMemory):
 
     @property
     def device(self) -> torch.device:
-        """Where everything is."""
+        """The device that holds everything."""
         return self._held().embedding.device
 
     @property

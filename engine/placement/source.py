@@ -1,4 +1,4 @@
-"""What a placement brings a target's weights from: the checkpoint, or the file of what it was converted to."""
+"""Source of a target's weights for a placement: the checkpoint, or the file that it was converted to."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class TargetSource:
         return load_layers(self.checkpoint, self.config, one, dtype, device, check=self.check)[0]
 
     def _worth_keeping(self) -> bool:
-        """Whether converting the checkpoint anew for each load would take long."""
+        """True if converting the checkpoint anew for each load would take long."""
         weights = self.weights
         few_bits = weights.measured_as != "bf16" and weights.stored is None
         whole_bytes = weight_bytes(self.config, weights)

@@ -67,7 +67,7 @@ class SplitPlan(PlacementPlan):
         return split(source, host, held, devices)
 
     def summary(self) -> str:
-        """Where things live."""
+        """Say where the weights are."""
         count, layers = self.device_layers, len(self.layers)
         if count == layers:
             return say("all {layers} layers on the GPU", layers=layers)

@@ -107,7 +107,7 @@ class StreamedPlan(PlacementPlan):
         return cls.of(sizes.config.layers, 0, 1).host(sizes).total
 
     def host(self, sizes: Sizes, draft_bytes: int = 0, baseline_bytes: int = 0) -> Footprint:
-        """What the host's memory holds: of the embedding no more than rows, and the ring."""
+        """Footprint in the host's memory, which holds the ring and no more than rows of the embedding."""
         each = sizes.read_layer
         return replace(
             super().host(sizes, draft_bytes, baseline_bytes),
@@ -140,7 +140,7 @@ class StreamedPlan(PlacementPlan):
         return Placed(placement, count_parameters(source.config), "cpu, disk", (note, *placement.notes))
 
     def summary(self) -> str:
-        """Where things live."""
+        """Say where the weights are."""
         return say(
             "{count} of {layers} layers in memory, the others read from the disk",
             count=self.pinned_layers,
@@ -163,7 +163,7 @@ class StreamedPlan(PlacementPlan):
 
 
 def _checked(check: Callable[[], None]) -> OnWait:
-    """What cancels while the disk is waited for."""
+    """Wrap a check as an `OnWait`, so that it can cancel while the disk is waited for."""
 
     def on_wait() -> bool:
         check()
@@ -312,7 +312,7 @@ class Streamed:
 
     @property
     def waited_s(self) -> float:
-        """How long `layer` has waited for the disk so far."""
+        """Seconds that `layer` has waited for the disk so far."""
         return self._ring.waited_s
 
     def measure_disk(self, on_wait: OnWait = no_work) -> float:

@@ -23,7 +23,7 @@ _GROUP = 4
 
 @dataclass(frozen=True)
 class InflatedShape:
-    """What grows. Each value is at least the model's own; the vocabulary and the heads' width stay."""
+    """Sizes that grow. Each value is at least the model's own; the vocabulary and the heads' width stay."""
 
     hidden_size: int
     layers: int
@@ -61,7 +61,7 @@ class InflatedShape:
         )
 
     def sources(self, layers: int) -> list[tuple[int, bool]]:
-        """What each layer is made from: one of the model's own, and whether it holds it or only resembles it.
+        """Source of each layer: one of the model's own, and whether the layer holds it or only resembles it.
 
         The model's own layers are spread evenly, the first in front; behind each come those that add nothing.
         """

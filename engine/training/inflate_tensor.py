@@ -51,7 +51,7 @@ class Extents:
 
 
 def network_axes(small: Extents, large: Extents) -> dict[str, Axis]:
-    """Where each kind of channel of a network goes in its inflated one, by the names that `RULES` use.
+    """The place of each kind of channel of a network in its inflated one, by the names that `RULES` use.
 
     A key-value head keeps its own query heads, in front of the new ones that share it.
     """
@@ -87,7 +87,7 @@ def gains(narrow: int, wide: int, query_key_norm: bool) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Rule:
-    """How a kind of tensor is widened.
+    """Rule for widening one kind of tensor.
 
     Attributes:
         axes: Name of the axis of each dimension.

@@ -29,7 +29,7 @@ class Sample(Protocol):
 
     @property
     def token_count(self) -> int:
-        """How many tokens it holds, for the progress line."""
+        """Number of tokens that it holds, for the progress line."""
         ...
 
 
@@ -38,7 +38,7 @@ S = TypeVar("S", bound=Sample)
 
 
 class Supply(Protocol[S]):
-    """Where steps come from."""
+    """Source of steps."""
 
     def next(self) -> list[S]:
         """The next step's batches, one of each kind."""
@@ -47,7 +47,7 @@ class Supply(Protocol[S]):
 
 @dataclass
 class Progress:
-    """What a checkpoint must remember beside the weights."""
+    """State that a checkpoint must remember beside the weights."""
 
     step: int = 0
     elapsed_s: float = 0.0
@@ -56,7 +56,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast to learn: rates rise over the warm-up, then fall to zero by a cosine.
+    """Length and learning rates of a training: the rates rise over the warm-up, then fall to zero by a cosine.
 
     The course is one of time, or of ``steps`` where these are given, so that trainings of unlike cost learn alike.
     """

@@ -1,4 +1,4 @@
-"""How many tokens a feature draft is worth: measured in the loop that replies run in."""
+"""The acceptance length of a feature draft, measured in the loop that replies run in."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _messages(turns: Any, role: str, content: str) -> tuple[ChatMessage, ...]:
 
 
 def _is_text(value: object) -> TypeGuard[str]:
-    """Whether a value is a string that can be written down: JSON may hold halves of characters."""
+    """True if a value is a string that can be written down: JSON may hold halves of characters."""
     if not isinstance(value, str):
         return False
     try:
@@ -120,7 +120,7 @@ def _ids(record: Record, tokenizer: Tokenizer) -> tuple[list[int], int]:
 
 
 def prompts_of(records: list[Record], tokenizer: Tokenizer) -> Iterator[list[int]]:
-    """What the target is to answer itself: a chat up to its first reply, or the first words of a text."""
+    """Prompts that the target is to answer itself: a chat up to its first reply, or the first words of a text."""
     for record in records:
         if not record.messages:
             yield tokenizer.encode(" ".join(record.text.split()[:24]))

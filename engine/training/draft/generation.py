@@ -83,7 +83,7 @@ class _Text:
         return self.written < turn.limit
 
     def example(self, features: Tensor) -> Example:
-        """What there is of it; nothing follows the last token, so that its features are not known."""
+        """The text so far; nothing follows its last token, so that token's features are not known."""
         kept = min(len(self.ids), self.rows + 1)
         return Example(tuple(self.ids[:kept]), tuple(self.own[:kept]), features[: kept - 1].clone())
 
@@ -143,7 +143,7 @@ class Writer:
                     yield text.example(self._features[at])
 
     def unfinished(self) -> Iterator[Example]:
-        """What there is of the texts that were being written, once no more is wanted."""
+        """Hand out the texts that were being written, as far as they got, once no more is wanted."""
         for at, text in enumerate(self._texts):
             if text is not None and text.rows:
                 self._texts[at] = None

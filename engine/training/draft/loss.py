@@ -1,4 +1,4 @@
-"""What a feature draft is trained on: the target's distributions, over several steps of its own guesses.
+"""The loss of a feature draft against the target's distributions, over several steps of its own guesses.
 
 EAGLE-3's training-time test (Li et al. 2025, section 3.2): a draft goes on from its own guesses and learns from them.
 A share of EAGLE-1's smooth-L1 between features (Li et al. 2024, section 4.2) stays: a small draft sees few texts.

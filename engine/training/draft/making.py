@@ -49,7 +49,7 @@ _LINEAR_TOKENS = 60_000
 
 @dataclass(frozen=True)
 class TrainRequest:
-    """What to train.
+    """Request to train a draft.
 
     Attributes:
         model: The target's folder or name.

@@ -1,4 +1,4 @@
-"""What the target is asked, where no data file says it: requests that it writes itself, and requests about real texts.
+"""Requests to the target, where no data file gives them: some that it writes itself, and some about real texts.
 
 A model that was taught to chat goes on from the opening of a person's turn with what a person might ask (Magpie, Xu et
 al. 2024). Python's own documentation and sources, which are wherever Tenon is trained, are what it is to explain, sum
@@ -157,7 +157,7 @@ def _asking(rng: random.Random) -> Sampler:
 
 
 def _frame(tokenizer: Tokenizer) -> _Frame | None:
-    """What a template puts around a request; None where it cannot be told apart from what is said."""
+    """Tokens that a template puts around a request; None where they cannot be told apart from what is said."""
     if tokenizer.template is None:
         return None
     one, other = (tokenizer.render([ChatMessage("user", text)]) for text in ("Hello", "7 x"))
@@ -176,7 +176,7 @@ def _frame(tokenizer: Tokenizer) -> _Frame | None:
 
 
 def _shared(one: Sequence[int], other: Sequence[int]) -> list[int]:
-    """How two begin alike."""
+    """The beginning that two sequences share."""
     return [first for first, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))]
 
 

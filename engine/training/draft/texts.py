@@ -44,7 +44,7 @@ class TextFolder:
         self._files = len(self._found())
 
     def read(self) -> Iterator[Example]:
-        """What the folder holds."""
+        """Examples that the folder holds."""
         for path in self._found():
             try:
                 with safe_open(path, "pt") as file:

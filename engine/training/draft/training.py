@@ -27,7 +27,7 @@ WEIGHTS, CONFIG = "model.safetensors", "config.json"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a training came to.
+    """Result of a training.
 
     Attributes:
         network: The best state, by the texts that were kept aside.
