@@ -25,7 +25,7 @@ from engine.weights.checkpoint import Checkpoint
 
 ReadTokenizer = Callable[[Path], Tokenizer]
 Seconds = Callable[[], Mapping[str, float]]
-"""What products take here, by the names of weight formats."""
+"""Seconds that products take on this machine, by the names of weight formats."""
 
 
 @dataclass(frozen=True)

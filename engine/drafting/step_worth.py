@@ -63,7 +63,7 @@ class StepWorth:
             confidence: Its cumulative confidence.
 
         Returns:
-            False too while no round and no step was measured.
+            False too while no round or no step was measured.
         """
         if self._node_s is None or self._round_s <= 0.0:
             return False

@@ -23,7 +23,7 @@ NAMES = {
 }
 """The types by name."""
 QUANTIZABLE = ("F16", "Q4_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K", "BF16")
-"""What `quantize` writes."""
+"""Types that `quantize` writes."""
 
 _NOT_FINITE = 3  # TENON_NOT_FINITE
 _IQ4 = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)

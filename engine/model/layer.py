@@ -108,7 +108,7 @@ class Side:
 
 
 OnWait = Callable[[], bool]
-"""What to do while weights are on their way: a few milliseconds of work. True where there was something to do, False
+"""Work to do while weights are on their way, a few milliseconds of it. True where there was something to do, False
 where the caller should rather sleep a moment; raises to cancel."""
 
 

@@ -77,7 +77,7 @@ class PlacementPlan(ABC):
 
     name: ClassVar[str]
     on_device: ClassVar[bool] = False
-    """Whether it is about a GPU."""
+    """True if it is about a GPU."""
 
     @classmethod
     @abstractmethod

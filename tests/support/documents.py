@@ -8,12 +8,13 @@ from pathlib import Path
 
 from docx import Document
 from PySide6.QtCore import QMarginsF, QRectF
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QPageSize, QPainter, QPdfWriter, QTextDocument
+from PySide6.QtGui import QColor, QFont, QPageSize, QPainter, QPdfWriter, QTextDocument
+from PySide6.QtWidgets import QApplication
 
 
 def write_pdf(path: Path, pages: Sequence[str]) -> Path:
     """A PDF whose pages hold these paragraphs (with an empty line between them); an empty one has a picture alone."""
-    _ = QGuiApplication.instance() or QGuiApplication(["tests", "-platform", "offscreen"])
+    _ = QApplication.instance() or QApplication(["tests", "-platform", "offscreen"])
     writer = QPdfWriter(str(path))
     writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
     writer.setPageMargins(QMarginsF(0, 0, 0, 0))
