@@ -54,8 +54,9 @@ def test_the_text_is_that_of_plain_decoding_and_nothing_is_loaded_again(
             assert (reply.mode, reply.draft) == ("llmcad", str(other))
             assert reply.timings.draft_n > 0
             if other == llama_folder and sampling == {"temperature": 0.0}:
-                # The draft is the target in 16 bits.
-                assert reply.timings.acceptance_rate > 0.95
+                # The draft is the target in 16 bits; how much it drafts depends on the disk, and it may be little.
+                rejected = reply.timings.draft_n_tested - reply.timings.draft_n_accepted
+                assert rejected <= 1 + 0.05 * reply.timings.draft_n_tested
         assert not client.seen(ModelLoaded)
 
 
