@@ -40,6 +40,7 @@ def test_the_text_is_that_of_plain_decoding_and_nothing_is_loaded_again(
         expected = client.answer(PROMPT, llama_folder, **{**options, "mode": "plain"}).token_ids
         client.events.clear()
         techniques = [*product((True, False), (True, False), (True, False), (True,)), (True,) * 3 + (False,)]
+        tested = accepted = 0
         for branching, adaptive, ahead, beyond in techniques:
             reply = client.answer(
                 PROMPT,
@@ -53,10 +54,11 @@ def test_the_text_is_that_of_plain_decoding_and_nothing_is_loaded_again(
             assert reply.token_ids == expected
             assert (reply.mode, reply.draft) == ("llmcad", str(other))
             assert reply.timings.draft_n > 0
-            if other == llama_folder and sampling == {"temperature": 0.0}:
-                # The draft is the target in 16 bits; how much it drafts depends on the disk, and it may be little.
-                rejected = reply.timings.draft_n_tested - reply.timings.draft_n_accepted
-                assert rejected <= 1 + 0.05 * reply.timings.draft_n_tested
+            tested += reply.timings.draft_n_tested
+            accepted += reply.timings.draft_n_accepted
+        if other == llama_folder and sampling == {"temperature": 0.0}:
+            # The draft is the target in 16 bits. All techniques together: how much one drafts depends on the disk.
+            assert accepted > 0.95 * tested
         assert not client.seen(ModelLoaded)
 
 
