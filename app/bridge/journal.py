@@ -20,7 +20,9 @@ Then = Callable[[TenonError | None], None]
 """Called once something is on the disk, or with the error that kept it from there."""
 
 _RETRY_MS = 5000
-# What was written waits in SQLite's log no longer than this.
+# What grows (a reply, what is typed) is committed at once, and a program that is killed loses none of it. It waits in
+# the system's memory, which a power cut empties, and in SQLite's log no longer than this.
+_SYNC_MS = 500
 _CHECKPOINT_MS = 30_000
 
 
@@ -60,8 +62,12 @@ class Journal(QObject):
         self._retry.setSingleShot(True)
         self._retry.setInterval(_RETRY_MS)
         self._retry.timeout.connect(self._save_unsaved)
+        # In a thread of its own: a slow disk takes hundreds of milliseconds, in which a reply goes on.
+        self._syncer = Worker("disk", self)
+        self._sync = QTimer(self, singleShot=True, interval=_SYNC_MS)
+        self._sync.timeout.connect(lambda: self._syncer.run(self._store.sync))
         self._checkpoint = QTimer(self, singleShot=True, interval=_CHECKPOINT_MS)
-        self._checkpoint.timeout.connect(self._bring_in)
+        self._checkpoint.timeout.connect(lambda: self._syncer.run(self._store.checkpoint))
         self._prepare_search()
 
     def save(
@@ -167,8 +173,9 @@ class Journal(QObject):
 
     def close(self) -> None:
         """Write what is left, close the store and end the writer's thread."""
-        self._retry.stop()
-        self._checkpoint.stop()
+        for timer in (self._retry, self._sync, self._checkpoint):
+            timer.stop()
+        self._syncer.finish()
         self._save_unsaved()
         self._writer.run(self._store.close)
         self._writer.finish()
@@ -192,12 +199,9 @@ class Journal(QObject):
 
     def _write(self, work: Work, then: Then) -> None:
         self._writer.run(work, lambda done: then(None), then)
-        if not self._checkpoint.isActive():
-            self._checkpoint.start()
-
-    @Slot()
-    def _bring_in(self) -> None:
-        self._writer.run(self._store.checkpoint)
+        for timer in (self._sync, self._checkpoint):
+            if not timer.isActive():
+                timer.start()
 
     def _prepare_search(self) -> None:
         self._writer.run(self._store.prepare_search)

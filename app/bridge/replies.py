@@ -33,8 +33,8 @@ from engine.messages import (
     TokensAdded,
 )
 
-# A kill of the window may cost 200 ms of text: what waits for this, then for the disk.
-_SAVE_MS = 100
+# A kill of the window may cost 200 ms of text: what waits for this, then for the window and the writer's thread.
+_SAVE_MS = 50
 # After the disk has refused.
 _RETRY_MS = 5_000
 

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -42,9 +42,6 @@ from engine.messages import Attachment
 # Ids are handed out by the process, before the disk has answered. Each start reserves this many, so that two
 # windows on one database never give the same one; 31 bits last for 200,000 starts.
 ID_BLOCK = 10_000
-# What is written while it grows reaches the disk's platters so often; a program that is killed loses none of it.
-_SYNC_EVERY_S = 0.5
-
 _SAVE_CONVERSATION = upsert("conversations", CONVERSATION_COLUMNS, CONVERSATION_CHANGES)
 _SAVE_MESSAGE = upsert("messages", MESSAGE_COLUMNS, MESSAGE_CHANGES)
 _NO_INDEX = mark(
@@ -68,7 +65,6 @@ class ConversationStore:
         self._connection = connection
         self._folder = folder
         self._file: str = connection.execute("PRAGMA database_list").fetchone()[2]  # none in memory
-        self._synced_at = 0.0
 
     def conversations(self) -> list[Conversation]:
         """All that are not deleted, newest first."""
@@ -125,9 +121,9 @@ class ConversationStore:
     def add_text(self, message_id: int, place: int, text: str) -> None:
         """Write what a reply has got behind its first ``place`` characters since it was saved or added to.
 
-        A kill of the program loses nothing of it, a power cut what was added in the last `_SYNC_EVERY_S`.
+        A kill of the program loses nothing of it, a power cut what was added since the last `sync`.
         """
-        with self._transaction(at_once=False):
+        with self._transaction(synced=False):
             self._connection.execute(
                 "INSERT INTO reply_parts (message_id, place, content) SELECT ?1, ?2, ?3"
                 " WHERE EXISTS (SELECT 1 FROM messages WHERE id = ?1)",
@@ -136,7 +132,7 @@ class ConversationStore:
 
     def save_trace(self, message_id: int, trace: bytes) -> None:
         """Write how a reply was made; a kill or a power cut may cost it."""
-        with self._transaction(at_once=False):
+        with self._transaction(synced=False):
             self._connection.execute(
                 "INSERT OR REPLACE INTO traces (message_id, content) SELECT ?1, ?2"
                 " WHERE EXISTS (SELECT 1 FROM messages WHERE id = ?1)",
@@ -231,7 +227,7 @@ class ConversationStore:
         self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] | None
     ) -> None:
         """Write it; None for the attachments leaves those that are there. A kill loses none, as with `add_text`."""
-        with self._transaction(at_once=False):
+        with self._transaction(synced=False):
             unsent_rows.write(self._connection, conversation_id, text, attachments)
 
     def presets(self) -> list[Preset]:
@@ -316,10 +312,25 @@ class ConversationStore:
         with self._transaction():
             return self._reserve(ID_BLOCK)
 
+    def sync(self) -> None:
+        """Have what was committed on the disk itself. For any thread: nothing that is written waits for it.
+
+        Raises:
+            OSError: the disk refuses.
+        """
+        if self._file:
+            log = os.open(f"{self._file}-wal", os.O_RDWR)
+            try:
+                os.fsync(log)
+            finally:
+                os.close(log)
+
     def checkpoint(self) -> None:
-        """Bring what is in the write-ahead log into the database itself."""
-        with storage_errors(self._folder):
-            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        """Bring what is in the write-ahead log into the database itself. For any thread, as `sync`."""
+        if self._file:
+            address = f"{Path(self._file).as_uri()}?mode=rw"  # which makes no file where there is none
+            with storage_errors(self._folder), closing(sqlite3.connect(address, uri=True)) as connection:
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def back_up(self, today: date) -> None:
         """Make the day's backup unless there is one."""
@@ -423,29 +434,25 @@ class ConversationStore:
         return damaged_message(row[0], conversation_id, known["role"], known["parent_id"])
 
     @contextmanager
-    def _transaction(self, at_once: bool = True) -> Iterator[None]:
+    def _transaction(self, synced: bool = True) -> Iterator[None]:
         """Commit what the block writes.
 
         Args:
-            at_once: Have it on the disk when it is committed; else the last `_SYNC_EVERY_S` may be in the system's
-                memory, which outlives this process.
+            synced: Have it on the disk when it is committed; else it may be in the system's memory, which outlives
+                this process, until the next `sync`.
         """
         with storage_errors(self._folder):
             if self._file:
                 os.stat(self._file)  # SQLite writes on to a file that was deleted, and all of it is lost
-            now = time.monotonic()
-            synced = at_once or not 0.0 <= now - self._synced_at < _SYNC_EVERY_S
             # https://www.sqlite.org/pragma.html#pragma_synchronous: in WAL mode NORMAL commits without a sync.
             self._connection.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
             with transaction(self._connection):
                 yield
                 if synced:
                     self._connection.execute("UPDATE ledger SET changes = changes + 1")
-            if synced:
-                self._synced_at = now
-                if self._file:
-                    with suppress(sqlite3.Error):  # it is committed: what fails now undoes nothing
-                        ledger.write(self._folder, ledger.in_database(self._connection))
+            if synced and self._file:
+                with suppress(sqlite3.Error):  # it is committed: what fails now undoes nothing
+                    ledger.write(self._folder, ledger.in_database(self._connection))
 
 
 def _joined(content: str, parts: Iterable[tuple[int, str]]) -> str:

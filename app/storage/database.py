@@ -30,6 +30,9 @@ SYNCHRONOUS = "FULL"
 # still leave the window on the screen within a second. A larger one is checked when damage was met in it.
 _CHECKED_BYTES = 8 << 20
 _READ_BYTES = 1 << 20
+# A commit that finds so many pages of 4 KiB in the log brings them into the database, and what comes next waits. The
+# journal does that every half minute without making anything wait; here is what a large import may leave until then.
+_LOG_PAGES = 10_000
 _USER_VERSION_AT = 60  # in its header
 
 
@@ -146,6 +149,7 @@ def _connect(path: Path) -> tuple[sqlite3.Connection, str]:
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON")
         if version_of(connection) > VERSION:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from threading import Event
 
 import pytest
 
-from app.bridge import replies
+from app.bridge import journal, replies
 from app.bridge.engine_client import EngineClient
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
@@ -67,6 +68,27 @@ def test_a_partial_reply_is_on_the_disk_within_a_second(desk: Desk) -> None:
     before = stored()
     desk.wait(lambda: len(stored()) > len(before), timeout_s=1.0)
     assert stored().startswith(before)
+
+
+@pytest.mark.parametrize("slow", ["sync", "checkpoint"])
+def test_a_reply_is_written_on_while_the_disk_is_slow(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, slow: str
+) -> None:
+    for timer in ("_SYNC_MS", "_CHECKPOINT_MS"):
+        monkeypatch.setattr(journal, timer, 20)
+    begun, over = Event(), Event()
+
+    def waiting(store: ConversationStore) -> None:
+        begun.set()
+        over.wait(30.0)
+
+    monkeypatch.setattr(ConversationStore, slow, waiting)
+    workspace = desk.open()
+    chat = workspace.turns.send(None, "slow 500")
+    desk.wait(begun.is_set)
+    before = workspace._database.reader.messages(chat)[-1].content
+    desk.wait(lambda: len(workspace._database.reader.messages(chat)[-1].content) > len(before) + 20)
+    over.set()
 
 
 def test_a_reply_goes_on_to_the_disk_after_a_refusal(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
