@@ -16,10 +16,7 @@ PATIENCE_TICKS = 12
 START_TICKS = 48
 # A pass of a large model says nothing for minutes, and takes a processor's time meanwhile, as reading its file does.
 LEAST_CPU_S = 0.1
-_SENTENCE = mark(
-    "The engine neither computed nor answered, so it was ended and started again. Your message and what was written "
-    "are kept."
-)
+_SENTENCE = mark("The engine neither computed nor answered, so it was ended and started again.")
 
 
 class EngineWatch(QObject):

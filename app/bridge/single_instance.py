@@ -16,6 +16,7 @@ import struct
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from PySide6.QtCore import QDir, QLockFile, QObject, Signal, Slot
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
@@ -156,11 +157,12 @@ def _understood(line: bytes) -> tuple[list[str], dict[str, str]] | None:
         tokens = {name: told[name] for name in _TOKENS if name in told}
         if not isinstance(paths, list) or not isinstance(told, dict):
             return None
+        paths = [os.fsdecode(unquote_to_bytes(path)) for path in paths]
         for text in (*paths, *tokens.values()):
             if b"\0" in os.fsencode(text):
                 return None
         return (paths, tokens) if all(os.path.isabs(path) for path in paths) else None
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
 
@@ -169,5 +171,6 @@ def _hand_over(socket: QLocalSocket, paths: Sequence[str]) -> bool:
     if sys.platform == "win32":  # only the program in front can let another come there
         ctypes.windll.user32.AllowSetForegroundWindow(-1)
     tokens = {name: os.environ[name] for name in _TOKENS if name in os.environ}
-    socket.write(json.dumps({"open": list(paths), "tokens": tokens}).encode() + b"\n")
+    quoted = [quote_from_bytes(os.fsencode(path)) for path in paths]  # a name may be no UTF-8
+    socket.write(json.dumps({"open": quoted, "tokens": tokens}).encode() + b"\n")
     return socket.waitForReadyRead(_ANSWER_MS) and bytes(socket.readLine(64).data()) == _TAKEN

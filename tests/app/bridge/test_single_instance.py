@@ -54,7 +54,12 @@ def test_a_second_start_hands_its_files_over_and_ends(qtbot: QtBot, first: Singl
     first.asked.connect(asked.append)
     assert second_start(qtbot, name) == 0
     assert second_start(qtbot, name, "/models/a.gguf", "/tmp/chats und Öl.json") == 0
-    assert asked == [[], ["/models/a.gguf", "/tmp/chats und Öl.json"]]
+    assert second_start(qtbot, name, os.fsdecode(b"/models/\xff 100%.gguf")) == 0
+    assert asked == [
+        [],
+        ["/models/a.gguf", "/tmp/chats und Öl.json"],
+        [os.fsdecode(b"/models/\xff 100%.gguf")],
+    ]
 
 
 def test_each_data_folder_has_a_window_of_its_own(
