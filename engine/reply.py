@@ -10,7 +10,6 @@ from dataclasses import replace
 from engine.advice import settled_sampler
 from engine.decoding.loop import Hooks, decode
 from engine.decoding.round_cost import RoundCost
-from engine.decoding.schedule import Recorded
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
@@ -80,8 +79,6 @@ class ReplyRun:
         self._check = check
         self._clock = ReplyClock(load_ms=load_ms)
         self._planner = planner
-        if request.round_texts:
-            self._clock.keep_all_rounds()
         self._plan, self._mode = settled.plan, settled.mode
         self._draft = model.draft if self._mode.needs_draft else None
         self._chances = model.match_chances
@@ -128,8 +125,6 @@ class ReplyRun:
         self._chances = self._model.match_chances.of_another_reply()
         sequence = self._model.open_sequence()
         recipe = mode.recipe(self._rule, self._drafter(sequence, values), values, cost, self._chances)
-        recorded = Recorded(recipe.schedule)
-        recipe = replace(recipe, schedule=recorded)
         hooks = Hooks(self._check, self._prefilled, self._emitted)
         try:
             yield from decode(sequence, recipe, self._prompt, self._reply, self._clock, hooks)
@@ -141,10 +136,10 @@ class ReplyRun:
         self._show((), self._reply.take_fresh())
         self._update_statistics()
         self._busy = self._others.busy
-        self._learn(recorded.rounds)
+        self._learn()
         self._emit(Finished(self._request.request_id, self._finished()))
 
-    def _learn(self, rounds: list[RoundRecord]) -> None:
+    def _learn(self) -> None:
         """Refine what is predicted for the model's next replies: by what is like them, and was not disturbed."""
         if loop_start(self._reply.token_ids) is not None:
             return
@@ -152,7 +147,7 @@ class ReplyRun:
         self._chances.keep()
         if self._planner is not None and not self._busy:
             self._planner.learn(
-                rounds,
+                self._clock.rounds,
                 model.report.weights,
                 model.plan.placement,
                 self._plan.mode,
@@ -234,7 +229,7 @@ class ReplyRun:
 
     def _take_rounds(self) -> tuple[RoundRecord, ...]:
         """The rounds since the last event, with what their tokens say where that is wanted."""
-        rounds = self._clock.take_rounds()
+        rounds = self._clock.take_rounds(self._request.round_texts)
         if not self._request.round_texts:
             return rounds
         texts, written, begins = self._model.token_texts, self._reply.token_ids, len(self._prompt)

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterable
-from functools import cache, reduce
+from functools import cache
 from pathlib import Path
 
 LANGUAGE = "TENON_LANGUAGE"
@@ -58,13 +58,18 @@ def figure(value: float, form: str) -> str:
 
 
 def either(names: Iterable[str]) -> str:
-    """The names, at least one, as a choice between them."""
-    return reduce(lambda names, last: say("{names} or {last}", names=names, last=last), names)
+    """The names, at least one, as a choice between them: "a, b or c"."""
+    return _listed(names, mark("{names} or {last}"))
 
 
 def together(names: Iterable[str]) -> str:
-    """The names, at least one, as all of them."""
-    return reduce(lambda names, last: say("{names} and {last}", names=names, last=last), names)
+    """The names, at least one, as all of them: "a, b and c"."""
+    return _listed(names, mark("{names} and {last}"))
+
+
+def _listed(names: Iterable[str], joined: str) -> str:
+    *others, last = names
+    return say(joined, names=", ".join(others), last=last) if others else last
 
 
 def paragraph(*sentences: str) -> str:

@@ -35,29 +35,3 @@ class FixedShape(Schedule):
 
     def observe(self, record: RoundRecord) -> None:
         """Nothing to adapt."""
-
-
-class Recorded(Schedule):
-    """A schedule whose rounds are kept, for whoever wants to know what they took.
-
-    Attributes:
-        rounds: All of them, oldest first.
-    """
-
-    def __init__(self, schedule: Schedule) -> None:
-        """Wrap a schedule."""
-        self._schedule = schedule
-        self.rounds: list[RoundRecord] = []
-
-    def shape(self) -> DraftShape:
-        """The wrapped schedule's."""
-        return self._schedule.shape()
-
-    def choose(self, draft: Draft) -> Draft:
-        """The wrapped schedule's."""
-        return self._schedule.choose(draft)
-
-    def observe(self, record: RoundRecord) -> None:
-        """Keep the round and hand it on."""
-        self.rounds.append(record)
-        self._schedule.observe(record)

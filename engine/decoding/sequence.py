@@ -11,6 +11,7 @@ from torch import Tensor
 from engine.decoding.target import LAYER_GOAL_S, Target
 from engine.drafting.kind import DraftText
 from engine.model.decoder import Output
+from engine.model.kv_cache import shared_tokens
 from engine.model.layer import OnWait, no_work
 from engine.model.row_runs import RowRuns
 from engine.model.token_tree import Draft
@@ -73,11 +74,7 @@ class TokenSequence:
         """
         self._hidden_layers, self._hidden_from = hidden_layers, hidden_from
         self._hidden = []
-        shared = 0
-        for cached, wanted in zip(self.token_ids, prompt[:-1], strict=False):
-            if cached != wanted:
-                break
-            shared += 1
+        shared = shared_tokens(self.token_ids, prompt[:-1])
         if hidden_layers:
             shared = min(shared, hidden_from)
         # The cache holds less than the text where a device failed to commit.

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections import deque
 from dataclasses import dataclass, field
 
 from engine.messages import RoundRecord, Timings
 
-# Records kept for whoever draws them: more rounds than anybody follows between two events.
-_ROUNDS_KEPT = 64
+# Records handed over at once for whoever draws them: more rounds than anybody follows between two events.
+_ROUNDS_TAKEN = 64
 # Rounds without a draft that tell what plain decoding takes: fewer may all have been hiccups.
 _FEWEST_PLAIN = 3
 
@@ -26,6 +25,7 @@ class ReplyClock:
         predicted_n: Tokens emitted.
         target_forwards: Verifying forwards; the prompt's are not counted.
         recalled_plain_s: Seconds of a forward without a draft in earlier replies; None where not known.
+        rounds: Records of all of them, oldest first.
     """
 
     started: float = field(default_factory=time.perf_counter)
@@ -39,17 +39,14 @@ class ReplyClock:
     draft_s: float = 0.0
     verify_s: float = 0.0
     recalled_plain_s: float | None = None
+    rounds: list[RoundRecord] = field(default_factory=list)
     _plain_s: list[float] = field(default_factory=list)
     _prompt_done: float | None = None
     _first_token: float | None = None
     _last_token: float | None = None
     _tested: list[int] = field(default_factory=list)
     _accepted: list[int] = field(default_factory=list)
-    _rounds: deque[RoundRecord] = field(default_factory=lambda: deque(maxlen=_ROUNDS_KEPT))
-
-    def keep_all_rounds(self) -> None:
-        """Leave none of the rounds out between two calls of `take_rounds`."""
-        self._rounds = deque(self._rounds)
+    _taken: int = 0
 
     def prompt_done(self) -> None:
         """The prompt is in the cache."""
@@ -65,7 +62,7 @@ class ReplyClock:
     def round_done(self, record: RoundRecord) -> None:
         """A draft was verified."""
         tested, accepted = record.tested, len(record.accepted)
-        self._rounds.append(record)
+        self.rounds.append(record)
         self.target_forwards += 1
         self.draft_n += len(record.tokens)
         self.draft_n_accepted += accepted
@@ -80,11 +77,10 @@ class ReplyClock:
             self._tested[position] += 1
             self._accepted[position] += position < accepted
 
-    def take_rounds(self) -> tuple[RoundRecord, ...]:
-        """Records of the rounds since the last call, the latest of them where there were many."""
-        taken = tuple(self._rounds)
-        self._rounds.clear()
-        return taken
+    def take_rounds(self, all_rounds: bool = False) -> tuple[RoundRecord, ...]:
+        """Records of the rounds since the last call, the latest of them unless all are wanted."""
+        fresh, self._taken = self.rounds[self._taken :], len(self.rounds)
+        return tuple(fresh if all_rounds else fresh[-_ROUNDS_TAKEN:])
 
     def timings(self) -> Timings:
         """The figures so far."""

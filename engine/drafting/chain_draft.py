@@ -12,6 +12,7 @@ from math import exp, log
 
 from torch import Tensor
 
+from engine.drafting.drafter import Drafter
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.prompt_lookup import PromptLookup
 from engine.drafting.share_chances import ShareChances
@@ -26,7 +27,7 @@ _ONWARD = 0.5
 _LEAST_SHARE = 1e-6
 
 
-class ChainDraft:
+class ChainDraft(Drafter):
     """Chains with the chance of each node, from the text or from a head.
 
     Args:
@@ -86,7 +87,3 @@ class ChainDraft:
         if match and match.scores[0] > scores[0]:
             return replace(match, steps=len(tokens))
         return Draft(tuple(tokens), tuple(range(-1, len(tokens) - 1)), tuple(scores), steps=len(tokens))
-
-    def draft_ahead(self) -> bool:
-        """This drafter waits for the verdict."""
-        return False

@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from engine.drafting.dynamic_tree import LARGEST_TREE
 from engine.model.decoder import Decoder
+from engine.model.kv_cache import shared_tokens
 from engine.placement.link import Link
 
 # Tokens of a text that one forward reads: between two of them, and between layers, a cancel is seen.
@@ -68,11 +69,7 @@ class DraftModel:
 
     def reset(self, text: Sequence[int]) -> None:
         """A new text, of which the cache keeps what it shares with the old one."""
-        shared = 0
-        for cached, wanted in zip(self._cached, text, strict=False):
-            if cached != wanted:
-                break
-            shared += 1
+        shared = shared_tokens(self._cached, text)
         self._cache.truncate(shared)
         del self._cached[shared:]
         self.text = list(text)

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from engine.drafting.draft_model import DraftModel
+from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
 from engine.drafting.sampled_tree import DraftSampling, sampled_draft
 from engine.model.token_tree import ROOT, Draft, DraftShape
 
 
-class DraftModelDrafter:
+class DraftModelDrafter(Drafter):
     """Drafts what a second model would say.
 
     The draft reads the root as soon as it is known, and keeps the rows of drafted nodes that the target accepted; only
@@ -28,9 +29,6 @@ class DraftModelDrafter:
         limits: How large its trees may get.
         sampling: How its drafts are drawn; None: they hold the likeliest tokens.
     """
-
-    hidden_layers: tuple[int, ...] = ()
-    gives_chances = False
 
     def __init__(self, model: DraftModel, limits: TreeShape, sampling: DraftSampling | None = None) -> None:
         self._model = model
@@ -80,10 +78,6 @@ class DraftModelDrafter:
         return sampled_draft(
             self._limits, shape, host(first), lambda level: host(expand(level)), self._sampling, model.text
         )
-
-    def draft_ahead(self) -> bool:
-        """This drafter waits for the verdict."""
-        return False
 
     def _rows_along(self, tokens: Sequence[int]) -> list[int]:
         """The drafted rows along the path that these tokens took."""

@@ -19,11 +19,11 @@ class Drafter(Protocol):
     Attributes:
         hidden_layers: Which of the target's hidden rows `observe` wants, by layer: index i is the input of layer i,
             and the number of layers names the head's input, behind the final norm. Empty for none.
-        gives_chances: Whether the scores of its drafts are chances as they were observed, which a schedule may weigh.
+        gives_chances: The scores of its drafts are chances as they were observed, which a schedule may weigh.
     """
 
-    hidden_layers: tuple[int, ...]
-    gives_chances: bool
+    hidden_layers: tuple[int, ...] = ()
+    gives_chances: bool = False
 
     def reset(self, prompt: Sequence[int]) -> int:
         """A new reply begins after these token ids.
@@ -54,18 +54,16 @@ class Drafter(Protocol):
         Between `reset` and the first `observe` the target reads the prompt.
 
         Returns:
-            False where there is nothing more to guess, or the drafter never drafts ahead.
+            False where there is nothing more to guess, or the drafter waits for the verdict, as most do.
         """
+        return False
 
 
 _EMPTY = Draft()
 
 
-class NoDrafter:
+class NoDrafter(Drafter):
     """Drafts nothing: plain decoding is the loop with an empty draft."""
-
-    hidden_layers: tuple[int, ...] = ()
-    gives_chances = False
 
     def reset(self, prompt: Sequence[int]) -> int:
         """Nothing to prepare, and no rows are needed."""
@@ -77,7 +75,3 @@ class NoDrafter:
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Nothing to learn."""
-
-    def draft_ahead(self) -> bool:
-        """There is never anything to draft."""
-        return False

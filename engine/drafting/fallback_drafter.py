@@ -16,7 +16,7 @@ from engine.sentences import say
 Answer = TypeVar("Answer")
 
 
-class FallbackDrafter:
+class FallbackDrafter(Drafter):
     """Passes everything on to a drafter until it fails, and drafts nothing from then on.
 
     The target's hidden rows and the probes' logits cross to the draft's device here.

@@ -14,9 +14,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import LARGEST_TREE, Level, TreeShape, grow_tree
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.sampled_tree import DraftSampling, sampled_draft
+from engine.model.kv_cache import shared_tokens
 from engine.model.next_rows import MOST_ROWS
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.placement.link import Link
@@ -27,7 +29,7 @@ _CHUNK = 512
 _FEW_ROWS = 64
 
 
-class FeatureDraft:
+class FeatureDraft(Drafter):
     """Drafts dynamic trees from the target's hidden states.
 
     Args:
@@ -40,11 +42,8 @@ class FeatureDraft:
     Attributes:
         hidden_layers: Which of the target's hidden rows `observe` takes.
         limits: May be changed between replies.
-        gives_chances: Scores are the draft's own opinion.
         sampling: How drafts are drawn; None: they hold the likeliest tokens. May be changed between replies.
     """
-
-    gives_chances = False
 
     def __init__(
         self,
@@ -71,11 +70,7 @@ class FeatureDraft:
 
     def reset(self, prompt: Sequence[int]) -> int:
         """Keep what an earlier text shares with this prompt; returns the first position whose rows are needed."""
-        shared = 0
-        for known, wanted in zip(self._text, prompt, strict=False):
-            if known != wanted:
-                break
-            shared += 1
+        shared = shared_tokens(self._text, prompt)
         self._text = list(prompt)
         self._root = None
         self._fresh_prompt = True
@@ -200,10 +195,6 @@ class FeatureDraft:
         while (token := goes_on(logits)) is not None:
             logits, node = run((token,), node)
         cache.truncate(length)
-
-    def draft_ahead(self) -> bool:
-        """This drafter waits for the verdict."""
-        return False
 
     def _waiting_rows(self) -> Tensor:
         return self._waiting[0] if len(self._waiting) == 1 else torch.cat(self._waiting)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from engine.drafting.drafter import Drafter
 from engine.drafting.match_chances import MatchChances
 from engine.model.token_tree import Draft, DraftShape
 
@@ -27,7 +28,7 @@ _UNLIKELY = -4.0
 _NOTHING = Draft()
 
 
-class PromptLookup:
+class PromptLookup(Drafter):
     """Drafts the continuation of the longest suffix that occurred before, each node with the log of its chance.
 
     An index from n-gram to the places where it ended is extended as tokens arrive, so that a proposal costs a few
@@ -38,7 +39,6 @@ class PromptLookup:
         chances: What earlier replies of the model have shown of its matches; learns from this one.
     """
 
-    hidden_layers: tuple[int, ...] = ()
     gives_chances = True
 
     def __init__(self, chances: MatchChances | None = None) -> None:
@@ -81,10 +81,6 @@ class PromptLookup:
             score += self._chances.log_chance(length + len(scores))
         tokens = self._continuation(place, len(scores))
         return Draft(tuple(tokens), tuple(range(-1, len(tokens) - 1)), tuple(scores))
-
-    def draft_ahead(self) -> bool:
-        """This drafter waits for the verdict."""
-        return False
 
     def _append(self, token: int) -> None:
         # An n-gram is indexed when the token after it is known, so a suffix never finds itself.

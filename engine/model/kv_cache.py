@@ -17,6 +17,12 @@ from engine.model.layer import Side
 FIRST_ROWS = 256
 
 
+def shared_tokens(cached: Sequence[int], wanted: Sequence[int]) -> int:
+    """The number of first tokens that two texts share: rows that a cache of one may keep for the other."""
+    pairs = enumerate(zip(cached, wanted, strict=False))
+    return next((at for at, (own, other) in pairs if own != other), min(len(cached), len(wanted)))
+
+
 class KVCache:
     """Committed rows `[0, length)` of one text, and behind them uncommitted ones.
 

@@ -88,12 +88,13 @@ def test_what_the_project_ships_is_said_here_and_in_child_processes() -> None:
 
 def test_names_are_a_choice_or_all_of_them() -> None:
     assert either(["q8_0"]) == "q8_0"
-    assert either(("fp32", "bf16", "q8_0")) == "fp32 or bf16 or q8_0"
+    assert either(("fp32", "bf16", "q8_0")) == "fp32, bf16 or q8_0"
     assert together(("a", "b")) == "a and b"
+    assert together(("a", "b", "c", "d")) == "a, b, c and d"
 
 
 def test_what_was_made_before_is_said_in_the_language_of_now(german: None) -> None:
-    assert either(("a", "b")) == "a oder b"
+    assert either(("a", "b", "c")) == "a, b oder c"
     assert say(HUB.silent) == "Keine Antwort."
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drafting.fallback import LOWEST_THRESHOLD, FallbackThreshold
+from engine.drafting.paced_tree import LOWEST_THRESHOLD, FallbackThreshold
 
 
 def test_a_verification_without_an_error_halves_it() -> None:
