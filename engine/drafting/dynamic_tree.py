@@ -53,7 +53,8 @@ class Level:
     sees: Tensor
 
 
-#: Runs the draft over a level, whose nodes also see the text and the root: (n, V) logits of what follows.
+#: Runs the draft over a level, whose nodes also see the text and the root: (n, V) logits of what follows each, or
+#: (1, V) of what follows all.
 Expand = Callable[[Level], Tensor]
 
 
@@ -138,9 +139,12 @@ class _Candidates:
         return self.add_children(following, level, width)
 
     def add_children(self, following: Tensor, parents: Sequence[int], width: int) -> list[int]:
-        """Take in the ``width`` likeliest children of each parent, (n, V) logits; returns the new nodes."""
+        """Take in the ``width`` likeliest children of each parent, (n, V) or (1, V) logits; returns the new nodes."""
         start = len(self)
-        for parent, row_tokens, row_values in zip(parents, *likeliest(following, width), strict=True):
+        rows = list(zip(*likeliest(following, width), strict=True))
+        if len(rows) == 1:
+            rows *= len(parents)
+        for parent, (row_tokens, row_values) in zip(parents, rows, strict=True):
             above = 0.0 if parent == ROOT else self.scores[parent]
             for value, token in zip(row_values, row_tokens, strict=True):
                 if value > -torch.inf:  # false for NaN too

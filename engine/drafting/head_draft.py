@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,10 +62,7 @@ class HeadDraft(DraftKind):
     def read(cls, name: str, folder: Path, target: ModelConfig) -> HeadDraft:
         """The head in a folder, all of which must be here."""
         checkpoint = HeadCheckpoint(folder)
-        # Heads of one layout differ in nothing else.
-        facts = (checkpoint.config, sorted(checkpoint.shapes.items()), str(folder.resolve()))
-        digest = hashlib.sha256(repr(facts).encode()).hexdigest()
-        return cls(name, digest, read_layout(checkpoint), target)
+        return cls(name, checkpoint.digest(), read_layout(checkpoint), target)
 
     @property
     def layers(self) -> int:

@@ -31,7 +31,7 @@ Kind = Literal["eagle", "dovetail", "eagle3"]
 
 #: What vLLM's format keeps for training alone.
 _TRAINING_ONLY = ("verifier_norm.weight", "verifier_lm_head.weight")
-_MISMATCH = mark(
+MISMATCH = mark(
     "The draft's weights do not match its config.json, tensors are {problems}; download the draft again."
 )
 
@@ -74,18 +74,21 @@ class HeadLayout:
 
 def head_bytes(layout: HeadLayout, weight_format: WeightFormat) -> int:
     """Bytes of a draft's own weights in memory; what it shares with its target is not counted."""
-    total = 0
-    for slot in (*layout.outer, *(slot for slots in layout.layers for slot in slots)):
-        if len(slot.shape) == 1:
-            total += slot.shape[0] * 4
-        elif slot.field == "embedding":
-            total += slot.shape[0] * slot.shape[1] * weight_format.dense.itemsize
-        else:
-            total += weight_format.matrix_bytes(*slot.shape)
+    slots = (*layout.outer, *(slot for slots in layout.layers for slot in slots))
+    total = sum(slot_bytes(slot, weight_format) for slot in slots)
     if layout.draft_vocabulary_size < layout.blocks.vocabulary_size and layout.kind != "eagle3":
         # The target's rows of what it drafts, which are read for each of its tokens.
         total += weight_format.matrix_bytes(layout.draft_vocabulary_size, layout.blocks.hidden_size)
     return total
+
+
+def slot_bytes(slot: Slot, weight_format: WeightFormat) -> int:
+    """Bytes of one tensor of a draft in memory."""
+    if len(slot.shape) == 1:
+        return slot.shape[0] * 4
+    if slot.field == "embedding":
+        return slot.shape[0] * slot.shape[1] * weight_format.dense.itemsize
+    return weight_format.matrix_bytes(*slot.shape)
 
 
 def _kind(names: Mapping[str, Any], config: Mapping[str, Any]) -> Kind | None:
@@ -126,7 +129,7 @@ def read_layout(checkpoint: HeadCheckpoint) -> HeadLayout:
         names,
         expected,
         lambda name: name.endswith(HARMLESS_SUFFIXES) or name in _TRAINING_ONLY,
-        _MISMATCH,
+        MISMATCH,
     )
     return layout
 

@@ -70,30 +70,39 @@ def read_shared(
     return SharedWeights(Table(tensors["embedding"]), head, dtype, copied=True)
 
 
+def check_sizes(hidden_size: int, vocabulary_size: int, target: ModelConfig) -> None:
+    """Refuse a draft for a target of other sizes.
+
+    Raises:
+        DraftMismatch: Hidden size or vocabulary are not the target's.
+    """
+    if hidden_size != target.hidden_size:
+        raise DraftMismatch(
+            say(
+                "The draft is for a model with hidden size {target_hidden_size}, and this model's is "
+                "{hidden_size}; choose a draft that was made for this model.",
+                target_hidden_size=hidden_size,
+                hidden_size=target.hidden_size,
+            )
+        )
+    if vocabulary_size != target.vocabulary_size:
+        raise DraftMismatch(
+            say(
+                "The draft is for a model with a vocabulary of {vocabulary_size}, and this model's "
+                "has {wanted}; choose a draft that was made for this model.",
+                vocabulary_size=vocabulary_size,
+                wanted=target.vocabulary_size,
+            )
+        )
+
+
 def check_target(layout: HeadLayout, target: ModelConfig) -> tuple[int, ...]:
     """Refuse a draft for another target; returns which of its hidden rows are needed.
 
     Raises:
         DraftMismatch: Hidden size, vocabulary or layers are not the target's.
     """
-    if layout.target_hidden_size != target.hidden_size:
-        raise DraftMismatch(
-            say(
-                "The draft is for a model with hidden size {target_hidden_size}, and this model's is "
-                "{hidden_size}; choose a draft that was made for this model.",
-                target_hidden_size=layout.target_hidden_size,
-                hidden_size=target.hidden_size,
-            )
-        )
-    if layout.blocks.vocabulary_size != target.vocabulary_size:
-        raise DraftMismatch(
-            say(
-                "The draft is for a model with a vocabulary of {vocabulary_size}, and this model's "
-                "has {wanted}; choose a draft that was made for this model.",
-                vocabulary_size=layout.blocks.vocabulary_size,
-                wanted=target.vocabulary_size,
-            )
-        )
+    check_sizes(layout.target_hidden_size, layout.blocks.vocabulary_size, target)
     fields = {slot.field for slot in layout.outer}
     if layout.blocks.hidden_size != target.hidden_size and not {"embedding", "head"} <= fields:
         raise DraftMismatch(
@@ -141,7 +150,7 @@ def load_feature_network(
     """
     layout = read_layout(checkpoint)
     hidden_layers = check_target(layout, target)
-    maps = _Maps(weight_format, shared.embedding.device)
+    maps = HeadMaps(weight_format, shared.embedding.device)
 
     def read(slots: tuple[Slot, ...]) -> dict[str, Tensor]:
         return read_slots(checkpoint, list(slots), maps.read_dtype, maps.device, lambda count: None, check)
@@ -151,7 +160,10 @@ def load_feature_network(
     fusion = _fusion(layout, outer | blocks[0], maps)
     layers = tuple(_block(layout, tensors, maps) for tensors in blocks)
     own_head, own_embedding = outer.get("head"), outer.get("embedding")
-    target_ids = _target_ids(checkpoint, layout, maps.device)
+    target_ids = None
+    if layout.draft_vocabulary_size != layout.blocks.vocabulary_size:
+        names = {slot.field: slot.name for slot in layout.outer}
+        target_ids = drafted_ids(checkpoint, names["d2t"], names["t2d"], maps.device)
     soft_cap = target.logit_soft_cap if own_head is None else None
     if own_head is None and target_ids is not None:
         own_head = rows_of(shared.head, target_ids)
@@ -177,7 +189,7 @@ def load_feature_network(
 
 
 @dataclass(frozen=True)
-class _Maps:
+class HeadMaps:
     """Makes linear maps from a draft's matrices, in this format and on this device."""
 
     weight_format: WeightFormat
@@ -189,12 +201,13 @@ class _Maps:
         return torch.float32 if self.weight_format.packed else self.weight_format.dense
 
     def linear(self, weight: Tensor, bias: Tensor | None) -> LinearMap:
+        """The map of a matrix as it was read, (out, in), and a bias, (out,)."""
         if not self.weight_format.packed:
             return Linear(weight, bias)
         return PackedLinear(pack(weight, self.weight_format.matrix_kind(weight.shape[1])), bias)
 
 
-def _block(layout: HeadLayout, tensors: dict[str, Tensor], maps: _Maps) -> LayerWeights:
+def _block(layout: HeadLayout, tensors: dict[str, Tensor], maps: HeadMaps) -> LayerWeights:
     return dress_layer(
         layout.blocks,
         tensors.keys(),
@@ -203,7 +216,7 @@ def _block(layout: HeadLayout, tensors: dict[str, Tensor], maps: _Maps) -> Layer
     )
 
 
-def _fusion(layout: HeadLayout, tensors: dict[str, Tensor], maps: _Maps) -> Fusion:
+def _fusion(layout: HeadLayout, tensors: dict[str, Tensor], maps: HeadMaps) -> Fusion:
     epsilon = layout.blocks.norm_epsilon
     if layout.kind == "dovetail":
         # The paper's code multiplies rows from the left: its matrices are (in, out).
@@ -224,12 +237,13 @@ def _fusion(layout: HeadLayout, tensors: dict[str, Tensor], maps: _Maps) -> Fusi
     )
 
 
-def _target_ids(checkpoint: HeadCheckpoint, layout: HeadLayout, device: torch.device) -> Tensor | None:
-    """The target's id of each of the draft's tokens: d2t holds what must be added to the draft's id."""
-    names = {slot.field: slot.name for slot in layout.outer if slot.field in ("d2t", "t2d")}
-    if layout.draft_vocabulary_size == layout.blocks.vocabulary_size:
-        return None
-    offsets, drafted = checkpoint.tensor(names["d2t"]).long(), checkpoint.tensor(names["t2d"]).bool()
+def drafted_ids(checkpoint: HeadCheckpoint, d2t: str, t2d: str, device: torch.device) -> Tensor:
+    """The target's id of each of the draft's tokens: d2t holds what must be added to the draft's id.
+
+    Raises:
+        TensorMismatch: t2d marks other tokens.
+    """
+    offsets, drafted = checkpoint.tensor(d2t).long(), checkpoint.tensor(t2d).bool()
     ids = torch.arange(len(offsets)) + offsets
     inside = bool(((ids >= 0) & (ids < len(drafted))).all())
     if not inside or not bool(drafted[ids].all()) or int(drafted.sum()) != len(set(ids.tolist())):

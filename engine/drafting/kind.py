@@ -108,6 +108,8 @@ class DraftKind(ABC):
     kind: ClassVar[str]
     published: ClassVar[Mapping[PromptKind, float]]
     """Tokens of a round (tau) with drafts of 15 nodes by kind of prompt, until it is measured here."""
+    by_levels: ClassVar[bool] = True
+    """True if each level of a tree takes a forward, which may be made ahead; else one makes all of them."""
 
     @classmethod
     @abstractmethod

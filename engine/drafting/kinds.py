@@ -6,10 +6,12 @@ from pathlib import Path
 
 from engine.drafting.head_draft import HeadDraft
 from engine.drafting.kind import DraftKind
+from engine.drafting.medusa_draft import MedusaDraft
 from engine.drafting.model_draft import ModelDraft
 from engine.model.config import ModelConfig
 
-DRAFT_KINDS: tuple[type[DraftKind], ...] = (HeadDraft, ModelDraft)
+# The first that accepts a folder reads it.
+DRAFT_KINDS: tuple[type[DraftKind], ...] = (MedusaDraft, HeadDraft, ModelDraft)
 
 
 def kind_of(folder: Path) -> type[DraftKind]:

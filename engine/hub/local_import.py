@@ -33,7 +33,7 @@ from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, rea
 from engine.hub.selection import is_needed, quantization_of
 from engine.outside_file import check_file
 from engine.sentences import say
-from engine.weights.draft_kind import draft_kind
+from engine.weights.draft_kind import PICKLES, draft_kind
 
 _PIECE_BYTES = 4 << 20
 # File systems take 255, of which a number, and what stands before it while it is made, take some.
@@ -286,7 +286,7 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str) -> _Source:
             )
         return _Source(parts, "gguf", parts[0], name)
     needed = tuple(path for path in files if is_needed(path.name, "pytorch"))
-    if any(path.suffix == ".bin" for path in needed):
+    if any(path.name in PICKLES for path in needed):
         return _Source(needed, "pytorch", folder, name)
     raise WeightsMissing(
         say(

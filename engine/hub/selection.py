@@ -11,6 +11,7 @@ from engine.errors import InvalidOption, NotOnHub
 from engine.hub.connection import HubFile, Listing
 from engine.hub.record import FileFormat
 from engine.sentences import mark, say
+from engine.weights.draft_kind import MEDUSA_PICKLE, PICKLES
 
 FormatWish = Literal["auto", "gguf", "safetensors"]
 
@@ -36,9 +37,11 @@ _QUANTIZATION = re.compile(r"(?:^|[-._/])((?:I?Q\d\w*|TQ\d\w*|B?F16|F32))(?=[-./
 # No name that means something else to a file system: a hub, or who poses as one, may send any.
 _PLAIN_NAME = re.compile(r'[^\\/:*?"<>|\x00-\x1f]+')
 _GGUF_PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
-# One file, or shards and their index. Mistral's consolidated.safetensors are a second copy under other names.
-_SAFETENSORS = re.compile(r"model(-\d{5}-of-\d{5})?\.safetensors|model\.safetensors\.index\.json")
-_PYTORCH = ("pytorch_model.bin",)
+# One file, or shards and their index, or Medusa heads. Mistral's consolidated.safetensors are a second copy under other
+# names.
+_SAFETENSORS = re.compile(
+    r"(model(-\d{5}-of-\d{5})?|medusa_lm_head)\.safetensors|model\.safetensors\.index\.json"
+)
 _OTHERS = mark("{repo} has no {quantization}: there are {others}.")
 _NAMELESS = mark("{repo} has no {quantization}: its files name none.")
 _TEXT = frozenset(
@@ -117,8 +120,8 @@ def choose_files(
             files = tuple(file for file in files if file.name != "model.safetensors")
         return Selection("safetensors", _by_size(files))
     files = tuple(file for file in listing.files if is_needed(file.name, "pytorch"))
-    pytorch = any(file.name in _PYTORCH for file in files)
-    if pytorch and head:
+    pytorch = [file.name for file in files if file.name in PICKLES]
+    if pytorch and (head or MEDUSA_PICKLE in pytorch):
         return Selection("pytorch", _by_size(files))
     if pytorch:
         raise NotOnHub(
@@ -142,7 +145,7 @@ def is_needed(name: str, format_: FileFormat) -> bool:
         return format_ != "gguf"
     if format_ == "safetensors":
         return _SAFETENSORS.fullmatch(name) is not None
-    return name in _PYTORCH if format_ == "pytorch" else name.lower().endswith(".gguf")
+    return name in PICKLES if format_ == "pytorch" else name.lower().endswith(".gguf")
 
 
 def quantization_of(name: str) -> str | None:

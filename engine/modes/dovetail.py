@@ -32,6 +32,6 @@ MODE = Mode(
     schedule=adaptive,
     growth=_growth,
     options=(WIDTH, DEPTH, nodes(15)),
-    drafts=("model", "head"),
+    drafts=("model", "head", "medusa"),
     usual=mark("Auto: a draft is given, so dovetail guesses with it."),
 )

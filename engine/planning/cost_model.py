@@ -166,7 +166,8 @@ class DraftCost:
         self._factor = factor
 
     def forward_s(self, width: int) -> float:
-        """T_D(width)."""
+        """T_D(width); where it does not draft by levels, one row makes the whole draft."""
+        width = width if self._draft.by_levels else 1
         elements = self._draft.read_elements
         gpu = self._speeds.gpu
         if self._on_gpu and gpu is not None:
@@ -180,13 +181,20 @@ class DraftCost:
         outside = _FORWARD_OPERATORS * self._speeds.host.operator_s
         return (computing + operators + outside) * self._factor
 
+    @property
+    def ahead_holds(self) -> float:
+        """The share of what it drafts ahead that is of use."""
+        return _AHEAD_HOLDS if self._draft.by_levels else 0.0
+
     def tree_s(self, nodes: int, paced: bool = False) -> float:
-        """Drafting a tree: depth * T_D(width).
+        """Drafting a tree: depth * T_D(width), or one T_D.
 
         Args:
             nodes: Of the tree.
             paced: Whether branches grow step by step (LLMCad), so that a larger tree is deeper too.
         """
+        if not self._draft.by_levels:
+            return self.forward_s(1)
         deepest = _PACED_DEPTH if paced else _TREE_DEPTH
         # The nodes that are kept grow in depth and in width: 3 nodes take 3 levels, 7 take 5 and 15 take 7.
         depth = min(deepest, nodes, round(1 + 1.6 * math.sqrt(nodes)))
@@ -223,7 +231,7 @@ def streamed_round(target: TargetCost, draft: DraftCost, expected: Expectation) 
     rounds = []
     for nodes in _STREAMED_DRAFT_NODES:
         drafting = draft.tree_s(nodes, paced=True)
-        hidden = min(drafting, target.waiting_s(nodes + 1)) * _AHEAD_HOLDS
+        hidden = min(drafting, target.waiting_s(nodes + 1)) * draft.ahead_holds
         rounds.append(_mean(target, expected, nodes, drafting - hidden))
     return max(rounds, key=lambda one: one.tokens_per_second)
 

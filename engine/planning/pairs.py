@@ -23,7 +23,7 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
 
 _VERSION = 1
-# What decides whether two models fit: their tokenizers, and the config that a head was made for.
+# What decides whether two models fit: their tokenizers, and the config that a head was made for, or its tensors.
 _DECIDING = (
     "config.json",
     "tokenizer.json",
@@ -31,6 +31,7 @@ _DECIDING = (
     "tokenizer_config.json",
     "vocab.json",
     "*.gguf",
+    "medusa_lm_head.*",
 )
 _WEIGHTS = ("*.safetensors", "*.gguf", "*.bin")
 

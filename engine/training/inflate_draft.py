@@ -1,26 +1,29 @@
-"""Inflates a feature draft along with its target, so that its blocks weigh what blocks of the inflated target weigh.
+"""Inflates a head along with its target, so that its blocks weigh what blocks of the inflated target weigh.
 
 The inflated target's hidden rows are the model's own and zeros (`inflate_tensor`), and its embedding too. The draft's
-fusion and blocks keep the new channels at zero in the same way, so the draft guesses what it guessed before.
+fusion and blocks keep the new channels at zero in the same way, so the draft guesses what it guessed before; so do the
+blocks of Medusa heads, whose output maps grow as the target's head does.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from engine.errors import ConfigInvalid, InvalidOption, TensorMismatch, UnsupportedModel, WeightsMissing
+from engine.drafting.medusa_heads import read_medusa
+from engine.errors import ConfigInvalid, InvalidOption, TensorMismatch, UnsupportedModel
 from engine.model.config import ModelConfig, read_config
 from engine.training.inflate_model import AMPLITUDE, begin_folder, write_config
 from engine.training.inflate_tensor import RULES, Axis, Extents, Rule, Widening, gains, network_axes
 from engine.training.shard_writer import Planned, write_shards
-from engine.weights.checkpoint import SINGLE, Checkpoint
-from engine.weights.safetensors_file import SafetensorsFile
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.draft_kind import MEDUSA_TENSOR
+from engine.weights.head_checkpoint import HeadCheckpoint
 
 #: What a draft has beside the blocks: EAGLE-2's fusion, then Dovetail's, whose matrices are stored (in, out).
 DRAFT_RULES: dict[str, Rule] = {
@@ -29,7 +32,11 @@ DRAFT_RULES: dict[str, Rule] = {
     "W_1": Rule(("hidden", "hidden"), dead_rows=True),
     "W_2": Rule(("hidden", "hidden"), dead_rows=True),
     "W_z": Rule(("joined", "hidden"), dead_rows=True, dead_columns=True),
+    "medusa block": Rule(("hidden", "hidden"), dead_columns=True),
+    "medusa map": RULES["lm_head"],
 }
+# Numbers of tokens, which stay.
+_TOKENS = {"d2t": torch.int64, "t2d": torch.bool}
 
 
 def inflate_draft(
@@ -40,10 +47,10 @@ def inflate_draft(
     amplitude: float = AMPLITUDE,
     seed: int = 0,
 ) -> int:
-    """Write the inflated form of a gated-fusion or concatenation draft.
+    """Write the inflated form of a gated-fusion or concatenation draft, or of Medusa heads.
 
     Args:
-        folder: A draft of the model that ``target`` was made from, in Dovetail's or EAGLE-2's layout.
+        folder: A draft of the model that ``target`` was made from, in Dovetail's, EAGLE-2's or Medusa's layout.
         target: The inflated model.
         out: Made if it is missing.
         dtype: Of the matrices; norms stay in float32.
@@ -59,30 +66,23 @@ def inflate_draft(
         CheckpointError: One of the folders is not usable.
         OutOfDisk: There is no room in ``out``.
     """
-    config = _read_config(folder)
-    file = SafetensorsFile(_weights(folder))
-    rules = {name: _rule(name) for name in file.entries}
+    checkpoint = HeadCheckpoint(folder)
+    rules = {name: _rule(name) for name in checkpoint.shapes if _part(name) not in _TOKENS}
     parts = {_part(name) for name in rules}
-    if not parts & {"fc", "W_1"} or "layers.0.input_layernorm" in parts:
-        raise UnsupportedModel(
-            f"{folder} holds no gated-fusion or concatenation draft: choose such a draft, or inflate a whole model "
-            "with --parameters."
-        )
-    small, epsilon = _extents(config)
-    large = _like(small, read_config(Checkpoint(target)))
-    axes = network_axes(small, large)
-    hidden = axes["hidden"]
-    axes["joined"] = Axis(2 * hidden.size, torch.cat((hidden.live, hidden.size + hidden.live)))
-    query_key_norm = any(part.endswith("self_attn.q_norm") for part in parts)
-    widening = Widening(
-        axes,
-        gains(small.hidden_size, large.hidden_size, query_key_norm),
-        amplitude,
-        torch.Generator().manual_seed(seed),
+    large_target = read_config(Checkpoint(target))
+    axes, factors, config = (
+        _medusa(checkpoint, large_target)
+        if any(map(MEDUSA_TENSOR.fullmatch, rules))
+        else _feature_draft(checkpoint, parts, large_target)
     )
-    planned = []
+    widening = Widening(axes, factors, amplitude, torch.Generator().manual_seed(seed))
+    planned = [
+        Planned(name, shape, _TOKENS[_part(name)])
+        for name, shape in checkpoint.shapes.items()
+        if name not in rules
+    ]
     for name, rule in rules.items():
-        extents = file.entries[name].shape
+        extents = checkpoint.shapes[name]
         if extents != widening.narrow_shape(rule, extents):
             raise TensorMismatch(
                 f"{name} of the draft is {extents}, and its config.json makes it "
@@ -91,40 +91,60 @@ def inflate_draft(
         wide = widening.shape(rule, extents)
         planned.append(Planned(name, wide, torch.float32 if len(wide) == 1 else dtype))
     begin_folder(folder, out)
-    write_shards(out, planned, (widening.widen(rules[name], file.tensor(name)) for name in rules))
-    write_config(
-        out,
-        {
-            **config,
-            "hidden_size": large.hidden_size,
-            "num_attention_heads": large.heads,
-            "num_key_value_heads": large.kv_heads,
-            "intermediate_size": large.intermediate_size,
-            "rms_norm_eps": epsilon * small.hidden_size / large.hidden_size,
-            **({"head_dim": large.head_dim} if "head_dim" in config else {}),
-        },
-    )
-    return sum(math.prod(tensor.shape) for tensor in planned)
+
+    def value(name: str) -> Tensor:
+        stored = checkpoint.tensor(name)
+        return widening.widen(rules[name], stored) if name in rules else stored
+
+    write_shards(out, planned, (value(tensor.name) for tensor in planned))
+    write_config(out, config)
+    return sum(math.prod(tensor.shape) for tensor in planned if tensor.name in rules)
 
 
-def _read_config(folder: Path) -> dict[str, Any]:
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigInvalid(
-            f"{folder / 'config.json'} is missing or cannot be read; choose the draft's own folder.",
-            details=str(error),
-        ) from error
-    if not isinstance(config, dict) or "speculators_model_type" in config:
+Sizes = tuple[dict[str, Axis], dict[str, float], dict[str, Any]]
+"""Axes and gains of a widening, and the config of what it makes."""
+
+
+def _medusa(checkpoint: HeadCheckpoint, target: ModelConfig) -> Sizes:
+    layout = read_medusa(checkpoint)
+    rows = layout.drafted or layout.vocabulary_size or 0
+    if layout.hidden_size > target.hidden_size:
+        raise InvalidOption(
+            f"Heads of {layout.hidden_size} channels do not fit a model of {target.hidden_size}: inflate the heads of "
+            "the model that the target was made from."
+        )
+    axes = {
+        "hidden": Axis(target.hidden_size, torch.arange(layout.hidden_size)),
+        "vocabulary": Axis(rows, torch.arange(rows)),
+    }
+    return axes, {}, {**checkpoint.config, "hidden_size": target.hidden_size}
+
+
+def _feature_draft(checkpoint: HeadCheckpoint, parts: set[str], target: ModelConfig) -> Sizes:
+    config, folder = checkpoint.config, checkpoint.folder
+    if "speculators_model_type" in config:
         raise UnsupportedModel(f"{folder} holds no draft in Dovetail's or EAGLE-2's own layout: choose one.")
-    return config
-
-
-def _weights(folder: Path) -> Path:
-    path = folder / SINGLE
-    if not path.is_file():
-        raise WeightsMissing(f"There is no {SINGLE} in {folder}: choose a draft in safetensors format.")
-    return path
+    if not parts & {"fc", "W_1"} or "layers.0.input_layernorm" in parts:
+        raise UnsupportedModel(
+            f"{folder} holds no gated-fusion or concatenation draft: choose such a draft, or inflate a whole model "
+            "with --parameters."
+        )
+    small, epsilon = _extents(config)
+    large = _like(small, target)
+    axes = network_axes(small, large)
+    hidden = axes["hidden"]
+    axes["joined"] = Axis(2 * hidden.size, torch.cat((hidden.live, hidden.size + hidden.live)))
+    query_key_norm = any(part.endswith("self_attn.q_norm") for part in parts)
+    wide = {
+        **config,
+        "hidden_size": large.hidden_size,
+        "num_attention_heads": large.heads,
+        "num_key_value_heads": large.kv_heads,
+        "intermediate_size": large.intermediate_size,
+        "rms_norm_eps": epsilon * small.hidden_size / large.hidden_size,
+        **({"head_dim": large.head_dim} if "head_dim" in config else {}),
+    }
+    return axes, gains(small.hidden_size, large.hidden_size, query_key_norm), wide
 
 
 def _part(name: str) -> str:
@@ -134,6 +154,9 @@ def _part(name: str) -> str:
 
 def _rule(name: str) -> Rule:
     part = _part(name)
+    medusa = MEDUSA_TENSOR.fullmatch(name)
+    if medusa:
+        part = "medusa block" if medusa[4] else "medusa map"
     if part.startswith("layers."):
         part = part.split(".", 2)[-1]
     rule = DRAFT_RULES.get(part)

@@ -16,7 +16,7 @@ from engine.errors import OutOfDisk
 from engine.weights.checkpoint import INDEX, SINGLE
 
 SHARD_BYTES = 2 * 10**9
-_NAMES = {torch.float32: "F32", torch.bfloat16: "BF16"}
+_NAMES = {torch.float32: "F32", torch.bfloat16: "BF16", torch.int64: "I64", torch.bool: "BOOL"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def write_shards(
     Args:
         folder: There already. Gets ``model.safetensors``, or shards and their index.
         planned: Every tensor.
-        tensors: Their values in the same order, of any floating-point type.
+        tensors: Their values in the same order, of any type.
         shard_bytes: Largest file, but for a tensor that is larger by itself.
 
     Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -13,9 +14,16 @@ from engine.weights.pickle_check import check_pickle
 
 DraftKind = Literal["model", "head"]
 
-# What joins a token's embedding with the target's hidden state: EAGLE's and Medusa's names, and Dovetail's.
+#: Weights of heads under the names that their makers give them, beside those of models.
+MEDUSA_SAFETENSORS = "medusa_lm_head.safetensors"
+MEDUSA_PICKLE = "medusa_lm_head.pt"
+PICKLES = ("pytorch_model.bin", MEDUSA_PICKLE)
+#: Tensors of Medusa heads: a prefix, the head, the place in it, and what tells a block's matrix from the output map.
+MEDUSA_TENSOR = re.compile(r"(medusa_head\.)?(\d{1,2})\.(\d{1,2})\.(linear\.)?(weight|bias)")
+
+# What joins a token's embedding with the target's hidden state: EAGLE's names, and Dovetail's.
 _HEAD_TENSORS = ("fc.weight", "W_1", "W_2", "W_z")
-_HEAD_PREFIXES = ("midlayer.", "medusa_head.")
+_HEAD_PREFIXES = ("midlayer.",)
 
 
 def draft_kind(folder: Path) -> DraftKind:
@@ -29,10 +37,19 @@ def draft_kind(folder: Path) -> DraftKind:
     if _config_says_head(folder):
         return "head"
     names = _tensor_names(folder)
-    if any(name.startswith(_HEAD_PREFIXES) or name.endswith(_HEAD_TENSORS) for name in names):
+    if any(
+        name.startswith(_HEAD_PREFIXES) or name.endswith(_HEAD_TENSORS) or MEDUSA_TENSOR.fullmatch(name)
+        for name in names
+    ):
         # A vision model's projector may be called fc too; a whole model has layers that end in a norm of their own.
         return "model" if "model.norm.weight" in names else "head"
     return "model"
+
+
+def is_medusa(folder: Path) -> bool:
+    """True for a folder of Medusa heads, by the names of their tensors."""
+    names = _tensor_names(folder) if folder.is_dir() else set()
+    return any(map(MEDUSA_TENSOR.fullmatch, names)) and "model.norm.weight" not in names
 
 
 def _config_says_head(folder: Path) -> bool:
@@ -57,7 +74,7 @@ def _tensor_names(folder: Path) -> set[str]:
         return names
     import torch  # not before it is needed: what downloads models runs without
 
-    for path in folder.glob("*.bin"):
+    for path in (*folder.glob("*.bin"), *folder.glob(MEDUSA_PICKLE)):
         try:
             check_pickle(path)
             names.update(torch.load(path, map_location="meta", mmap=True, weights_only=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,9 @@ from torch import Tensor
 from engine.errors import ModelNotFound, WeightsCorrupt
 from engine.sentences import say
 from engine.weights.checkpoint import INDEX, SINGLE, read_config_file, weight_files
+from engine.weights.draft_kind import MEDUSA_SAFETENSORS, PICKLES
 from engine.weights.pickle_check import check_pickle
 from engine.weights.safetensors_file import SafetensorsFile
-
-PYTORCH = "pytorch_model.bin"
 
 
 class HeadCheckpoint:
@@ -43,18 +43,21 @@ class HeadCheckpoint:
         self.config: dict[str, Any] = read_config_file(folder)
         self._file_of: dict[str, SafetensorsFile] = {}
         self._loaded: dict[str, Tensor] = {}
-        if (
-            not (folder / INDEX).is_file()
-            and not (folder / SINGLE).is_file()
-            and (folder / PYTORCH).is_file()
-        ):
-            self._loaded = _read_pytorch(folder / PYTORCH)
+        names = (INDEX, SINGLE, MEDUSA_SAFETENSORS, *PICKLES)
+        first = next((name for name in names if (folder / name).is_file()), INDEX)
+        if first in PICKLES:
+            self._loaded = _read_pytorch(folder / first)
             self.shapes = {name: tuple(value.shape) for name, value in self._loaded.items()}
             return
-        for path in weight_files(folder):
+        for path in [folder / first] if first == MEDUSA_SAFETENSORS else weight_files(folder):
             file = SafetensorsFile(path)
             self._file_of.update(dict.fromkeys(file.entries, file))
         self.shapes = {name: file.entries[name].shape for name, file in self._file_of.items()}
+
+    def digest(self) -> str:
+        """Text that names the weights in what was measured: heads of one layout differ in their folders alone."""
+        facts = (self.config, sorted(self.shapes.items()), str(self.folder.resolve()))
+        return hashlib.sha256(repr(facts).encode()).hexdigest()
 
     def tensor(self, name: str) -> Tensor:
         """One whole tensor, in the type it is stored in; KeyError when there is none of this name."""

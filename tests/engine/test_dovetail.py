@@ -165,8 +165,8 @@ def test_bad_pairs_are_refused(client: EngineClient, llama_folder: Path, tmp_pat
         ),
         (
             "llmcad",
-            "It needs a small model as its draft: choose one of the same vocabulary. A head cannot guess while the "
-            "model is read.",
+            "It needs a small model as its draft, or Medusa heads: choose a model of the same vocabulary. Another "
+            "head cannot guess while the model is read.",
         ),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient
-from tests.support.heads import LAYOUTS, make_head
+from tests.support.heads import LAYOUTS, MEDUSA_LAYOUTS, make_head
 
 pytestmark = pytest.mark.usefixtures("no_gpu")
 PROMPT = "one two three four one two three four one two " * 3
@@ -19,9 +19,11 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_checkpoint(tmp_path_factory.mktemp("target") / "llama", num_hidden_layers=6)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", [*LAYOUTS, *MEDUSA_LAYOUTS])
 def test_the_text_is_the_models_own(client: EngineClient, target: Path, tmp_path: Path, layout: str) -> None:
-    head = make_head(layout).write(tmp_path / layout, safetensors=layout.startswith("speculators"))
+    head = make_head(layout).write(
+        tmp_path / layout, safetensors=layout.startswith(("speculators", "medusa-s"))
+    )
     plain = client.answer(PROMPT, target, mode="plain", weights="fp32", max_tokens=40)
     options = {"draft": str(head), "mode": "dovetail", "weights": "fp32", "max_tokens": 40}
     reply = client.answer(PROMPT, target, **options)
@@ -32,6 +34,18 @@ def test_the_text_is_the_models_own(client: EngineClient, target: Path, tmp_path
     assert following.timings.cache_n > 0
     plain = client.answer(PROMPT + reply.text, target, mode="plain", weights="fp32", max_tokens=40)
     assert following.token_ids == plain.token_ids
+
+
+@pytest.mark.parametrize("layout", ["medusa", "medusa-shared", "medusa-drafted"])
+def test_a_seed_gives_one_text_with_and_without_medusa_heads(
+    client: EngineClient, target: Path, tmp_path: Path, layout: str
+) -> None:
+    heads = str(make_head(layout).write(tmp_path / layout, safetensors=True))
+    settings = {"temperature": 0.8, "top_p": 0.95, "repetition_penalty": 1.1, "seed": 3, "max_tokens": 40}
+    plain = client.answer(PROMPT, target, mode="plain", **settings)
+    reply = client.answer(PROMPT, target, mode="dovetail", draft=heads, draft_nodes=31, **settings)
+    assert reply.token_ids == plain.token_ids
+    assert reply.timings.draft_n > 0
 
 
 @pytest.mark.parametrize("weights", ["bf16", "q8_0"])

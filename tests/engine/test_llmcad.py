@@ -122,6 +122,19 @@ def test_bad_values_are_refused(
     assert (failed.error.kind, failed.error.exit_code) == ("InvalidOption", 2)
 
 
+@pytest.mark.parametrize("sampling", [{"temperature": 0.0}, {"temperature": 0.9, "top_p": 0.9, "seed": 4}])
+def test_medusa_heads_draft_between_two_passes(
+    sampling: dict[str, float], client: EngineClient, llama_folder: Path, tmp_path: Path
+) -> None:
+    heads = str(make_head("medusa").write(tmp_path / "heads", safetensors=True))
+    options = {**LLMCAD, **sampling, "draft": heads, "max_tokens": 48}
+    expected = client.answer(PROMPT, llama_folder, **{**options, "mode": "plain"}).token_ids
+    reply = client.answer(PROMPT, llama_folder, **options)
+    assert reply.token_ids == expected
+    assert (reply.mode, reply.draft) == ("llmcad", heads)
+    assert reply.timings.draft_n > 0
+
+
 @pytest.mark.parametrize("loaded", [False, True])
 def test_a_head_is_refused_because_it_cannot_guess_ahead(
     loaded: bool, client: EngineClient, tmp_path: Path
@@ -132,7 +145,7 @@ def test_a_head_is_refused_because_it_cannot_guess_ahead(
         client.answer(PROMPT, target, draft=str(head), mode="dovetail", weights="fp32", max_tokens=2)
     allowed = client.answer(PROMPT, target, **{**LLMCAD, "draft": str(head)}, fall_back=True, max_tokens=2)
     assert allowed.mode == "dovetail"
-    assert any("A head cannot guess" in notice.text for notice in client.seen(Notice))
+    assert any("head cannot guess" in notice.text for notice in client.seen(Notice))
     failed = client.failure(PROMPT, target, **{**LLMCAD, "draft": str(head)})
     assert "It needs a small model" in failed.error.message
     assert failed.error.kind == "InvalidOption"

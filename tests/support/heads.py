@@ -38,6 +38,10 @@ LAYOUTS = (
     "dovetail",
     "dovetail-prefixed",
 )
+#: Medusa heads: with maps of their own as published, the same under the names of a whole model, two blocks each, the
+#: target's head for all of them, and for some tokens alone.
+MEDUSA_LAYOUTS = ("medusa", "medusa-prefixed", "medusa-deep", "medusa-shared", "medusa-drafted")
+MEDUSA_HEADS = 4
 
 
 @dataclass
@@ -55,10 +59,11 @@ class Head:
         """As one finds it on a hub."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "config.json").write_text(json.dumps(self.config), encoding="utf-8")
+        medusa = self.layout in MEDUSA_LAYOUTS
         if safetensors:
-            save_file(self.state, folder / "model.safetensors")
+            save_file(self.state, folder / f"{'medusa_lm_head' if medusa else 'model'}.safetensors")
         else:
-            torch.save(self.state, folder / "pytorch_model.bin")
+            torch.save(self.state, folder / ("medusa_lm_head.pt" if medusa else "pytorch_model.bin"))
         return folder
 
 
@@ -68,8 +73,10 @@ def is_eagle3(layout: str) -> bool:
 
 
 def make_head(layout: str, seed: int = 0) -> Head:
-    """A random head in a layout of `LAYOUTS`."""
+    """A random head in a layout of `LAYOUTS` or `MEDUSA_LAYOUTS`."""
     generator = torch.Generator().manual_seed(seed)
+    if layout in MEDUSA_LAYOUTS:
+        return _medusa(layout, generator)
 
     def matrix(rows: int, columns: int) -> Tensor:
         return 0.8 * columns**-0.5 * torch.randn(rows, columns, generator=generator)
@@ -106,6 +113,47 @@ def make_head(layout: str, seed: int = 0) -> Head:
     head = Head(layout, config, {}, blocks=blocks, outer=outer)
     _name(head)
     return head
+
+
+def _medusa(layout: str, generator: torch.Generator) -> Head:
+    # Published files count fewer heads in config.json than they hold.
+    config = {"medusa_num_heads": 2, "medusa_num_layers": 1, "base_model_name_or_path": "a/model"}
+    prefix = "medusa_head." if layout == "medusa-prefixed" else ""
+    blocks = 2 if layout == "medusa-deep" else 1
+    state: dict[str, Tensor] = {}
+    for head in range(MEDUSA_HEADS):
+        for block in range(blocks):
+            name = f"{prefix}{head}.{block}.linear"
+            state[f"{name}.weight"] = torch.randn(HIDDEN, HIDDEN, generator=generator) * HIDDEN**-0.5
+            state[f"{name}.bias"] = 0.1 * torch.randn(HIDDEN, generator=generator)
+        if layout not in ("medusa-shared", "medusa-drafted"):
+            rows = torch.randn(VOCABULARY, HIDDEN, generator=generator)
+            state[f"{prefix}{head}.{blocks}.weight"] = 0.8 * HIDDEN**-0.5 * rows
+    if layout == "medusa-shared":
+        config |= {"hidden_size": HIDDEN, "vocab_size": VOCABULARY}
+    if layout == "medusa-drafted":
+        drafted = torch.randperm(VOCABULARY, generator=generator)[:DRAFT_VOCABULARY].sort().values
+        state["d2t"] = drafted - torch.arange(DRAFT_VOCABULARY)
+        state["t2d"] = torch.zeros(VOCABULARY, dtype=torch.bool).index_fill(0, drafted, True)
+    return Head(layout, config, state)
+
+
+def medusa_logits(head: Head, row: Tensor, target_head: Tensor) -> Tensor:
+    """(heads, V) log-probabilities of Medusa heads over a hidden state, (h,); none for what they do not draft."""
+    prefix = "medusa_head." if head.layout == "medusa-prefixed" else ""
+    blocks = 2 if head.layout == "medusa-deep" else 1
+    found = []
+    for number in range(MEDUSA_HEADS):
+        hidden = row
+        for block in range(blocks):
+            name = f"{prefix}{number}.{block}.linear"
+            linear = functional.linear(hidden, head.state[f"{name}.weight"], head.state[f"{name}.bias"])
+            hidden = hidden + functional.silu(linear)
+        logits = head.state.get(f"{prefix}{number}.{blocks}.weight", target_head) @ hidden
+        if "t2d" in head.state:
+            logits = logits.masked_fill(~head.state["t2d"], float("-inf"))
+        found.append(logits.log_softmax(-1))
+    return torch.stack(found)
 
 
 def _block(index: int, eagle3: bool, matrix: Any, vector: Any) -> dict[str, Tensor]:

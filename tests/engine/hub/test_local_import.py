@@ -24,6 +24,7 @@ from engine.hub.local_import import adopt, import_model, look_at
 from engine.hub.model_folders import models_folder
 from engine.hub.verification import verify
 from tests.support.gguf_files import write_small_gguf
+from tests.support.heads import make_head
 
 
 @pytest.fixture
@@ -150,6 +151,9 @@ def test_a_head_is_known_by_its_weights(tmp_path: Path) -> None:
     (folder / "config.json").write_text('{"architectures": ["LlamaForCausalLM"]}')
     record = import_model(models_folder(), [folder], belongs_to=("a/target",))
     assert (record.kind, record.belongs_to) == ("head", ("a/target",))
+    for safetensors in (True, False):
+        heads = make_head("medusa").write(tmp_path / f"medusa-{safetensors}", safetensors)
+        assert import_model(models_folder(), [heads]).kind == "head"
 
 
 def break_truncated(folder: Path) -> None:

@@ -86,6 +86,9 @@ def test_pytorch_files_are_for_heads_alone() -> None:
     assert names(head, head=True) == {"config.json", "pytorch_model.bin"}
     with pytest.raises(NotOnHub, match="PyTorch's own format"):
         choose_files(listing(head))
+    heads = {"config.json": 1, "medusa_lm_head.pt": 50}  # its name says that it is one
+    assert names(heads) == set(heads)
+    assert names({**heads, "medusa_lm_head.safetensors": 50}) == {"config.json", "medusa_lm_head.safetensors"}
 
 
 @pytest.mark.parametrize(

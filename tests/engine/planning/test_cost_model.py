@@ -4,8 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from engine.drafting.medusa_draft import MedusaDraft
+from engine.drafting.medusa_heads import MedusaLayout
 from engine.drafting.model_draft import ModelDraft
 from engine.model.footprint import layer_bytes, stored_layer_bytes
+from engine.model.tensors import Slot
 from engine.model.weight_format import weight_format
 from engine.placement import LayerOffloadPlan, PlacementPlan, ResidentPlan, SplitPlan, StreamedPlan
 from engine.planning.cost_model import DraftCost, TargetCost, drafted_round, plain_round, streamed_round
@@ -92,6 +95,29 @@ def test_a_trees_draft_costs_its_depth_and_not_its_nodes() -> None:
         2 * DRAFT.read_elements / 200e9
     )
     assert DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=False, factor=2.0).tree_s(3) == 2 * draft.tree_s(3)
+
+
+def test_medusa_heads_draft_any_tree_in_one_pass_that_nothing_hides() -> None:
+    config = MODEL.config
+    width, rows = config.hidden_size, config.vocabulary_size
+    heads = tuple(
+        (
+            Slot("", (width, width), "block0"),
+            Slot("", (width,), "block0_bias"),
+            Slot("", (rows, width), "map"),
+        )
+        for _ in range(5)
+    )
+    draft = MedusaDraft("heads", "", MedusaLayout(heads, 1, width, rows, None), config)
+    cost_of = DraftCost(draft, Q8_0, SPEEDS, on_gpu=False)
+    read = Q8_0.matrix_bytes(5 * (width + rows), width)
+    assert cost_of.tree_s(1) == cost_of.tree_s(63, paced=True) == pytest.approx(read / 10e9, rel=1e-3)
+    assert cost_of.forward_s(1000) == cost_of.forward_s(1)  # a prompt is none of theirs
+    streamed = cost(StreamedPlan.of(22, 0))
+    ahead = streamed_round(streamed, cost_of, everywhere(5.0))
+    assert ahead.tokens_per_second == pytest.approx(
+        ahead.tokens / (cost_of.tree_s(1) + streamed.forward_s(ahead.nodes + 1) + streamed.loop_s)
+    )
 
 
 def test_equation_1_and_the_best_size_of_draft() -> None:

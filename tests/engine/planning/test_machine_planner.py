@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.drafting.kinds import DRAFT_KINDS
+from engine.drafting.medusa_draft import MedusaDraft
 from engine.errors import InvalidOption
 from engine.messages import LoadOptions
 from engine.modes import MODES as ALL_MODES
@@ -389,4 +390,6 @@ def test_published_figures_stand_in_for_each_kind() -> None:
     for kind in DRAFT_KINDS:
         expected = published_expectation(kind.published)
         assert set(expected.kinds) == set(KINDS)
-        assert expected.kinds["code"].tokens(15) > expected.kinds["chat"].tokens(15) > 4
+        # Table I of Dovetail, and of Ghidorah for Medusa heads.
+        least = 2.9 if kind is MedusaDraft else 4
+        assert expected.kinds["code"].tokens(15) > expected.kinds["chat"].tokens(15) > least

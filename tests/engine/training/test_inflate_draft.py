@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn import functional
 
+from engine.drafting.medusa_heads import read_medusa
 from engine.errors import ConfigInvalid, InvalidOption, TensorMismatch, UnsupportedModel, WeightsMissing
 from engine.gguf.stored_tensor import BF16
 from engine.model.config import read_config
@@ -21,6 +22,8 @@ from engine.training.inflate_draft import inflate_draft
 from engine.training.inflate_model import inflate_model
 from engine.training.inflate_shape import InflatedShape
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.head_checkpoint import HeadCheckpoint
+from tests.support.heads import MEDUSA_LAYOUTS, Head, make_head, medusa_logits
 
 #: The sizes of the tiny Llama that the drafts are for.
 HIDDEN, HEADS, KV_HEADS, WIDE, VOCABULARY, EPSILON = 64, 4, 2, 96, 384, 1e-6
@@ -147,6 +150,34 @@ def test_guesses_stay_and_new_channels_are_zero(kind: str, target: Path, tmp_pat
     wide = guesses(tmp_path / "large", functional.pad(features, wider), functional.pad(embeddings, wider))
     torch.testing.assert_close(wide[:, :HIDDEN], narrow, atol=1e-4, rtol=0)
     assert wide[:, HIDDEN:].count_nonzero() == 0
+
+
+@pytest.mark.parametrize("layout", MEDUSA_LAYOUTS)
+def test_medusa_heads_guess_what_they_guessed(layout: str, target: Path, tmp_path: Path) -> None:
+    head = make_head(layout)
+    count = inflate_draft(head.write(tmp_path / "small", True), target, tmp_path / "large", torch.float32)
+    checkpoint = HeadCheckpoint(tmp_path / "large")
+    wide = Head(layout, checkpoint.config, {name: checkpoint.tensor(name) for name in checkpoint.shapes})
+    assert read_medusa(checkpoint).hidden_size == SHAPE.hidden_size
+    assert count == sum(value.numel() for name, value in wide.state.items() if "." in name)
+    row, target_head = torch.randn(HIDDEN), torch.randn(VOCABULARY, HIDDEN)
+    wider = (0, SHAPE.hidden_size - HIDDEN)
+    torch.testing.assert_close(
+        medusa_logits(wide, functional.pad(row, wider), functional.pad(target_head, wider)),
+        medusa_logits(head, row, target_head),
+        atol=1e-4,
+        rtol=0,
+    )
+    block = next(value for name, value in wide.state.items() if "linear.weight" in name)
+    assert block[:HIDDEN].count_nonzero() == block[:HIDDEN].numel()
+
+
+def test_heads_that_are_too_wide_are_refused(target: Path, tmp_path: Path) -> None:
+    state = {"0.0.linear.weight": torch.zeros(300, 300), "0.0.linear.bias": torch.zeros(300)}
+    folder = Head("medusa", {}, state).write(tmp_path / "small", True)
+    with pytest.raises(InvalidOption, match="Heads of 300 channels do not fit a model of 256"):
+        inflate_draft(folder, target, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_blocks_weigh_what_the_targets_weigh(target: Path, tmp_path: Path) -> None:

@@ -1,0 +1,252 @@
+"""Medusa heads as a draft: trees of what each head holds likely, whatever stands on the way there.
+
+Source: Medusa (Cai et al. 2024). One pass of the heads makes the whole draft; a node's score is the product of the
+heads' own probabilities along its path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from engine.drafting.drafter import Drafter
+from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
+from engine.drafting.fallback_drafter import FallbackDrafter
+from engine.drafting.head_loader import check_sizes
+from engine.drafting.kind import DraftKind, DraftPlan, DraftText, LoadedDraft, ReadTokenizer, Seconds
+from engine.drafting.match_chances import MatchChances
+from engine.drafting.medusa_heads import MedusaLayout, MedusaNetwork, load_medusa, read_medusa
+from engine.drafting.paced_tree import Pacing
+from engine.drafting.sampled_tree import DraftSampling, sampled_draft
+from engine.errors import DraftMismatch
+from engine.messages import PromptKind
+from engine.model.config import ModelConfig
+from engine.model.decoder import Decoder
+from engine.model.linear import Linear, LinearMap
+from engine.model.loader import read_slots
+from engine.model.tensors import head_slot
+from engine.model.token_tree import Draft, DraftShape
+from engine.model.weight_format import WeightFormat, weight_format
+from engine.placement.device_layer import half_type
+from engine.placement.link import Link
+from engine.sentences import say
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.draft_kind import is_medusa
+from engine.weights.head_checkpoint import HeadCheckpoint
+
+# Where no mode limits a tree: children of a node, as in Medusa's code, and nodes.
+_WIDTH, _NODES = 10, 64
+
+
+@dataclass(frozen=True)
+class MedusaDraft(DraftKind):
+    """Medusa heads, which bring no tokenizer and may share the target's head.
+
+    Attributes:
+        layout: Contents of their checkpoint.
+        target: The target's config.
+    """
+
+    layout: MedusaLayout
+    target: ModelConfig
+
+    kind = "medusa"
+    by_levels = False
+    # Ghidorah's table I (Wei et al. 2025): Vicuna-7B with trees of 16 rows on MT-bench, HumanEval and GSM8K; MT-bench
+    # stands for instructions too, which that table has only for code.
+    published: ClassVar[Mapping[PromptKind, float]] = {
+        "chat": 2.93,
+        "code": 3.19,
+        "arithmetic": 3.08,
+        "instruction": 2.93,
+    }
+
+    @classmethod
+    def accepts(cls, folder: Path) -> bool:
+        """A folder whose tensors are numbered heads."""
+        return is_medusa(folder)
+
+    @classmethod
+    def read(cls, name: str, folder: Path, target: ModelConfig) -> MedusaDraft:
+        """The heads in a folder, all of which must be here."""
+        checkpoint = HeadCheckpoint(folder)
+        return cls(name, checkpoint.digest(), read_medusa(checkpoint), target)
+
+    @property
+    def layers(self) -> int:
+        """Blocks of all heads."""
+        return len(self.layout.heads) * self.layout.blocks
+
+    @property
+    def read_elements(self) -> int:
+        """Their matrices, and the target's head where they share it."""
+        slots = [slot for head in self.layout.heads for slot in head if len(slot.shape) == 2]
+        own = sum(slot.shape[0] * slot.shape[1] for slot in slots)
+        if self.layout.own_maps:
+            return own
+        return own + (self.layout.drafted or self.target.vocabulary_size) * self.target.hidden_size
+
+    @property
+    def context_length(self) -> int:
+        """The target's."""
+        return self.target.context_length
+
+    def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
+        """4 bits: all of it is read for each draft."""
+        return weight_format("q4_1" if kernels else "fp32")
+
+    def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
+        """Their weights; on another device with a copy of a head that they share. They have no cache."""
+        own = self.layout.size_bytes(weights)
+        if self.layout.own_maps or self.layout.drafted is not None or not elsewhere:
+            return own
+        return own + self.target.vocabulary_size * self.target.hidden_size * weights.dense.itemsize
+
+    def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
+        """Hidden size and vocabulary must be the target's."""
+        vocabulary = self.layout.vocabulary_size
+        check_sizes(
+            self.layout.hidden_size, config.vocabulary_size if vocabulary is None else vocabulary, config
+        )
+
+    def load(
+        self,
+        folder: Path,
+        plan: DraftPlan,
+        target: Decoder,
+        checkpoint: Checkpoint,
+        context: int,
+        link: Link,
+        check: Callable[[], None],
+    ) -> LoadedDraft:
+        """Read the weights, and a copy of the target's head where they share it elsewhere."""
+        weights, head, head_type = plan.weights, target.source.head, target.source.dtype
+        if plan.on_gpu:
+            half = half_type(link.device)
+            weights, head_type = WeightFormat("16 bits", half, half, half), half
+            if not self.layout.own_maps:
+                head = _read_head(checkpoint, target.config, half, link.device, check)
+        cap = target.config.logit_soft_cap
+        network = load_medusa(HeadCheckpoint(folder), head, head_type, cap, weights, link.device, check)
+        size = target.config.vocabulary_size
+        hidden_layer = target.config.layers
+
+        def new_text() -> DraftText:
+            return _MedusaText(MedusaDrafter(network, hidden_layer, size, link), link)
+
+        return LoadedDraft(self.name, link.device, new_text)
+
+
+def _read_head(
+    checkpoint: Checkpoint,
+    config: ModelConfig,
+    dtype: torch.dtype,
+    device: torch.device,
+    check: Callable[[], None],
+) -> LinearMap:
+    found = read_slots(checkpoint, [head_slot(config)], dtype, device, lambda count: None, check)
+    return Linear(found["head"])
+
+
+class MedusaDrafter:
+    """Drafts trees from the hidden state of the token before the root.
+
+    Args:
+        network: The heads.
+        hidden_layer: The number of the target's layers, which names the rows that its head maps.
+        vocabulary_size: The target's.
+        link: The way to the heads' device.
+
+    Attributes:
+        hidden_layers: That one.
+        limits: How large trees may get. May be changed between replies.
+        sampling: How drafts are drawn; None: they hold the likeliest tokens. May be changed between replies.
+    """
+
+    gives_chances = False
+
+    def __init__(self, network: MedusaNetwork, hidden_layer: int, vocabulary_size: int, link: Link) -> None:
+        self.hidden_layers: tuple[int, ...] = (hidden_layer,)
+        self.limits = TreeShape(_WIDTH, len(network.heads), _NODES)
+        self.sampling: DraftSampling | None = None
+        self._network = network
+        self._vocabulary_size = vocabulary_size
+        self._link = link
+        self._text: list[int] = []
+        self._row: Tensor | None = None
+
+    def reset(self, prompt: Sequence[int]) -> int:
+        """The prompt's last row is all that is wanted."""
+        self._text, self._row = list(prompt), None
+        return len(prompt) - 1
+
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
+        """Keep the row of the token before the new root."""
+        self._text.extend(tokens)
+        if hidden is not None:
+            self._row = hidden[-1:]
+
+    def propose(self, shape: DraftShape) -> Draft:
+        """A tree below the last observed token: dynamic, fixed, or drawn where that is wanted.
+
+        Raises:
+            DraftMismatch: A fixed tree is deeper than there are heads.
+        """
+        network, link = self._network, self._link
+        if shape.rows < 1:
+            return Draft()
+        if self._row is None:
+            raise ValueError("heads cannot draft before a token was observed")
+        most = len(network.heads)
+        if shape.depth > most:
+            raise DraftMismatch(
+                say(
+                    "The tree is {depth} tokens deep and the draft has {heads} heads; choose a tree that was made "
+                    "for these heads.",
+                    depth=shape.depth,
+                    heads=most,
+                )
+            )
+        limits = replace(self.limits, depth=min(self.limits.depth, most, shape.rows))
+        logits = network.logits(self._row, shape.depth or limits.depth)
+        if self.sampling is not None:
+            drawn_from = link.to_host(network.by_target_ids(logits, self._vocabulary_size))
+
+            def follow(level: Level) -> Tensor:
+                return drawn_from[level.depth].expand(len(level.tokens), -1)
+
+            return sampled_draft(limits, shape, drawn_from[0], follow, self.sampling, self._text)
+        draft = grow_tree(limits, shape, logits[0], lambda level: logits[level.depth, None])
+        if network.target_ids is None:
+            return draft
+        own = link.to_device(torch.tensor(draft.tokens, dtype=torch.long))
+        return replace(draft, tokens=tuple(link.to_host(network.target_ids[own]).tolist()))
+
+    def draft_ahead(self) -> bool:
+        """The heads wait for the verdict, whose hidden state they map."""
+        return False
+
+
+class _MedusaText(DraftText):
+    def __init__(self, draft: MedusaDrafter, link: Link) -> None:
+        self._draft = draft
+        self._link = link
+
+    def drafter(
+        self,
+        growth: TreeShape | Pacing,
+        sampling: DraftSampling | None,
+        matches: MatchChances,
+        failed: Callable[[str], None],
+        drafted: Callable[[Sequence[int]], None],
+    ) -> Drafter:
+        """Trees within the limits; where branches are paced, as many nodes as the schedule asks for."""
+        draft = self._draft
+        draft.limits = growth if isinstance(growth, TreeShape) else TreeShape(_WIDTH, growth.length, _NODES)
+        draft.sampling = sampling
+        return FallbackDrafter(draft, self._link, failed)

@@ -1,0 +1,213 @@
+"""Medusa heads: residual blocks on the target's last hidden state, each head with its guess of one further token.
+
+The target's own head says from a hidden state which token comes next, the root; head k says from the same state which
+token comes k places behind the root. A block maps x to x + SiLU(W x + b). An output map follows a head's blocks: one
+of its own, as published, or the target's head for all of them.
+
+Source: Medusa (Cai et al. 2024), section 2.1, and the state dicts of its own code, whose names are head, place, and
+``linear`` for a block. Where ``d2t`` and ``t2d`` are there, they name the tokens that are drafted, as in EAGLE-3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.drafting.head_layout import MISMATCH, slot_bytes
+from engine.drafting.head_loader import HeadMaps, drafted_ids
+from engine.errors import ConfigInvalid
+from engine.model.linear import LinearMap, rows_of
+from engine.model.loader import read_slots
+from engine.model.tensors import Slot, compare_tensors
+from engine.model.weight_format import WeightFormat
+from engine.sentences import say
+from engine.weights.draft_kind import MEDUSA_TENSOR
+from engine.weights.head_checkpoint import HeadCheckpoint
+
+
+@dataclass(frozen=True)
+class MedusaLayout:
+    """Contents of a checkpoint of Medusa heads.
+
+    Attributes:
+        heads: The tensors of each: ``block0``, ``block0_bias`` and so on, and ``map`` where it has one of its own.
+        blocks: Of each head.
+        hidden_size: The target's.
+        vocabulary_size: The target's; None where nothing says it.
+        drafted: Tokens that are drafted; None for all.
+    """
+
+    heads: tuple[tuple[Slot, ...], ...]
+    blocks: int
+    hidden_size: int
+    vocabulary_size: int | None
+    drafted: int | None
+
+    @property
+    def own_maps(self) -> bool:
+        """True if each head has an output map of its own."""
+        return self.heads[0][-1].field == "map"
+
+    def size_bytes(self, weights: WeightFormat) -> int:
+        """Bytes of their weights, and of the target's rows of what they draft where that is not all."""
+        own = sum(slot_bytes(slot, weights) for head in self.heads for slot in head)
+        if self.own_maps or self.drafted is None:
+            return own
+        return own + weights.matrix_bytes(self.drafted, self.hidden_size)
+
+
+def read_medusa(checkpoint: HeadCheckpoint) -> MedusaLayout:
+    """Count heads and blocks by their tensors; sizes that config.json has must be theirs, its number of heads need not.
+
+    Raises:
+        ConfigInvalid: A value of config.json makes no sense.
+        TensorMismatch: A tensor is missing, unexpected or of the wrong shape.
+    """
+    shapes = checkpoint.shapes
+    found = [match for match in map(MEDUSA_TENSOR.fullmatch, shapes) if match]
+    prefix = found[0][1] or "" if found else ""
+    blocks = 1 + max((int(match[3]) for match in found if match[4]), default=0)
+    own_maps = any(not match[4] for match in found)
+    last = f"{prefix}0.{blocks}.weight"
+    hidden = _size(checkpoint, "hidden_size", f"{prefix}0.0.linear.weight") or 0
+    vocabulary = _size(checkpoint, "vocab_size", "t2d" if "t2d" in shapes else last)
+    drafted = _size(checkpoint, "draft_vocab_size", "d2t")
+    if drafted is None and "t2d" in shapes:
+        drafted = 0
+    rows = vocabulary if drafted is None else drafted
+
+    def slots(head: int) -> tuple[Slot, ...]:
+        made = []
+        for block in range(blocks):
+            name = f"{prefix}{head}.{block}.linear"
+            made.append(Slot(f"{name}.weight", (hidden, hidden), f"block{block}"))
+            made.append(Slot(f"{name}.bias", (hidden,), f"block{block}_bias"))
+        if own_maps:
+            made.append(Slot(f"{prefix}{head}.{blocks}.weight", (rows or 0, hidden), "map"))
+        return tuple(made)
+
+    heads = tuple(slots(head) for head in range(1 + max((int(match[2]) for match in found), default=0)))
+    expected = {slot.name: slot.shape for head in heads for slot in head}
+    if drafted is not None:
+        expected |= {"d2t": (drafted,), "t2d": (vocabulary or 0,)}
+    compare_tensors(shapes, expected, lambda name: False, MISMATCH)
+    return MedusaLayout(heads, blocks, hidden, vocabulary, drafted)
+
+
+def _size(checkpoint: HeadCheckpoint, name: str, tensor: str) -> int | None:
+    """A size that config.json has by this name, else the rows of a tensor; None without both."""
+    said = checkpoint.config.get(name)
+    try:
+        return next(iter(checkpoint.shapes.get(tensor, ())), None) if said is None else int(said)
+    except (TypeError, ValueError) as error:
+        raise ConfigInvalid(
+            say("A value in the draft's config.json is of the wrong kind; download it again."),
+            details=repr(error),
+        ) from error
+
+
+class MedusaNetwork:
+    """Medusa heads in memory. h = the target's hidden size, V and Vd = its vocabulary and the tokens they draft.
+
+    Args:
+        heads: The blocks of each, h -> h.
+        maps: The output map of each, or the one of all of them, h -> Vd.
+        dtypes: Types of what blocks and maps take.
+        target_ids: (Vd,) the target's id of each of the draft's tokens; None where they are the same.
+        soft_cap: c in c * tanh(logit / c) where the map is the head of a target that has one; None without.
+    """
+
+    def __init__(
+        self,
+        heads: Sequence[Sequence[LinearMap]],
+        maps: Sequence[LinearMap],
+        dtypes: tuple[torch.dtype, torch.dtype],
+        target_ids: Tensor | None,
+        soft_cap: float | None,
+    ) -> None:
+        self.heads = heads
+        self.target_ids = target_ids
+        self._maps = maps
+        self._dtypes = dtypes
+        self._soft_cap = soft_cap
+
+    @torch.inference_mode()
+    def logits(self, hidden: Tensor, count: int) -> Tensor:
+        """What the first heads say of a hidden state behind the target's final norm.
+
+        Args:
+            hidden: (1, h).
+            count: Of the heads.
+
+        Returns:
+            (count, Vd) float32 logits of the tokens 1, 2 and so on behind the root.
+        """
+        block_type, map_type = self._dtypes
+        made = []
+        for blocks in self.heads[:count]:
+            row = hidden.to(block_type)
+            for block in blocks:
+                row = row + functional.silu(block(row))
+            made.append(row.to(map_type))
+        if len(self._maps) == 1:
+            logits = self._maps[0](torch.cat(made)).float()
+        else:
+            logits = torch.cat([own(row) for own, row in zip(self._maps, made, strict=False)]).float()
+        cap = self._soft_cap
+        return logits if cap is None else torch.tanh(logits / cap) * cap
+
+    def by_target_ids(self, logits: Tensor, size: int) -> Tensor:
+        """(n, V) for a vocabulary of this size: minus infinity for tokens that the heads cannot say."""
+        if self.target_ids is None:
+            return logits
+        whole = logits.new_full((len(logits), size), -torch.inf)
+        whole[:, self.target_ids] = logits
+        return whole
+
+
+def load_medusa(
+    checkpoint: HeadCheckpoint,
+    head: LinearMap | None,
+    head_type: torch.dtype,
+    soft_cap: float | None,
+    weights: WeightFormat,
+    device: torch.device,
+    check: Callable[[], None] = lambda: None,
+) -> MedusaNetwork:
+    """Load heads, one after the other: maps of their own are large.
+
+    Args:
+        checkpoint: Theirs.
+        head: The target's, on the device; None for heads that have maps of their own.
+        head_type: Of what it maps.
+        soft_cap: Of its logits, or None.
+        weights: How matrices are stored. Packed formats need the CPU.
+        device: Where to.
+        check: Called before each tensor; raises to cancel.
+
+    Raises:
+        TensorMismatch: A tensor is missing, unexpected or of the wrong shape, or d2t and t2d disagree.
+        ConfigInvalid: A value of config.json makes no sense.
+    """
+    layout = read_medusa(checkpoint)
+    linear = HeadMaps(weights, device)
+    ids = None if layout.drafted is None else drafted_ids(checkpoint, "d2t", "t2d", device)
+    heads: list[list[LinearMap]] = []
+    maps: list[LinearMap] = []
+    for slots in layout.heads:
+        found = read_slots(checkpoint, list(slots), linear.read_dtype, device, lambda count: None, check)
+        names = [f"block{block}" for block in range(layout.blocks)]
+        heads.append([linear.linear(found[name], found[f"{name}_bias"]) for name in names])
+        if layout.own_maps:
+            maps.append(linear.linear(found["map"], None))
+    map_type = weights.activations
+    if not layout.own_maps:
+        assert head is not None, "heads without output maps share the target's"
+        maps = [head if ids is None else linear.linear(rows_of(head, ids), None)]
+        map_type = head_type if ids is None else map_type
+    cap = None if layout.own_maps else soft_cap
+    return MedusaNetwork(heads, maps, (weights.activations, map_type), ids, cap)
