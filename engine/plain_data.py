@@ -5,9 +5,11 @@ from __future__ import annotations
 import types
 import typing
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
+_hints = cache(typing.get_type_hints)
 
 
 def from_plain(kind: type[_T], data: object) -> _T:
@@ -26,7 +28,7 @@ def from_plain(kind: type[_T], data: object) -> _T:
     """
     if not isinstance(data, dict):
         raise ValueError(f"{kind.__name__}: {type(data).__name__} instead of an object")
-    hints = typing.get_type_hints(kind)
+    hints = _hints(kind)
     values = {}
     for field in fields(kind):  # type: ignore[arg-type]
         if field.name in data:

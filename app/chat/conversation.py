@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import Enum
-from math import isfinite
-from typing import Any
 
 from app.chat.conversation_options import ConversationOptions
 from app.chat.reply_details import ReplyDetails
 from app.chat.stretches import NO_STRETCHES, Stretches
-from engine.json_text import read_json
 from engine.messages import Attachment, ErrorReport, Role
 
 # A reply shorter than this says little about its mode's speed.
@@ -75,23 +71,6 @@ class ReplyStatistics:
         if not self.plain_per_second or self.tokens_per_second is None:
             return None
         return self.tokens_per_second / self.plain_per_second
-
-    def to_json(self) -> str:
-        """One JSON object."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> ReplyStatistics | None:
-        """Read `to_json`'s text; None when it is not that (statistics are not worth losing a chat over)."""
-        try:
-            values: Any = read_json(text)
-            # A figure that came later is missing in older replies, and has a default.
-            known = {field.name: values[field.name] for field in fields(cls) if field.name in values}
-            figures = [value for name, value in known.items() if name != "mode" and value is not None]
-            numbers = all(isinstance(value, (int, float)) and isfinite(value) for value in figures)
-            return cls(**known) if numbers and isinstance(known["mode"], str) else None
-        except (ValueError, TypeError, KeyError, OverflowError):
-            return None
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
-from engine.json_text import read_json
 from engine.messages import Reply, Timings
 
 
@@ -60,37 +57,3 @@ class ReplyDetails:
             resident_peak_bytes=reply.memory.resident_peak_bytes,
             new_characters=None if new is None else kept_characters + new,
         )
-
-    def to_json(self) -> str:
-        """One JSON object."""
-        return json.dumps(asdict(self), ensure_ascii=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> ReplyDetails | None:
-        """Read `to_json`'s text, of this version or another; None when it is not that."""
-        try:
-            values: Any = read_json(text)
-            values["timings"] = _timings(values["timings"])
-            details = cls(**{name.name: values[name.name] for name in fields(cls) if name.name in values})
-        except (ValueError, TypeError, KeyError):
-            return None
-        words = (details.mode, details.mode_reason, details.model, details.weights, details.stop_reason)
-        sound = all(isinstance(word, str) for word in words) and isinstance(details.draft, str | None)
-        devices = details.devices.items() if isinstance(details.devices, dict) else [(0, 0)]
-        sound = sound and all(
-            isinstance(name, str) and isinstance(place, str | None) for name, place in devices
-        )
-        counts = (details.resident_peak_bytes, details.new_characters or 0)
-        return details if sound and all(map(_is_number, counts)) else None
-
-
-def _timings(values: dict[str, Any]) -> Timings:
-    known = {name.name: values[name.name] for name in fields(Timings) if name.name in values}
-    by_position = tuple(known.pop("acceptance_by_position", ()))
-    if not all(value is None or _is_number(value) for value in (*known.values(), *by_position)):
-        raise ValueError("timings are numbers")
-    return Timings(**known, acceptance_by_position=by_position)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and abs(value) < 1e18

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 from app.words import mark
-from engine.errors import Allowed, TenonError
-from engine.json_text import read_json
-from engine.messages import ErrorReport, MemoryShortage
+from engine.errors import TenonError
+from engine.messages import ErrorReport
 
 INTERNAL = "InternalError"
 # A reply of which only the sentence is known: part of it was written, or nothing.
@@ -130,26 +127,3 @@ def report_of(error: TenonError) -> ErrorReport:
     return ErrorReport(
         type(error).__name__, error.message, error.details, error.exit_code, allowed=error.allowed
     )
-
-
-def report_to_json(report: ErrorReport) -> str:
-    """One JSON object, in ASCII: a path among the details need not be text."""
-    return json.dumps(asdict(report))
-
-
-def report_from_json(text: str) -> ErrorReport | None:
-    """Read `report_to_json`'s text, of this version or another; None when it is not that."""
-    try:
-        values: Any = read_json(text)
-        known = {name.name: values[name.name] for name in fields(ErrorReport) if name.name in values}
-        memory, allowed = known.pop("memory", None), known.pop("allowed", None)
-        shortage = None if memory is None else MemoryShortage(**memory)
-        nearest = None if allowed is None else Allowed(**allowed)
-        report = ErrorReport(**known, memory=shortage, allowed=nearest)
-    except (ValueError, TypeError, KeyError):
-        return None
-    words = (report.kind, report.message, report.details, *((nearest.option,) if nearest else ()))
-    held = (*(asdict(shortage).values() if shortage else ()), *((nearest.value,) if nearest else ()))
-    figures = (report.exit_code, report.context, *held)
-    sound = all(isinstance(word, str) for word in words) and all(isinstance(one, int) for one in figures)
-    return report if sound else None

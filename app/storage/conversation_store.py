@@ -28,9 +28,8 @@ from app.storage.rows import (
     MESSAGE_CHANGES,
     MESSAGE_COLUMNS,
     conversation_of,
-    conversation_row,
     message_of,
-    message_row,
+    row_of,
     upsert,
 )
 from app.storage.seals import intact
@@ -103,9 +102,9 @@ class ConversationStore:
 
     def save(self, conversation: Conversation, messages: Iterable[Message]) -> None:
         """Write a conversation and some of its messages, new or changed, in one transaction."""
-        rows = [message_row(message) for message in messages]
+        messages = list(messages)
         try:
-            self._save(conversation, rows)
+            self._save(conversation, messages)
         except StorageError as error:
             cause = error.__cause__
             blamed = isinstance(cause, sqlite3.Error) and (
@@ -116,7 +115,7 @@ class ConversationStore:
             with storage_errors(self._folder):  # it may be the search index alone, which is worth no message
                 if not search_index.give_up(self._connection):
                     raise
-            self._save(conversation, rows)
+            self._save(conversation, messages)
 
     def add_text(self, message_id: int, place: int, text: str) -> None:
         """Write what a reply has got behind its first ``place`` characters since it was saved or added to.
@@ -160,7 +159,7 @@ class ConversationStore:
             for record in records:
                 numbered = record.renumbered(next_id)
                 next_id += record.ids_needed
-                self._write(numbered.conversation, [message_row(message) for message in numbered.messages])
+                self._write(numbered.conversation, numbered.messages)
                 added.append(numbered.conversation)
         return added
 
@@ -356,16 +355,15 @@ class ConversationStore:
         with storage_errors(self._folder):
             self._connection.close()
 
-    def _save(self, conversation: Conversation, rows: list[tuple[object, ...]]) -> None:
+    def _save(self, conversation: Conversation, messages: Iterable[Message]) -> None:
         with self._transaction():
-            self._write(conversation, rows)
+            self._write(conversation, messages)
 
-    def _write(self, conversation: Conversation, rows: list[tuple[object, ...]]) -> None:
-        self._connection.execute(_SAVE_CONVERSATION, conversation_row(conversation))
+    def _write(self, conversation: Conversation, messages: Iterable[Message]) -> None:
+        rows = [row_of(message) for message in messages]
+        self._connection.execute(_SAVE_CONVERSATION, row_of(conversation))
         self._connection.executemany(_SAVE_MESSAGE, rows)
-        self._connection.executemany(
-            "DELETE FROM reply_parts WHERE message_id = ?", [row[:1] for row in rows]
-        )
+        self._connection.executemany("DELETE FROM reply_parts WHERE message_id = :id", rows)
 
     def _reserve(self, count: int) -> int:
         first = int(

@@ -13,7 +13,7 @@ from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.title import title_of
 from app.storage import seals, search_index
 from app.storage.backup import aside, backups, opened
-from app.storage.rows import CONVERSATION_COLUMNS, MESSAGE_COLUMNS, conversation_row, message_row
+from app.storage.rows import row_of
 from app.storage.transaction import transaction
 from app.words import mark, tr
 
@@ -119,8 +119,7 @@ def _give_up(connection: sqlite3.Connection, damaged: dict[str, list[int]]) -> N
             "SELECT role, created_at, conversation_id, parent_id FROM messages WHERE id = ?", (rowid,)
         ).fetchone()
         message = damaged_message(rowid, chat if isinstance(chat, int) else 0, role, parent, tr(_LOST))
-        row = message_row(replace(message, created_at=_moment(created_at, now)))
-        values = dict(zip(MESSAGE_COLUMNS, row, strict=True))
+        values = row_of(replace(message, created_at=_moment(created_at, now)))
         _set(connection, "messages", rowid, {**values, "deleted_at": None})
     for rowid in damaged.get("conversations", []):
         first = connection.execute(
@@ -133,8 +132,7 @@ def _give_up(connection: sqlite3.Connection, damaged: dict[str, list[int]]) -> N
         ).fetchone()
         title = title_of(first[0]) if first and first[0].strip() else tr("Damaged chat")
         chat = Conversation(rowid, title, _moment(created_at, now), _moment(updated_at, now))
-        values = dict(zip(CONVERSATION_COLUMNS, conversation_row(chat), strict=True))
-        _set(connection, "conversations", rowid, {**values, "deleted_at": None})
+        _set(connection, "conversations", rowid, {**row_of(chat), "deleted_at": None})
     connection.execute("DELETE FROM messages WHERE conversation_id NOT IN (SELECT id FROM conversations)")
     connection.execute("DELETE FROM traces WHERE message_id NOT IN (SELECT id FROM messages)")
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from app.chat.attachment import from_values, to_values
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.conversation_options import ConversationOptions
+from app.chat.kept_json import from_json, to_json
 from app.chat.reply_details import ReplyDetails
-from app.chat.troubles import report_from_json, report_to_json
+from engine.messages import ErrorReport
 
-# In the order of the dataclass's fields.
+# Names of the dataclasses' fields.
 CONVERSATION_COLUMNS = (
     "id", "title", "created_at", "updated_at", "leaf_id", "pinned", "archived", "folder", "model", "options",
 )  # fmt: skip
@@ -25,89 +28,61 @@ MESSAGE_COLUMNS = (
 MESSAGE_CHANGES = ("content", "state", "statistics", "notices", "error", "model", "details", "trouble")
 
 
-def conversation_row(conversation: Conversation) -> tuple[object, ...]:
-    """Values in the order of `CONVERSATION_COLUMNS`."""
-    return (
-        conversation.id,
-        conversation.title,
-        conversation.created_at,
-        conversation.updated_at,
-        conversation.leaf_id,
-        conversation.pinned,
-        conversation.archived,
-        conversation.folder,
-        conversation.model,
-        conversation.options.to_json(),
-    )
+# Fields that a column holds otherwise: how they are written, and how they are read. None is None in both.
+_WRITTEN: dict[str, Callable[[Any], object]] = {
+    "options": ConversationOptions.to_json,
+    "state": lambda state: state.value,
+    "statistics": to_json,
+    "notices": partial(json.dumps, ensure_ascii=False),
+    "details": to_json,
+    "attachments": lambda files: json.dumps(list(map(to_values, files)), ensure_ascii=False),
+    "trouble": to_json,
+}
+_READ: dict[str, Callable[[Any], object]] = {
+    "pinned": bool,
+    "archived": bool,
+    "options": ConversationOptions.from_json,
+    "role": lambda role: "user" if role == "user" else "assistant",
+    "state": MessageState,
+    "statistics": partial(from_json, ReplyStatistics),
+    "notices": lambda text: tuple(json.loads(text)),
+    "details": partial(from_json, ReplyDetails),
+    "attachments": lambda text: tuple(map(from_values, json.loads(text))),
+    "trouble": partial(from_json, ErrorReport),
+    "deleted": bool,
+}
+
+
+def row_of(record: Conversation | Message) -> dict[str, object]:
+    """The values of a record's columns."""
+    columns = MESSAGE_COLUMNS if isinstance(record, Message) else CONVERSATION_COLUMNS
+    held = {name: getattr(record, name) for name in columns}
+    return {name: _converted(_WRITTEN, name, value) for name, value in held.items()}
 
 
 def conversation_of(row: tuple[Any, ...]) -> Conversation:
     """The conversation that a row of `CONVERSATION_COLUMNS` holds."""
-    number, title, created_at, updated_at, leaf_id, pinned, archived, folder, model, options = row
-    return Conversation(
-        id=number,
-        title=title,
-        created_at=created_at,
-        updated_at=updated_at,
-        leaf_id=leaf_id,
-        pinned=bool(pinned),
-        archived=bool(archived),
-        folder=folder,
-        model=model,
-        options=ConversationOptions.from_json(options),
-    )
-
-
-def message_row(message: Message) -> tuple[object, ...]:
-    """Values in the order of `MESSAGE_COLUMNS`."""
-    return (
-        message.id,
-        message.conversation_id,
-        message.role,
-        message.content,
-        message.created_at,
-        message.state.value,
-        message.statistics.to_json() if message.statistics else None,
-        json.dumps(message.notices, ensure_ascii=False),
-        message.error,
-        message.parent_id,
-        message.model,
-        message.details.to_json() if message.details else None,
-        json.dumps([to_values(attachment) for attachment in message.attachments], ensure_ascii=False),
-        report_to_json(message.trouble) if message.trouble else None,
-    )
+    return Conversation(**_fields(CONVERSATION_COLUMNS, row))
 
 
 def message_of(row: tuple[Any, ...]) -> Message:
     """The message that a row of `MESSAGE_COLUMNS` holds, followed by whether it is deleted."""
-    (
-        message_id, conversation_id, role, content, created_at, state, statistics, notices, error,
-        parent_id, model, details, attachments, trouble, deleted,
-    ) = row  # fmt: skip
-    return Message(
-        id=message_id,
-        conversation_id=conversation_id,
-        role="user" if role == "user" else "assistant",
-        content=content,
-        created_at=created_at,
-        state=MessageState(state),
-        statistics=ReplyStatistics.from_json(statistics) if statistics else None,
-        notices=tuple(json.loads(notices)),
-        error=error,
-        parent_id=parent_id,
-        deleted=bool(deleted),
-        model=model,
-        details=ReplyDetails.from_json(details) if details else None,
-        attachments=tuple(map(from_values, json.loads(attachments))),
-        trouble=report_from_json(trouble) if trouble else None,
-    )
+    return Message(**_fields((*MESSAGE_COLUMNS, "deleted"), row))
 
 
 def upsert(table: str, columns: tuple[str, ...], changes: tuple[str, ...]) -> str:
     """A statement that writes a row, or changes some of its columns where its id is there already."""
-    marks = ", ".join("?" * len(columns))
+    marks = ", ".join(f":{column}" for column in columns)
     updates = ", ".join(f"{column} = excluded.{column}" for column in changes)
     return (
         f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
         f" ON CONFLICT (id) DO UPDATE SET {updates}"
     )
+
+
+def _fields(columns: tuple[str, ...], row: tuple[Any, ...]) -> dict[str, Any]:
+    return {name: _converted(_READ, name, value) for name, value in zip(columns, row, strict=True)}
+
+
+def _converted(ways: dict[str, Callable[[Any], object]], name: str, value: object) -> object:
+    return value if value is None or name not in ways else ways[name](value)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
-from app.chat import attachment
+from app.chat import attachment, kept_json
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.conversation_options import ConversationOptions
 from app.chat.exchange.fields import flag, moment, numbers_in_order, objects, reference, text, texts
@@ -72,8 +73,8 @@ def _message_values(message: Message) -> dict[str, Any]:
         "error": message.error,
         "notices": list(message.notices),
         "model": message.model,
-        "statistics": json.loads(message.statistics.to_json()) if message.statistics else None,
-        "details": json.loads(message.details.to_json()) if message.details else None,
+        "statistics": asdict(message.statistics) if message.statistics else None,
+        "details": asdict(message.details) if message.details else None,
         "attachments": [attachment.to_values(one) for one in message.attachments],
     }
 
@@ -113,11 +114,11 @@ def _message(values: dict[str, Any], ids: dict[Any, int]) -> Message:
         content=text(values, "content"),
         created_at=moment(values, "created_at"),
         state=MessageState(state) if known else MessageState.COMPLETE,
-        statistics=ReplyStatistics.from_json(json.dumps(values.get("statistics"))),
+        statistics=kept_json.from_values(ReplyStatistics, values.get("statistics")),
         notices=texts(values, "notices"),
         error=text(values, "error"),
         parent_id=follows if follows is not None and follows < number else None,
         model=text(values, "model"),
-        details=ReplyDetails.from_json(json.dumps(values.get("details"))),
+        details=kept_json.from_values(ReplyDetails, values.get("details")),
         attachments=tuple(map(attachment.from_values, objects(values, "attachments"))),
     )

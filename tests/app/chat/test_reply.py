@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.chat.conversation import Message, MessageState, ReplyStatistics
+from app.chat.kept_json import from_json, to_json
 from app.chat.reply import reply_after, trimmed_sentence, trouble_of
 from app.chat.stretches import Stretches
 from app.chat.troubles import title_of
@@ -78,9 +79,9 @@ def test_a_failure_after_the_person_stopped_is_no_failure() -> None:
 
 def test_statistics_survive_json() -> None:
     statistics = ReplyStatistics("auto", 1, None, 2.5, 0.5, 1.5, 10, 20, 30)
-    assert ReplyStatistics.from_json(statistics.to_json()) == statistics
+    assert from_json(ReplyStatistics, to_json(statistics)) == statistics
     for text in ("", "[]", "{}", '{"mode": 1}', "null"):
-        assert ReplyStatistics.from_json(text) is None
+        assert from_json(ReplyStatistics, text) is None
 
 
 def test_a_continued_reply_keeps_what_was_there() -> None:

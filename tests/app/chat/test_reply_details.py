@@ -5,6 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.chat.kept_json import from_json, to_json
 from app.chat.reply_details import ReplyDetails
 from engine.messages import Timings
 
@@ -14,15 +15,15 @@ DETAILS = ReplyDetails(
 
 
 def test_what_is_written_is_read_back() -> None:
-    assert ReplyDetails.from_json(DETAILS.to_json()) == DETAILS
+    assert from_json(ReplyDetails, to_json(DETAILS)) == DETAILS
 
 
 def test_other_versions_are_read_as_far_as_they_go() -> None:
-    values = json.loads(DETAILS.to_json())
+    values = json.loads(to_json(DETAILS))
     values["later"] = 1
     values["timings"]["later"] = 2
     del values["devices"], values["timings"]["draft_ms"]
-    read = ReplyDetails.from_json(json.dumps(values))
+    read = from_json(ReplyDetails, json.dumps(values))
     assert read is not None
     assert (read.devices, read.timings) == ({}, DETAILS.timings)
 
@@ -34,4 +35,4 @@ def test_other_versions_are_read_as_far_as_they_go() -> None:
     )
 )
 def test_anything_else_is_no_account(text: str) -> None:
-    assert ReplyDetails.from_json(text) is None
+    assert from_json(ReplyDetails, text) is None

@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 
+from app.chat.kept_json import from_json, to_json
 from app.chat.troubles import (
     BAD_END,
     CUT_OFF,
@@ -12,9 +13,7 @@ from app.chat.troubles import (
     TROUBLES,
     Remedy,
     remedy_of,
-    report_from_json,
     report_of,
-    report_to_json,
     smaller_context,
     title_of,
 )
@@ -83,13 +82,13 @@ def test_errors_of_this_process_become_reports() -> None:
     ],
 )
 def test_a_report_survives_json(report: ErrorReport) -> None:
-    assert report_from_json(report_to_json(report)) == report
+    assert from_json(ErrorReport, to_json(report)) == report
 
 
 def test_a_path_that_is_no_text_is_stored_with_a_mark() -> None:
-    text = report_to_json(ErrorReport("ModelNotFound", "It is gone.", "/models/\udcff"))
+    text = to_json(ErrorReport("ModelNotFound", "It is gone.", "/models/\udcff"))
     assert text.encode()
-    assert report_from_json(text) == ErrorReport("ModelNotFound", "It is gone.", "/models/\ufffd")
+    assert from_json(ErrorReport, text) == ErrorReport("ModelNotFound", "It is gone.", "/models/\ufffd")
 
 
 @pytest.mark.parametrize(
@@ -98,11 +97,11 @@ def test_a_path_that_is_no_text_is_stored_with_a_mark() -> None:
              '{"kind": "A", "message": "x", "allowed": {"option": "context", "value": "many"}}'],
 )  # fmt: skip
 def test_what_is_no_report_is_none(text: str) -> None:
-    assert report_from_json(text) is None
+    assert from_json(ErrorReport, text) is None
 
 
 def test_a_report_of_another_version_is_read_as_far_as_it_goes() -> None:
-    report = report_from_json('{"kind": "Later", "message": "It broke.", "colour": "red"}')
+    report = from_json(ErrorReport, '{"kind": "Later", "message": "It broke.", "colour": "red"}')
     assert report == ErrorReport("Later", "It broke.")
 
 

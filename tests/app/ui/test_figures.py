@@ -6,6 +6,7 @@ import pytest
 
 from app.chat.conversation import Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.kept_json import from_json, to_json
 from app.chat.reply import reply_after
 from app.ui import figures
 from app.ui.transcript.reply_status import reply_status, speed_figures
@@ -85,11 +86,11 @@ def test_the_disks_speed_is_counted_over_the_time_that_the_model_worked() -> Non
 
 def test_figures_of_older_replies_are_read() -> None:
     now = statistics(disk_bytes_per_second=5.0)
-    assert ReplyStatistics.from_json(now.to_json()) == now
-    older = now.to_json().replace(', "disk_bytes_per_second": 5.0', "")
+    assert from_json(ReplyStatistics, to_json(now)) == now
+    older = to_json(now).replace(', "disk_bytes_per_second": 5.0', "")
     assert "disk" not in older
-    assert ReplyStatistics.from_json(older) == replace(now, disk_bytes_per_second=0.0)
-    assert ReplyStatistics.from_json('{"mode": "plain"}') is None
+    assert from_json(ReplyStatistics, older) == replace(now, disk_bytes_per_second=0.0)
+    assert from_json(ReplyStatistics, '{"mode": "plain"}') is None
 
 
 def test_tokens_of_thoughts_are_a_figure_of_their_own() -> None:
