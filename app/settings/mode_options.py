@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from app.chat.modes import known_modes
-from app.settings.control import Number, Switch
-from app.settings.setting import Setting
-from app.words import mark, tr
-from engine.errors import InvalidOption
+from app.settings.control import Number
+from app.settings.setting import Setting, number, switch
+from app.words import mark
 from engine.messages import ModeOption, shared_options
-from engine.sentences import figure
 
 _USUAL = mark("Usual")
 
@@ -21,23 +19,10 @@ def mode_option_settings() -> dict[str, Setting[Any]]:
 
 
 def _setting(option: ModeOption) -> Setting[Any]:
-    def read(value: Any) -> Any:
-        if option.accepts(value) or (value is None and option.default is None):
-            return value
-        if option.is_switch:
-            raise InvalidOption(tr("Expected true or false, not {value}.", value=repr(value)))
-        least, most = figure(option.least, "g"), figure(option.most, "g")
-        raise InvalidOption(
-            tr(
-                "Expected a number from {least} to {most}, not {value}.",
-                least=least,
-                most=most,
-                value=repr(value),
-            )
-        )
-
-    control: Switch | Number = Switch()
-    if not option.is_switch:
+    setting: Setting[Any]
+    if option.is_switch:
+        setting = switch(bool(option.default), option.help, option.title)
+    else:
         control = Number(
             option.least,
             option.most,
@@ -47,6 +32,6 @@ def _setting(option: ModeOption) -> Setting[Any]:
             slider=(option.least, option.most),
             by_factors=option.by_factors,
         )
-    setting = Setting(option.default, option.help, read, option.title, control)
+        setting = number(option.default, control, option.help, option.title)
     setting.name = option.name
     return setting

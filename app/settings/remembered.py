@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.settings.setting import Setting, choice, read_text, switch, text, texts, whole_number
+from app.settings.control import Number
+from app.settings.setting import Setting, choice, number, read_text, switch, text, texts
 from app.settings.values import Values
 from engine.messages import DEFAULT_MODEL
 
@@ -28,16 +29,16 @@ class Remembered(Values):
         "The model that answers: the bundled one's name, a checkpoint folder or a GGUF file.",
         _model,
     )
-    new_chat_model = text("", "The model that new chats take: the one chosen last; empty for the one in use.")
-    new_chat_preset = text("", "The preset that new chats take; empty for none.")
+    new_chat_model = text("The model that new chats take: the one chosen last; empty for the one in use.")
+    new_chat_preset = text("The preset that new chats take; empty for none.")
     folded_groups = texts(200, "Groups of the list of conversations that are folded.")
     recent_models = texts(RECENT_MODELS, "Checkpoint folders used lately, the latest first.")
-    window_geometry = text("", "Where the window was, as Qt saves it, in base64.")
+    window_geometry = text("Where the window was, as Qt saves it, in base64.")
     sidebar_shown = switch(True, "Whether the list of conversations is shown.")
-    sidebar_width = whole_number(256, 200, 420, "Width of the list of chats, at the usual size of text.")
-    inspector_width = whole_number(420, 360, 520, "Width of the inspector.")
+    sidebar_width = number(256, Number(200, 420), "Width of the list of chats, at the usual size of text.")
+    inspector_width = number(420, Number(360, 520), "Width of the inspector.")
     settings_level = choice("simple", ("simple", "advanced"), "How many settings are shown.")
-    last_chat = whole_number(0, 0, (1 << 63) - 1, "The chat that was open last; 0 for a blank one.")
+    last_chat = number(0, Number(0, (1 << 63) - 1), "The chat that was open last; 0 for a blank one.")
     inspector_shown = switch(False, "Whether the inspector was open last.")
     first_run_done = switch(
         False, "Whether the welcome page was left for a chat, or a model was got from it."

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from app.settings.control import Control, Names, Number, Switch, Words
-from app.words import tr
+from app.words import mark, tr
 from engine.errors import InvalidOption
 from engine.sentences import figure
 
@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from app.settings.values import Values
 
 T = TypeVar("T")
+
+# By whether the number is whole, and whether there may be none.
+_EXPECTED = {
+    (True, False): mark("Expected a whole number from {least} to {most}, not {value}."),
+    (True, True): mark("Expected a whole number from {least} to {most}, or nothing, not {value}."),
+    (False, False): mark("Expected a number from {least} to {most}, not {value}."),
+    (False, True): mark("Expected a number from {least} to {most}, or nothing, not {value}."),
+}
 
 
 class Setting(Generic[T]):
@@ -59,12 +67,12 @@ class Setting(Generic[T]):
         instance.change(self.name, self.read(value))
 
 
-def text(default: str, help_text: str, title: str = "", control: Words | None = None) -> Setting[str]:
+def text(help_text: str, title: str = "", control: Words | None = None) -> Setting[str]:
     """A string, any string."""
-    return Setting(default, help_text, read_text, title, control or Words())
+    return Setting("", help_text, read_text, title, control or Words())
 
 
-def address(default: str, help_text: str, title: str = "", hint: str = "") -> Setting[str]:
+def address(help_text: str, title: str, hint: str) -> Setting[str]:
     """The address of a server, http or https; or nothing."""
 
     def read(value: Any) -> str:
@@ -73,7 +81,7 @@ def address(default: str, help_text: str, title: str = "", hint: str = "") -> Se
             raise InvalidOption(tr("Write a whole address, such as {example}.", example=hint))
         return given
 
-    return Setting(default, help_text, read, title, Words(hint=hint))
+    return Setting("", help_text, read, title, Words(hint=hint))
 
 
 def switch(default: bool, help_text: str, title: str = "") -> Setting[bool]:
@@ -87,103 +95,58 @@ def switch(default: bool, help_text: str, title: str = "") -> Setting[bool]:
     return Setting(default, help_text, read, title, Switch())
 
 
-def choice(
-    default: str,
-    names: tuple[str, ...],
-    help_text: str,
-    title: str = "",
-    titles: tuple[str, ...] = (),
-) -> Setting[str]:
-    """One of some names; ``titles`` are shown for them."""
+def one_of(names: Callable[[], Collection[str]]) -> Callable[[Any], str]:
+    """Reads one of some names, which are asked for each time."""
 
     def read(value: Any) -> str:
-        if value not in names:
+        if value not in names():
             raise InvalidOption(
-                tr("Expected one of {names}, not {value}.", names=", ".join(names), value=repr(value))
+                tr("Expected one of {names}, not {value}.", names=", ".join(names()), value=repr(value))
             )
         return str(value)
 
+    return read
+
+
+def choice(
+    default: str, names: tuple[str, ...], help_text: str, title: str = "", titles: tuple[str, ...] = ()
+) -> Setting[str]:
+    """One of some names; ``titles`` are shown for them."""
     control = Names(tuple(zip(names, titles or names, strict=True)))
+    return Setting(default, help_text, one_of(lambda: names), title, control)
+
+
+def number(
+    default: T,
+    control: Number,
+    help_text: str,
+    title: str = "",
+    allowed: tuple[int, int] | None = None,
+) -> Setting[T]:
+    """A number in the range of its control, or None where the control has words for nothing.
+
+    Args:
+        default: None or a number.
+        control: With digits behind the point for numbers that are not whole; a larger unit is shown of whole ones.
+        help_text: One sentence.
+        title: Words beside the control.
+        allowed: The range, where the control shows only a part of it.
+    """
+    whole = not control.places or control.unit_size > 1
+    kinds, made = (int, int) if whole else ((int, float), float)
+    size = control.unit_size
+    least, most = allowed or (made(control.least * size), made(control.most * size))
+    optional = bool(control.empty)
+
+    def read(value: Any) -> Any:
+        if value is None and optional:
+            return None
+        if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
+            low, high = (str(bound) if whole else figure(bound, "g") for bound in (least, most))
+            raise InvalidOption(tr(_EXPECTED[whole, optional], least=low, most=high, value=repr(value)))
+        return made(value)
+
     return Setting(default, help_text, read, title, control)
-
-
-def whole_number(
-    default: int, least: int, most: int, help_text: str, title: str = "", control: Number | None = None
-) -> Setting[int]:
-    """An integer from ``least`` to ``most``, both included."""
-
-    def read(value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise InvalidOption(
-                tr(
-                    "Expected a whole number from {least} to {most}, not {value}.",
-                    least=least,
-                    most=most,
-                    value=repr(value),
-                )
-            )
-        return value
-
-    return Setting(default, help_text, read, title, control or Number(least, most))
-
-
-def optional_whole_number(
-    least: int, most: int, help_text: str, title: str = "", empty: str = "", control: Number | None = None
-) -> Setting[int | None]:
-    """An integer from ``least`` to ``most``; or None, which is the default and for which ``empty`` is shown."""
-    return _optional_integer(least, most, help_text, title, control or Number(least, most, empty=empty))
-
-
-def optional_size(
-    least_bytes: int, most_bytes: int, help_text: str, title: str = "", empty: str = ""
-) -> Setting[int | None]:
-    """Bytes, shown in GB; or None, which is the default and for which ``empty`` is shown."""
-    least, most = least_bytes / 1e9, most_bytes / 1e9
-    slider = (max(least, 0.5), 64.0)
-    control = Number(least, most, 1, 0.5, "GB", 1_000_000_000, empty, slider=slider, by_factors=True)
-    return _optional_integer(least_bytes, most_bytes, help_text, title, control)
-
-
-def _optional_integer(
-    least: int, most: int, help_text: str, title: str, control: Control
-) -> Setting[int | None]:
-    def read(value: Any) -> int | None:
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise InvalidOption(
-                tr(
-                    "Expected a whole number from {least} to {most}, or nothing, not {value}.",
-                    least=least,
-                    most=most,
-                    value=repr(value),
-                )
-            )
-        return value
-
-    return Setting(None, help_text, read, title, control)
-
-
-def optional_number(
-    least: float, most: float, help_text: str, title: str = "", control: Number | None = None
-) -> Setting[float | None]:
-    """A number from ``least`` to ``most``, or None, which is the default."""
-
-    def read(value: Any) -> float | None:
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-            raise InvalidOption(
-                tr(
-                    "Expected a number from {least} to {most}, or nothing, not {value}.",
-                    least=figure(least, "g"),
-                    most=figure(most, "g"),
-                    value=repr(value),
-                )
-            )
-        return float(value)
-
-    return Setting(None, help_text, read, title, control)
 
 
 def texts(most: int, help_text: str) -> Setting[tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Any
 
 from app.chat.modes import known_modes
@@ -13,29 +14,17 @@ from app.settings.setting import (
     Setting,
     address,
     choice,
-    optional_number,
-    optional_size,
-    optional_whole_number,
+    number,
+    one_of,
     switch,
     text,
     texts_by_name,
-    whole_number,
 )
-from app.words import mark, tr
-from engine.errors import InvalidOption
+from app.words import mark
 
 REMEMBERED_DRAFTS = 64
 _AUTOMATIC = mark("Automatic")
-_TERABYTE = 10**12
-
-
-def _mode(value: Any) -> str:
-    names = [mode.name for mode in known_modes()]
-    if value not in names:
-        raise InvalidOption(
-            tr("Expected one of {names}, not {value}.", names=", ".join(names), value=repr(value))
-        )
-    return str(value)
+_BUDGET = Number(0, 100_000, 1, 0.5, "GB", 10**9, mark("What is free"), slider=(0.5, 64), by_factors=True)
 
 
 class Settings(Remembered):
@@ -51,7 +40,13 @@ class Settings(Remembered):
         mark("Draft model"),
         Names(offered=True),
     )
-    mode = Setting("auto", mark("How replies are generated."), _mode, mark("Mode"), Names(offered=True))
+    mode = Setting(
+        "auto",
+        mark("How replies are generated."),
+        one_of(lambda: [mode.name for mode in known_modes()]),
+        mark("Mode"),
+        Names(offered=True),
+    )
     weights = choice(
         "auto",
         ("auto", "fp32", "bf16", "q8_0", "q4_k_m"),
@@ -66,50 +61,41 @@ class Settings(Remembered):
         mark("Precision of the cache"),
         (mark("8-bit where memory is short"), mark("Full precision"), mark("8-bit (lossy)")),
     )
-    threads = whole_number(
+    threads = number(
         0,
-        0,
-        1024,
+        Number(0, 1024, least_words=mark("Automatic"), slider=(1, 64)),
         mark("How many of the processor's cores compute."),
         mark("Processor threads"),
-        Number(0, 1024, least_words=mark("Automatic"), slider=(1, 64)),
     )
-    context = whole_number(
+    context = number(
         0,
-        0,
-        1 << 24,
+        Number(0, 1 << 24, step=256, least_words=mark("Model's own"), slider=(512, 131_072), by_factors=True),
         mark("How much of the chat the model remembers, in tokens."),
         mark("Context length"),
-        Number(0, 1 << 24, step=256, least_words=mark("Model's own"), slider=(512, 131_072), by_factors=True),
     )
-    idle_unload_minutes = whole_number(
+    idle_unload_minutes = number(
         30,
-        0,
-        10_000,
+        Number(0, 10_000, unit=mark("min"), step=5, least_words=mark("Never"), slider=(5, 240)),
         mark("A model that was not used for so long leaves the memory; the next message loads it again."),
         mark("Free the memory when idle"),
-        Number(0, 10_000, unit=mark("min"), step=5, least_words=mark("Never"), slider=(5, 240)),
     )
-    ram_budget_bytes = optional_size(
-        100_000_000,
-        100 * _TERABYTE,
+    ram_budget_bytes: Setting[int | None] = number(
+        None,
+        replace(_BUDGET, least=0.1),
         mark("Most memory that the engine takes; weights beyond it are read from the disk again and again."),
         mark("Memory budget"),
-        empty=mark("What is free"),
     )
-    vram_budget_bytes = optional_size(
-        0,
-        100 * _TERABYTE,
+    vram_budget_bytes: Setting[int | None] = number(
+        None,
+        _BUDGET,
         mark("Most of the GPU's memory that the engine takes; 0 leaves the GPU alone."),
         mark("GPU memory budget"),
-        empty=mark("What is free"),
     )
-    gpu_layers = optional_whole_number(
-        0,
-        1000,
+    gpu_layers: Setting[int | None] = number(
+        None,
+        Number(0, 1000, empty=mark("All that fit"), slider=(0, 100)),
         mark("Most layers of the model in the GPU's memory; more is faster until it is full."),
         mark("Layers on the GPU"),
-        control=Number(0, 1000, empty=mark("All that fit"), slider=(0, 100)),
     )
     verify = choice(
         "sample-and-match",
@@ -130,55 +116,47 @@ class Settings(Remembered):
         mark("For models that are read from the disk: what the draft expects next, in grey."),
         mark("Show guesses while they are unconfirmed"),
     )
-    max_tokens = whole_number(
+    max_tokens = number(
         0,
-        0,
-        1 << 24,
+        Number(0, 1 << 24, step=16, least_words=mark("No limit"), slider=(32, 8_192), by_factors=True),
         mark("Longest reply in tokens."),
         mark("Length of replies"),
-        Number(0, 1 << 24, step=16, least_words=mark("No limit"), slider=(32, 8_192), by_factors=True),
     )
-    temperature = optional_number(
-        0.0,
-        5.0,
+    temperature: Setting[float | None] = number(
+        None,
+        Number(0, 5, 2, 0.05, empty=_AUTOMATIC, slider=(0, 2)),
         mark("How freely words are chosen: 0 always takes the likeliest."),
         mark("Temperature"),
-        Number(0, 5, 2, 0.05, empty=_AUTOMATIC, slider=(0, 2)),
     )
-    top_k = optional_whole_number(
-        0,
-        1_000_000,
+    top_k: Setting[int | None] = number(
+        None,
+        Number(0, 1_000_000, empty=_AUTOMATIC, slider=(0, 200)),
         mark("Chooses among this many of the likeliest tokens; 0 takes all."),
         mark("Top k"),
-        control=Number(0, 1_000_000, empty=_AUTOMATIC, slider=(0, 200)),
     )
-    top_p = optional_number(
-        0.01,
-        1.0,
+    top_p: Setting[float | None] = number(
+        None,
+        Number(0.01, 1, 2, 0.01, empty=_AUTOMATIC, slider=(0.01, 1)),
         mark("Chooses among the likeliest tokens that together are this probable; 1 takes all."),
         mark("Top p"),
-        Number(0.01, 1, 2, 0.01, empty=_AUTOMATIC, slider=(0.01, 1)),
     )
-    min_p = optional_number(
-        0.0,
-        1.0,
+    min_p: Setting[float | None] = number(
+        None,
+        Number(0, 1, 2, 0.01, empty=_AUTOMATIC, slider=(0, 1)),
         mark("Leaves out tokens that are less likely than this share of the likeliest; 0 takes all."),
         mark("Min p"),
-        Number(0, 1, 2, 0.01, empty=_AUTOMATIC, slider=(0, 1)),
     )
-    repetition_penalty = optional_number(
-        0.01,
-        100.0,
+    repetition_penalty: Setting[float | None] = number(
+        None,
+        Number(0.01, 100, 2, 0.05, empty=_AUTOMATIC, slider=(0.5, 2)),
         mark("Makes words that were used already less likely; 1 leaves them as they are."),
         mark("Repetition penalty"),
-        Number(0.01, 100, 2, 0.05, empty=_AUTOMATIC, slider=(0.5, 2)),
     )
-    seed = optional_whole_number(
-        0,
-        (1 << 53) - 1,
+    seed: Setting[int | None] = number(
+        None,
+        Number(0, (1 << 53) - 1, empty=mark("New each time")),
         mark("The same seed gives the same reply to the same chat."),
         mark("Seed"),
-        control=Number(0, (1 << 53) - 1, empty=mark("New each time")),
     )
     stop_loops = switch(
         True,
@@ -186,7 +164,6 @@ class Settings(Remembered):
         mark("Stop replies that repeat themselves"),
     )
     system_prompt = text(
-        "",
         mark("What the model is told before each conversation, as its role or how it should write."),
         mark("System prompt"),
         Words(lines=5, hint=mark("You are a helpful assistant.")),
@@ -212,13 +189,12 @@ class Settings(Remembered):
         mark("Theme"),
         (mark("As the system"), mark("Light"), mark("Dark")),
     )
-    font_scale = whole_number(
+    font_scale = number(
         100,
-        50,
-        300,
+        Number(90, 150, unit="%", step=10, slider=(90, 150)),
         mark("All words of the window."),
         mark("Size of text"),
-        Number(90, 150, unit="%", step=10, slider=(90, 150)),
+        allowed=(50, 300),
     )
     density = choice(
         "comfortable",
@@ -240,13 +216,11 @@ class Settings(Remembered):
         mark("Tell when a reply is done"),
     )
     hub_mirror = address(
-        "",
         mark("A mirror of the hub to search and download from; empty takes the hub itself."),
         mark("Mirror"),
         "https://huggingface.co",
     )
     proxy = address(
-        "",
         mark("A server that searches and downloads go through; empty takes the system's."),
         mark("Proxy"),
         "http://proxy.example.org:3128",
