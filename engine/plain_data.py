@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import types
 import typing
+from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
-_hints = cache(typing.get_type_hints)
+_hints: Callable[[Any], dict[str, Any]] = cache(typing.get_type_hints)
 
 
 def from_plain(kind: type[_T], data: object) -> _T:
