@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -117,74 +117,65 @@ def no_work() -> bool:
     return False
 
 
-class WeightSource(Protocol):
+class WeightSource(ABC):
     """Source of the decoder's weights; a placement is one.
 
-    Embedding, final norm and head are at home: on ``device``, in ``dtype``. Layers may compute elsewhere.
+    Embedding, final norm and head are at home. Layers may compute elsewhere.
+
+    Attributes:
+        embedding: V rows of h.
+        head: The map from hidden states to logits, h -> V.
+        final_norm: Before the head.
+        home: The side of these three.
     """
 
-    @property
-    def embedding(self) -> Embedding:
-        """The embedding, V rows of h."""
-        ...
-
-    @property
-    def head(self) -> LinearMap:
-        """The map from hidden states to logits, h -> V."""
-        ...
-
-    @property
-    def final_norm(self) -> Norm:
-        """Before the head."""
-        ...
+    embedding: Embedding
+    head: LinearMap
+    final_norm: Norm
+    home: Side
 
     @property
     def dtype(self) -> torch.dtype:
-        """Type of the activations."""
-        ...
+        """Type of the activations at home."""
+        return self.home.activations
 
     @property
     def cache_dtype(self) -> torch.dtype:
-        """Type of keys and values."""
-        ...
+        """Type of keys and values at home."""
+        return self.home.cache
 
     @property
     def device(self) -> torch.device:
-        """Device of the activations."""
-        ...
-
-    @property
-    def home(self) -> Side:
-        """The side of embedding and head."""
-        ...
+        """Device of the activations at home."""
+        return self.home.device
 
     @property
     def streamed_bytes(self) -> int:
         """Bytes that each forward has to read from the disk; 0 where all weights are in memory."""
-        ...
+        return 0
 
     @property
     def waited_s(self) -> float:
         """Seconds that `layer` has waited so far."""
-        ...
+        return 0.0
 
     def side(self, index: int) -> Side:
         """Device that a layer computes on; its keys and values are there too."""
-        ...
+        return self.home
 
     def carry(self, tensor: Tensor, side: Side) -> Tensor:
         """A tensor of one side in the memory of another."""
-        ...
+        return tensor
 
     @property
     def resident_layers(self) -> tuple[LayerWeights, ...]:
         """All layers, where they stay in the memory of one device; none otherwise."""
-        ...
+        return ()
 
+    @abstractmethod
     def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
         """The weights of a layer, ready to compute with until the next one is asked for.
 
         Layers are asked for in order, from the first to the last, or to where a forward was cancelled. ``on_wait`` is
         called again and again while the layer is not there yet.
         """
-        ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,35 +14,40 @@ Mark = Any
 """A moment in the work of the device: a copy that is done, or everything computed so far."""
 
 
-class Copies(Protocol):
-    """Copies layers to a device, on a stream of its own where the device has streams."""
+class Copies:
+    """Copies of layers to a device. These are done when they have begun, which is what devices without streams can do.
+
+    Args:
+        device: Any.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
 
     def host_buffer(self, size_bytes: int) -> Tensor:
         """(size,) uint8 in the host's memory, from which copies are fast."""
-        ...
+        return torch.empty(size_bytes, dtype=torch.uint8)
 
     def device_buffer(self, size_bytes: int) -> Tensor:
         """(size,) uint8 in the device's memory."""
-        ...
+        return torch.empty(size_bytes, dtype=torch.uint8, device=self._device)
 
     def computed(self) -> Mark:
         """The moment at which everything is computed that was asked for until now."""
-        ...
+        return None
 
     def start(self, target: Tensor, source: Tensor, after: Mark) -> Mark:
         """Begin to copy once ``after`` is reached, behind the copies begun before; returns when it will be done."""
-        ...
+        target.copy_(source)
 
     def wait(self, done: Mark) -> None:
         """Let everything computed from now on wait for a copy."""
-        ...
 
     def finish(self) -> None:
         """Wait here for every copy that was begun."""
-        ...
 
 
-class StreamCopies:
+class StreamCopies(Copies):
     """Copies on a second stream of a CUDA or XPU device, with events in both directions; nothing waits on the host.
 
     Args:
@@ -50,7 +55,7 @@ class StreamCopies:
     """
 
     def __init__(self, device: torch.device) -> None:
-        self._device = device
+        super().__init__(device)
         self._module: Any = torch.get_device_module(device)
         self._stream = self._module.Stream(device)
 
@@ -71,10 +76,6 @@ class StreamCopies:
                 ),
                 details=str(error),
             ) from error
-
-    def device_buffer(self, size_bytes: int) -> Tensor:
-        """(size,) uint8 in the device's memory."""
-        return torch.empty(size_bytes, dtype=torch.uint8, device=self._device)
 
     def computed(self) -> Mark:
         """An event on the stream that computes."""
@@ -101,39 +102,6 @@ class StreamCopies:
         return event
 
 
-class PlainCopies:
-    """Copies that are done when they have begun, for devices without streams.
-
-    Args:
-        device: Any.
-    """
-
-    def __init__(self, device: torch.device) -> None:
-        self._device = device
-
-    def host_buffer(self, size_bytes: int) -> Tensor:
-        """(size,) uint8 in the host's memory."""
-        return torch.empty(size_bytes, dtype=torch.uint8)
-
-    def device_buffer(self, size_bytes: int) -> Tensor:
-        """(size,) uint8 in the device's memory."""
-        return torch.empty(size_bytes, dtype=torch.uint8, device=self._device)
-
-    def computed(self) -> Mark:
-        """Nothing runs behind the host's back."""
-        return None
-
-    def start(self, target: Tensor, source: Tensor, after: Mark) -> Mark:
-        """Copy."""
-        target.copy_(source)
-
-    def wait(self, done: Mark) -> None:
-        """It is done."""
-
-    def finish(self) -> None:
-        """They are done."""
-
-
 def copies_to(device: torch.device) -> Copies:
-    """The implementation of `Copies` for this device."""
-    return StreamCopies(device) if device.type in ("cuda", "xpu") else PlainCopies(device)
+    """Copies to this device, on a stream of their own where it has streams."""
+    return StreamCopies(device) if device.type in ("cuda", "xpu") else Copies(device)

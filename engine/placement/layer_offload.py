@@ -20,7 +20,7 @@ from engine.placement.footprint import Footprint, Sizes
 from engine.placement.link import Link
 from engine.placement.plan import COPIED, DEVICE, PlacementPlan, Room
 from engine.placement.source import Placed, TargetSource
-from engine.placement.split import split
+from engine.placement.split import DeviceLayers, split
 from engine.sentences import say
 
 # Where a tensor may begin in a buffer: what device memory is allocated by, so that no kernel sees a smaller alignment.
@@ -34,7 +34,6 @@ class LayerOffloadPlan(PlacementPlan):
     """All layers computed on the GPU; those that do not fit there are copied from the host's memory each time."""
 
     name = "layer-offload"
-    on_device = True
 
     @classmethod
     def fit(cls, sizes: Sizes, room: Room, most: int) -> LayerOffloadPlan | None:
@@ -42,7 +41,8 @@ class LayerOffloadPlan(PlacementPlan):
         layers = sizes.config.layers
         # Were more to stay than the ring leaves of the layers, all of them could.
         ring = min(_BUFFERS, layers)
-        largest = (room.device_bytes - cls.least_device_bytes(sizes)) // min(sizes.device_layers)
+        least = cls.of(layers, 0).device(sizes).total  # the ring, all keys and values, and what computes
+        largest = (room.device_bytes - least) // min(sizes.device_layers)
         for staying in (layers, *range(min(layers - ring, most, largest), -1, -1)):
             plan = cls.of(layers, staying)
             if staying <= most and plan.fits(sizes, room):
@@ -56,11 +56,6 @@ class LayerOffloadPlan(PlacementPlan):
         on_the_way = {at * layers // passing for at in range(passing)}
         places = tuple(COPIED if index in on_the_way else DEVICE for index in range(layers))
         return cls(places, min(_BUFFERS, layers) if passing else 0)
-
-    @classmethod
-    def least_device_bytes(cls, sizes: Sizes) -> int:
-        """The ring, all keys and values, and what computes."""
-        return cls.of(sizes.config.layers, 0).device(sizes).total
 
     def device(self, sizes: Sizes, draft_bytes: int = 0) -> Footprint:
         """Footprint in a GPU's memory, the ring included."""
@@ -110,11 +105,8 @@ class _Slot:
     done_at: Mark = None
 
 
-class LayerOffload:
+class LayerOffload(DeviceLayers):
     """Layers that all compute on a device and live there, or in the host's memory.
-
-    Attributes:
-        indexes: All of the model's layers.
 
     Args:
         host_layer: Reads a layer into the host's memory, by its index; nothing of it is kept.
@@ -138,16 +130,15 @@ class LayerOffload:
     ) -> None:
         self._link = link
         self._copies = copies
-        self.indexes = frozenset(range(count))
         self._passing = tuple(passing)
-        self._held: dict[int, LayerWeights] = {}
+        held: dict[int, LayerWeights] = {}
         self._images: dict[int, Tensor] = {}
         imaged: dict[int, LayerWeights] = {}
         for index in range(count):
             layer = host_layer(index)
             if index not in self._passing:
                 tensors = map(link.to_device, layer_tensors(layer, dtype))
-                self._held[index] = device_layer(layer, tensors)
+                held[index] = device_layer(layer, tensors)
                 continue
             size = sum(_spaced(tensor.nbytes) for tensor in layer_tensors(layer, dtype))
             image = self._images[index] = copies.host_buffer(size)
@@ -156,6 +147,8 @@ class LayerOffload:
             ):
                 part.copy_(tensor)
             imaged[index] = device_layer(layer, _in_buffer(image, layer_tensors(layer, dtype)))
+        super().__init__(held)
+        self.indexes = frozenset(range(count))
         largest = max((image.nbytes for image in self._images.values()), default=0)
         self._slots = [
             _Slot(number, copies.device_buffer(largest), copies.computed())
@@ -195,9 +188,7 @@ class LayerOffload:
     @property
     def size_bytes(self) -> int:
         """Bytes on the device: layers that stay, and buffers."""
-        return sum(layer.size_bytes for layer in self._held.values()) + sum(
-            slot.buffer.nbytes for slot in self._slots
-        )
+        return super().size_bytes + sum(slot.buffer.nbytes for slot in self._slots)
 
     @property
     def host_bytes(self) -> int:
@@ -207,7 +198,8 @@ class LayerOffload:
     def release(self) -> None:
         """Free the layers, on both sides."""
         self._copies.finish()
-        self._held, self._images, self._views = {}, {}, {}
+        super().release()
+        self._images, self._views = {}, {}
         self._slots, self._free, self._ahead, self._computing = [], deque(), deque(), None
 
     def _fetch(self) -> None:

@@ -76,8 +76,6 @@ class PlacementPlan(ABC):
     buffers: int = 0
 
     name: ClassVar[str]
-    on_device: ClassVar[bool] = False
-    """True if it is about a GPU."""
 
     @classmethod
     @abstractmethod
@@ -89,11 +87,6 @@ class PlacementPlan(ABC):
             room: What there is.
             most: Layers that may stay on a GPU.
         """
-
-    @classmethod
-    def least_device_bytes(cls, sizes: Sizes) -> int:
-        """Least bytes that it takes of a GPU's memory."""
-        return 0
 
     @abstractmethod
     def load(self, source: TargetSource) -> Placed:

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
-
-from engine.model.embedding import Embedding
 from engine.model.layer import LayerWeights, ModelWeights, OnWait, Side, no_work
-from engine.model.linear import LinearMap
-from engine.model.norm import Norm
 from engine.placement.footprint import Sizes
-from engine.placement.placement import InMemory
+from engine.placement.placement import Placement
 from engine.placement.plan import HOST, PlacementPlan, Room
 from engine.placement.source import Placed, TargetSource
 from engine.sentences import say
@@ -45,7 +39,7 @@ class ResidentPlan(PlacementPlan):
         return say("all in memory")
 
 
-class Resident(InMemory):
+class Resident(Placement):
     """All layers in memory, for as long as this object is held.
 
     Args:
@@ -53,54 +47,14 @@ class Resident(InMemory):
     """
 
     def __init__(self, weights: ModelWeights) -> None:
+        self.embedding, self.head, self.final_norm = weights.embedding, weights.head, weights.final_norm
+        device = weights.embedding.device
+        self.home = Side(str(device), device, weights.activations, weights.cache)
         self._weights: ModelWeights | None = weights
 
     def _held(self) -> ModelWeights:
         assert self._weights is not None, "the placement was released"
         return self._weights
-
-    @property
-    def embedding(self) -> Embedding:
-        """The embedding, V rows of h."""
-        return self._held().embedding
-
-    @property
-    def head(self) -> LinearMap:
-        """The map from hidden states to logits, h -> V."""
-        return self._held().head
-
-    @property
-    def final_norm(self) -> Norm:
-        """Before the head."""
-        return self._held().final_norm
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """Type of the activations."""
-        return self._held().activations
-
-    @property
-    def cache_dtype(self) -> torch.dtype:
-        """Type of keys and values."""
-        return self._held().cache
-
-    @property
-    def device(self) -> torch.device:
-        """The device that holds everything."""
-        return self._held().embedding.device
-
-    @property
-    def home(self) -> Side:
-        """The only side."""
-        return Side(str(self.device), self.device, self.dtype, self.cache_dtype)
-
-    def side(self, index: int) -> Side:
-        """The only side."""
-        return self.home
-
-    def carry(self, tensor: Tensor, side: Side) -> Tensor:
-        """Nothing has to move."""
-        return tensor
 
     def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
         """The weights of a layer."""
@@ -119,3 +73,5 @@ class Resident(InMemory):
     def release(self) -> None:
         """Free the weights."""
         self._weights = None
+        for held in ("embedding", "head", "final_norm"):
+            vars(self).pop(held, None)

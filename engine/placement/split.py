@@ -9,19 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
 
-import torch
 from torch import Tensor
 
-from engine.model.embedding import Embedding
 from engine.model.layer import LayerWeights, ModelWeights, OnWait, Side, no_work
-from engine.model.linear import LinearMap
-from engine.model.norm import Norm
 from engine.placement.device_layer import device_layer, layer_tensors
 from engine.placement.footprint import Sizes
 from engine.placement.link import Link
-from engine.placement.placement import InMemory, Placement
+from engine.placement.placement import Placement
 from engine.placement.plan import DEVICE, HOST, PlacementPlan, Room
 from engine.placement.resident import Resident
 from engine.placement.source import Placed, TargetSource
@@ -33,7 +28,6 @@ class SplitPlan(PlacementPlan):
     """As many of the first layers on the GPU as fit there, at least one, and the others in the host's memory."""
 
     name = "offload"
-    on_device = True
 
     @classmethod
     def fit(cls, sizes: Sizes, room: Room, most: int) -> SplitPlan | None:
@@ -53,16 +47,11 @@ class SplitPlan(PlacementPlan):
         """So many of the first layers on the GPU."""
         return cls((DEVICE,) * count + (HOST,) * (layers - count))
 
-    @classmethod
-    def least_device_bytes(cls, sizes: Sizes) -> int:
-        """One layer, and what computes it."""
-        return cls.of(sizes.config.layers, 1).device(sizes).total
-
     def load(self, source: TargetSource) -> Placed:
         """Read the host's layers, then those of the GPU one by one."""
         there = [index for index, place in enumerate(self.layers) if place.device]
         host = source.host(set(range(len(self.layers))) - set(there))
-        held = HeldLayers({index: self._layer(source, index) for index in there})
+        held = DeviceLayers({index: self._layer(source, index) for index in there})
         devices = f"{source.link.device} ({len(there)} of {len(self.layers)} layers), cpu"
         return split(source, host, held, devices)
 
@@ -95,65 +84,40 @@ def split(source: TargetSource, host: ModelWeights, held: DeviceLayers, devices:
     return Placed(Split(host, held, side, source.link), host.parameters, devices, host.notes, at_home)
 
 
-class DeviceLayers(Protocol):
-    """Layers that compute on a device."""
+class DeviceLayers:
+    """Layers that live on a device.
 
-    @property
-    def indexes(self) -> frozenset[int]:
-        """Which of the model's layers."""
-        ...
+    Args:
+        layers: By their indexes in the model.
+
+    Attributes:
+        indexes: Of the model's layers that compute there.
+    """
+
+    def __init__(self, layers: Mapping[int, LayerWeights]) -> None:
+        self._held = layers
+        self.indexes = frozenset(layers)
 
     def layer(self, index: int) -> LayerWeights:
         """A layer there, ready to compute with until the next one is asked for."""
-        ...
+        return self._held[index]
 
     @property
     def size_bytes(self) -> int:
         """Bytes on the device."""
-        ...
+        return sum(layer.size_bytes for layer in self._held.values())
 
     @property
     def host_bytes(self) -> int:
         """Bytes in the host's memory."""
-        ...
+        return 0
 
     def release(self) -> None:
         """Free the layers."""
-        ...
+        self._held = {}
 
 
-class HeldLayers:
-    """Layers that live on the device.
-
-    Args:
-        layers: By their indexes in the model.
-    """
-
-    host_bytes = 0
-
-    def __init__(self, layers: Mapping[int, LayerWeights]) -> None:
-        self._layers = layers
-
-    @property
-    def indexes(self) -> frozenset[int]:
-        """Which of the model's layers."""
-        return frozenset(self._layers)
-
-    def layer(self, index: int) -> LayerWeights:
-        """The layer."""
-        return self._layers[index]
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes on the device."""
-        return sum(layer.size_bytes for layer in self._layers.values())
-
-    def release(self) -> None:
-        """Free the layers."""
-        self._layers = {}
-
-
-class Split(InMemory):
+class Split(Resident):
     """Hidden rows go to the device for its layers and come back for the others.
 
     Each layer's keys and values stay where it computes; nothing else than the rows of a forward, their positions and
@@ -170,49 +134,15 @@ class Split(InMemory):
     """
 
     def __init__(self, host: ModelWeights, held: DeviceLayers, side: Side, link: Link) -> None:
+        super().__init__(host)
+        self.home = replace(self.home, name="host")
         self._there = held.indexes
         count = len(host.layers) + len(self._there)
         on_host = (index for index in range(count) if index not in self._there)
         self._on_host = {index: place for place, index in enumerate(on_host)}
-        self._host = Resident(host)
-        self._held = held
+        self._on_device = held
         self._side = side
         self._link = link
-
-    @property
-    def embedding(self) -> Embedding:
-        """The embedding, V rows of h, on the host."""
-        return self._host.embedding
-
-    @property
-    def head(self) -> LinearMap:
-        """The map from hidden states to logits, h -> V, on the host."""
-        return self._host.head
-
-    @property
-    def final_norm(self) -> Norm:
-        """Before the head, on the host."""
-        return self._host.final_norm
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """Type of the activations on the host."""
-        return self._host.dtype
-
-    @property
-    def cache_dtype(self) -> torch.dtype:
-        """Type of keys and values on the host."""
-        return self._host.cache_dtype
-
-    @property
-    def device(self) -> torch.device:
-        """The host."""
-        return self._host.device
-
-    @property
-    def home(self) -> Side:
-        """The host."""
-        return replace(self._host.home, name="host")
 
     def side(self, index: int) -> Side:
         """The device for its layers, the host for the others."""
@@ -225,16 +155,21 @@ class Split(InMemory):
     def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
         """The weights of a layer, where it computes."""
         if index in self._there:
-            return self._held.layer(index)
-        return self._host.layer(self._on_host[index])
+            return self._on_device.layer(index)
+        return super().layer(self._on_host[index])
+
+    @property
+    def resident_layers(self) -> tuple[LayerWeights, ...]:
+        """None that a forward may take as they are."""
+        return ()
 
     @property
     def bytes_by_device(self) -> dict[str, int]:
         """Bytes of weights held, by device."""
-        host = {device: size + self._held.host_bytes for device, size in self._host.bytes_by_device.items()}
-        return host | {self._side.name: self._held.size_bytes}
+        on_host = self._held().size_bytes + self._on_device.host_bytes
+        return {str(self.device): on_host, self._side.name: self._on_device.size_bytes}
 
     def release(self) -> None:
         """Free the weights."""
-        self._host.release()
-        self._held.release()
+        super().release()
+        self._on_device.release()

@@ -19,9 +19,9 @@ from engine.errors import WeightsUnreadable
 from engine.kernels.packing import Packed
 from engine.model.config import ModelConfig
 from engine.model.converted import Converted, streams_as_it_is
-from engine.model.embedding import Embedding, Table
+from engine.model.embedding import Table
 from engine.model.layer import LayerWeights, OnWait, Side, no_work
-from engine.model.linear import ALL, Linear, LinearMap, PackedLinear
+from engine.model.linear import ALL, Linear, PackedLinear
 from engine.model.loader import load_layers, read_slots
 from engine.model.norm import Norm
 from engine.model.packed_loader import (
@@ -38,6 +38,7 @@ from engine.placement.disk import DiskKind, disk_kind
 from engine.placement.footprint import Footprint, Sizes
 from engine.placement.layer_ring import LayerRing
 from engine.placement.layer_room import LayerRoom, matrices_of
+from engine.placement.placement import Placement
 from engine.placement.plan import DISK, HOST, PlacementPlan, Room, spread
 from engine.placement.source import Placed, TargetSource
 from engine.sentences import figure, mark, say
@@ -172,7 +173,7 @@ def _checked(check: Callable[[], None]) -> OnWait:
     return on_wait
 
 
-class Streamed:
+class Streamed(Placement):
     """Layers from the model's own files, as many in memory as planned, the others through a ring of buffers.
 
     Of the embedding the rows of tokens that occur are read; norms, biases and the head are in memory. What is read the
@@ -204,6 +205,7 @@ class Streamed:
         self._checkpoint = checkpoint
         self._config = config
         self._types = weight_format
+        self.home = Side("cpu", _CPU, weight_format.activations, weight_format.cache)
         self._converted = converted
         self._source = converted or checkpoint
         refused = {} if converted is None else converted.refused
@@ -213,7 +215,7 @@ class Streamed:
 
         self._verify([head_slot(config)], check)
         self.notes = self._load_outer(refused, check)
-        self._resident_bytes = self._head.size_bytes
+        self._resident_bytes = self.head.size_bytes
         self._resident = {index: self._pinned(index, check) for index in sorted(pinned)}
         self._resident_bytes += sum(layer.size_bytes for layer in self._resident.values())
         self._room = LayerRoom(self._source, config, weight_format, self._read_vectors(check), refused)
@@ -226,54 +228,6 @@ class Streamed:
         # Threads would go on for ever if nobody released what a failed load leaves behind.
         self._close = weakref.finalize(self, self._reader.close)
         self._ring = LayerRing(self._reader, layers, buffers)
-
-    @property
-    def embedding(self) -> Embedding:
-        """The embedding, V rows of h."""
-        return self._embedding
-
-    @property
-    def head(self) -> LinearMap:
-        """The map from hidden states to logits, h -> V."""
-        return self._head
-
-    @property
-    def final_norm(self) -> Norm:
-        """Before the head."""
-        return self._final_norm
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """Type of the activations."""
-        return self._types.activations
-
-    @property
-    def cache_dtype(self) -> torch.dtype:
-        """Type of keys and values."""
-        return self._types.cache
-
-    @property
-    def device(self) -> torch.device:
-        """The host."""
-        return _CPU
-
-    @property
-    def home(self) -> Side:
-        """The only side."""
-        return Side("cpu", _CPU, self.dtype, self.cache_dtype)
-
-    def side(self, index: int) -> Side:
-        """The only side."""
-        return self.home
-
-    def carry(self, tensor: Tensor, side: Side) -> Tensor:
-        """Nothing has to move."""
-        return tensor
-
-    @property
-    def resident_layers(self) -> tuple[LayerWeights, ...]:
-        """Some are, but not all."""
-        return ()
 
     def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
         """The weights of a layer, until the next one is asked for.
@@ -328,22 +282,21 @@ class Streamed:
     def _load_outer(self, refused: dict[str, str], check: Callable[[], None]) -> tuple[str, ...]:
         """Norm and head, and the embedding where it is the head; what has to be said of the format."""
         config, types = self._config, self._types
-        self._embedding: Embedding = embedding_rows(self._checkpoint, config)
-        self._head: LinearMap
+        self.embedding = embedding_rows(self._checkpoint, config)
         if not types.packed:
             slots = [slot for slot in outer_slots(config) if config.tied or slot.field != "embedding"]
             outer = read_slots(self._checkpoint, slots, types.dense, _CPU, lambda size: None, check)
-            self._final_norm = Norm(outer["final_norm"], config.norm_epsilon, config.family.norm_offset)
-            self._head = Linear(outer["embedding"] if config.tied else outer["head"])
+            self.final_norm = Norm(outer["final_norm"], config.norm_epsilon, config.family.norm_offset)
+            self.head = Linear(outer["embedding"] if config.tied else outer["head"])
             if config.tied:
-                self._embedding = Table(outer["embedding"])
+                self.embedding = Table(outer["embedding"])
             return ()
         reader = PackedReader(self._source, types, keep_cached=False)
         parts = reader.read([outer_slots(config)[1], head_slot(config)], check=check)
-        self._final_norm = final_norm_of(config, parts)
+        self.final_norm = final_norm_of(config, parts)
         head = parts[head_slot(config).name]
         assert isinstance(head, Packed)
-        self._head = PackedLinear(head, refined_above=ALL)
+        self.head = PackedLinear(head, refined_above=ALL)
         return format_notes(config, types, refused | reader.refused)
 
     def _pinned(self, index: int, check: Callable[[], None]) -> LayerWeights:

@@ -19,7 +19,7 @@ from engine.model.decoder import Decoder
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights
 from engine.placement.layer_offload import LayerOffload
-from engine.placement.split import HeldLayers
+from engine.placement.split import DeviceLayers
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import greedy, load_decoder
 from tests.support.engine_client import EngineClient, engine_client
@@ -30,7 +30,11 @@ from tests.support.stand_in import use_gpu
 PROMPT = "one two three four one two three four one two " * 3
 LAYERS = 4
 TOKENS = 24
-PLACES: dict[str, type[Any]] = {"offload": HeldLayers, "layer-offload": LayerOffload, "dovetail": HeldLayers}
+PLACES: dict[str, type[Any]] = {
+    "offload": DeviceLayers,
+    "layer-offload": LayerOffload,
+    "dovetail": DeviceLayers,
+}
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +140,7 @@ def test_layers_that_memory_has_no_room_for_end_the_reply_and_the_next_one_loads
 def test_a_checkpoint_that_is_gone_by_then_ends_the_reply_and_the_next_one_loads(
     client: EngineClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failing = Failing(monkeypatch, HeldLayers, RuntimeError("device lost"))
+    failing = Failing(monkeypatch, DeviceLayers, RuntimeError("device lost"))
     options = {"weights": "fp32", "max_tokens": TOKENS, "gpu_layers": 3, "mode": "offload"}
     expected = client.answer(PROMPT, folder, **options).token_ids
     failing.at = failing.calls + 5
@@ -157,7 +161,7 @@ def test_a_checkpoint_that_is_gone_by_then_ends_the_reply_and_the_next_one_loads
 def test_a_cancel_while_the_text_is_read_again_is_seen(
     client: EngineClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failing = Failing(monkeypatch, HeldLayers, RuntimeError("device lost"))
+    failing = Failing(monkeypatch, DeviceLayers, RuntimeError("device lost"))
     failing.at = 40
     request = client.request(PROMPT, folder, mode="offload", weights="fp32", max_tokens=TOKENS, gpu_layers=3)
     leave_gpu = LoadedModel._leave_gpu

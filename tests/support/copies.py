@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from engine.placement.copies import Copies
+
 
 @dataclass
 class _Pending:
@@ -14,7 +16,7 @@ class _Pending:
     source: Tensor
 
 
-class LateCopies:
+class LateCopies(Copies):
     """Copies land when they are waited for and not before; a buffer is garbage from the moment a copy may begin.
 
     Attributes:
@@ -23,14 +25,11 @@ class LateCopies:
     """
 
     def __init__(self) -> None:
+        super().__init__(torch.device("cpu"))
         self.started = self.landed = 0
         self._now = 0
         # When each buffer was handed out to compute from last, by its address.
         self._read_at: dict[int, int] = {}
-
-    def host_buffer(self, size_bytes: int) -> Tensor:
-        """Plain memory."""
-        return torch.empty(size_bytes, dtype=torch.uint8)
 
     def device_buffer(self, size_bytes: int) -> Tensor:
         """Garbage: every float in it is NaN."""
@@ -56,6 +55,3 @@ class LateCopies:
         self._read_at[done.target.data_ptr()] = self._now
         done.target.numpy()[:] = done.source.numpy()
         self.landed += 1
-
-    def finish(self) -> None:
-        """Nothing is under way."""

@@ -19,7 +19,7 @@ from engine.model.decoder import Decoder
 from engine.model.layer import Side
 from engine.model.loader import load_layers, load_weights
 from engine.model.token_tree import Draft, DraftShape
-from engine.placement.split import HeldLayers, Split
+from engine.placement.split import DeviceLayers, Split
 from engine.weights.checkpoint import Checkpoint
 from tests.support.decoders import greedy, load_decoder
 from tests.support.replies import run_reply
@@ -38,7 +38,7 @@ def split_decoder(
     host = load_weights(checkpoint, config, torch.float32, CPU, wanted=range(leading, config.layers))
     layers = load_layers(checkpoint, config, range(leading), dtype, CPU)
     return Decoder(
-        config, Split(host, HeldLayers(dict(enumerate(layers))), Side("device", CPU, dtype, dtype), link)
+        config, Split(host, DeviceLayers(dict(enumerate(layers))), Side("device", CPU, dtype, dtype), link)
     )
 
 

@@ -21,7 +21,7 @@ from engine.model.packed_loader import pack
 from engine.model.weight_format import weight_format
 from engine.placement.device_layer import device_layer, layer_tensors
 from engine.placement.resident import Resident
-from engine.placement.split import HeldLayers, Split
+from engine.placement.split import DeviceLayers, Split
 from engine.weights.checkpoint import Checkpoint
 from tests.support.packed_models import PACKED, TOKENS, dequantized, load
 from tests.support.sides import DEVICE, HOST, GuardedLink, Sides
@@ -70,7 +70,7 @@ def test_packed_layers_on_the_device_compute_what_they_stand_for(
         config,
         Split(
             weights,
-            HeldLayers(dict(enumerate(layers))),
+            DeviceLayers(dict(enumerate(layers))),
             Side("device", CPU, torch.float32, torch.float32),
             link,
         ),

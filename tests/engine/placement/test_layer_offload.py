@@ -15,7 +15,7 @@ from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.layer import Side
 from engine.model.loader import load_layers, load_weights
-from engine.placement.copies import Copies, PlainCopies, copies_to
+from engine.placement.copies import Copies, copies_to
 from engine.placement.layer_offload import LayerOffload, LayerOffloadPlan
 from engine.placement.link import Link
 from engine.placement.split import Split
@@ -159,7 +159,7 @@ def test_packed_layers_pass_packed(name: str, checkpoint_of: Callable[[str], Pat
     weights = load(folder, name)
     config = read_config(Checkpoint(folder))
     found = []
-    for staying, copies in ((0, LateCopies()), (config.layers, PlainCopies(CPU))):
+    for staying, copies in ((0, LateCopies()), (config.layers, Copies(CPU))):
         layers = LayerOffload(
             weights.layers.__getitem__,
             config.layers,
