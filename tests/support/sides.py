@@ -104,7 +104,7 @@ def weights_of(source: Any) -> Iterator[Tensor]:
         yield source.embedding.weight
         yield source.head.weight
         yield source.final_norm.gain
-        layers = [source.layer(index) for index in range(len(source._weights.layers))]
+        layers = source._weights.layers
     for layer in layers:
         for part in layer.parts():
             yield part.weight if hasattr(part, "weight") else part.gain

@@ -151,8 +151,8 @@ def test_first_layers_on_the_device_change_nothing_and_rows_alone_cross(
     assert run_reply(target, draft, PROMPT, 80)[0] == expected
     source = split.source
     assert isinstance(source, Split)
-    sides.mark(weights_of(source._host), HOST)
-    sides.mark(weights_of([source._held.layer(index) for index in range(leading)]), DEVICE)
+    sides.mark(weights_of(source), HOST)
+    sides.mark(weights_of([source._on_device.layer(index) for index in range(leading)]), DEVICE)
     link.to_device_bytes = link.to_host_bytes = 0
     link.crossings.clear()
     other = [*PROMPT[:5], *range(60, 80)]

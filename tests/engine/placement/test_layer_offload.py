@@ -136,7 +136,7 @@ def test_rows_and_layers_alone_cross(folder: Path) -> None:
     source, count = decoder.source, 9
     assert isinstance(source, Split)
     decoder.forward(PROMPT, torch.arange(len(PROMPT)), decoder.new_cache(64))  # tables of rotations grow once
-    sides.mark(weights_of(source._host), HOST)
+    sides.mark(weights_of(source), HOST)
     link.to_device_bytes = link.to_host_bytes = 0
     before = copies.started
     tokens, cache = torch.arange(5, 5 + count), decoder.new_cache(64)
