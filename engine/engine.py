@@ -57,7 +57,6 @@ from engine.planning.hardware_report import measure_report, read_report
 from engine.planning.model_planner import ModelPlanner, model_planner
 from engine.planning.planner import Settled, check_mode, mode_that_runs, settle
 from engine.planning.prediction import found_pairs, predictions
-from engine.planning.report_messages import machine_report
 from engine.reply import ReplyRun
 from engine.request import check_request
 from engine.sentences import say
@@ -255,7 +254,7 @@ class Engine:
                 self._on_event(MeasuringProgress(command.request_id, what, share))
 
             report = measure_report(models_folder(), cache_folder(), progress, self._check, again=True)
-        self._on_event(MachineReported(command.request_id, machine_report(report)))
+        self._on_event(MachineReported(command.request_id, report))
 
     def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, Settled, float | None]:
         """The model that serves these options, what runs with it, and the time it took where it had to be loaded."""

@@ -92,7 +92,8 @@ class IdleMeasuring(IdleWatch):
         if machine.measuring.running:
             return
         ended, self._runs = self._runs and not self._gave_way, False
-        busy = machine.report is not None and machine.report.measured_busy
+        speeds = None if machine.report is None else machine.report.speeds
+        busy = speeds is not None and speeds.busy
         if busy or machine.doubtful is not None:
             if ended:
                 self._pause_s = max(2 * self._pause_s, _BUSY_PAUSE_S)
@@ -103,4 +104,4 @@ class IdleMeasuring(IdleWatch):
     @property
     def _speeds_known(self) -> bool:
         report = self._machine.report
-        return report is not None and bool(report.measured_at) and not report.measured_busy
+        return report is not None and report.speeds is not None and not report.speeds.busy

@@ -125,7 +125,7 @@ class Machine(QObject):
         if not self._begin():
             return
         self._options = options
-        if self.report is None or not self.report.measured_at:
+        if self.report is None or self.report.speeds is None:
             self._measure_speeds()
         else:
             self._plan()

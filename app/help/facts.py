@@ -60,9 +60,10 @@ def _computer(facts: HelpFacts) -> str:
     if report is None:
         return _LOOKING
     name = f"This computer is a **{report.machine}**. It" if report.machine else "This computer"
-    cores = f"{report.usable_cores} cores" if report.usable_cores != 1 else "1 core"
+    usable = report.processor.usable_cores
+    cores = f"{usable} cores" if usable != 1 else "1 core"
     return (
-        f"{name} has the processor {report.processor} with {cores} to compute with. {_memory(facts)} "
+        f"{name} has the processor {report.processor.name} with {cores} to compute with. {_memory(facts)} "
         f"{_graphics(facts)} {_disk(facts)}"
     )
 
@@ -71,7 +72,7 @@ def _memory(facts: HelpFacts) -> str:
     report = facts.report
     if report is None:
         return _LOOKING
-    total, free = _size(report.memory_total_bytes), _size(report.memory_free_bytes)
+    total, free = _size(report.memory.total_bytes), _size(report.memory.available_bytes)
     return f"This computer has **{total} of memory**, of which {free} are free now."
 
 
@@ -89,9 +90,8 @@ def _graphics(facts: HelpFacts) -> str:
 
 
 def _disk(facts: HelpFacts) -> str:
-    disks = () if facts.report is None else facts.report.disks
-    free = next((disk.free_bytes for disk in disks if disk.role == "models"), None)
-    return "" if free is None else f"The disk that models are kept on has {_size(free)} free."
+    disk = None if facts.report is None else facts.report.disk("models")
+    return "" if disk is None else f"The disk that models are kept on has {_size(disk.free_bytes)} free."
 
 
 def _model(facts: HelpFacts) -> str:

@@ -52,5 +52,6 @@ class MeasuredModes:
 def _key(machine: MachineReport, options: LoadOptions) -> str:
     """Changes with what speeds depend on; memory that is free now does not count."""
     gpus = tuple((gpu.name, gpu.total_bytes) for gpu in machine.gpus)
-    facts = (machine.processor, machine.usable_cores, machine.memory_total_bytes, gpus, machine.kernels)
+    processor, kernels = machine.processor, machine.kernels or ""
+    facts = (processor.name, processor.usable_cores, machine.memory.total_bytes, gpus, kernels)
     return hashlib.sha256(repr((facts, planned(options))).encode()).hexdigest()[:32]

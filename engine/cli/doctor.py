@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from engine.sizes import readable
 
 if TYPE_CHECKING:
-    from engine.planning.hardware_report import HardwareReport, Speeds
+    from engine.messages.machine import MachineReport, Speeds
 
 
 def add_to(commands: Any) -> None:
@@ -40,13 +41,13 @@ def _doctor(options: argparse.Namespace) -> int:
         print("\ntenon: Stopped; nothing was kept.", file=sys.stderr)
         return 130
     if options.json:
-        print(json.dumps(report.as_json(), ensure_ascii=False))
+        print(json.dumps(asdict(report), ensure_ascii=False))
     else:
         print("\n".join(f"{name:<11}{text}" for name, text in _lines(report)))
     return 0
 
 
-def _lines(report: HardwareReport) -> list[tuple[str, str]]:
+def _lines(report: MachineReport) -> list[tuple[str, str]]:
     from engine.gpu_addon.status import read_status
     from engine.hub.installed import cache_folder
     from engine.kernels import library

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from engine.cli.parser import add_load_options, load_options
 from engine.errors import InvalidOption, ModelNotFound
 from engine.json_text import read_json
+from engine.messages import MachineReport
+from engine.plain_data import from_plain
 
 if TYPE_CHECKING:
-    from engine.planning.hardware_report import HardwareReport
     from engine.planning.mode_plan import MachinePlan, ModePlan
 
 
@@ -62,7 +63,7 @@ def _known_drafts(plan: MachinePlan) -> list[str]:
 
     listed = catalogue_model(plan.model)
     drafts = bundled_drafts(plan.model) or (() if listed is None else listed.drafts)
-    if plan.draft is not None or not drafts:
+    if plan.draft or not drafts:
         return []
     return [f"Made to draft for it: {', '.join(drafts)}. Plan with one by `--draft {drafts[0]}`."]
 
@@ -78,11 +79,9 @@ def _find(reference: str) -> Path:
         return find_or_outline(reference, Hub())
 
 
-def _read_machine(path: Path) -> HardwareReport:
-    from engine.planning.hardware_report import report_from_json
-
+def _read_machine(path: Path) -> MachineReport:
     try:
-        return report_from_json(read_json(path.read_text(encoding="utf-8")))
+        return from_plain(MachineReport, read_json(path.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
         raise InvalidOption(
             f"{path} is not the report of a machine: write it with `tenon doctor --json`.", details=str(error)
@@ -90,7 +89,7 @@ def _read_machine(path: Path) -> HardwareReport:
 
 
 def _lines(plan: MachinePlan) -> list[str]:
-    with_draft = "" if plan.draft is None else f" with {plan.draft}"
+    with_draft = f" with {plan.draft}" if plan.draft else ""
     lines = [f"{plan.model}{with_draft}, {plan.weights} weights", ""]
     plain = next(
         (mode.tokens_per_second for mode in plan.modes if mode.mode == "plain" and mode.tokens_per_second),
@@ -106,7 +105,7 @@ def _lines(plan: MachinePlan) -> list[str]:
 
 
 def _mode_lines(mode: ModePlan, plain: float | None) -> list[str]:
-    if mode.tokens_per_second is None or mode.first_token_s is None or mode.memory_bytes is None:
+    if mode.tokens_per_second is None or mode.first_token_s is None:
         return [f"{mode.mode:<15}{mode.refusal}"]
     times = f"{mode.tokens_per_second / plain:.2g}" if plain else ""
     gpu = sum(taken for device, taken in mode.memory_bytes.items() if device != "host")

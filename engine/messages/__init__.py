@@ -48,14 +48,7 @@ from engine.messages.events import (
     TextDrafted,
     TokensAdded,
 )
-from engine.messages.machine import (
-    DiskReport,
-    FormatReport,
-    GpuReport,
-    MachineReport,
-    ModePrediction,
-    PlanReport,
-)
+from engine.messages.machine import MachineReport, ModePrediction, PlanReport
 from engine.messages.models import (
     Basis,
     DraftPair,
@@ -95,7 +88,6 @@ __all__ = [
     "CheckDrafts",
     "Command",
     "ContextTrimmed",
-    "DiskReport",
     "DraftChecked",
     "DraftPair",
     "Effort",
@@ -105,9 +97,7 @@ __all__ = [
     "Failed",
     "FindPairs",
     "Finished",
-    "FormatReport",
     "Generate",
-    "GpuReport",
     "Load",
     "LoadOptions",
     "LoadProgress",

@@ -3,61 +3,189 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
+
+GpuKind = Literal["cuda", "rocm", "xpu", "mps"]
 
 
 @dataclass(frozen=True)
-class GpuReport:
-    """A GPU that the engine can use.
+class Processor:
+    """A processor.
+
+    Attributes:
+        name: As its maker calls it.
+        architecture: ``x86_64``, ``aarch64`` and so on.
+        physical_cores: Cores of the machine.
+        logical_cores: Threads that they run at once.
+        usable_cores: Physical cores that this process may use, under affinity and control groups.
+        instruction_sets: Those that matter here, the oldest first.
+    """
+
+    name: str
+    architecture: str
+    physical_cores: int
+    logical_cores: int
+    usable_cores: int
+    instruction_sets: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class HostMemory:
+    """Memory in bytes.
+
+    Attributes:
+        total_bytes: What this process could ever have.
+        available_bytes: What can be taken now without swapping.
+        swap_total_bytes: Swap space.
+        swap_free_bytes: Of this unused.
+        process_bytes: What the engine's process takes without a model: Python, torch and the kernels; the default is as
+            measured on Linux.
+    """
+
+    total_bytes: int
+    available_bytes: int
+    swap_total_bytes: int = 0
+    swap_free_bytes: int = 0
+    process_bytes: int = 350_000_000
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A GPU.
 
     Attributes:
         device: As torch calls it: ``cuda:0``.
+        kind: Whose interface it has.
         name: As its maker calls it.
         total_bytes: Its memory; of unified memory the whole pool.
         free_bytes: What can be taken now.
-        unified: Its memory is the host's.
-        memory_bytes_per_s: Measured reads of its memory; None where nothing was measured.
-        from_host_bytes_per_s: Measured copies from the host; None where nothing was measured.
+        unified: Its memory is the host's: one pool, which is never counted twice.
     """
 
     device: str
+    kind: GpuKind
     name: str
     total_bytes: int
     free_bytes: int
-    unified: bool = False
-    memory_bytes_per_s: float | None = None
-    from_host_bytes_per_s: float | None = None
+    unified: bool
 
 
 @dataclass(frozen=True)
-class DiskReport:
-    """The disk below a folder of Tenon's.
+class GpuSpeed:
+    """Measured speeds of a GPU.
+
+    Attributes:
+        memory_bytes_per_s: Plain reads of its memory.
+        products_per_s: Products of two 16-bit numbers in a large matrix product.
+        operator_s: One operator on hardly any data: the launch.
+        from_host_bytes_per_s: Copies from the host's memory, pinned where that can be done.
+    """
+
+    memory_bytes_per_s: float
+    products_per_s: float
+    operator_s: float
+    from_host_bytes_per_s: float
+
+
+@dataclass(frozen=True)
+class Disk:
+    """The disk that a folder lies on.
 
     Attributes:
         role: What the folder is for: ``models`` or ``cache``.
-        kind: ``solid``, ``spinning``, ``network`` or ``unknown``, as far as the system says.
-        free_bytes: What may still be written.
-        read_bytes_per_s: Measured reads past the page cache; None where nothing was measured.
+        folder: The folder.
+        kind: As far as the system says.
+        free_bytes: What this user may still write.
     """
 
     role: str
-    kind: str
+    folder: str
+    kind: Literal["network", "spinning", "solid", "unknown"]
     free_bytes: int
-    read_bytes_per_s: float | None = None
 
 
 @dataclass(frozen=True)
-class FormatReport:
-    """Measured speeds of the processor with weights of a format.
+class Power:
+    """Source of the power.
 
     Attributes:
-        weights: The format's name.
-        bytes_per_s: Weights read.
-        products_per_s: Products of a weight and an activation.
+        on_mains: None where the system does not say.
+        battery_percent: None where there is no battery.
     """
 
-    weights: str
+    on_mains: bool | None
+    battery_percent: float | None
+
+
+@dataclass(frozen=True)
+class FormatSpeed:
+    """Speed of a processor with weights in a format.
+
+    Attributes:
+        bytes_per_s: Weights read, B_m * E_m.
+        products_per_s: Products of a weight and an activation, P_c * E_c.
+        overlap: beta: 0 where reading and multiplying overlap completely, 1 where they do not.
+    """
+
     bytes_per_s: float
     products_per_s: float
+    overlap: float
+
+    def seconds(self, size_bytes: float, products: float) -> float:
+        """Equation 4 for weights of this size and this many products."""
+        reading, multiplying = size_bytes / self.bytes_per_s, products / self.products_per_s
+        return max(reading, multiplying) + self.overlap * min(reading, multiplying)
+
+
+@dataclass(frozen=True)
+class HostSpeed:
+    """Measured speeds of the host.
+
+    Attributes:
+        memory_bytes_per_s: Plain reads from memory by all usable cores.
+        operator_s: One of torch's operators on hardly any data: what small models spend their time on.
+        formats: By the name of a weight format.
+    """
+
+    memory_bytes_per_s: float
+    operator_s: float
+    formats: dict[str, FormatSpeed]
+
+
+@dataclass(frozen=True)
+class TorchBuild:
+    """The torch that runs here: its version and the GPU interface it was built for, None for none."""
+
+    version: str
+    cuda: str | None = None
+    rocm: str | None = None
+
+    @property
+    def title(self) -> str:
+        """Version and GPU interface in words."""
+        made_for = {"CUDA": self.cuda, "ROCm": self.rocm}
+        return ", ".join(
+            [self.version, *(f"{name} {version}" for name, version in made_for.items() if version)]
+        )
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """Measured speeds.
+
+    Attributes:
+        measured_at: When, as ISO 8601 in UTC.
+        host: Of the processor.
+        gpus: By the GPU's device name.
+        disks: Bytes read per second by the folder's role; what could not be measured is not there.
+        busy: Whether other programs took much of the processors meanwhile, so that it is to be measured again.
+    """
+
+    measured_at: str
+    host: HostSpeed
+    gpus: dict[str, GpuSpeed]
+    disks: dict[str, float]
+    busy: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,48 +193,32 @@ class MachineReport:
     """A machine.
 
     Attributes:
-        machine: The maker's name for it; empty where there is none.
+        machine: The maker's name for it, such as a board's; empty where there is none.
         system: Operating system and its version.
-        processor: As its maker calls it.
-        instruction_sets: Those that matter here, the oldest first.
-        usable_cores: Physical cores that the engine may use.
-        physical_cores: Cores of the machine.
-        logical_cores: Threads that they run at once.
-        memory_total_bytes: What the engine could ever have.
-        memory_free_bytes: What can be taken now without swapping.
-        swap_bytes: Swap space.
+        processor: Cores and instruction sets.
+        memory: The host's.
         gpus: Those that torch can use.
         disks: Below the folders of models and of the cache.
-        on_mains: Whether it is on mains power; None where the system does not say.
-        battery_percent: None where there is no battery.
-        torch: The installed build, and the GPU interface that it was made for.
-        kernels: The instruction set of the kernel library; empty where torch's own operators are all there is.
-        measured_at: When its speeds were measured, as ISO 8601 in UTC; empty while they never were.
-        memory_bytes_per_s: Measured reads of the host's memory; None where nothing was measured.
-        formats: The processor's measured speeds.
-        measured_busy: Whether other programs took much of the processors while they were measured.
+        power: Battery or mains.
+        torch: The installed build.
+        kernels: The instruction set of the kernel library; None where torch's own operators are all there is.
+        speeds: None while nothing was measured.
     """
 
     machine: str
     system: str
-    processor: str
-    instruction_sets: tuple[str, ...]
-    usable_cores: int
-    physical_cores: int
-    logical_cores: int
-    memory_total_bytes: int
-    memory_free_bytes: int
-    swap_bytes: int
-    gpus: tuple[GpuReport, ...]
-    disks: tuple[DiskReport, ...]
-    on_mains: bool | None
-    battery_percent: float | None
-    torch: str
-    kernels: str
-    measured_at: str = ""
-    memory_bytes_per_s: float | None = None
-    formats: tuple[FormatReport, ...] = ()
-    measured_busy: bool = False
+    processor: Processor
+    memory: HostMemory
+    gpus: tuple[Gpu, ...]
+    disks: tuple[Disk, ...]
+    power: Power
+    torch: TorchBuild
+    kernels: str | None
+    speeds: Speeds | None = None
+
+    def disk(self, role: str) -> Disk | None:
+        """The disk of a folder by its role."""
+        return next((disk for disk in self.disks if disk.role == role), None)
 
 
 @dataclass(frozen=True)
@@ -115,13 +227,19 @@ class ModePrediction:
 
     Attributes:
         mode: Its ``--mode`` name.
-        refusal: One sentence that says why it cannot run; empty where it can, and only then have the others values.
+        refusal: One sentence that says why ``auto`` never takes it; empty where it may, and only then have the others
+            values.
         summary: Where things live, in a few words.
         tokens_per_second: Predicted, while it decodes.
         first_token_s: Predicted time to the first token of a reply to `PlanReport.prompt_tokens`.
         memory_bytes: By device: ``host``, and a GPU's name as torch has it.
         context: Tokens of context that it has room for.
-        streams: Whether layers are read from the disk for each pass.
+        tokens_per_round: Tokens for each forward of the target (tau).
+        draft_nodes: Nodes of the drafts that are predicted to pay best; 0 for none.
+        disk_bytes_per_round: What each forward reads from the disk.
+        weights: The format.
+        placement: Where the layers live, as plain types.
+        draft_device: Where the draft runs, as torch calls it; None without one.
     """
 
     mode: str
@@ -131,7 +249,12 @@ class ModePrediction:
     first_token_s: float | None = None
     memory_bytes: dict[str, int] = field(default_factory=dict)
     context: int | None = None
-    streams: bool = False
+    tokens_per_round: float | None = None
+    draft_nodes: int = 0
+    disk_bytes_per_round: int = 0
+    weights: str | None = None
+    placement: dict[str, str | int] | None = None
+    draft_device: str | None = None
 
 
 @dataclass(frozen=True)
@@ -141,14 +264,15 @@ class PlanReport:
     Attributes:
         model: The model's name.
         draft: The draft that modes with one are planned with, empty for none.
-        weights: The weight format that all were planned in.
+        weights: The format of the mode that ``auto`` takes; each mode has the one that suits it.
         prompt_tokens: The prompt that the times to the first token are for.
         context_limit: Most tokens of context that the model takes.
         modes: Fastest first, then those that cannot run.
         chosen: The mode that ``auto`` takes; empty where none can run.
         reason: Why, in one sentence.
         measured: Whether the machine's speeds were measured; else all figures are made from assumed ones.
-        profiled: Whether replies of this model on this machine went into them.
+        profiled: Replies of this model on this machine went into them.
+        draft_profiled: Some of these replies were drafted by this draft.
     """
 
     model: str
@@ -161,3 +285,4 @@ class PlanReport:
     reason: str
     measured: bool
     profiled: bool = False
+    draft_profiled: bool = False

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 from engine.drafting.kind import DraftKind
+from engine.messages.machine import FormatSpeed
 from engine.model.footprint import head_bytes, layer_bytes
 from engine.model.weight_format import WeightFormat
 from engine.modes.mode import Round
@@ -20,7 +21,7 @@ from engine.placement import PlacementPlan
 from engine.planning.expected_tokens import Expectation
 from engine.planning.machine_speeds import MachineSpeeds
 from engine.planning.model_facts import TargetFacts
-from engine.planning.probes.host_speed import FormatSpeed
+from engine.planning.probes.host_speed import format_speed
 
 # Time beside the products, in operators on hardly any data (`HostSpeed.operator_s`): of a layer and of a forward
 # outside the layers (embedding, final norm), on torch's operators and in the kernel library; of the loop around it
@@ -72,7 +73,7 @@ class TargetCost:
         self._layer_elements = target.layer_elements
         self._head_bytes = head_bytes(config, weights)
         whole_bytes = config.layers * self._layer_bytes + self._head_bytes
-        self._format = speeds.host.format_speed(weights.measured_as, whole_bytes)
+        self._format = format_speed(speeds.host, weights.measured_as, whole_bytes)
         self._head_elements = target.head_elements
         self._cache_bytes = 2 * config.kv_heads * weights.cache_row_bytes(config.head_dim) * position
         self._packed = weights.packed
@@ -160,7 +161,7 @@ class DraftCost:
         self._bytes_each = weights.matrix_bytes(1024, 1024) / (1 << 20)
         self._packed = weights.packed
         read_bytes = draft.read_elements * self._bytes_each
-        self._format = speeds.host.format_speed(weights.measured_as, read_bytes)
+        self._format = format_speed(speeds.host, weights.measured_as, read_bytes)
         self._speeds = speeds
         self._on_gpu = on_gpu and speeds.gpu is not None
         self._factor = factor

@@ -9,14 +9,13 @@ import torch
 from engine.hub.bundled import paired_draft
 from engine.hub.installed import cache_folder
 from engine.hub.model_folders import models_folder
-from engine.messages import LoadOptions, PlanReport
+from engine.messages import LoadOptions, MachineReport, PlanReport
+from engine.messages.machine import Gpu
 from engine.modes import MODES
 from engine.planning.hardware import held_device_bytes
-from engine.planning.hardware_report import HardwareReport, read_report
+from engine.planning.hardware_report import read_report
 from engine.planning.model_planner import model_planner
 from engine.planning.planner import AUTO, settle
-from engine.planning.probes.graphics import Gpu
-from engine.planning.report_messages import plan_report
 from engine.sentences import mark, paragraph, say
 
 UNTRIED_DRAFT = mark(
@@ -45,18 +44,18 @@ def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
     taken = settle(auto, planner).plan
     plan = planner.plan
     draft = options.draft or paired_draft(options.model)
-    untried = draft is not None and plan.draft is None
+    untried = draft is not None and not plan.draft
     if untried:
         plan = model_planner(replace(auto, draft=draft), report, this_machine=True).plan
-    if planner.plan.chosen is None:
-        return plan_report(plan, planner.context_limit, "", planner.plan.reason)
+    if not planner.plan.chosen:
+        return plan.message("", planner.plan.reason)
     reason = taken.reason
-    if untried and plan.chosen is not None and MODES[plan.chosen].needs_draft:
+    if untried and plan.chosen and MODES[plan.chosen].needs_draft:
         reason = paragraph(reason, say(UNTRIED_DRAFT))
-    return plan_report(plan, planner.context_limit, taken.mode, reason)
+    return plan.message(taken.mode, reason)
 
 
-def _without_model(report: HardwareReport, held_bytes: int) -> HardwareReport:
+def _without_model(report: MachineReport, held_bytes: int) -> MachineReport:
     """The machine with what the loaded model holds counted as free."""
     memory = report.memory
     free = min(memory.available_bytes + max(held_bytes, 0), memory.total_bytes)

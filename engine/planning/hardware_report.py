@@ -6,108 +6,34 @@ import hashlib
 import platform
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from engine.cached_json import read_cached, write_cached
 from engine.kernels import library
+from engine.messages.machine import MachineReport, Speeds, TorchBuild
 from engine.placement.device_layer import half_type
 from engine.plain_data import from_plain
 from engine.planning import kernel_table
 from engine.planning.probes.disk_speed import read_bytes_per_s
-from engine.planning.probes.disks import Disk, read_disk
-from engine.planning.probes.graphics import Gpu, read_gpus
-from engine.planning.probes.graphics_speed import GpuSpeed, measure_gpu
-from engine.planning.probes.host_memory import HostMemory, read_host_memory
-from engine.planning.probes.host_speed import HostSpeed, measure_host
+from engine.planning.probes.disks import read_disk
+from engine.planning.probes.graphics import read_gpus
+from engine.planning.probes.graphics_speed import measure_gpu
+from engine.planning.probes.host_memory import read_host_memory
+from engine.planning.probes.host_speed import measure_host
 from engine.planning.probes.other_work import OtherWork
-from engine.planning.probes.power import Power, read_power
-from engine.planning.probes.processor import Processor, read_processor
+from engine.planning.probes.power import read_power
+from engine.planning.probes.processor import read_processor
 
 _FILE_NAME = "hardware-speeds.json"
 
 
-@dataclass(frozen=True)
-class TorchBuild:
-    """The torch that runs here: its version and the GPU interface it was built for, None for none."""
-
-    version: str
-    cuda: str | None = None
-    rocm: str | None = None
-
-
-@dataclass(frozen=True)
-class Speeds:
-    """Measured speeds.
-
-    Attributes:
-        measured_at: When, as ISO 8601 in UTC.
-        host: Of the processor.
-        gpus: By the GPU's device name.
-        disks: Bytes read per second by the folder's role; what could not be measured is not there.
-        busy: Whether other programs took much of the processors meanwhile, so that it is to be measured again.
-    """
-
-    measured_at: str
-    host: HostSpeed
-    gpus: dict[str, GpuSpeed]
-    disks: dict[str, float]
-    busy: bool = False
-
-
-@dataclass(frozen=True)
-class HardwareReport:
-    """A machine.
-
-    Attributes:
-        machine: The maker's name for it, such as a board's; empty where there is none.
-        system: Operating system and its version.
-        processor: Cores and instruction sets.
-        memory: The host's.
-        gpus: Those that torch can use.
-        disks: Below the folders of models and of the cache.
-        power: Battery or mains.
-        torch: The installed build.
-        kernels: The instruction set of the kernel library; None where torch's own operators are all there is.
-        speeds: None while nothing was measured.
-    """
-
-    machine: str
-    system: str
-    processor: Processor
-    memory: HostMemory
-    gpus: tuple[Gpu, ...]
-    disks: tuple[Disk, ...]
-    power: Power
-    torch: TorchBuild
-    kernels: str | None
-    speeds: Speeds | None = None
-
-    def disk(self, role: str) -> Disk | None:
-        """The disk of a folder by its role."""
-        return next((disk for disk in self.disks if disk.role == role), None)
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain types, as ``tenon doctor --json`` prints them; `report_from_json` is the way back."""
-        return asdict(self)
-
-
-def report_from_json(data: object) -> HardwareReport:
-    """A report from plain types.
-
-    Raises:
-        ValueError: it is none.
-    """
-    return from_plain(HardwareReport, data)
-
-
-def read_report(models_folder: Path, cache_folder: Path) -> HardwareReport:
+def read_report(models_folder: Path, cache_folder: Path) -> MachineReport:
     """This machine now, in some milliseconds, with the speeds that are kept for it."""
-    report = HardwareReport(
+    report = MachineReport(
         machine=_machine_name(),
         system=f"{platform.system()} {platform.release()}",
         processor=read_processor(),
@@ -127,7 +53,7 @@ def measure_report(
     progress: Callable[[str, float], None] = lambda what, share: None,
     check: Callable[[], None] = lambda: None,
     again: bool = False,
-) -> HardwareReport:
+) -> MachineReport:
     """This machine with its speeds, measured where none are kept for it. That takes a few seconds.
 
     Args:
@@ -147,7 +73,7 @@ def measure_report(
     return replace(report, speeds=speeds)
 
 
-def hardware_hash(report: HardwareReport) -> str:
+def hardware_hash(report: MachineReport) -> str:
     """Changes with everything that speeds depend on."""
     gpus = tuple((gpu.device, gpu.name, gpu.total_bytes) for gpu in report.gpus)
     disks = tuple((disk.role, disk.folder) for disk in report.disks)
@@ -157,7 +83,7 @@ def hardware_hash(report: HardwareReport) -> str:
 
 
 def _measure(
-    report: HardwareReport,
+    report: MachineReport,
     cache_folder: Path,
     progress: Callable[[str, float], None],
     check: Callable[[], None],
@@ -195,7 +121,7 @@ def _measure(
     return Speeds(now, host, gpus, disks, others.busy)
 
 
-def _kept_speeds(report: HardwareReport, cache_folder: Path) -> Speeds | None:
+def _kept_speeds(report: MachineReport, cache_folder: Path) -> Speeds | None:
     try:
         return from_plain(Speeds, read_cached(cache_folder / _FILE_NAME)[hardware_hash(report)])
     except (ValueError, KeyError, TypeError):

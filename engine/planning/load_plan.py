@@ -16,7 +16,7 @@ import torch
 
 from engine.drafting.kind import DraftKind, DraftPlan
 from engine.errors import Allowed, InvalidOption, OutOfMemory
-from engine.messages import LoadOptions
+from engine.messages import LoadOptions, MachineReport
 from engine.model.config import ModelConfig
 from engine.model.weight_format import DENSE_BF16, WeightFormat
 from engine.modes import Mode
@@ -25,7 +25,6 @@ from engine.placement.footprint import Footprint, Sizes
 from engine.placement.plan import Room
 from engine.planning.context_range import check_context, default_context
 from engine.planning.format_choice import AUTO, cache_formats
-from engine.planning.hardware_report import HardwareReport
 from engine.planning.machine_speeds import format_seconds, machine_speeds
 from engine.planning.room import budget_is_free, read_room
 from engine.planning.thresholds import DEFAULT_CONTEXT, SMALLEST_CONTEXT
@@ -85,6 +84,11 @@ class LoadPlan:
         """The bytes of the model's parts."""
         return Sizes(config, self.weights, self.context)
 
+    @property
+    def memory_bytes(self) -> dict[str, int]:
+        """By device: ``host``, and a GPU's name as torch has it."""
+        return {"host": self.host.total, **({self.device: self.on_device.total} if self.device else {})}
+
 
 class LoadPlanner:
     """Plans loads of one model on one machine.
@@ -101,7 +105,7 @@ class LoadPlanner:
 
     def __init__(
         self,
-        report: HardwareReport,
+        report: MachineReport,
         config: ModelConfig,
         options: LoadOptions,
         seconds: Callable[[], Mapping[str, float]] | None = None,

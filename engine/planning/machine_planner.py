@@ -7,7 +7,7 @@ from functools import cache
 from math import inf
 
 from engine.drafting.kind import DraftKind
-from engine.messages import LoadOptions
+from engine.messages import LoadOptions, MachineReport
 from engine.model.converted import streams_as_it_is
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat, stored_format
@@ -22,7 +22,6 @@ from engine.planning.cost_model import (
 )
 from engine.planning.expected_tokens import Expectation, lookup_expectation, published_expectation
 from engine.planning.format_choice import AUTO, FEWER_BITS, choose_format
-from engine.planning.hardware_report import HardwareReport
 from engine.planning.load_plan import NO_GPU, LoadPlan, LoadPlanner
 from engine.planning.machine_speeds import machine_speeds
 from engine.planning.mode_plan import MachinePlan, ModePlan
@@ -66,7 +65,7 @@ class MachinePlanner:
 
     def __init__(
         self,
-        report: HardwareReport,
+        report: MachineReport,
         target: TargetFacts,
         draft: DraftKind | None = None,
         options: LoadOptions | None = None,
@@ -103,10 +102,11 @@ class MachinePlanner:
         profile = self._profiles(weights)
         return MachinePlan(
             model=self._target.name,
-            draft=None if self._draft is None else self._draft.name,
+            draft="" if self._draft is None else self._draft.name,
             prompt_tokens=PROMPT_TOKENS,
+            context_limit=self._target.config.context_length,
             modes=tuple(sorted(plans, key=lambda plan: -(plan.tokens_per_second or 0.0))),
-            chosen=None if chosen is None else chosen.mode,
+            chosen="" if chosen is None else chosen.mode,
             reason=reason(chosen, plans[0]),
             measured=self._speeds.measured,
             profiled=profile.known,
@@ -160,7 +160,7 @@ class MachinePlanner:
         load = self._loads.plan(mode, weights, draft)
         refusal = self._refusal(mode, load, weights)
         if refusal or load is None:
-            return ModePlan(mode.name, load, refusal)
+            return ModePlan(mode.name, refusal, load=load)
         cost, best, drafting = self._round(mode, load, draft)
         prompt = min(PROMPT_TOKENS, load.context)
         first = cost.prefill_s(prompt, _PROMPT_CHUNK)
@@ -172,14 +172,19 @@ class MachinePlanner:
             first_token_s=first + (0.0 if drafting is None else drafting.forward_s(prompt)),
             tokens_per_round=best.tokens,
             draft_nodes=best.nodes,
+            memory_bytes=load.memory_bytes,
+            context=load.context,
+            weights=load.weights.name,
+            placement=load.placement.as_json(),
+            draft_device=None if load.draft is None else load.draft.device,
             disk_bytes_per_round=load.placement.disk_bytes(load.sizes(self._target.config)),
         )
 
-    def _refusal(self, mode: Mode, load: LoadPlan | None, weights: WeightFormat) -> str | None:
-        """Reason why a mode cannot run, or gains nothing; None where it may."""
+    def _refusal(self, mode: Mode, load: LoadPlan | None, weights: WeightFormat) -> str:
+        """Reason why a mode cannot run, or gains nothing; empty where it may."""
         room, config = self._loads.room, self._target.config
         no_files = self._disk_refusal()
-        if no_files is not None:
+        if no_files:
             return no_files
         if mode.needs_gpu and not room.device:
             return say(NO_GPU)
@@ -196,7 +201,7 @@ class MachinePlanner:
             return say(_NO_ROOM_BESIDE_DRAFT if mode.needs_draft else _NO_ROOM, least=least, free=free)
         if load.placement.streams and not streams_as_it_is(config, weights):
             return self._disk_refusal(weight_bytes(config, weights))
-        return None
+        return ""
 
     def _round(
         self, mode: Mode, load: LoadPlan, draft: DraftKind | None
@@ -227,14 +232,12 @@ class MachinePlanner:
     def _loaded_as(self, plan: ModePlan) -> str:
         return plan.load.weights.name if plan.load is not None else self._format(MODES[plan.mode], None).name
 
-    def _disk_refusal(self, converted_bytes: int = 0) -> str | None:
-        """Refusal where the disk has no room for the model's files and for what they are converted to; else None."""
+    def _disk_refusal(self, converted_bytes: int = 0) -> str:
+        """Refusal where the disk has no room for the model's files and for what they are converted to; else empty."""
         disk = self._report.disk("models")
-        if disk is None:
-            return None
         needed = self._target.missing_bytes + converted_bytes
-        if needed == 0 or needed + _DISK_RESERVE_BYTES <= disk.free_bytes:
-            return None
+        if disk is None or needed == 0 or needed + _DISK_RESERVE_BYTES <= disk.free_bytes:
+            return ""
         return say(
             "Its files need {needed_bytes} of disk, and {free_bytes} are free: make room, or "
             "choose a smaller model.",

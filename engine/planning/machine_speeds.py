@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
+from engine.messages.machine import FormatSpeed, Gpu, GpuSpeed, HostSpeed, MachineReport
 from engine.model.weight_format import weight_format
-from engine.planning.hardware_report import HardwareReport
 from engine.planning.kernel_table import FORMAT_WIDTHS, matrix_size
-from engine.planning.probes.graphics import Gpu
-from engine.planning.probes.graphics_speed import GpuSpeed
-from engine.planning.probes.host_speed import FormatSpeed, HostSpeed
+from engine.planning.probes.host_speed import format_speed
 
 # A modest laptop, for a machine that was not measured yet: orders come out right, figures do not.
 _ASSUMED_BYTES_PER_S = 25e9
@@ -38,7 +36,7 @@ class MachineSpeeds:
     measured: bool
 
 
-def machine_speeds(report: HardwareReport, gpu: Gpu | None) -> MachineSpeeds:
+def machine_speeds(report: MachineReport, gpu: Gpu | None) -> MachineSpeeds:
     """The speeds of a machine with one of its GPUs, or without any."""
     speeds = report.speeds
     disk = report.disk("models")
@@ -58,13 +56,13 @@ def format_seconds(host: HostSpeed) -> dict[str, float]:
     rows, columns = matrix_size()
     found = {}
     for name in host.formats:
-        speed = host.format_speed(name, inf)
+        speed = format_speed(host, name, inf)
         size = weight_format(name).matrix_bytes(rows, columns)
         found[name] = sum(speed.seconds(size, width * rows * columns) for width in FORMAT_WIDTHS)
     return found
 
 
-def _assumed_host(report: HardwareReport) -> HostSpeed:
+def _assumed_host(report: MachineReport) -> HostSpeed:
     cores = report.processor.usable_cores
     formats = {
         name: FormatSpeed(_ASSUMED_BYTES_PER_S, cores * each, 0.2)

@@ -11,10 +11,10 @@ from engine.drafting.match_chances import MatchChances
 from engine.hub.bundled import paired_draft
 from engine.hub.installed import cache_folder, find_model
 from engine.hub.model_folders import models_folder
-from engine.messages import LoadOptions, PromptKind, RoundRecord
+from engine.messages import LoadOptions, MachineReport, PromptKind, RoundRecord
 from engine.modes import MODES
 from engine.placement import PlacementPlan
-from engine.planning.hardware_report import HardwareReport, hardware_hash, read_report
+from engine.planning.hardware_report import hardware_hash, read_report
 from engine.planning.kernel_table import format_seconds
 from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlanner
@@ -42,7 +42,7 @@ class ModelPlanner:
 
     def __init__(
         self,
-        report: HardwareReport,
+        report: MachineReport,
         target: TargetFacts,
         draft: DraftKind | None,
         options: LoadOptions,
@@ -70,11 +70,6 @@ class ModelPlanner:
         """
         mode = MODES[options.mode]
         return self._machine.load(mode, options.draft is not None or mode.needs_draft)
-
-    @property
-    def context_limit(self) -> int:
-        """Most tokens of context that the model takes."""
-        return self._target.config.context_length
 
     def learn(
         self,
@@ -119,7 +114,7 @@ class ModelPlanner:
 
 def model_planner(
     options: LoadOptions,
-    report: HardwareReport | None = None,
+    report: MachineReport | None = None,
     find: Find = find_model,
     this_machine: bool = False,
 ) -> ModelPlanner:

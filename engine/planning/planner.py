@@ -108,7 +108,7 @@ def settle(options: LoadOptions, planner: ModelPlanner) -> Settled:
         return Settled(options, Plan(mode.name, reason, _predicted(plan, mode.name)))
     usual = next(mode for mode in MODES.values() if mode.usual and mode.needs_draft == bool(options.draft))
     guessed = _is_guess(plan, usual.name)
-    if plan.chosen is None or guessed:
+    if not plan.chosen or guessed:
         chosen = Plan(usual.name, say(usual.usual))
     else:
         chosen = Plan(plan.chosen, plan.reason, _predicted(plan, plan.chosen))
@@ -135,7 +135,7 @@ def _is_guess(plan: MachinePlan, usual: str) -> bool:
 
 
 def _mode(plan: MachinePlan, name: str) -> ModePlan | None:
-    return next((mode for mode in plan.modes if mode.mode == name and mode.refusal is None), None)
+    return next((mode for mode in plan.modes if mode.mode == name and not mode.refusal), None)
 
 
 def _predicted(plan: MachinePlan, name: str) -> float | None:

@@ -15,17 +15,18 @@ from engine.messages import (
     Basis,
     DraftPair,
     LoadOptions,
+    MachineReport,
     ModelOutline,
     ModelPredicted,
     Prediction,
     PredictModels,
 )
+from engine.messages.machine import HostMemory
 from engine.modes import MODES
-from engine.planning.hardware_report import HardwareReport, hardware_hash, read_report
+from engine.planning.hardware_report import hardware_hash, read_report
 from engine.planning.machine_planner import MachinePlanner
 from engine.planning.model_facts import TargetFacts, target_facts
 from engine.planning.pairs import pairs
-from engine.planning.probes.host_memory import HostMemory
 from engine.planning.room import read_room
 
 # What the system and a few open programs usually leave of the memory.
@@ -48,7 +49,7 @@ def predictions(command: PredictModels, check: Callable[[], None]) -> Iterator[M
         yield ModelPredicted(command.request_id, model.reference, predict(model, command, report))
 
 
-def predict(model: ModelOutline, wanted: PredictModels, report: HardwareReport) -> Prediction:
+def predict(model: ModelOutline, wanted: PredictModels, report: MachineReport) -> Prediction:
     """Predict one model on a machine."""
     room = read_room(report, wanted.ram_budget_bytes, wanted.vram_budget_bytes)
     basis: Basis = "guess" if report.speeds is None else "busy" if report.speeds.busy else "rest"
@@ -64,10 +65,10 @@ def predict(model: ModelOutline, wanted: PredictModels, report: HardwareReport) 
         plan = MachinePlanner(report, target, _draft(model, target), options).plan()
     except TenonError as error:
         return replace(about, problem=error.message)
-    if plan.chosen is None:
+    if not plan.chosen:
         return replace(about, problem=plan.reason)
     best = plan.mode(plan.chosen)
-    memory = best.memory_bytes or {}
+    memory = best.memory_bytes
     return replace(
         about,
         mode=best.mode,
@@ -87,7 +88,7 @@ def found_pairs(check: Callable[[], None]) -> tuple[DraftPair, ...]:
     )
 
 
-def _usual(report: HardwareReport) -> HardwareReport:
+def _usual(report: MachineReport) -> MachineReport:
     """The machine with as much memory free as usually is, whatever is open now."""
     total = report.memory.total_bytes
     gpus = tuple(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from engine.messages import MachineReport
 from engine.placement.plan import Room
-from engine.planning.hardware_report import HardwareReport
 from engine.planning.thresholds import GPU_RESERVE_BYTES, HOST_RESERVE_BYTES
 
 
-def read_room(report: HardwareReport, ram_budget_bytes: int | None, vram_budget_bytes: int | None) -> Room:
+def read_room(report: MachineReport, ram_budget_bytes: int | None, vram_budget_bytes: int | None) -> Room:
     """The memory that may be taken.
 
     Args:
@@ -29,6 +29,6 @@ def read_room(report: HardwareReport, ram_budget_bytes: int | None, vram_budget_
     return Room(max(host, 0), gpu.device, max(0, there), gpu.unified)
 
 
-def budget_is_free(report: HardwareReport, ram_budget_bytes: int) -> bool:
+def budget_is_free(report: MachineReport, ram_budget_bytes: int) -> bool:
     """True if the machine has as much left as a budget names."""
     return ram_budget_bytes - report.memory.process_bytes <= report.memory.available_bytes

@@ -13,11 +13,12 @@ import pytest
 from engine.cli import main
 from engine.cli.parser import size
 from engine.kernels import library
+from engine.messages.machine import MachineReport
 from engine.model.config import read_config
 from engine.model.weight_format import weight_format
 from engine.placement.footprint import Sizes
 from engine.placement.streamed import StreamedPlan
-from engine.planning.hardware_report import report_from_json
+from engine.plain_data import from_plain
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 
@@ -123,7 +124,7 @@ def test_doctor_measures_once_and_prints_one_object(capsys: pytest.CaptureFixtur
     assert main(["doctor", "--json"]) == 0
     second = json.loads(capsys.readouterr().out)
     assert second["speeds"] == first["speeds"] is not None
-    assert report_from_json(first).processor.usable_cores >= 1
+    assert from_plain(MachineReport, first).processor.usable_cores >= 1
     assert main(["doctor", "--measure", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["speeds"]["host"] != first["speeds"]["host"]
 

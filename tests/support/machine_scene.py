@@ -4,38 +4,39 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.messages import (
-    DiskReport,
-    FormatReport,
-    GpuReport,
-    MachineReport,
-    ModePrediction,
-    PlanReport,
+from engine.messages import MachineReport, ModePrediction, PlanReport
+from engine.messages.machine import (
+    Disk,
+    FormatSpeed,
+    Gpu,
+    GpuSpeed,
+    HostMemory,
+    HostSpeed,
+    Power,
+    Processor,
+    Speeds,
+    TorchBuild,
 )
 
 GB = 1_000_000_000
 MACHINE = MachineReport(
     machine="ThinkPad T14",
     system="Linux 6.8",
-    processor="Intel Core i7-12700H",
-    instruction_sets=("AVX2", "AVX-VNNI"),
-    usable_cores=14,
-    physical_cores=14,
-    logical_cores=20,
-    memory_total_bytes=16 * GB,
-    memory_free_bytes=10 * GB,
-    swap_bytes=4 * GB,
+    processor=Processor("Intel Core i7-12700H", "x86_64", 14, 20, 14, ("AVX2", "AVX-VNNI")),
+    memory=HostMemory(16 * GB, 10 * GB, 4 * GB),
     gpus=(),
-    disks=(DiskReport("models", "solid", 64 * GB, 3.1e9), DiskReport("cache", "solid", 64 * GB, 3.0e9)),
-    on_mains=True,
-    battery_percent=None,
-    torch="2.13.0+cpu",
+    disks=(Disk("models", "/models", "solid", 64 * GB), Disk("cache", "/cache", "solid", 64 * GB)),
+    power=Power(on_mains=True, battery_percent=None),
+    torch=TorchBuild("2.13.0+cpu"),
     kernels="avx2",
-    measured_at="2026-03-02T13:02:00+00:00",
-    memory_bytes_per_s=41e9,
-    formats=(FormatReport("q8_0", 38e9, 400e9),),
+    speeds=Speeds(
+        measured_at="2026-03-02T13:02:00+00:00",
+        host=HostSpeed(41e9, 4e-6, {"q8_0": FormatSpeed(38e9, 400e9, 0.2)}),
+        gpus={"cuda:0": GpuSpeed(190e9, 5e12, 1e-5, 11e9)},
+        disks={"models": 3.1e9, "cache": 3.0e9},
+    ),
 )
-GPU = GpuReport("cuda:0", "RTX 3050 Laptop", 4 * GB, 36 * GB // 10, False, 190e9, 11e9)
+GPU = Gpu("cuda:0", "cuda", "RTX 3050 Laptop", 4 * GB, 36 * GB // 10, unified=False)
 NO_GPU = "There is no GPU that Tenon can use here."
 LAYERS = "10 of 32 layers on the GPU, the others in memory"
 FITS = "It is for models larger than memory, and this one fits."
@@ -44,11 +45,7 @@ FITS = "It is for models larger than memory, and this one fits."
 def machine(measured: bool = True, gpu: bool = False) -> MachineReport:
     """A laptop."""
     found = replace(MACHINE, gpus=(GPU,)) if gpu else MACHINE
-    if measured:
-        return found
-    disks = tuple(replace(disk, read_bytes_per_s=None) for disk in found.disks)
-    gpus = tuple(replace(one, memory_bytes_per_s=None, from_host_bytes_per_s=None) for one in found.gpus)
-    return replace(found, disks=disks, gpus=gpus, measured_at="", memory_bytes_per_s=None, formats=())
+    return found if measured else replace(found, speeds=None)
 
 
 def prediction(mode: str, speed: float, summary: str, host_gb: float, gpu_gb: float = 0.0) -> ModePrediction:

@@ -13,9 +13,10 @@ from engine.drafting.head_draft import HeadDraft
 from engine.drafting.head_layout import HeadLayout
 from engine.drafting.model_draft import ModelDraft
 from engine.gguf.stored_tensor import TensorTypes
+from engine.messages.machine import MachineReport
 from engine.model.config import ModelConfig, read_config
 from engine.model.tensors import Slot, expected_tensors, layer_slots
-from engine.planning.hardware_report import HardwareReport, report_from_json
+from engine.plain_data import from_plain
 from engine.planning.machine_planner import MachinePlanner
 from engine.planning.mode_plan import MachinePlan
 from engine.planning.model_facts import TargetFacts
@@ -59,9 +60,9 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 
 
-def machine(name: str) -> HardwareReport:
+def machine(name: str) -> MachineReport:
     """One of the machines in tests/engine/planning/machines."""
-    return report_from_json(json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8")))
+    return from_plain(MachineReport, json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8")))
 
 
 def machine_names() -> list[str]:

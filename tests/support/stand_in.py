@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.planning.probes.graphics import Gpu
+from engine.messages.machine import Gpu
 
 STAND_IN = torch.device("cpu", 0)
 

@@ -190,7 +190,7 @@ class MachinePage(PlacePage):
 
     def _name_buttons(self) -> None:
         report = self._machine.report
-        measured = report is not None and bool(report.measured_at)
+        measured = report is not None and report.speeds is not None
         again = tr("Measure again") if measured else tr("Measure speeds")
         for button, words, tip in (
             (self.again_button, again, tr("Measures processor, memory and disks anew, in some seconds")),

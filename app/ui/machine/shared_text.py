@@ -50,11 +50,11 @@ def _machine_lines(report: MachineReport, now: datetime) -> list[str]:
     lines += [
         tr(
             "{weights}: reads {rate} of weights, {products} billion products/s",
-            weights=one.weights,
+            weights=name,
             rate=figures.rate(one.bytes_per_s),
             products=figures.ratio(one.products_per_s / 1e9),
         )
-        for one in report.formats
+        for name, one in ({} if report.speeds is None else report.speeds.host.formats).items()
     ]
     lines.append(", ".join(part for part in (measured_words(report, now), power_words(report)) if part))
     return lines

@@ -11,7 +11,7 @@ from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.words import mark, tr
-from engine.messages import DiskReport, MachineReport, PlanReport
+from engine.messages import MachineReport, PlanReport
 from engine.sentences import paragraph
 
 _DISK_KINDS = {
@@ -42,25 +42,22 @@ class CardWords:
 def card_words(report: MachineReport) -> list[CardWords]:
     """Processor, graphics, memory and disk."""
     return [
-        CardWords("cpu", tr("Processor"), report.processor, _processor_details(report)),
+        CardWords("cpu", tr("Processor"), report.processor.name, _processor_details(report)),
         CardWords("microchip", tr("Graphics"), _graphics_title(report), _graphics_details(report)),
         CardWords(
-            "memory-stick", tr("Memory"), figures.size(report.memory_total_bytes), _memory_details(report)
+            "memory-stick", tr("Memory"), figures.size(report.memory.total_bytes), _memory_details(report)
         ),
         _disk_card(report),
     ]
 
 
 def _processor_details(report: MachineReport) -> tuple[str, ...]:
-    if report.usable_cores < report.physical_cores:
-        cores = tr(
-            "%n of {all} core(s) usable",
-            report.usable_cores,
-            all=figures.whole(report.physical_cores),
-        )
+    cpu = report.processor
+    if cpu.usable_cores < cpu.physical_cores:
+        cores = tr("%n of {all} core(s) usable", cpu.usable_cores, all=figures.whole(cpu.physical_cores))
     else:
-        cores = tr("%n core(s)", report.usable_cores)
-    sets = ", ".join(report.instruction_sets)
+        cores = tr("%n core(s)", cpu.usable_cores)
+    sets = ", ".join(cpu.instruction_sets)
     kernels = (
         tr("Computes with {name}", name=report.kernels)
         if report.kernels
@@ -75,24 +72,25 @@ def _graphics_title(report: MachineReport) -> str:
 
 def _graphics_details(report: MachineReport) -> tuple[str, ...]:
     if not report.gpus:
-        return (tr("No GPU that Tenon can use"), f"torch {report.torch}")
+        return (tr("No GPU that Tenon can use"), f"torch {report.torch.title}")
     gpu = report.gpus[0]
+    speed = None if report.speeds is None else report.speeds.gpus.get(gpu.device)
     total, free = figures.size(gpu.total_bytes), figures.size(gpu.free_bytes)
     lines = [tr("{total}, {free} free", total=total, free=free)]
     if gpu.unified:
         lines.append(tr("Shares the computer's memory"))
-    elif gpu.memory_bytes_per_s is not None:
-        lines.append(tr("Reads {rate}", rate=figures.rate(gpu.memory_bytes_per_s)))
+    elif speed is not None:
+        lines.append(tr("Reads {rate}", rate=figures.rate(speed.memory_bytes_per_s)))
     if len(report.gpus) > 1:
         lines.append(tr("and %n more", len(report.gpus) - 1))
-    return (*lines, f"torch {report.torch}")
+    return (*lines, f"torch {report.torch.title}")
 
 
 def _memory_details(report: MachineReport) -> tuple[str, ...]:
-    lines = [tr("{size} free", size=figures.size(report.memory_free_bytes))]
-    if report.swap_bytes:
-        lines.append(tr("{size} of swap", size=figures.size(report.swap_bytes)))
-    return (*lines, _reads(report.memory_bytes_per_s))
+    lines = [tr("{size} free", size=figures.size(report.memory.available_bytes))]
+    if report.memory.swap_total_bytes:
+        lines.append(tr("{size} of swap", size=figures.size(report.memory.swap_total_bytes)))
+    return (*lines, _reads(None if report.speeds is None else report.speeds.host.memory_bytes_per_s))
 
 
 def _reads(bytes_per_s: float | None) -> str:
@@ -102,19 +100,15 @@ def _reads(bytes_per_s: float | None) -> str:
 
 
 def _disk_card(report: MachineReport) -> CardWords:
-    disk = models_disk(report)
+    disk = report.disk("models")
     if disk is None:
         return CardWords("hard-drive", tr("Disk"), tr("Unknown"), ())
     free = figures.size(disk.free_bytes)
+    speed = None if report.speeds is None else report.speeds.disks.get(disk.role)
     title = tr("{size} free", size=free)
     if disk.kind in _DISK_KINDS:
         title = tr("{kind}, {size} free", kind=tr(_DISK_KINDS[disk.kind]), size=free)
-    return CardWords("hard-drive", tr("Disk"), title, (_reads(disk.read_bytes_per_s),))
-
-
-def models_disk(report: MachineReport) -> DiskReport | None:
-    """The disk that models lie on."""
-    return next((disk for disk in report.disks if disk.role == "models"), None)
+    return CardWords("hard-drive", tr("Disk"), title, (_reads(speed),))
 
 
 def measured_words(report: MachineReport, now: datetime) -> str:
@@ -124,12 +118,12 @@ def measured_words(report: MachineReport, now: datetime) -> str:
         report: The machine.
         now: The moment, with its time zone.
     """
-    if not report.measured_at:
+    if report.speeds is None:
         return tr("Speeds never measured")
-    moment = datetime.fromisoformat(report.measured_at).astimezone(now.tzinfo)
+    moment = datetime.fromisoformat(report.speeds.measured_at).astimezone(now.tzinfo)
     locale = QLocale()
     time = locale.toString(QTime(moment.hour, moment.minute), QLocale.FormatType.ShortFormat)
-    if report.measured_busy:
+    if report.speeds.busy:
         return tr("Measured while other programs kept it busy")
     if moment.date() == now.date():
         return tr("Measured today at {time}", time=time)
@@ -139,13 +133,14 @@ def measured_words(report: MachineReport, now: datetime) -> str:
 
 def power_words(report: MachineReport) -> str:
     """Source of the power; empty where that is not known."""
-    if report.on_mains is None:
+    power = report.power
+    if power.on_mains is None:
         return ""
-    if report.on_mains:
+    if power.on_mains:
         return tr("on mains power")
-    if report.battery_percent is None:
+    if power.battery_percent is None:
         return tr("on battery")
-    return tr("on battery, {charge}", charge=figures.percent(report.battery_percent / 100))
+    return tr("on battery, {charge}", charge=figures.percent(power.battery_percent / 100))
 
 
 def speed_figure(tokens_per_second: float) -> str:
@@ -203,9 +198,9 @@ def promise_words(report: MachineReport | None, rows: tuple[MeasuredMode, ...] =
     """Text above the button that measures every mode."""
     if any(row.busy for row in rows):
         return tr("Other programs kept the machine busy meanwhile: it is measured again when it rests.")
-    if report is not None and report.on_mains is False:
+    if report is not None and report.power.on_mains is False:
         return tr("On battery most computers are slower: plug it in to measure.")
-    if report is None or not report.measured_at:
+    if report is None or report.speeds is None:
         return tr("The speeds of the machine are measured first, in some seconds.")
     return tr("Measurements are kept and improve the predictions for this model.")
 

@@ -3,28 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-from engine.placement.disk import DiskKind, disk_kind
-
-
-@dataclass(frozen=True)
-class Disk:
-    """The disk that a folder lies on.
-
-    Attributes:
-        role: What the folder is for: ``models`` or ``cache``.
-        folder: The folder.
-        kind: As far as the system says.
-        free_bytes: What this user may still write.
-    """
-
-    role: str
-    folder: str
-    kind: Literal[DiskKind, "unknown"]
-    free_bytes: int
+from engine.messages.machine import Disk
+from engine.placement.disk import disk_kind
 
 
 def read_disk(role: str, folder: Path) -> Disk:

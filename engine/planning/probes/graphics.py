@@ -3,38 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
 
 import psutil
 import torch
 
+from engine.messages.machine import Gpu, GpuKind
 from engine.planning.probes.control_groups import read_group_limits
 
 _INTEL_CARD = r"\b[AB]\d{2,3}|Max|Flex"
-
-GpuKind = Literal["cuda", "rocm", "xpu", "mps"]
-
-
-@dataclass(frozen=True)
-class Gpu:
-    """A GPU.
-
-    Attributes:
-        device: As torch calls it: ``cuda:0``.
-        kind: Whose interface it has.
-        name: As its maker calls it.
-        total_bytes: Its memory; of unified memory the whole pool.
-        free_bytes: What can be taken now.
-        unified: Its memory is the host's: one pool, which is never counted twice.
-    """
-
-    device: str
-    kind: GpuKind
-    name: str
-    total_bytes: int
-    free_bytes: int
-    unified: bool
 
 
 def read_gpus() -> tuple[Gpu, ...]:

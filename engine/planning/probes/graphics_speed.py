@@ -4,33 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 
+from engine.messages.machine import GpuSpeed
 from engine.planning.probes.host_speed import operator_seconds
 
 _BUFFER_BYTES = 256 << 20
 _CROSSING_BYTES = 64 << 20
 _SIDE = 4096
 _TRIALS = 3
-
-
-@dataclass(frozen=True)
-class GpuSpeed:
-    """Measured speeds of a GPU.
-
-    Attributes:
-        memory_bytes_per_s: Plain reads of its memory.
-        products_per_s: Products of two 16-bit numbers in a large matrix product.
-        operator_s: One operator on hardly any data: the launch.
-        from_host_bytes_per_s: Copies from the host's memory, pinned where that can be done.
-    """
-
-    memory_bytes_per_s: float
-    products_per_s: float
-    operator_s: float
-    from_host_bytes_per_s: float
 
 
 def measure_gpu(

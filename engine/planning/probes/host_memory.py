@@ -2,31 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import psutil
 
+from engine.messages.machine import HostMemory
 from engine.planning.probes.control_groups import read_group_limits
-
-
-@dataclass(frozen=True)
-class HostMemory:
-    """Memory in bytes.
-
-    Attributes:
-        total_bytes: What this process could ever have.
-        available_bytes: What can be taken now without swapping.
-        swap_total_bytes: Swap space.
-        swap_free_bytes: Of this unused.
-        process_bytes: What the engine's process takes without a model: Python, torch and the kernels; the default is as
-            measured on Linux.
-    """
-
-    total_bytes: int
-    available_bytes: int
-    swap_total_bytes: int = 0
-    swap_free_bytes: int = 0
-    process_bytes: int = 350_000_000
 
 
 def read_host_memory() -> HostMemory:

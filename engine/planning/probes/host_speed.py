@@ -10,13 +10,14 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from engine.messages.machine import FormatSpeed, HostSpeed
 from engine.model.weight_format import FORMAT_NAMES, weight_format
 from engine.planning.kernel_table import Row, matrix_size, measured_rows
 
@@ -36,46 +37,12 @@ _SUSTAINED = 0.85
 _SMALL_BYTES, _LARGE_BYTES = 96 << 20, 512 << 20
 
 
-@dataclass(frozen=True)
-class FormatSpeed:
-    """Speed of a processor with weights in a format.
-
-    Attributes:
-        bytes_per_s: Weights read, B_m * E_m.
-        products_per_s: Products of a weight and an activation, P_c * E_c.
-        overlap: beta: 0 where reading and multiplying overlap completely, 1 where they do not.
-    """
-
-    bytes_per_s: float
-    products_per_s: float
-    overlap: float
-
-    def seconds(self, size_bytes: float, products: float) -> float:
-        """Equation 4 for weights of this size and this many products."""
-        reading, multiplying = size_bytes / self.bytes_per_s, products / self.products_per_s
-        return max(reading, multiplying) + self.overlap * min(reading, multiplying)
-
-
-@dataclass(frozen=True)
-class HostSpeed:
-    """Measured speeds of the host.
-
-    Attributes:
-        memory_bytes_per_s: Plain reads from memory by all usable cores.
-        operator_s: One of torch's operators on hardly any data: what small models spend their time on.
-        formats: By the name of a weight format.
-    """
-
-    memory_bytes_per_s: float
-    operator_s: float
-    formats: dict[str, FormatSpeed]
-
-    def format_speed(self, name: str, model_bytes: float) -> FormatSpeed:
-        """The speed in a format for a model whose weights are of this size in all."""
-        large = (model_bytes - _SMALL_BYTES) / (_LARGE_BYTES - _SMALL_BYTES)
-        share = 1.0 - (1.0 - _SUSTAINED) * min(max(large, 0.0), 1.0)
-        speed = self.formats[name]
-        return replace(speed, bytes_per_s=min(speed.bytes_per_s, share * self.memory_bytes_per_s))
+def format_speed(host: HostSpeed, name: str, model_bytes: float) -> FormatSpeed:
+    """The speed in a format for a model whose weights are of this size in all."""
+    large = (model_bytes - _SMALL_BYTES) / (_LARGE_BYTES - _SMALL_BYTES)
+    share = 1.0 - (1.0 - _SUSTAINED) * min(max(large, 0.0), 1.0)
+    speed = host.formats[name]
+    return replace(speed, bytes_per_s=min(speed.bytes_per_s, share * host.memory_bytes_per_s))
 
 
 def measure_host(

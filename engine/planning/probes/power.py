@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import psutil
 
-
-@dataclass(frozen=True)
-class Power:
-    """Source of the power.
-
-    Attributes:
-        on_mains: None where the system does not say.
-        battery_percent: None where there is no battery.
-    """
-
-    on_mains: bool | None
-    battery_percent: float | None
+from engine.messages.machine import Power
 
 
 def read_power() -> Power:

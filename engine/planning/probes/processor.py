@@ -7,11 +7,11 @@ import os
 import platform
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
+from engine.messages.machine import Processor
 from engine.planning.probes.control_groups import read_group_limits
 
 _CPUINFO = Path("/proc/cpuinfo")
@@ -30,27 +30,6 @@ _FLAGS = {
 }
 # The same as macOS names them.
 _APPLE_FEATURES = {"dotprod": "hw.optional.arm.FEAT_DotProd", "i8mm": "hw.optional.arm.FEAT_I8MM"}
-
-
-@dataclass(frozen=True)
-class Processor:
-    """A processor.
-
-    Attributes:
-        name: As its maker calls it.
-        architecture: ``x86_64``, ``aarch64`` and so on.
-        physical_cores: Cores of the machine.
-        logical_cores: Threads that they run at once.
-        usable_cores: Physical cores that this process may use, under affinity and control groups.
-        instruction_sets: Those that matter here, the oldest first.
-    """
-
-    name: str
-    architecture: str
-    physical_cores: int
-    logical_cores: int
-    usable_cores: int
-    instruction_sets: tuple[str, ...]
 
 
 def read_processor(cpuinfo: Path = _CPUINFO) -> Processor:

@@ -48,7 +48,7 @@ def test_what_the_first_question_stopped_is_taken_up_when_it_is_quiet(desk: Desk
     machine.give_way()
     chat = desk.answer(workspace, "say 2")
     assert machine.report is not None
-    assert machine.report.measured_at == ""
+    assert machine.report.speeds is None
     quiet.pass_time(19)
     assert not machine.measuring.running
     quiet.pass_time(2)
@@ -56,9 +56,9 @@ def test_what_the_first_question_stopped_is_taken_up_when_it_is_quiet(desk: Desk
     # The next question stops it again, and is answered without a word about waiting.
     desk.answer(workspace, "say 2", chat)
     assert not machine.measuring.running
-    assert (machine.report.measured_at, quiet.said) == ("", [])
+    assert (machine.report.speeds, quiet.said) == (None, [])
     quiet.pass_time()
-    desk.wait(lambda: machine.report is not None and bool(machine.report.measured_at))
+    desk.wait(lambda: machine.report is not None and machine.report.speeds is not None)
     quiet.pass_time()
     assert not quiet.idle.timer.isActive()
     assert not machine.measuring.running
@@ -114,7 +114,9 @@ def test_what_was_measured_on_a_busy_machine_is_measured_again_ever_more_rarely(
     measured = Machine._speeds_measured
 
     def measured_busy(machine: Machine, reported: MachineReported) -> None:
-        measured(machine, replace(reported, report=replace(reported.report, measured_busy=busy.pop(0))))
+        assert reported.report.speeds is not None
+        speeds = replace(reported.report.speeds, busy=busy.pop(0))
+        measured(machine, replace(reported, report=replace(reported.report, speeds=speeds)))
 
     monkeypatch.setattr(Machine, "_speeds_measured", measured_busy)
     quiet = Quiet(desk)
@@ -131,10 +133,11 @@ def test_what_was_measured_on_a_busy_machine_is_measured_again_ever_more_rarely(
 
     measure(21)
     assert quiet.machine.report is not None
-    assert quiet.machine.report.measured_busy
+    assert quiet.machine.report.speeds is not None
+    assert quiet.machine.report.speeds.busy
     measure(301, too_early_s=299)
     measure(601, too_early_s=599)
-    assert not quiet.machine.report.measured_busy
+    assert not quiet.machine.report.speeds.busy
     quiet.pass_time(3600)
     assert not quiet.idle.timer.isActive()
 
@@ -165,7 +168,7 @@ def test_a_question_to_the_real_engine_stops_it_and_it_is_measured_afterwards(de
     chat = quiet.workspace.turns.send(None, "What is a token?")
     desk.wait(lambda: quiet.workspace.library.messages(chat)[-1].state is MessageState.COMPLETE, timeout_s=60)
     assert quiet.machine.report is not None
-    assert quiet.machine.report.measured_at == ""
+    assert quiet.machine.report.speeds is None
     quiet.pass_time()
     desk.wait(lambda: not quiet.machine.measuring.running, timeout_s=120)
-    assert quiet.machine.report.measured_at
+    assert quiet.machine.report.speeds

@@ -32,7 +32,7 @@ def test_a_look_tells_the_machine_without_measuring_it(desk: Desk) -> None:
     machine.look()
     desk.wait(lambda: machine.report is not None)
     assert machine.report is not None
-    assert (machine.report.usable_cores, machine.report.measured_at) == (14, "")
+    assert (machine.report.processor.usable_cores, machine.report.speeds) == (14, None)
 
 
 def test_speeds_are_measured_with_progress_and_make_plans_anew(desk: Desk) -> None:
@@ -43,7 +43,7 @@ def test_speeds_are_measured_with_progress_and_make_plans_anew(desk: Desk) -> No
     workspace.machine.measure_speeds()  # it runs already
     desk.wait(lambda: not workspace.machine.measuring.running)
     assert workspace.machine.report is not None
-    assert workspace.machine.report.measured_at
+    assert workspace.machine.report.speeds
     shares = [state.share for state in stages if state.stage is Stage.SPEEDS]
     assert shares == sorted(shares)
     assert shares[-1] == 0.75

@@ -18,7 +18,7 @@ from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
 from app.diagnostics.log_files import log_folder
 from engine.messages import ErrorReport
-from engine.planning.probes.power import Power
+from engine.messages.machine import Power
 from tests.app.bridge.conftest import Desk
 from tests.support.fake_engine import SERVE
 

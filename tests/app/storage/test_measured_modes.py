@@ -21,7 +21,13 @@ def test_rows_come_back_for_the_same_machine_and_options(tmp_path: Path) -> None
     kept = MeasuredModes(tmp_path)
     assert kept.rows(machine(), OPTIONS) == ROWS
     # What is free now, and how a reply is made, are no matter.
-    assert kept.rows(replace(machine(), memory_free_bytes=1), replace(OPTIONS, mode="plain")) == ROWS
+    assert (
+        kept.rows(
+            replace(machine(), memory=replace(machine().memory, available_bytes=1)),
+            replace(OPTIONS, mode="plain"),
+        )
+        == ROWS
+    )
     assert kept.rows(machine(gpu=True), OPTIONS) == ()
     assert kept.rows(machine(), replace(OPTIONS, context=4096)) == ()
     assert kept.rows(None, OPTIONS) == ()

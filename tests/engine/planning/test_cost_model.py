@@ -7,6 +7,7 @@ import pytest
 from engine.drafting.medusa_draft import MedusaDraft
 from engine.drafting.medusa_heads import MedusaLayout
 from engine.drafting.model_draft import ModelDraft
+from engine.messages.machine import FormatSpeed, GpuSpeed, HostSpeed
 from engine.model.footprint import layer_bytes, stored_layer_bytes
 from engine.model.tensors import Slot
 from engine.model.weight_format import weight_format
@@ -14,8 +15,6 @@ from engine.placement import LayerOffloadPlan, PlacementPlan, ResidentPlan, Spli
 from engine.planning.cost_model import DraftCost, TargetCost, drafted_round, plain_round, streamed_round
 from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
 from engine.planning.machine_speeds import MachineSpeeds
-from engine.planning.probes.graphics_speed import GpuSpeed
-from engine.planning.probes.host_speed import FormatSpeed, HostSpeed
 from tests.support.machines import target
 
 Q8_0 = weight_format("q8_0")

@@ -2,21 +2,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from engine.cached_json import write_cached
 from engine.errors import Cancelled
+from engine.messages.machine import FormatSpeed, HostSpeed
+from engine.plain_data import from_plain
 from engine.planning import hardware_report
 from engine.planning.hardware_report import (
-    HardwareReport,
+    MachineReport,
     hardware_hash,
     measure_report,
     read_report,
-    report_from_json,
 )
-from engine.planning.probes.host_speed import FormatSpeed, HostSpeed
 
 HOST = HostSpeed(30e9, 2e-6, {"q8_0": FormatSpeed(30e9, 100e9, 0.2)})
 
@@ -93,19 +94,19 @@ def test_a_cancel_keeps_nothing(tmp_path: Path, measured: list[str]) -> None:
 
 def test_a_report_survives_json(tmp_path: Path, measured: list[str]) -> None:
     report = measure_report(tmp_path, tmp_path)
-    assert report_from_json(json.loads(json.dumps(report.as_json()))) == report
-    damaged = json.loads(json.dumps(report.as_json()))
+    assert from_plain(MachineReport, json.loads(json.dumps(asdict(report)))) == report
+    damaged = json.loads(json.dumps(asdict(report)))
     damaged["memory"]["total_bytes"] = "much"
     with pytest.raises(ValueError, match=r"HostMemory\.total_bytes"):
-        report_from_json(damaged)
+        from_plain(MachineReport, damaged)
     del damaged["memory"]
     with pytest.raises(ValueError, match="memory is missing"):
-        report_from_json(damaged)
+        from_plain(MachineReport, damaged)
     with pytest.raises(ValueError, match="instead of an object"):
-        report_from_json([])
+        from_plain(MachineReport, [])
 
 
 def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path: Path, measured: list[str]) -> None:
     file = tmp_path / "file"
     file.touch()
-    assert isinstance(measure_report(tmp_path, file / "below"), HardwareReport)
+    assert isinstance(measure_report(tmp_path, file / "below"), MachineReport)

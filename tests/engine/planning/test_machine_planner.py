@@ -10,9 +10,9 @@ from engine.drafting.kinds import DRAFT_KINDS
 from engine.drafting.medusa_draft import MedusaDraft
 from engine.errors import InvalidOption
 from engine.messages import LoadOptions
+from engine.messages.machine import MachineReport
 from engine.modes import MODES as ALL_MODES
 from engine.planning.expected_tokens import KINDS, published_expectation
-from engine.planning.hardware_report import HardwareReport
 from engine.planning.mode_plan import MachinePlan
 from engine.planning.profile import Profile, Yielded, drafter_key
 from tests.support.machines import dovetail_head, machine, machine_names, plan_machine, small_draft, target
@@ -28,7 +28,7 @@ MODELS = {
 }
 
 
-def planned(report: HardwareReport, model: str) -> MachinePlan:
+def planned(report: MachineReport, model: str) -> MachinePlan:
     name, weights, drafted = MODELS[model]
     return plan_machine(
         report, target(name), small_draft() if drafted else None, LoadOptions(weights=weights)
@@ -172,7 +172,7 @@ def test_every_machine_is_in_the_table() -> None:
 )
 def test_the_mode_for_each_machine_and_model(name: str, model: str, expected: str) -> None:
     plan = planned(machine(name), model)
-    if plan.chosen is None:
+    if not plan.chosen:
         assert plan.reason.startswith(expected)
         return
     best = plan.mode(plan.chosen)
@@ -189,9 +189,9 @@ def test_a_plan_is_whole(name: str, model: str) -> None:
     speeds = [mode.tokens_per_second or 0.0 for mode in plan.modes]
     assert speeds == sorted(speeds, reverse=True)
     for mode in plan.modes:
-        if mode.refusal is not None:
+        if mode.refusal:
             assert mode.refusal.endswith(".")
-            assert (mode.tokens_per_second, mode.memory_bytes, mode.usable) == (None, None, None)
+            assert (mode.tokens_per_second, mode.memory_bytes) == (None, {})
             continue
         assert mode.tokens_per_second is not None
         assert mode.tokens_per_second > 0
@@ -204,10 +204,10 @@ def test_a_plan_is_whole(name: str, model: str) -> None:
                 assert taken <= gpus[device].free_bytes
                 if gpus[device].unified:  # one pool
                     assert taken + mode.memory_bytes["host"] <= report.memory.available_bytes + 350_000_000
-        assert mode.usable is not None
-        assert (mode.mode in ("dovetail", "llmcad")) == (mode.usable.draft is not None)
-    if plan.mode("plain").refusal is None:
-        assert plan.chosen is not None
+        assert mode.load is not None
+        assert (mode.mode in ("dovetail", "llmcad")) == (mode.load.draft is not None)
+    if not plan.mode("plain").refusal:
+        assert plan.chosen
 
 
 @pytest.mark.parametrize("weights", ["bf16", "fp32"])
@@ -217,7 +217,7 @@ def test_dovetails_own_setting_is_dovetail(weights: str, draft: object) -> None:
     plan = plan_machine(report, target("llama-7b"), draft, LoadOptions(weights=weights))  # type: ignore[arg-type]
     assert plan.chosen == "dovetail"
     best, plain = plan.mode("dovetail"), plan.mode("plain")
-    assert best.as_json()["draft_device"] == "cuda:0"
+    assert best.draft_device == "cuda:0"
     assert best.tokens_per_second is not None
     assert plain.tokens_per_second is not None
     # The paper has 2.25 to 2.77 with 3 GB of the card and up to 3.08 with 7 GB.
@@ -229,12 +229,11 @@ def test_a_card_that_holds_the_model_holds_all_of_it() -> None:
     for draft, mode in ((None, "offload"), (small_draft(), "dovetail")):
         plan = plan_machine(report, target("llama-7b"), draft, LoadOptions(weights="bf16"))
         assert plan.chosen == mode
-        load = plan.mode(mode).usable
+        load = plan.mode(mode).load
         assert load is not None
         assert load.placement.device_layers == target("llama-7b").config.layers
         assert "all 32 layers on the GPU" in plan.reason
         refused = plan.mode("layer-offload").refusal
-        assert refused is not None
         assert "Every layer fits on the GPU" in refused
 
 
@@ -244,14 +243,14 @@ def test_a_13b_in_4_bits_on_8_gb_is_llmcad(name: str) -> None:
     assert plan.chosen == "llmcad"
     best = plan.mode("llmcad")
     assert best.disk_bytes_per_round > 0
-    assert best.usable is not None
-    assert best.usable.placement.streams
+    assert best.load is not None
+    assert best.load.placement.streams
 
 
 def test_what_a_mode_lacks_is_said_in_a_sentence() -> None:
     plan = plan_machine(machine("laptop-8gb"), target("llama-1b"))
     refusals = {mode.mode: mode.refusal for mode in plan.modes}
-    assert refusals["dovetail"] is not None
+    assert refusals["dovetail"]
     assert "needs a draft" in refusals["dovetail"]
     assert refusals["offload"] == refusals["layer-offload"] == "There is no GPU that Tenon can use here."
     assert refusals["llmcad"] == "It is for models larger than memory, and this one fits."
@@ -315,14 +314,14 @@ def test_a_model_that_is_not_here_needs_room_on_the_disk() -> None:
     assert plan_machine(report, here).chosen is not None
     away = replace(here, missing_bytes=2_200_000_000)
     plan = plan_machine(report, away)
-    assert plan.chosen is None
+    assert plan.chosen == ""
     assert plan.reason.startswith("Its files need ")
     assert all(mode.refusal == plan.reason for mode in plan.modes)
     assert "and 3 GB are free" in plan.reason
     # What is converted is written where it is streamed alone.
     assert plan_machine(report, target("llama-7b"), options=LoadOptions(weights="q8_0")).chosen is not None
     streamed = plan_machine(report, target("llama-70b"), options=LoadOptions(weights="q8_0"))
-    assert streamed.chosen is None
+    assert streamed.chosen == ""
     assert streamed.reason.startswith("Its files need ")
     assert plan_machine(report, target("llama-70b"), options=LoadOptions(weights="bf16")).chosen is not None
 
@@ -359,7 +358,7 @@ def test_a_machine_that_was_not_measured_is_planned_with_guesses() -> None:
     report = replace(machine("laptop-16gb-4gb"), speeds=None)
     plan = plan_machine(report, target("llama-7b"), small_draft(), LoadOptions(weights="q8_0"))
     assert not plan.measured
-    assert plan.chosen is not None
+    assert plan.chosen
 
 
 def test_what_replies_measured_moves_the_plan() -> None:

@@ -11,9 +11,9 @@ import pytest
 
 from engine.errors import InvalidOption
 from engine.messages import LoadOptions, RoundRecord
+from engine.messages.machine import MachineReport
 from engine.placement import ResidentPlan
 from engine.planning import model_planner as model_planner_module
-from engine.planning.hardware_report import HardwareReport
 from engine.planning.model_planner import ModelPlanner, model_planner
 from engine.planning.planner import check_mode, choose_draft, settle
 from tests.support.checkpoints import write_checkpoint
@@ -22,10 +22,10 @@ from tests.support.toy import ship
 
 
 @pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> Callable[[HardwareReport], None]:
+def here(monkeypatch: pytest.MonkeyPatch) -> Callable[[MachineReport], None]:
     """Lets a report be this machine's."""
 
-    def become(report: HardwareReport) -> None:
+    def become(report: MachineReport) -> None:
         monkeypatch.setattr(model_planner_module, "read_report", lambda models, cache: report)
 
     return become
@@ -36,7 +36,7 @@ def folders(tmp_path: Path) -> Callable[[str], str]:
     return lambda name: str(write_outline(tmp_path / name, CONFIGS[name], size_bytes=1000))
 
 
-Here = Callable[[HardwareReport], None]
+Here = Callable[[MachineReport], None]
 Folders = Callable[[str], str]
 
 
@@ -132,7 +132,7 @@ def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
     options = LoadOptions(model=model)
     first = model_planner(options)
     assert first.draft_reference is None
-    assert first.plan.mode("dovetail").refusal is not None
+    assert first.plan.mode("dovetail").refusal
     explicit = model_planner(replace(options, mode="dovetail"))
     assert explicit.draft_reference == small
     explicit.learn(drafted(7), "fp32", ResidentPlan.of(12), "dovetail", "chat")

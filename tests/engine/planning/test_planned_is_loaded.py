@@ -140,7 +140,7 @@ def loads(name: str, model: str, form: str) -> Iterator[tuple[ModelConfig, LoadP
             continue
         again = planner.load(mode, with_draft=mode.needs_draft)
         assert again == one.load, "a mode that is predicted is loaded as it was planned"
-        if one.refusal is None:
+        if not one.refusal:
             assert one.memory_bytes == {"host": again.host.total} | (
                 {again.device: again.on_device.total} if again.device else {}
             )

@@ -22,6 +22,7 @@ from app.ui.machine.words import (
     speed_figure,
 )
 from app.ui.theme.theme import Theme
+from engine.messages.machine import Power
 from tests.support.machine_scene import GPU, machine, plan
 
 NOW = datetime(2026, 3, 2, 15, 0, tzinfo=timezone(timedelta(hours=1)))
@@ -111,7 +112,7 @@ def test_when_it_was_measured_and_on_what_power() -> None:
     assert measured_words(report, NOW + timedelta(days=1)) == "Measured on 2 Mar 2026"
     assert measured_words(machine(measured=False), NOW) == "Speeds never measured"
     supplies = [
-        power_words(replace(report, on_mains=mains, battery_percent=charge))
+        power_words(replace(report, power=Power(mains, charge)))
         for mains, charge in ((True, 80.0), (False, 63.0), (False, None), (None, None))
     ]
     assert supplies == ["on mains power", "on battery, 63 %", "on battery", ""]
@@ -120,11 +121,14 @@ def test_when_it_was_measured_and_on_what_power() -> None:
 def test_what_is_said_before_measuring() -> None:
     assert promise_words(None) == promise_words(machine(measured=False))
     assert promise_words(machine()).startswith("Measurements are kept")
-    assert promise_words(replace(machine(), on_mains=False)).startswith("On battery")
+    assert promise_words(replace(machine(), power=Power(on_mains=False, battery_percent=None))).startswith(
+        "On battery"
+    )
 
 
 def test_cards_say_what_is_there() -> None:
-    report = replace(machine(gpu=True), usable_cores=6, kernels="")
+    report = machine(gpu=True)
+    report = replace(report, processor=replace(report.processor, usable_cores=6), kernels=None)
     processor, graphics, memory, _ = card_words(report)
     assert processor.details[0] == "6 of 14 cores usable"
     assert processor.details[-1] == "Slow: Tenon's kernels are not there"

@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 import torch
 
+from engine.messages.machine import FormatSpeed
 from engine.model.weight_format import weight_format
 from engine.planning.kernel_table import matrix_size
 from engine.planning.probes.graphics_speed import measure_gpu
-from engine.planning.probes.host_speed import FormatSpeed, fit_speed
+from engine.planning.probes.host_speed import fit_speed
 
 
 @pytest.mark.parametrize("overlap", [0.0, 0.2, 1.0])
