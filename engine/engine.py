@@ -55,8 +55,9 @@ from engine.planning.forecast import forecast
 from engine.planning.hardware import find_gpu, held_bytes, memory_shortage
 from engine.planning.hardware_report import measure_report, read_report
 from engine.planning.model_planner import ModelPlanner, model_planner
+from engine.planning.pairs import pairs
 from engine.planning.planner import Settled, check_mode, mode_that_runs, settle
-from engine.planning.prediction import found_pairs, predictions
+from engine.planning.prediction import predictions
 from engine.reply import ReplyRun
 from engine.request import check_request
 from engine.sentences import say
@@ -185,7 +186,7 @@ class Engine:
                 for prediction in predictions(command, self._check):
                     self._on_event(prediction)
             elif isinstance(command, FindPairs):
-                self._on_event(PairsFound(command.request_id, found_pairs(self._check)))
+                self._on_event(PairsFound(command.request_id, pairs(self._check)))
             elif isinstance(command, Load):
                 model, *_ = self._load(command.request_id, mode_that_runs(command.options)[0])
                 self._on_event(ModelLoaded(command.request_id, model.report))

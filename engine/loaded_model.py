@@ -32,13 +32,13 @@ from engine.placement import ResidentPlan
 from engine.placement.link import Link
 from engine.placement.source import TargetSource
 from engine.planning.format_choice import FULL
-from engine.planning.hardware import available_memory_bytes, usable_cores
+from engine.planning.hardware import available_memory_bytes
 from engine.planning.kernel_table import prefer_fastest
 from engine.planning.load_plan import LoadPlan
 from engine.planning.memory_places import GpuInUse, MachineMemory, memory_places
 from engine.planning.model_planner import ModelPlanner, model_planner
-from engine.planning.plan_wording import summary
 from engine.planning.planner import choose_draft, settle
+from engine.planning.probes.processor import usable_cores
 from engine.sentences import figure, mark, say
 from engine.text.token_texts import TokenTexts
 from engine.text.tokenizer import Tokenizer, read_end_ids
@@ -294,7 +294,7 @@ def load_model(
     if again.on_device.total >= plan.on_device.total:
         # What is said to be free is not: without the GPU then.
         again = model_planner(replace(options, vram_budget_bytes=0)).load_plan(options)
-    again = replace(again, notes=(say(_LESS_THAN_PLANNED, summary=summary(again)), *again.notes))
+    again = replace(again, notes=(say(_LESS_THAN_PLANNED, summary=again.summary), *again.notes))
     return LoadedModel(options, again, planner.draft, progress, check)
 
 

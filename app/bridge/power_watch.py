@@ -7,8 +7,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.bridge.worker import Worker
 from app.chat.conversation import Message, MessageState
 from app.words import tr
-from engine.planning.probes.heat import is_hot
-from engine.planning.probes.power import read_power
+from engine.planning.probes.power import is_hot, read_power
 
 
 class PowerWatch(QObject):

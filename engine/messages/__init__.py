@@ -13,11 +13,13 @@ from engine.messages.commands import (
     CheckDrafts,
     Command,
     Effort,
+    FindPairs,
     Generate,
     Load,
     LoadOptions,
     MakePlan,
     Ping,
+    PredictModels,
     PromptKind,
     ReportMachine,
     Role,
@@ -52,12 +54,10 @@ from engine.messages.machine import MachineReport, ModePrediction, PlanReport
 from engine.messages.models import (
     Basis,
     DraftPair,
-    FindPairs,
     ModelOutline,
     ModelPredicted,
     PairsFound,
     Prediction,
-    PredictModels,
 )
 from engine.messages.modes import ModeDescriptor, ModeOption, OptionValue, shared_options
 from engine.messages.reports import (

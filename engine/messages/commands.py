@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.messages.attachment import Attachment
-from engine.messages.models import FindPairs, PredictModels
+from engine.messages.models import ModelOutline
 from engine.messages.modes import OptionValue
 
 Role = Literal["system", "user", "assistant"]
@@ -195,6 +195,29 @@ class MakePlan:
 
     request_id: str
     options: LoadOptions
+
+
+@dataclass(frozen=True)
+class PredictModels:
+    """Say of some models what they would do on this machine; nothing is loaded.
+
+    Answered by one `ModelPredicted` for each, in the order given, or by `Failed` when it was cancelled.
+
+    Attributes:
+        models: The models.
+        options: What the person has settled for all of them.
+    """
+
+    request_id: str
+    models: tuple[ModelOutline, ...]
+    options: LoadOptions = field(default_factory=LoadOptions)
+
+
+@dataclass(frozen=True)
+class FindPairs:
+    """Say which installed drafts work with which installed models. Answered by `PairsFound` or `Failed`."""
+
+    request_id: str
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Questions about models that need not be loaded, nor even be here, and their answers."""
+"""Answers about models that need not be loaded, nor even be here."""
 
 from __future__ import annotations
 
@@ -21,28 +21,6 @@ class ModelOutline:
     reference: str
     place: str
     draft_place: str | None = None
-
-
-@dataclass(frozen=True)
-class PredictModels:
-    """Say of some models what they would do on this machine; nothing is loaded.
-
-    Answered by one `ModelPredicted` for each, in the order given, or by `Failed` when it was cancelled.
-
-    Attributes:
-        models: The models.
-        weights: A format's name, or ``auto``.
-        context: Tokens; None for the usual.
-        ram_budget_bytes: For the engine's whole process; None for what is free.
-        vram_budget_bytes: Of the GPU; 0 leaves it alone.
-    """
-
-    request_id: str
-    models: tuple[ModelOutline, ...]
-    weights: str = "auto"
-    context: int | None = None
-    ram_budget_bytes: int | None = None
-    vram_budget_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -85,27 +63,20 @@ class ModelPredicted:
 
 
 @dataclass(frozen=True)
-class FindPairs:
-    """Say which installed drafts work with which installed models. Answered by `PairsFound` or `Failed`."""
-
-    request_id: str
-
-
-@dataclass(frozen=True)
 class DraftPair:
     """A model and a draft for it.
 
     Attributes:
         target: Name of the model that answers.
         draft: Name of the one that guesses.
-        is_head: Whether that is a head and no whole model.
-        made_for_it: Whether the draft's record names this target.
+        kind: Of the draft: a whole model, or a head.
+        made_for_it: The draft's record names this target.
         problem: Why they do not work together, in one sentence; empty where they do.
     """
 
     target: str
     draft: str
-    is_head: bool
+    kind: Literal["draft", "head"]
     made_for_it: bool
     problem: str
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from engine.errors import Allowed, InvalidOption
 from engine.model.config import ModelConfig
-from engine.planning.thresholds import DEFAULT_CONTEXT
 from engine.sentences import figure, say
 
+DEFAULT_CONTEXT = 8192
+"""A larger context has to be asked for: its cache is memory that most conversations never use."""
+SMALLEST_CONTEXT = 256
+"""One that was not asked for shrinks no further than this, so that a model fits."""
 _LEAST = 16
 
 

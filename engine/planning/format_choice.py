@@ -14,7 +14,6 @@ from engine.model.footprint import weight_bytes
 from engine.model.fused_layer import can_fuse
 from engine.model.tensors import expected_tensors
 from engine.model.weight_format import FORMAT_NAMES, WeightFormat, stored_format, weight_format
-from engine.planning.thresholds import EXACT_FILE_BYTES, SMALL_MODEL_BYTES
 from engine.sentences import either, say
 
 AUTO, FULL = "auto", "full"
@@ -22,6 +21,10 @@ CACHE_NAMES = (AUTO, FULL, "q8_0")
 """The values of ``--kv-cache``."""
 FEWER_BITS = 0.9
 """8 bits must be faster than the numbers of the file by more than measurements differ."""
+# Up to this size a file in float32 stays in it; a larger one is computed with in 16 bits.
+_EXACT_FILE_BYTES = 64 << 20
+# Up to this size the numbers of the file cost little time and memory, and are not made fewer bits for speed.
+_SMALL_MODEL_BYTES = 1 << 30
 
 
 def choose_format(
@@ -62,7 +65,7 @@ def choose_format(
     eight = weight_format("q8_0")
     if not fits(stored):
         return eight if fits(eight) else weight_format("q4_k_m")
-    large = weight_bytes(config, stored) > SMALL_MODEL_BYTES
+    large = weight_bytes(config, stored) > _SMALL_MODEL_BYTES
     return eight if large and seconds(eight) < FEWER_BITS * seconds(stored) else stored
 
 
@@ -98,4 +101,4 @@ def _is_small_and_exact(config: ModelConfig) -> bool:
     """True if the file holds float32, and little enough that this costs neither time nor memory."""
     matrices = [name for name, shape in expected_tensors(config).items() if len(shape) == 2]
     exact = bool(config.types) and all(config.types.get(name) in (F32, F64) for name in matrices)
-    return exact and weight_bytes(config, weight_format("fp32")) < EXACT_FILE_BYTES
+    return exact and weight_bytes(config, weight_format("fp32")) < _EXACT_FILE_BYTES

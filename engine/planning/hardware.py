@@ -1,4 +1,4 @@
-"""Free memory and usable cores of this machine."""
+"""Memory of this machine, of this process and of the GPU."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ import psutil
 import torch
 
 from engine.messages import Memory, MemoryShortage
-from engine.planning.probes.host_memory import process_bytes, read_host_memory
-from engine.planning.probes.processor import usable_cores
+from engine.messages.machine import HostMemory
+from engine.planning.probes.control_groups import read_group_limits
 
-__all__ = [
-    "available_memory_bytes",
-    "device_peak_bytes",
-    "find_gpu",
-    "free_device_bytes",
-    "held_bytes",
-    "held_device_bytes",
-    "memory_shortage",
-    "own_memory",
-    "process_bytes",
-    "usable_cores",
-]
+
+def read_host_memory() -> HostMemory:
+    """Memory now."""
+    memory, swap, limits = psutil.virtual_memory(), psutil.swap_memory(), read_group_limits()
+    total, available = int(memory.total), int(memory.available)
+    if limits.memory_bytes is not None and limits.free_bytes is not None:
+        total, available = min(total, limits.memory_bytes), min(available, limits.free_bytes)
+    return HostMemory(total, available, int(swap.total), int(swap.free), process_bytes())
+
+
+def process_bytes() -> int:
+    """Memory that this process has now: its code, its libraries, and what it has loaded."""
+    return int(psutil.Process().memory_info().rss)
 
 
 def available_memory_bytes() -> int:
@@ -73,26 +74,20 @@ def find_gpu() -> torch.device | None:
 
 def free_device_bytes(device: torch.device) -> int:
     """Memory of a GPU that can be taken now."""
-    if device.type == "cuda":
-        return int(torch.cuda.mem_get_info(device)[0])
-    if device.type == "xpu":
-        return int(torch.xpu.mem_get_info(device)[0])
-    return max(0, int(torch.mps.recommended_max_memory()) - int(torch.mps.current_allocated_memory()))
+    if device.type == "mps":
+        return max(0, int(torch.mps.recommended_max_memory()) - int(torch.mps.current_allocated_memory()))
+    return int(torch.get_device_module(device).mem_get_info(device)[0])
 
 
 def held_device_bytes(device: torch.device) -> int:
     """Memory of a GPU that torch holds for this process: what a model there would give back."""
-    if device.type == "cuda":
-        return int(torch.cuda.memory_reserved(device))
-    if device.type == "xpu":
-        return int(torch.xpu.memory_reserved(device))
-    return int(torch.mps.driver_allocated_memory())
+    if device.type == "mps":
+        return int(torch.mps.driver_allocated_memory())
+    return int(torch.get_device_module(device).memory_reserved(device))
 
 
 def device_peak_bytes(device: torch.device) -> int:
     """The most memory that tensors have taken on a GPU."""
-    if device.type == "cuda":
-        return int(torch.cuda.max_memory_allocated(device))
-    if device.type == "xpu":
-        return int(torch.xpu.max_memory_allocated(device))
-    return int(torch.mps.driver_allocated_memory())
+    if device.type == "mps":
+        return int(torch.mps.driver_allocated_memory())
+    return int(torch.get_device_module(device).max_memory_allocated(device))

@@ -23,11 +23,10 @@ from engine.modes import Mode
 from engine.placement import PLACEMENTS, PlacementPlan, ResidentPlan, SplitPlan, StreamedPlan
 from engine.placement.footprint import Footprint, Sizes
 from engine.placement.plan import Room
-from engine.planning.context_range import check_context, default_context
+from engine.planning.context_range import DEFAULT_CONTEXT, SMALLEST_CONTEXT, check_context, default_context
 from engine.planning.format_choice import AUTO, cache_formats
 from engine.planning.machine_speeds import format_seconds, machine_speeds
 from engine.planning.room import budget_is_free, read_room
-from engine.planning.thresholds import DEFAULT_CONTEXT, SMALLEST_CONTEXT
 from engine.sentences import figure, mark, paragraph, say
 from engine.sizes import readable
 
@@ -85,6 +84,18 @@ class LoadPlan:
         return Sizes(config, self.weights, self.context)
 
     @property
+    def summary(self) -> str:
+        """Places of target and draft, in a few words."""
+        where = self.placement.summary()
+        if self.weights.cache == torch.int8:
+            where = say("{where}, 8-bit cache (lossy)", where=where)
+        if self.draft is None:
+            return where
+        if self.draft.on_gpu:
+            return say("draft on the GPU, {where}", where=where)
+        return say("draft on the CPU, {where}", where=where)
+
+    @property
     def memory_bytes(self) -> dict[str, int]:
         """By device: ``host``, and a GPU's name as torch has it."""
         return {"host": self.host.total, **({self.device: self.on_device.total} if self.device else {})}
@@ -116,7 +127,7 @@ class LoadPlanner:
             raise InvalidOption(
                 say("The number of layers on the GPU is {wanted}, but it must be at least 0.", wanted=layers)
             )
-        self.room = read_room(report, options.ram_budget_bytes, options.vram_budget_bytes)
+        self.room = read_room(report, options)
         self._report = report
         self._config = config
         self._options = options

@@ -24,9 +24,8 @@ from engine.planning.expected_tokens import Expectation, lookup_expectation, pub
 from engine.planning.format_choice import AUTO, FEWER_BITS, choose_format
 from engine.planning.load_plan import NO_GPU, LoadPlan, LoadPlanner
 from engine.planning.machine_speeds import machine_speeds
-from engine.planning.mode_plan import MachinePlan, ModePlan
+from engine.planning.mode_plan import MachinePlan, ModePlan, reason
 from engine.planning.model_facts import TargetFacts
-from engine.planning.plan_wording import reason, summary
 from engine.planning.profile import Profile, drafter_key
 from engine.sentences import mark, say
 from engine.sizes import readable
@@ -167,7 +166,7 @@ class MachinePlanner:
         return ModePlan(
             mode=mode.name,
             load=load,
-            summary=summary(load),
+            summary=load.summary,
             tokens_per_second=best.tokens_per_second,
             first_token_s=first + (0.0 if drafting is None else drafting.forward_s(prompt)),
             tokens_per_round=best.tokens,

@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.messages import ModePrediction, PlanReport
 from engine.planning.load_plan import LoadPlan
+from engine.sentences import figure, say
 
 
 @dataclass(frozen=True)
@@ -59,3 +60,31 @@ class MachinePlan(PlanReport):
             for mode in self.modes
         ]
         return {**vars(self), "draft": self.draft or None, "chosen": self.chosen or None, "modes": modes}
+
+
+def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
+    """Reason why ``auto`` takes a mode."""
+    if chosen is None:
+        return plain.refusal or say("No mode that this version has can run this model here.")
+    rate = chosen.tokens_per_second or 0.0
+    speed = f"{figure(rate, '.0f' if rate >= 100 else '.2g')} tok/s"
+    if chosen.mode == "plain":
+        return say(
+            "Auto: plain, predicted at {speed}; no other mode is predicted to be faster here.", speed=speed
+        )
+    if plain.tokens_per_second is None:
+        return say(
+            "Auto: {mode}, predicted at {speed} ({summary}).",
+            mode=say(chosen.mode),
+            speed=speed,
+            summary=chosen.summary,
+        )
+    times = figure(rate / plain.tokens_per_second, ".1f")
+    as_fast = times == figure(1.0, ".1f")
+    return say(
+        "Auto: {mode}, predicted at {speed}, {times} ({summary}).",
+        mode=say(chosen.mode),
+        speed=speed,
+        times=say("as fast as plain") if as_fast else say("{times} times plain", times=times),
+        summary=chosen.summary,
+    )

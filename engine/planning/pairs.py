@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from engine.cached_json import read_cached, write_cached
 from engine.drafting.kind import ReadTokenizer
@@ -17,6 +17,7 @@ from engine.hub.bundled import bundled_drafts, bundled_models, bundled_targets
 from engine.hub.installed import cache_folder
 from engine.hub.inventory import InstalledModel, belongs_to, installed_models
 from engine.hub.record import ModelKind
+from engine.messages import DraftPair
 from engine.model.config import read_config
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
@@ -34,25 +35,6 @@ _DECIDING = (
     "medusa_lm_head.*",
 )
 _WEIGHTS = ("*.safetensors", "*.gguf", "*.bin")
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A target and a draft for it.
-
-    Attributes:
-        target: Name of the model that answers.
-        draft: Name of the one that guesses.
-        kind: Whether that is a whole model or a head.
-        made_for_it: Whether the draft's record names this target.
-        problem: Why they do not work together, in a sentence; None where they do.
-    """
-
-    target: str
-    draft: str
-    kind: ModelKind
-    made_for_it: bool
-    problem: str | None
 
 
 @dataclass(frozen=True)
@@ -74,7 +56,7 @@ class _Candidate:
         return digest.hexdigest()[:32]
 
 
-def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[Pair, ...]:
+def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[DraftPair, ...]:
     """Every installed draft with every installed target; small models count as drafts of larger ones.
 
     Args:
@@ -86,7 +68,7 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[Pair, ...]:
     known = _read(path)
     read_tokenizer = cache(Tokenizer)
     identities = {candidate.name: candidate.identity() for candidate in candidates}
-    found: list[Pair] = []
+    found: list[DraftPair] = []
     news = False
     try:
         for target in targets:
@@ -103,8 +85,10 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[Pair, ...]:
                     problem, lasting = _problem(target, draft, read_tokenizer)
                     if lasting:
                         known[key], news = problem, True
-                kind: ModelKind = "head" if draft.kind == "head" else "draft"
-                found.append(Pair(target.name, draft.name, kind, _made_for(draft, target), problem))
+                kind: Literal["draft", "head"] = "head" if draft.kind == "head" else "draft"
+                found.append(
+                    DraftPair(target.name, draft.name, kind, _made_for(draft, target), problem or "")
+                )
     finally:
         if news:
             write_cached(path, {"version": _VERSION, "pairs": known})

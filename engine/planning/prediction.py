@@ -13,7 +13,6 @@ from engine.hub.installed import cache_folder
 from engine.hub.model_folders import models_folder
 from engine.messages import (
     Basis,
-    DraftPair,
     LoadOptions,
     MachineReport,
     ModelOutline,
@@ -26,7 +25,6 @@ from engine.modes import MODES
 from engine.planning.hardware_report import hardware_hash, read_report
 from engine.planning.machine_planner import MachinePlanner
 from engine.planning.model_facts import TargetFacts, target_facts
-from engine.planning.pairs import pairs
 from engine.planning.room import read_room
 
 # What the system and a few open programs usually leave of the memory.
@@ -46,22 +44,18 @@ def predictions(command: PredictModels, check: Callable[[], None]) -> Iterator[M
     report = _usual(read_report(models_folder(), cache_folder()))
     for model in command.models:
         check()
-        yield ModelPredicted(command.request_id, model.reference, predict(model, command, report))
+        yield ModelPredicted(command.request_id, model.reference, predict(model, command.options, report))
 
 
-def predict(model: ModelOutline, wanted: PredictModels, report: MachineReport) -> Prediction:
+def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) -> Prediction:
     """Predict one model on a machine."""
-    room = read_room(report, wanted.ram_budget_bytes, wanted.vram_budget_bytes)
+    room = read_room(report, options)
     basis: Basis = "guess" if report.speeds is None else "busy" if report.speeds.busy else "rest"
     about = Prediction(room_bytes=room.host_bytes, basis=basis, machine=hardware_hash(report))
     try:
         target = target_facts(model.reference, Path(model.place))
-        options = LoadOptions(
-            weights=wanted.weights,
-            context=min(wanted.context, target.config.context_length) if wanted.context else None,
-            ram_budget_bytes=wanted.ram_budget_bytes,
-            vram_budget_bytes=wanted.vram_budget_bytes,
-        )
+        if options.context:
+            options = replace(options, context=min(options.context, target.config.context_length))
         plan = MachinePlanner(report, target, _draft(model, target), options).plan()
     except TenonError as error:
         return replace(about, problem=error.message)
@@ -77,14 +71,6 @@ def predict(model: ModelOutline, wanted: PredictModels, report: MachineReport) -
         gpu_bytes=sum(taken for device, taken in memory.items() if device != "host"),
         from_disk=best.disk_bytes_per_round > 0,
         with_draft=MODES[best.mode].needs_draft,
-    )
-
-
-def found_pairs(check: Callable[[], None]) -> tuple[DraftPair, ...]:
-    """Every installed draft with every installed target, as it is told to the window."""
-    return tuple(
-        DraftPair(pair.target, pair.draft, pair.kind == "head", pair.made_for_it, pair.problem or "")
-        for pair in pairs(check)
     )
 
 

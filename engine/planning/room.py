@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from engine.messages import MachineReport
+from engine.messages import LoadOptions, MachineReport
 from engine.placement.plan import Room
-from engine.planning.thresholds import GPU_RESERVE_BYTES, HOST_RESERVE_BYTES
+
+# Memory that other programs will want next.
+_HOST_RESERVE_BYTES = 256 << 20
+# Memory that the GPU's driver, its kernels and other programs need beside tensors.
+_GPU_RESERVE_BYTES = 512 << 20
 
 
-def read_room(report: MachineReport, ram_budget_bytes: int | None, vram_budget_bytes: int | None) -> Room:
-    """The memory that may be taken.
-
-    Args:
-        report: The machine.
-        ram_budget_bytes: For the whole process; None for all that is free.
-        vram_budget_bytes: Of the GPU; 0 leaves it alone.
-    """
-    host = report.memory.available_bytes - HOST_RESERVE_BYTES
+def read_room(report: MachineReport, options: LoadOptions) -> Room:
+    """The memory that may be taken of a machine."""
+    ram_budget_bytes, vram_budget_bytes = options.ram_budget_bytes, options.vram_budget_bytes
+    host = report.memory.available_bytes - _HOST_RESERVE_BYTES
     if ram_budget_bytes is not None and budget_is_free(report, ram_budget_bytes):
-        host = (
-            ram_budget_bytes - report.memory.process_bytes
-        )  # who names what is there has left others theirs
+        # Who names what is there has left others theirs.
+        host = ram_budget_bytes - report.memory.process_bytes
     usable = () if vram_budget_bytes == 0 else report.gpus
     if not usable:
         return Room(max(host, 0))
     gpu = max(usable, key=lambda gpu: gpu.free_bytes)
-    free = gpu.free_bytes - GPU_RESERVE_BYTES
+    free = gpu.free_bytes - _GPU_RESERVE_BYTES
     there = free if vram_budget_bytes is None else min(free, vram_budget_bytes)
     return Room(max(host, 0), gpu.device, max(0, there), gpu.unified)
 

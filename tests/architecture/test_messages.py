@@ -20,14 +20,6 @@ SAMPLES: dict[object, object] = {
     int: 1,
     float: 0.5,
     bool: True,
-    messages.Role: "user",
-    messages.PromptKind: "chat",
-    messages.MemoryUse: "weights",
-    messages.StopReason: "end",
-    messages.Effort: "low",
-    messages.ThinkingControl: "switch",
-    messages.Unit: "page",
-    messages.Basis: "guess",
 }
 
 
@@ -38,6 +30,8 @@ def _sample(annotation: object) -> object:
     if dataclasses.is_dataclass(annotation):
         return _instance(annotation)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Literal:
+        return arguments[0]
     if origin is tuple:
         return (_sample(arguments[0]),)
     if origin is dict:

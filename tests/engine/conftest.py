@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from engine.planning import kernel_table
-from engine.planning.probes import disk_speed, host_speed
+from engine.planning.probes import disks, host_speed
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
 from tests.support.stand_in import use_no_gpu
@@ -66,7 +66,7 @@ def small_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
         (kernel_table, "_RUNS_S", 0.0),
         (host_speed, "_BUFFER_BYTES", 1 << 20),
         (host_speed, "_OPERATOR_RUNS", 2),
-        (disk_speed, "_FILE_BYTES", 8 << 20),
+        (disks, "_FILE_BYTES", 8 << 20),
     ):
         monkeypatch.setattr(module, name, value)
 

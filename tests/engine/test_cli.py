@@ -191,7 +191,7 @@ _DRAFT_BYTES = 24_000_000
 _SLOW_DISK = """
 import sys, time
 from engine.cli import main
-from engine.planning.probes import host_memory
+from engine.planning import hardware
 from engine.weights.direct_reader import DirectReader
 
 read = DirectReader._read_block
@@ -201,7 +201,7 @@ def slow(reader, *arguments):
     read(reader, *arguments)
 
 DirectReader._read_block = slow
-host_memory.process_bytes = lambda: 0
+hardware.process_bytes = lambda: 0
 sys.exit(main(sys.argv[1:]))
 """
 

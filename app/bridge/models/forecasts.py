@@ -17,6 +17,7 @@ from app.settings.settings import Settings
 from engine.errors import EngineStopped, TenonError
 from engine.messages import (
     ErrorReport,
+    LoadOptions,
     ModelOutline,
     ModelPredicted,
     Prediction,
@@ -49,7 +50,7 @@ class Forecasts(QObject):
         self._waiting: list[ModelOutline] = []
         self._running: list[ModelOutline] = []  # those that the engine was asked about
         self._question: Question | None = None
-        self._settled: tuple[object, ...] = ()  # what the person had settled when these were asked
+        self._settled: LoadOptions | None = None  # what the person had settled when these were asked
         self._outlining = 0  # models of the catalogue that are on their way to be asked about
         self._looks = 0
 
@@ -61,15 +62,9 @@ class Forecasts(QObject):
             on_hub: Whether the hub may be asked for what is not of the catalogue; what was asked of it before and
                 is not answered is given up.
         """
-        options = load_options(self._settings)
-        settled = (
-            options.weights,
-            options.context,
-            options.ram_budget_bytes,
-            options.vram_budget_bytes,
-        )
-        if settled != self._settled:
-            self._settled = settled
+        options = self._options()
+        if options != self._settled:
+            self._settled = options
             self.forget()
         if on_hub:
             self._looks += 1
@@ -152,21 +147,21 @@ class Forecasts(QObject):
         self.known[model.reference] = Prediction(problem=error.message)
         self.changed.emit()
 
+    def _options(self) -> LoadOptions:
+        """What holds for every model, whichever is chosen."""
+        own = load_options(self._settings)
+        return LoadOptions(
+            weights=own.weights,
+            context=own.context,
+            ram_budget_bytes=own.ram_budget_bytes,
+            vram_budget_bytes=own.vram_budget_bytes,
+        )
+
     def _send(self) -> None:
         if self._running or not self._waiting:
             return
         self._running, self._waiting = self._waiting[:_AT_ONCE], self._waiting[_AT_ONCE:]
-        options = load_options(self._settings)
-        self._question = self._client.ask(
-            PredictModels(
-                "",
-                tuple(self._running),
-                options.weights,
-                options.context,
-                options.ram_budget_bytes,
-                options.vram_budget_bytes,
-            )
-        )
+        self._question = self._client.ask(PredictModels("", tuple(self._running), self._options()))
         self._question.done(self._take_prediction).failed(self._fail)
 
     def _take_prediction(self, predicted: ModelPredicted) -> None:

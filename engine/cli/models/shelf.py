@@ -54,7 +54,7 @@ def run_list(options: argparse.Namespace) -> int:
     if options.pairs:
         from engine.planning.pairs import pairs
 
-        found["pairs"] = [asdict(pair) for pair in pairs()]
+        found["pairs"] = [{**asdict(pair), "problem": pair.problem or None} for pair in pairs()]
     if options.json:
         print(json.dumps(found, ensure_ascii=False))
         return 0

@@ -1,12 +1,27 @@
-"""The disks below folders: what kind they are of, and what is free on them."""
+"""The disks below folders: their kind, what is free on them, and how fast they are read past the page cache."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.messages.machine import Disk
 from engine.placement.disk import disk_kind
+from engine.weights.direct_reader import DirectReader, Extent, PageMemory
+
+_RANGE_BYTES = 8 << 20
+_MOST_BYTES, _MOST_S = 512 << 20, 1.0
+# A file of this size says enough; a written one is of this size.
+_FILE_BYTES = 128 << 20
+# What must stay free beside a file that is written for this.
+_RESERVE_BYTES = 1 << 30
+_LOOKED_AT = 2000
 
 
 def read_disk(role: str, folder: Path) -> Disk:
@@ -19,3 +34,93 @@ def nearest_folder(folder: Path) -> Path:
     """The folder itself, or the nearest one above it that exists."""
     folder = folder.absolute()
     return next(one for one in (folder, *folder.parents) if one.is_dir())
+
+
+def read_bytes_per_s(folder: Path, check: Callable[[], None]) -> float | None:
+    """Bytes per second that sequential reads below a folder reach.
+
+    A large file that is there is read; where there is none a temporary one is written, read and deleted.
+
+    Args:
+        folder: It need not exist.
+        check: Called often; raises to cancel.
+
+    Returns:
+        None where nothing can be read: no large file, and no room or no right to write one.
+    """
+    there = nearest_folder(folder)
+    found = _large_file(there) if folder.is_dir() else None
+    try:
+        if found is not None:
+            return file_bytes_per_s(found, check)
+        with _temporary_file(there, check) as written:
+            return file_bytes_per_s(written, check)
+    except OSError:
+        return None
+
+
+def file_bytes_per_s(path: Path, check: Callable[[], None]) -> float:
+    """Bytes per second of reading a file, for a second at most.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    size = path.stat().st_size // _RANGE_BYTES * _RANGE_BYTES
+    if size == 0:
+        raise OSError(f"{path} is too small to measure with")
+    reader = DirectReader([path])
+    try:
+        # One range is always on its way while another one is waited for.
+        memories = [PageMemory(_RANGE_BYTES) for _ in range(2)]
+        begun = time.perf_counter()
+        pending = deque(
+            reader.submit([Extent(path, at * _RANGE_BYTES, _RANGE_BYTES)], memory)
+            for at, memory in enumerate(memories[: size // _RANGE_BYTES])
+        )
+        asked, done = len(pending) * _RANGE_BYTES, 0
+        while pending:
+            check()
+            read = pending.popleft()
+            read.wait()
+            if read.error is not None:
+                raise read.error
+            done += _RANGE_BYTES
+            # What was read once may be in a cache of the disk's own, so the file's end is the end.
+            if asked < min(size, _MOST_BYTES) and time.perf_counter() - begun < _MOST_S:
+                extent, memory = Extent(path, asked, _RANGE_BYTES), memories[asked // _RANGE_BYTES % 2]
+                pending.append(reader.submit([extent], memory))
+                asked += _RANGE_BYTES
+        return done / (time.perf_counter() - begun)
+    finally:
+        reader.close()
+
+
+def _large_file(folder: Path) -> Path | None:
+    """A file that is large enough to measure with, the largest of the first few thousand."""
+    largest, size = None, _FILE_BYTES - 1
+    looked_at = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            looked_at += 1
+            if looked_at > _LOOKED_AT:
+                return largest
+            path = Path(place, name)
+            with suppress(OSError):
+                if path.is_file() and path.stat().st_size > size:
+                    largest, size = path, path.stat().st_size
+    return largest
+
+
+@contextmanager
+def _temporary_file(folder: Path, check: Callable[[], None]) -> Iterator[Path]:
+    status = os.statvfs(folder) if hasattr(os, "statvfs") else None
+    if status is not None and status.f_bavail * status.f_frsize < _RESERVE_BYTES + _FILE_BYTES:
+        raise OSError("no room to measure")
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".tenon-disk-") as file:
+        block = os.urandom(_RANGE_BYTES)  # a disk that compresses must not be flattered
+        for _ in range(_FILE_BYTES // _RANGE_BYTES):
+            check()
+            file.write(block)
+        file.flush()
+        os.fsync(file.fileno())
+        yield Path(file.name)

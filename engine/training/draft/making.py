@@ -20,8 +20,8 @@ from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.placement.resident import Resident
-from engine.planning.hardware import usable_cores
 from engine.planning.model_planner import model_planner
+from engine.planning.probes.processor import usable_cores
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.training.draft.data import examples_of, prompts_of, read_records
 from engine.training.draft.features import Example, batch_of

@@ -21,11 +21,10 @@ from engine.modes import MODES
 from engine.placement import LayerOffloadPlan, ResidentPlan, SplitPlan, StreamedPlan
 from engine.placement.footprint import Sizes, device_format
 from engine.placement.plan import Room
-from engine.planning import format_choice
+from engine.planning import format_choice, hardware
 from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlanner
 from engine.planning.model_facts import TargetFacts
-from engine.planning.probes import host_memory
 from engine.planning.probes.control_groups import read_group_limits
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
@@ -113,9 +112,9 @@ def test_a_budget_that_its_group_has_needs_no_reserve_beside_it(
     (tmp_path / "memory.max").write_text("630000000\n")
     (tmp_path / "memory.current").write_text("350000000\n")
     limits = read_group_limits(tmp_path, tmp_path / "own")
-    monkeypatch.setattr(host_memory, "read_group_limits", lambda: limits)
-    monkeypatch.setattr(host_memory, "process_bytes", lambda: 350_000_000)
-    report = replace(machine("laptop-8gb"), memory=host_memory.read_host_memory())
+    monkeypatch.setattr(hardware, "read_group_limits", lambda: limits)
+    monkeypatch.setattr(hardware, "process_bytes", lambda: 350_000_000)
+    report = replace(machine("laptop-8gb"), memory=hardware.read_host_memory())
     large = TargetFacts("model", replace(config, intermediate_size=60_000))
 
     def load(budget: int | None) -> LoadPlan:

@@ -164,8 +164,8 @@ def test_a_model_that_is_not_here_is_planned_from_its_config(tmp_path: Path) -> 
     found: ModelPlanner = model_planner(options, machine("laptop-8gb"), fetch)
     assert asked == ["someone/llama-7b"]
     assert found.plan.model == "someone/llama-7b"
-    assert found.plan.chosen is not None
+    assert found.plan.chosen
     assert json.dumps(found.plan.as_json())
     full = replace(machine("laptop-8gb"), disks=machine("laptop-16gb-low-disk").disks)
     assert "13.5" not in str(found.plan.reason)
-    assert model_planner(options, full, fetch).plan.chosen is None
+    assert model_planner(options, full, fetch).plan.chosen == ""

@@ -9,8 +9,9 @@ from engine.hub import bundled
 from engine.hub.installed import cache_folder
 from engine.hub.local_import import import_model
 from engine.hub.model_folders import models_folder
+from engine.messages import DraftPair
 from engine.planning import pairs as pairs_module
-from engine.planning.pairs import Pair, pairs
+from engine.planning.pairs import pairs
 from tests.support.checkpoints import train_tokenizer, write_checkpoint
 
 
@@ -33,14 +34,14 @@ def three(llama_folder: Path, tmp_path: Path) -> Path:
     return other
 
 
-def found() -> dict[str, Pair]:
+def found() -> dict[str, DraftPair]:
     return {pair.draft: pair for pair in pairs()}
 
 
 def test_each_draft_fits_or_has_its_reason(three: Path) -> None:
     table = found()
     assert set(table) == {"small", "other"}
-    assert table["small"] == Pair("target", "small", "draft", True, None)
+    assert table["small"] == DraftPair("target", "small", "draft", True, "")
     assert (table["other"].made_for_it, table["other"].kind) == (False, "draft")
     assert "is missing in the model" in str(table["other"].problem)
 

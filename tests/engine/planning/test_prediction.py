@@ -14,6 +14,7 @@ from engine.messages import (
     Cancel,
     Failed,
     FindPairs,
+    LoadOptions,
     ModelOutline,
     ModelPredicted,
     PairsFound,
@@ -38,7 +39,7 @@ def outline(name: str, draft: str | None = None) -> ModelOutline:
 
 
 def test_a_model_that_fits_gets_its_mode_speed_and_memory() -> None:
-    found = predict(outline("qwen3-8b", "qwen3-0.6b"), PredictModels("", ()), machine("desktop-16gb-8gb"))
+    found = predict(outline("qwen3-8b", "qwen3-0.6b"), LoadOptions(), machine("desktop-16gb-8gb"))
     assert (found.problem, found.basis) == ("", "rest")
     assert found.mode is not None
     assert found.tokens_per_second is not None
@@ -49,7 +50,7 @@ def test_a_model_that_fits_gets_its_mode_speed_and_memory() -> None:
 
 
 def test_what_cannot_run_says_why_and_what_is_larger_than_memory_comes_from_the_disk() -> None:
-    wanted = PredictModels("", ())
+    wanted = LoadOptions()
     low = predict(outline("llama-3.3-70b-instruct"), wanted, machine("laptop-16gb-low-disk"))
     assert low.mode is None
     assert "of disk" in low.problem
@@ -59,13 +60,13 @@ def test_what_cannot_run_says_why_and_what_is_larger_than_memory_comes_from_the_
 
 def test_a_config_that_tenon_does_not_run_is_a_problem_and_no_failure(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"architectures": ["MambaForCausalLM"], "model_type": "mamba"}')
-    found = predict(ModelOutline("odd", str(tmp_path)), PredictModels("", ()), machine("apple-16gb"))
+    found = predict(ModelOutline("odd", str(tmp_path)), LoadOptions(), machine("apple-16gb"))
     assert "Mamba" in found.problem
 
 
 def test_the_engine_answers_for_each_model_in_order_and_can_be_stopped(client: EngineClient) -> None:
     names = ("smollm2-360m-instruct", "qwen3-0.6b")
-    client.engine.submit(PredictModels("ask", tuple(map(outline, names)), context=2048))
+    client.engine.submit(PredictModels("ask", tuple(map(outline, names)), LoadOptions(context=2048)))
     events = [client.wait_for(ModelPredicted) for _ in names]
     assert [event.reference for event in events if isinstance(event, ModelPredicted)] == list(names)
     client.engine.submit(Cancel("late"))

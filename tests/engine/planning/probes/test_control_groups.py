@@ -5,7 +5,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.planning.probes import host_memory, processor
+from engine.planning import hardware
+from engine.planning.probes import processor
 from engine.planning.probes.control_groups import GroupLimits, read_group_limits
 
 
@@ -48,9 +49,9 @@ def test_without_groups_there_is_no_limit(tmp_path: Path) -> None:
 
 def test_memory_and_cores_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = GroupLimits(memory_bytes=5_000_000, free_bytes=700_000, processors=1.9)
-    monkeypatch.setattr(host_memory, "read_group_limits", lambda: limits)
+    monkeypatch.setattr(hardware, "read_group_limits", lambda: limits)
     monkeypatch.setattr(processor, "read_group_limits", lambda: limits)
-    found = host_memory.read_host_memory()
+    found = hardware.read_host_memory()
     assert (found.total_bytes, found.available_bytes) == (5_000_000, 700_000)
     monkeypatch.setattr(psutil, "cpu_count", lambda logical=True: 8)
     monkeypatch.setattr(processor.os, "sched_getaffinity", lambda pid: set(range(8)), raising=False)
