@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import queue
-import signal
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TextIO
 
-from engine.cli.interrupt import on_interrupt
-from engine.cli.mode_options import add_mode_options, given_mode_options
-from engine.cli.parser import add_load_options, load_options
+from engine.cli.parser import add_json, add_load_options, load_options
 from engine.cli.read_ahead import read_ahead
+from engine.cli.terminal import on_interrupt
 from engine.documents import read_attachment
 from engine.errors import InvalidOption
 from engine.messages import (
@@ -24,13 +23,16 @@ from engine.messages import (
     Failed,
     Finished,
     Generate,
+    ModeOption,
     Notice,
+    OptionValue,
     Reply,
     SamplingOptions,
     Thinking,
     TokensAdded,
+    shared_options,
 )
-from engine.modes import MODES
+from engine.modes import MODES, descriptors
 from engine.sentences import either
 
 _TEMPERATURE = (
@@ -57,7 +59,7 @@ def add_to(commands: Any) -> None:
     ask.add_argument("prompt", metavar="PROMPT", help="the question; - reads standard input")
     add_load_options(ask)
     ask.add_argument("--mode", default="auto", help=f"{either(['auto', *MODES])} (default: %(default)s)")
-    add_mode_options(ask)
+    _add_mode_options(ask)
     ask.add_argument("--verify", default="sample-and-match", metavar="RULE", help=_VERIFY)
     ask.add_argument(
         "--max-tokens", metavar="N", type=int, help="the reply's limit (default: the context's end)"
@@ -109,7 +111,42 @@ def add_to(commands: Any) -> None:
         help="text, PDF, DOCX, HTML or EPUB that the question is about; may be repeated",
     )
     ask.add_argument("--raw", action="store_true", help="continue PROMPT as it is, without a chat template")
-    ask.add_argument("--json", action="store_true", help="print one JSON object at the end and nothing else")
+    add_json(ask)
+
+
+def _add_mode_options(parser: argparse.ArgumentParser) -> None:
+    """Add an option of the command line for each option of a mode."""
+    group = parser.add_argument_group("options of modes")
+    for option in shared_options(descriptors()).values():
+        flag = f"--{option.name.replace('_', '-')}"
+        if option.is_switch:
+            switch = argparse.BooleanOptionalAction
+            group.add_argument(flag, action=switch, help=_help(option))
+        else:
+            group.add_argument(
+                flag,
+                metavar="N",
+                type=float if option.places else int,
+                help=f"{_help(option)} ({option.least:g} to {option.most:g}; default: {_defaults(option)})",
+            )
+
+
+def _given_mode_options(options: argparse.Namespace) -> dict[str, OptionValue]:
+    """The values that were given."""
+    known = shared_options(descriptors())
+    return {name: value for name, value in vars(options).items() if name in known and value is not None}
+
+
+def _help(option: ModeOption) -> str:
+    return option.help.removesuffix(".").replace("%", "%%")
+
+
+def _defaults(option: ModeOption) -> str:
+    """The default, or that of each mode where they differ."""
+    if option.default is not None:
+        return f"{option.default:g}"
+    own = {mode.name: mode.values({}).get(option.name) for mode in MODES.values()}
+    return ", ".join(f"{value:g} in {name}" for name, value in own.items() if value is not None)
 
 
 def _ask(options: argparse.Namespace) -> int:
@@ -119,13 +156,9 @@ def _ask(options: argparse.Namespace) -> int:
 
     events: queue.Queue[Event] = queue.Queue()
     engine = Engine(events.put)
-    previous = on_interrupt(lambda: engine.submit(Cancel(request.request_id)))
-    try:
+    with on_interrupt(lambda: engine.submit(Cancel(request.request_id))), closing(engine):
         engine.submit(request)
         return _follow(events, None if options.json else sys.stdout)
-    finally:
-        engine.close()
-        signal.signal(signal.SIGINT, previous)
 
 
 def _follow(events: queue.Queue[Event], stream: TextIO | None) -> int:
@@ -170,7 +203,7 @@ def _request(options: argparse.Namespace) -> Generate:
         options=load_options(
             options,
             mode=options.mode,
-            mode_options=given_mode_options(options),
+            mode_options=_given_mode_options(options),
             threads=options.threads,
             gpu_layers=options.gpu_layers,
         ),

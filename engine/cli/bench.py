@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import queue
-import signal
-import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.interrupt import on_interrupt
-from engine.cli.parser import add_load_options, load_options
+from engine.cli.parser import add_json, add_load_options, load_options
+from engine.cli.terminal import on_interrupt, show_status
 from engine.messages import Event
 
 if TYPE_CHECKING:
@@ -34,14 +33,12 @@ def add_to(commands: Any) -> None:
         "--max-tokens", metavar="N", type=int, default=64, help="of each reply (default: %(default)s)"
     )
     bench.add_argument("--threads", metavar="N", type=int, help="CPU threads")
-    bench.add_argument(
-        "--json", action="store_true", help="print one JSON object at the end and nothing else"
-    )
+    add_json(bench)
 
 
 def _bench(options: argparse.Namespace) -> int:
     from engine import Engine
-    from engine.benchmark import Benchmark, BenchmarkFinished
+    from engine.benchmark import Benchmark, BenchmarkFinished, BenchmarkProgress
     from engine.hub.installed import cache_folder
     from engine.hub.model_folders import models_folder
     from engine.modes import MODES
@@ -49,7 +46,11 @@ def _bench(options: argparse.Namespace) -> int:
     from engine.planning.model_planner import model_planner
 
     wanted = load_options(options, threads=options.threads)
-    measure_report(models_folder(), cache_folder(), _say_measuring)
+    measure_report(
+        models_folder(),
+        cache_folder(),
+        lambda what, share: show_status(f"Measuring the machine ({share:.0%}) {what}"),
+    )
     plan = model_planner(wanted).plan
     modes = options.modes or [mode.mode for mode in plan.modes if mode.mode in MODES and not mode.refusal]
     events: queue.Queue[Event] = queue.Queue()
@@ -58,48 +59,22 @@ def _bench(options: argparse.Namespace) -> int:
     def told(event: BenchmarkEvent) -> None:
         if isinstance(event, BenchmarkFinished):
             finished.append(event)
-        else:
-            _say(event)
+        elif isinstance(event, BenchmarkProgress):
+            loading = "" if event.load_share is None else f", loading {event.load_share:.0%}"
+            show_status(f"{event.mode}: {event.done} of {event.total} replies{loading}")
 
     engine = Engine(events.put)
     benchmark = Benchmark(wanted, modes, engine.submit, told, max_tokens=options.max_tokens)
-    previous = on_interrupt(benchmark.cancel)
-    try:
+    with on_interrupt(benchmark.cancel), closing(engine):
         benchmark.start()
         while not benchmark.over:
             benchmark.take(events.get())
-    finally:
-        engine.close()
-        signal.signal(signal.SIGINT, previous)
-    _say_nothing()
+    show_status()
     if options.json:
         print(json.dumps(finished[0].as_json(), ensure_ascii=False))
     else:
         print("\n".join(_table(finished[0].rows)))
     return 130 if finished[0].cancelled else 0
-
-
-def _say_measuring(what: str, share: float) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\033[KMeasuring the machine ({share:.0%}) {what}", end="", file=sys.stderr, flush=True)
-
-
-def _say(event: BenchmarkEvent) -> None:
-    from engine.benchmark import BenchmarkProgress
-
-    if isinstance(event, BenchmarkProgress) and sys.stderr.isatty():
-        loading = "" if event.load_share is None else f", loading {event.load_share:.0%}"
-        print(
-            f"\r\033[K{event.mode}: {event.done} of {event.total} replies{loading}",
-            end="",
-            file=sys.stderr,
-            flush=True,
-        )
-
-
-def _say_nothing() -> None:
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def _table(rows: tuple[BenchmarkRow, ...]) -> list[str]:

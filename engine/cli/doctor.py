@@ -8,6 +8,8 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from engine.cli.parser import add_json
+from engine.cli.terminal import show_status
 from engine.sizes import readable
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ def add_to(commands: Any) -> None:
     )
     doctor.set_defaults(run=_doctor)
     doctor.add_argument("--measure", action="store_true", help="measure again, even where it was done before")
-    doctor.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    add_json(doctor)
 
 
 def _doctor(options: argparse.Namespace) -> int:
@@ -32,8 +34,7 @@ def _doctor(options: argparse.Namespace) -> int:
     from engine.planning.hardware_report import measure_report
 
     def progress(what: str, share: float) -> None:
-        if sys.stderr.isatty():
-            print(f"\r\033[KMeasuring: {what} ({share:.0%})" if what else "\r\033[K", end="", file=sys.stderr)
+        show_status(f"Measuring: {what} ({share:.0%})" if what else "")
 
     try:
         report = measure_report(models_folder(), cache_folder(), progress, again=options.measure)

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
-import threading
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.cli.parser import add_json
+from engine.cli.terminal import stopped_by_interrupt
 from engine.errors import AddonUnusable, Cancelled, InvalidOption
 from engine.sizes import readable
 
 if TYPE_CHECKING:
-    from engine.gpu_addon.installation import AddonPlan, AddonProgress, Installation
-    from engine.gpu_addon.installed_addon import Outcome
+    from engine.gpu_addon.installation import AddonPlan, AddonProgress
     from engine.gpu_addon.status import GpuStatus
-    from engine.hub.download.stop import StopSignal
-
-_LOOK_EVERY_S = 0.1
 
 
 def add_to(commands: Any) -> None:
@@ -35,7 +31,7 @@ def add_to(commands: Any) -> None:
     actions = gpu.add_subparsers(title="actions", metavar="ACTION")
     status = actions.add_parser("status", help="say what there is, what is installed and whether it works")
     status.set_defaults(run=_status)
-    _add_json(status)
+    add_json(status)
     install = actions.add_parser(
         "install",
         help="fetch GPU support for this machine",
@@ -47,22 +43,18 @@ def add_to(commands: Any) -> None:
     install.add_argument("--index", metavar="URL", help="fetch from this package index instead of PyTorch's")
     install.add_argument("--dry-run", action="store_true", help="only say what would be fetched")
     install.add_argument("--yes", action="store_true", help="do not ask")
-    _add_json(install)
+    add_json(install)
     remove = actions.add_parser(
         "remove", help="remove GPU support, and what is left of an unfinished download"
     )
     remove.set_defaults(run=_remove)
     remove.add_argument("--dry-run", action="store_true", help="only say what would be freed")
-    _add_json(remove)
+    add_json(remove)
     # What an installed app starts to check an add-on; without help it is not listed.
     check = actions.add_parser("check")
     check.set_defaults(run=_check)
     check.add_argument("folder", type=Path)
     check.add_argument("result", type=Path)
-
-
-def _add_json(action: argparse.ArgumentParser) -> None:
-    action.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
 def _status(options: argparse.Namespace) -> int:
@@ -81,10 +73,10 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _install(options: argparse.Namespace) -> int:
-    from engine.gpu_addon.installation import Installation, make_plan
+    from engine.gpu_addon.installation import Installation
     from engine.hub.download.stop import StopSignal
 
-    plan = _plan(options, make_plan)
+    plan = _plan(options)
     result: dict[str, Any] = {"state": "offered", **_planned(plan)}
     if not options.json:
         print(_offered(plan))
@@ -94,8 +86,10 @@ def _install(options: argparse.Namespace) -> int:
             print("It is installed already.")
     elif not options.dry_run and _agreed(options):
         stop = StopSignal()
-        outcome = _fetch(Installation(plan, stop, _progress(plan, options.json)), stop)
-        if outcome is None:
+        installation = Installation(plan, stop, _progress(plan, options.json))
+        try:
+            outcome = stopped_by_interrupt(installation.run, stop)
+        except Cancelled:
             print("Paused: the same command goes on.", file=sys.stderr)
             result["state"] = "paused"
         else:
@@ -108,8 +102,9 @@ def _install(options: argparse.Namespace) -> int:
     return {"paused": 130}.get(result["state"], 1 if result.get("problem") else 0)
 
 
-def _plan(options: argparse.Namespace, make_plan: Any) -> AddonPlan:
+def _plan(options: argparse.Namespace) -> AddonPlan:
     from engine.gpu_addon.addon import known_addons
+    from engine.gpu_addon.installation import make_plan
     from engine.gpu_addon.status import look_for_addons
 
     choice, torch = look_for_addons()
@@ -124,8 +119,7 @@ def _plan(options: argparse.Namespace, make_plan: Any) -> AddonPlan:
         if not addons:
             names = ", ".join(addon.name for addon in known_addons())
             raise InvalidOption(f"There is no GPU support {options.addon!r}: choose one of {names}.")
-    plan: AddonPlan = make_plan(addons, torch, options.index)
-    return plan
+    return make_plan(addons, torch, options.index)
 
 
 def _is_here(plan: AddonPlan) -> bool:
@@ -166,34 +160,6 @@ def _progress(plan: AddonPlan, silent: bool) -> Any:
     return show
 
 
-def _fetch(installation: Installation, stop: StopSignal) -> Outcome | None:
-    """In a thread, so that Ctrl+C is heard at once; None where that paused it."""
-    from engine.cli.interrupt import on_interrupt
-
-    ended: list[Outcome | BaseException] = []
-    pressed = threading.Event()
-
-    def work() -> None:
-        try:
-            ended.append(installation.run())
-        except BaseException as error:
-            ended.append(error)
-
-    previous = on_interrupt(pressed.set)
-    thread = threading.Thread(target=work, name="gpu-support")
-    thread.start()
-    while thread.is_alive():
-        thread.join(_LOOK_EVERY_S)
-        if pressed.is_set():
-            stop.set()
-    signal.signal(signal.SIGINT, previous)
-    if isinstance(ended[0], Cancelled):
-        return None
-    if isinstance(ended[0], BaseException):
-        raise ended[0]
-    return ended[0]
-
-
 def _remove(options: argparse.Namespace) -> int:
     from engine.gpu_addon.installed_addon import removable_bytes, remove_all
 
@@ -215,7 +181,6 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _offered(plan: AddonPlan) -> str:
-
     lines = [
         f"{plan.addon.title} for torch {plan.torch}: {readable(plan.size_bytes)} to fetch from {plan.address}, "
         f"{readable(plan.unpacked_bytes)} on the disk"

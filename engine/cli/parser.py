@@ -70,6 +70,11 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
 def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
     """The load options of a command line.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.parser import add_load_options, load_options
+from engine.cli.parser import add_json, add_load_options, load_options
+from engine.cli.terminal import show_status
 from engine.errors import InvalidOption, ModelNotFound
 from engine.json_text import read_json
 from engine.messages import MachineReport
@@ -31,7 +31,7 @@ def add_to(commands: Any) -> None:
     plan.add_argument(
         "--machine", metavar="FILE", type=Path, help="plan for another machine: its `tenon doctor --json`"
     )
-    plan.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    add_json(plan)
 
 
 def _plan(options: argparse.Namespace) -> int:
@@ -43,11 +43,9 @@ def _plan(options: argparse.Namespace) -> int:
     wanted = load_options(options)
     report = None if options.machine is None else _read_machine(options.machine)
     if report is None:
-        if sys.stderr.isatty():
-            print("Measuring the machine, if it is the first time ...", end="", file=sys.stderr, flush=True)
+        show_status("Measuring the machine, if it is the first time ...")
         measure_report(models_folder(), cache_folder())
-        if sys.stderr.isatty():
-            print("\r\033[K", end="", file=sys.stderr)
+        show_status()
     plan = model_planner(wanted, report, _find).plan
     if options.json:
         print(json.dumps(plan.as_json(), ensure_ascii=False))

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from engine.cli.parser import add_json
+
 
 def add_to(commands: Any) -> None:
     """Add the subcommand to the parser's subcommands."""
@@ -14,7 +16,7 @@ def add_to(commands: Any) -> None:
         help="search, download, import, list, check and remove models",
         description="The models on this machine, and those of the hub.",
     )
-    actions = models.add_subparsers(title="actions", metavar="ACTION", required=True)
+    actions = models.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
     _add_search(actions)
     _add_list(actions)
     _add_get(actions)
@@ -40,18 +42,18 @@ def _add_search(actions: Any) -> None:
         "--limit", metavar="N", type=int, default=20, help="most results of the hub (default: %(default)s)"
     )
     search.add_argument("--offline", action="store_true", help="look in the catalogue alone")
-    _add_json(search)
+    add_json(search)
 
 
 def _add_list(actions: Any) -> None:
     list_ = actions.add_parser("list", help="the installed models and unfinished downloads")
-    list_.set_defaults(run=_list)
+    list_.set_defaults(run=_on_shelf)
     list_.add_argument(
         "--pairs",
         action="store_true",
         help="also say which drafts work with which models, and why others do not",
     )
-    _add_json(list_)
+    add_json(list_)
 
 
 def _add_get(actions: Any) -> None:
@@ -81,12 +83,12 @@ def _add_get(actions: Any) -> None:
     )
     get.add_argument("--name", metavar="NAME", help="what to call it (default: the repository's name)")
     get.add_argument("--dry-run", action="store_true", help="say what would be downloaded")
-    _add_json(get)
+    add_json(get)
 
 
 def _add_import(actions: Any) -> None:
     import_ = actions.add_parser("import", help="use a model that is on this machine already")
-    import_.set_defaults(run=_import)
+    import_.set_defaults(run=_on_shelf)
     import_.add_argument(
         "path", metavar="PATH", nargs="+", type=Path, help="a folder, a GGUF file, or the files of one model"
     )
@@ -107,12 +109,12 @@ def _add_import(actions: Any) -> None:
         default=[],
         help="a model that it drafts for",
     )
-    _add_json(import_)
+    add_json(import_)
 
 
 def _add_remove(actions: Any) -> None:
     remove = actions.add_parser("remove", help="remove models, or unfinished downloads")
-    remove.set_defaults(run=_remove)
+    remove.set_defaults(run=_on_shelf)
     remove.add_argument("model", metavar="MODEL", nargs="+", help="an installed model's name")
     remove.add_argument(
         "--drafts", action="store_true", help="also the drafts and heads that belong to it alone"
@@ -120,14 +122,14 @@ def _add_remove(actions: Any) -> None:
     remove.add_argument(
         "--dry-run", action="store_true", help="say what would be removed, and what that frees"
     )
-    _add_json(remove)
+    add_json(remove)
 
 
 def _add_verify(actions: Any) -> None:
     verify = actions.add_parser("verify", help="hash the files again and compare")
-    verify.set_defaults(run=_verify)
+    verify.set_defaults(run=_on_shelf)
     verify.add_argument("model", metavar="MODEL", nargs="*", help="installed models' names (default: all)")
-    _add_json(verify)
+    add_json(verify)
 
 
 def _add_folders(actions: Any) -> None:
@@ -137,7 +139,7 @@ def _add_folders(actions: Any) -> None:
         description="Folders of other programs and added ones are read where they are, and never changed. Close "
         "Tenon's window before its own models are moved.",
     )
-    folders.set_defaults(run=_folders)
+    folders.set_defaults(run=_on_shelf)
     folders.add_argument("--add", metavar="FOLDER", type=Path, help="read the models of another folder")
     folders.add_argument("--forget", metavar="FOLDER", type=Path, help="read an added folder no longer")
     folders.add_argument(
@@ -146,7 +148,7 @@ def _add_folders(actions: Any) -> None:
         type=Path,
         help="move Tenon's own models to an empty folder; the same command goes on after a stop",
     )
-    _add_json(folders)
+    add_json(folders)
 
 
 def _add_token(actions: Any) -> None:
@@ -155,13 +157,9 @@ def _add_token(actions: Any) -> None:
         help="keep an access token for gated models in the system's keyring",
         description="Reads the token from standard input, or asks for it without showing it.",
     )
-    token.set_defaults(run=_token)
+    token.set_defaults(run=_on_shelf)
     token.add_argument("--forget", action="store_true", help="remove it from the keyring")
-    _add_json(token)
-
-
-def _add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    add_json(token)
 
 
 # The hub's client library takes a while to import: only the action that runs does.
@@ -173,43 +171,21 @@ def _search(options: argparse.Namespace) -> int:
     return run(options)
 
 
-def _list(options: argparse.Namespace) -> int:
-    from engine.cli.models.shelf import run_list
-
-    return run_list(options)
-
-
 def _get(options: argparse.Namespace) -> int:
     from engine.cli.models.get import run
 
     return run(options)
 
 
-def _import(options: argparse.Namespace) -> int:
-    from engine.cli.models.shelf import run_import
+def _on_shelf(options: argparse.Namespace) -> int:
+    from engine.cli.models import shelf
 
-    return run_import(options)
-
-
-def _remove(options: argparse.Namespace) -> int:
-    from engine.cli.models.shelf import run_remove
-
-    return run_remove(options)
-
-
-def _folders(options: argparse.Namespace) -> int:
-    from engine.cli.models.folders import run_folders
-
-    return run_folders(options)
-
-
-def _verify(options: argparse.Namespace) -> int:
-    from engine.cli.models.shelf import run_verify
-
-    return run_verify(options)
-
-
-def _token(options: argparse.Namespace) -> int:
-    from engine.cli.models.shelf import run_token
-
-    return run_token(options)
+    run = {
+        "list": shelf.run_list,
+        "import": shelf.run_import,
+        "remove": shelf.run_remove,
+        "verify": shelf.run_verify,
+        "folders": shelf.run_folders,
+        "token": shelf.run_token,
+    }
+    return run[options.action](options)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
-import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.cli.interrupt import on_interrupt
 from engine.cli.models.progress import ProgressLine
+from engine.cli.terminal import stopped_by_interrupt
 from engine.errors import Cancelled, TenonError
 from engine.hub.connection import Hub
 from engine.hub.download.download import Download, Progress
@@ -23,25 +20,11 @@ from engine.hub.model_folders import models_folder
 from engine.hub.offer import Offer, make_offer
 from engine.sizes import readable
 
-_LOOK_EVERY_S = 0.1
-
-
-@dataclass
-class _Interrupt:
-    """A flag for Ctrl+C. A signal's handler sets it and takes no lock."""
-
-    pressed: bool = False
-
-    def press(self) -> None:
-        self.pressed = True
-
 
 def run(options: argparse.Namespace) -> int:
     """Run the action; the exit code."""
     models = models_folder()
     hub = Hub()
-    interrupt = _Interrupt()
-    previous = on_interrupt(interrupt.press)
     results: list[dict[str, Any]] = []
     try:
         for reference in options.model:
@@ -56,11 +39,10 @@ def run(options: argparse.Namespace) -> int:
                 result["state"] = "installed"
                 _say(options, f"{offer.plan.name} is installed already.")
                 continue
-            code = _fetch(hub, models, offer, interrupt, options, result)
+            code = _fetch(hub, models, offer, options, result)
             if code:
                 return code
     finally:
-        signal.signal(signal.SIGINT, previous)
         hub.close()
         if options.json:
             print(json.dumps({"models": results}, ensure_ascii=False))
@@ -89,7 +71,6 @@ def _fetch(
     hub: Hub,
     models: Path,
     offer: Offer,
-    interrupt: _Interrupt,
     options: argparse.Namespace,
     result: dict[str, Any],
 ) -> int:
@@ -102,32 +83,15 @@ def _fetch(
         for other in stored_downloads(models)
         if other.plan.name != offer.plan.name and other.stored.state == "queued"
     )
-    ended: list[Path | BaseException] = []
 
     def show(progress: Progress) -> None:
         line.show(progress.done_bytes, progress.total_bytes, progress.message)
 
-    def work() -> None:
-        try:
-            ended.append(download.run(hub, stop, show, queued_bytes=lambda: others))
-        except BaseException as error:
-            ended.append(error)
-
-    thread = threading.Thread(target=work, name="download")
-    thread.start()
-    while thread.is_alive():
-        thread.join(_LOOK_EVERY_S)
-        if interrupt.pressed:
-            stop.set()
-    line.end()
-    outcome = ended[0]
-    if isinstance(outcome, Path):
-        result.update(state="installed", folder=str(outcome))
-        _say(options, f"{offer.plan.name} is installed in {outcome}")
-        if offer.drafts:
-            _say(options, f"Drafts for it, to get beside it: {', '.join(offer.drafts)}")
-        return 0
-    if isinstance(outcome, Cancelled):
+    try:
+        folder = stopped_by_interrupt(
+            lambda: download.run(hub, stop, show, queued_bytes=lambda: others), stop
+        )
+    except Cancelled:
         download.keep("paused")
         result.update(state="paused", done_bytes=download.done_bytes())
         print(
@@ -136,10 +100,17 @@ def _fetch(
             file=sys.stderr,
         )
         return 130
-    if isinstance(outcome, TenonError):
-        download.keep("failed", outcome.message)
-        result.update(state="failed", message=outcome.message, done_bytes=download.done_bytes())
-    raise outcome
+    except TenonError as error:
+        download.keep("failed", error.message)
+        result.update(state="failed", message=error.message, done_bytes=download.done_bytes())
+        raise
+    finally:
+        line.end()
+    result.update(state="installed", folder=str(folder))
+    _say(options, f"{offer.plan.name} is installed in {folder}")
+    if offer.drafts:
+        _say(options, f"Drafts for it, to get beside it: {', '.join(offer.drafts)}")
+    return 0
 
 
 def _is_installed(offer: Offer) -> bool:

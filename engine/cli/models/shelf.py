@@ -1,4 +1,4 @@
-"""``tenon models list``, ``import``, ``remove``, ``verify`` and ``token``: the models on this machine."""
+"""``tenon models list``, ``import``, ``remove``, ``verify``, ``folders`` and ``token``: the models on this machine."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from dataclasses import asdict
 from typing import Any
 
 from engine.cli.models.progress import ProgressLine
+from engine.errors import OutOfDisk
 from engine.hub.access_token import forget_token, keep_token
 from engine.hub.bundled import bundled_models
 from engine.hub.download.download_queue import stored_downloads
 from engine.hub.inventory import InstalledModel, installed_model, installed_models, plan_removal, remove
 from engine.hub.local_import import import_model
-from engine.hub.model_folders import models_folder
-from engine.hub.other_programs import other_models
+from engine.hub.model_folders import add_folder, forget_folder, models_folder
+from engine.hub.model_move import finish_move, move_models, unfinished_move
+from engine.hub.other_programs import other_folders, other_models
 from engine.hub.record import record_as_json
 from engine.hub.verification import verify
+from engine.sentences import say
 from engine.sizes import readable
 
 
@@ -154,6 +157,46 @@ def run_verify(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({"models": results}, ensure_ascii=False))
     return 0 if sound else 1
+
+
+def run_folders(options: argparse.Namespace) -> int:
+    """Settle what was asked for and list the folders; the exit code."""
+    finish_move()
+    try:
+        if options.add is not None:
+            add_folder(options.add)
+        if options.forget is not None:
+            forget_folder(str(options.forget.expanduser().absolute()))
+    except OSError as error:
+        raise OutOfDisk(
+            say("The list of folders cannot be written ({reason}).", reason=error.strerror)
+        ) from error
+    if options.move is not None:
+        line = ProgressLine(str(options.move), silent=options.json)
+        try:
+            move_models(options.move, line.show)
+        except KeyboardInterrupt:
+            print(
+                "tenon: Stopped; the models are where they were. The same command goes on.", file=sys.stderr
+            )
+            return 130
+        finally:
+            line.end()
+    move = unfinished_move()
+    found = {
+        "own": str(models_folder()),
+        "unfinished_move": None if move is None else str(move.target),
+        "others": [{"source": folder.source, "path": str(folder.path)} for folder in other_folders()],
+    }
+    if options.json:
+        print(json.dumps(found, ensure_ascii=False))
+        return 0
+    print(f"{found['own']}: Tenon's own models")
+    if move is not None:
+        print(f"  A move to {move.target} is not finished: move there again.")
+    for folder in other_folders():
+        print(f"{folder.path}: {folder.source or 'added'}")
+    return 0
 
 
 def run_token(options: argparse.Namespace) -> int:

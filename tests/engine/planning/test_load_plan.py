@@ -162,7 +162,7 @@ def test_auto_is_what_the_file_is_in_as_long_as_that_fits(
     config = replace(config, layers=40, intermediate_size=512)
     exact, half = stored_in(config, F32), stored_in(config, BF16)
     assert (chosen(exact), chosen(half)) == ("fp32", "bf16")
-    monkeypatch.setattr(format_choice, "EXACT_FILE_BYTES", 0)
+    monkeypatch.setattr(format_choice, "_EXACT_FILE_BYTES", 0)
     assert chosen(exact) == "bf16"
     sizes = {
         name: whole_bytes(config, planned(half, weights=name, context=16))
@@ -172,7 +172,7 @@ def test_auto_is_what_the_file_is_in_as_long_as_that_fits(
     assert chosen(half, sizes["bf16"] - 1) == "q8_0"
     assert chosen(half, sizes["q8_0"] - 1) == "q4_k_m"
     # A large one takes what is clearly faster, and never more bits than it has.
-    monkeypatch.setattr(format_choice, "SMALL_MODEL_BYTES", 0)
+    monkeypatch.setattr(format_choice, "_SMALL_MODEL_BYTES", 0)
     seconds = {"fp32": 0.1, "bf16": 2.0, "q8_0": 1.9, "q4_k_m": 0.1}
 
     def measured() -> str:

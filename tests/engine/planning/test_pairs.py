@@ -59,7 +59,7 @@ def test_what_was_worked_out_is_kept_until_a_file_changes(
         assert found() == before
     train_tokenizer().save_pretrained(three)
     (three / "added_tokens.json").unlink(missing_ok=True)
-    assert found()["other"].problem is None
+    assert found()["other"].problem == ""
 
 
 def test_what_cannot_be_read_is_told_and_not_kept(three: Path) -> None:
