@@ -205,9 +205,10 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
         for (int g = 0; g < groups; g++) {
             uint8_t spread[GROUP_STEPS][STEP_BYTES], (*bytes)[STEP_BYTES] = spread;
             const uint8_t *planes = from + g * group_stride(type);
+            const uint8_t *ahead = from + VECTOR_AHEAD + g * (chunk_bytes / CHUNK_GROUPS);  /* a chunk's scales too */
             UNROLL
             for (int64_t at = 0; at < chunk_bytes / CHUNK_GROUPS; at += 64)
-                __builtin_prefetch(planes + VECTOR_AHEAD + at, 0, 2);
+                __builtin_prefetch(ahead + at, 0, 2);
             if (t.bits == 8 && SPREAD_SIGNED(8) && BLOCK_FORMS[type].byte_planes)
                 bytes = (uint8_t(*)[STEP_BYTES])(uintptr_t)planes;      /* as they are */
             else
