@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.question import Question
-from app.chat.choices import DraftChoice, draft_choices, draft_name
+from app.chat.choices import Choice, draft_choices, draft_name
 from app.chat.engine_options import load_options
 from app.settings.settings import Settings
 from engine.errors import EngineStopped
@@ -41,7 +41,7 @@ class Drafts(QObject):
         """Name of the draft that was chosen for the model; empty where none was."""
         return draft_name(self._settings.draft_of(self._settings.model))
 
-    def choices(self) -> list[DraftChoice]:
+    def choices(self) -> list[Choice]:
         """None, and every draft that this computer has, with what is known to be wrong with it."""
         model = self._settings.model
         known = {draft: problem for (of, draft), problem in self._problems.items() if of == model}

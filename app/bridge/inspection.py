@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.plans import Plans
 from app.bridge.replies import Replies
+from app.chat.choices import Choice
 from app.chat.conversation import Message
 from app.chat.kept_trace import from_bytes, to_bytes
-from app.chat.modes import ModeChoice
 from app.chat.plan_rows import PlanRow, plan_rows, predicted_speeds
 from app.chat.reply_trace import ReplyTrace
 from engine.messages import (
@@ -54,7 +54,7 @@ class Inspection(QObject):
         replies: Replies,
         model: ModelInEngine,
         plans: Plans,
-        modes: Callable[[], list[ModeChoice]],
+        modes: Callable[[], list[Choice]],
         keep: Callable[[int, bytes], None],
         read: Callable[[int], bytes],
         parent: QObject | None = None,

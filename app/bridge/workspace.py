@@ -36,10 +36,10 @@ from app.bridge.typesetter import Typesetter
 from app.bridge.unsent_messages import UnsentMessages
 from app.bridge.upkeep import Upkeep
 from app.bridge.worker import Worker
-from app.chat.choices import ModelChoice, model_choices, model_name
+from app.chat.choices import Choice, model_choices, model_name
 from app.chat.conversation import Message
 from app.chat.library import Library
-from app.chat.modes import ModeChoice, mode_choices
+from app.chat.modes import mode_choices
 from app.chat.plan_rows import with_plan
 from app.chat.search import SearchResults
 from app.chat.troubles import report_of
@@ -236,7 +236,7 @@ class Workspace(QObject):
 
     # --- the chosen model ---------------------------------------------------------------------------------
 
-    def models(self) -> list[ModelChoice]:
+    def models(self) -> list[Choice]:
         """The bundled model, the installed ones and the folders used lately."""
         return model_choices(self.settings.recent_models, self.model_store.installed.entries)
 
@@ -270,7 +270,7 @@ class Workspace(QObject):
         else:
             self.open_chat.set_options(replace(options, mode=mode))
 
-    def modes(self) -> list[ModeChoice]:
+    def modes(self) -> list[Choice]:
         """The modes, each with the reason where it cannot be chosen."""
         budget = self.settings.of_model(self.settings.model).vram_budget_bytes
         choices = mode_choices(self.drafts.in_use, self.model.state.gpu, budget)

@@ -1,4 +1,4 @@
-"""Entries of the menus of models and drafts."""
+"""Entries of menus: of models, drafts and modes."""
 
 from __future__ import annotations
 
@@ -12,39 +12,33 @@ from engine.messages import DEFAULT_MODEL, DEFAULT_MODEL_TITLE
 
 
 @dataclass(frozen=True)
-class ModelChoice:
-    """A model to choose.
+class Choice:
+    """A row of a menu.
 
     Attributes:
-        ref: A bundled model's name, a folder or a file; what `LoadOptions.model` takes.
-        name: What to show.
-        detail: A second, smaller line.
-        problem: Why it cannot be chosen, empty where it can.
+        key: What is told when it is chosen, such as `LoadOptions.model` or ``--mode`` take; empty for none.
+        title: First line.
+        detail: Second line, empty for none.
+        checked: True for the one in use.
+        icon: File name of an icon instead of the check mark.
+        leads_on: True if the popup stays, because other rows follow this choice.
+        problem: Reason why it cannot be chosen, in the place of the second line; empty where it can, or not known yet.
+        figure: Words at the right end of the first line.
     """
 
-    ref: str
-    name: str
-    detail: str
+    key: str
+    title: str
+    detail: str = ""
+    checked: bool = False
+    icon: str = ""
+    leads_on: bool = False
     problem: str = ""
+    figure: str = ""
 
-
-@dataclass(frozen=True)
-class DraftChoice:
-    """A draft to choose for a model.
-
-    Attributes:
-        ref: What `LoadOptions.draft` takes; empty for none.
-        name: What to show.
-        detail: A second, smaller line.
-        chosen: Whether it is the one in use.
-        problem: Why it cannot be chosen, empty where it can or where that is not known yet.
-    """
-
-    ref: str
-    name: str
-    detail: str
-    chosen: bool = False
-    problem: str = ""
+    @property
+    def second_line(self) -> str:
+        """Text under the title."""
+        return self.problem or self.detail
 
 
 def model_name(ref: str) -> str:
@@ -54,7 +48,7 @@ def model_name(ref: str) -> str:
     return Path(ref.removeprefix("ollama:").removeprefix("huggingface:")).name or ref
 
 
-def model_choices(recent_refs: Sequence[str], installed: Sequence[InstalledEntry] = ()) -> list[ModelChoice]:
+def model_choices(recent_refs: Sequence[str], installed: Sequence[InstalledEntry] = ()) -> list[Choice]:
     """The bundled model, the installed ones, then folders and GGUF files used lately; one that is gone says so.
 
     Args:
@@ -62,14 +56,14 @@ def model_choices(recent_refs: Sequence[str], installed: Sequence[InstalledEntry
         installed: What is on this computer, the bundled model with it where it is there.
     """
     choices = [
-        ModelChoice(entry.ref, model_name(entry.ref), tr("Built in: very small, quick, often wrong"))
+        Choice(entry.ref, model_name(entry.ref), tr("Built in: very small, quick, often wrong"))
         if entry.bundled
-        else ModelChoice(entry.ref, entry.name, entry.source or tr("Installed"), entry.problem)
+        else Choice(entry.ref, entry.name, entry.source or tr("Installed"), problem=entry.problem)
         for entry in installed
         if entry.kind == "target"
     ]
-    known = {choice.ref for choice in choices}
-    choices += [ModelChoice(ref, model_name(ref), _place(ref)) for ref in recent_refs if ref not in known]
+    known = {choice.key for choice in choices}
+    choices += [Choice(ref, model_name(ref), _place(ref)) for ref in recent_refs if ref not in known]
     return choices
 
 
@@ -80,7 +74,7 @@ def draft_name(ref: str) -> str:
 
 def draft_choices(
     refs: Sequence[str], bundled: Sequence[str], chosen: str, usual: str, problems: dict[str, str]
-) -> list[DraftChoice]:
+) -> list[Choice]:
     """None, then the drafts there are.
 
     Args:
@@ -95,10 +89,10 @@ def draft_choices(
         if not usual
         else tr("Modes that need a draft take {draft}", draft=usual)
     )
-    choices = [DraftChoice("", tr("None"), detail, chosen=chosen == "")]
+    choices = [Choice("", tr("None"), detail, chosen == "")]
     for ref in refs:
         where = tr("Built in") if ref in bundled else _place(ref)
-        choices.append(DraftChoice(ref, draft_name(ref), where, ref == chosen, problems.get(ref, "")))
+        choices.append(Choice(ref, draft_name(ref), where, ref == chosen, problem=problems.get(ref, "")))
     return choices
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from app.chat.choices import Choice
 from app.words import mark, tr
 from engine.messages import ModeDescriptor
 from engine.modes import descriptors
@@ -13,23 +12,6 @@ _NO_GPU = mark("Needs a GPU, and there is none that Tenon can use here.")
 _GPU_LEFT_ALONE = mark("Needs a GPU, and the GPU memory budget of 0 leaves it alone.")
 
 _known = descriptors()
-
-
-@dataclass(frozen=True)
-class ModeChoice:
-    """A mode to choose.
-
-    Attributes:
-        name: Its ``--mode`` name.
-        title: What to show for it.
-        help: One sentence.
-        problem: Why it cannot be chosen, empty where it can.
-    """
-
-    name: str
-    title: str
-    help: str
-    problem: str = ""
 
 
 def learn(modes: tuple[ModeDescriptor, ...]) -> None:
@@ -48,7 +30,7 @@ def mode_title(name: str) -> str:
     return next((tr(mode.title) for mode in _known if mode.name == name), name.capitalize())
 
 
-def mode_choices(draft: str, gpu: str | None, vram_budget_bytes: int | None) -> list[ModeChoice]:
+def mode_choices(draft: str, gpu: str | None, vram_budget_bytes: int | None) -> list[Choice]:
     """Every mode, with the reason where it cannot run.
 
     Args:
@@ -59,7 +41,7 @@ def mode_choices(draft: str, gpu: str | None, vram_budget_bytes: int | None) -> 
     return [_choice(mode, draft, gpu, vram_budget_bytes) for mode in _known]
 
 
-def _choice(mode: ModeDescriptor, draft: str, gpu: str | None, vram_budget_bytes: int | None) -> ModeChoice:
+def _choice(mode: ModeDescriptor, draft: str, gpu: str | None, vram_budget_bytes: int | None) -> Choice:
     help_text, problem = tr(mode.help), ""
     if mode.drafts and draft:
         help_text = tr("{what} Draft: {draft}", what=help_text, draft=draft)
@@ -69,4 +51,4 @@ def _choice(mode: ModeDescriptor, draft: str, gpu: str | None, vram_budget_bytes
         problem = tr(_NO_GPU)
     elif mode.needs_gpu and vram_budget_bytes == 0:
         problem = tr(_GPU_LEFT_ALONE)
-    return ModeChoice(mode.name, tr(mode.title), help_text, problem)
+    return Choice(mode.name, tr(mode.title), help_text, problem=problem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from app.chat.modes import ModeChoice
+from app.chat.choices import Choice
 from engine.messages import PlanReport
 
 
@@ -39,21 +39,21 @@ def predicted_speeds(plan: PlanReport | None) -> dict[str, float]:
     return {mode.mode: mode.tokens_per_second for mode in modes if mode.tokens_per_second is not None}
 
 
-def with_plan(choices: Iterable[ModeChoice], plan: PlanReport | None) -> list[ModeChoice]:
+def with_plan(choices: Iterable[Choice], plan: PlanReport | None) -> list[Choice]:
     """Modes to choose from, with what a plan says of them: why one cannot run, and what ``auto`` takes."""
     if plan is None:
         return list(choices)
     refusals = {mode.mode: mode.refusal for mode in plan.modes}
     return [
-        replace(choice, help=plan.reason)
-        if choice.name == "auto"
-        else replace(choice, problem=choice.problem or refusals.get(choice.name, ""))
+        replace(choice, detail=plan.reason)
+        if choice.key == "auto"
+        else replace(choice, problem=choice.problem or refusals.get(choice.key, ""))
         for choice in choices
     ]
 
 
 def plan_rows(
-    choices: Iterable[ModeChoice], predicted: Mapping[str, float], measured: Mapping[str, float]
+    choices: Iterable[Choice], predicted: Mapping[str, float], measured: Mapping[str, float]
 ) -> list[PlanRow]:
     """The rows, fastest first, then modes of which nothing is known, then those that cannot run.
 
@@ -63,10 +63,8 @@ def plan_rows(
         measured: The same as replies of this model showed it.
     """
     rows = [
-        PlanRow(
-            choice.name, choice.title, predicted.get(choice.name), measured.get(choice.name), choice.problem
-        )
+        PlanRow(choice.key, choice.title, predicted.get(choice.key), measured.get(choice.key), choice.problem)
         for choice in choices
-        if choice.name != "auto"
+        if choice.key != "auto"
     ]
     return sorted(rows, key=lambda row: (bool(row.reason), -(row.expected or 0.0)))

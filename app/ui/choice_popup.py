@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import (
     QAbstractListModel,
     QModelIndex,
@@ -38,6 +36,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.chat.choices import Choice
 from app.ui.placing import in_row
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
@@ -50,36 +49,6 @@ _WIDEST_PX = 520
 _HIGHEST_PX = 480
 _ELIDE = Qt.TextElideMode.ElideMiddle
 _Index = QModelIndex | QPersistentModelIndex
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One row.
-
-    Attributes:
-        key: What `ChoicePopup.chosen` emits.
-        title: First line.
-        detail: Second line, empty for none.
-        checked: Whether it is the one in use.
-        icon: File name of an icon instead of the check mark.
-        leads_on: Whether the popup stays, because other rows follow this choice.
-        problem: Why it cannot be chosen; it stands in the place of the second line. Empty where it can.
-        figure: What stands at the right end of the first line, empty for nothing.
-    """
-
-    key: str
-    title: str
-    detail: str = ""
-    checked: bool = False
-    icon: str = ""
-    leads_on: bool = False
-    problem: str = ""
-    figure: str = ""
-
-    @property
-    def second_line(self) -> str:
-        """Text under the title."""
-        return self.problem or self.detail
 
 
 class _Choices(QAbstractListModel):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app.chat.choices import DraftChoice, ModelChoice
+from app.chat.choices import Choice
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
-from app.ui.choice_popup import Choice, ChoicePopup
+from app.ui.choice_popup import ChoicePopup
 from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
@@ -100,17 +102,14 @@ class ModelButton(QAbstractButton):
         self.updateGeometry()
         self.update()
 
-    def open_menu(self, choices: list[ModelChoice], draft: str) -> None:
+    def open_menu(self, choices: list[Choice], draft: str) -> None:
         """Show the models to choose from, and the way to their drafts.
 
         Args:
             choices: The models.
             draft: Name of the chosen one's draft, empty for none.
         """
-        rows = [
-            Choice(c.ref, c.name, c.detail, c.ref == self._state.model_ref, problem=c.problem)
-            for c in choices
-        ]
+        rows = [replace(choice, checked=choice.key == self._state.model_ref) for choice in choices]
         rows.append(Choice(MORE_MODELS, tr("Get more models..."), "", icon="package"))
         rows.append(Choice(OPEN_FOLDER, tr("Open a model folder..."), "", icon="folder-open"))
         rows.append(Choice(OPEN_FILE, tr("Open a model file..."), "", icon="folder-plus"))
@@ -121,17 +120,16 @@ class ModelButton(QAbstractButton):
         self.popup.closed.connect(self._forget_popup)
         self.popup.open_beside(self, above=False)
 
-    def show_drafts(self, choices: list[DraftChoice]) -> None:
+    def show_drafts(self, choices: list[Choice]) -> None:
         """Show the drafts to choose from in place of the models."""
         self._lists_drafts = True
         self.refresh_drafts(choices)
 
-    def refresh_drafts(self, choices: list[DraftChoice]) -> None:
+    def refresh_drafts(self, choices: list[Choice]) -> None:
         """More is known of the drafts; their menu may be closed by now."""
         if self.popup is not None and self._lists_drafts:
-            rows = [Choice(c.ref, c.name, c.detail, c.chosen, problem=c.problem) for c in choices]
-            rows.append(Choice(OPEN_DRAFT_FOLDER, tr("Choose a folder..."), "", icon="folder-open"))
-            self.popup.show_choices(tr("Drafts"), rows)
+            folder = Choice(OPEN_DRAFT_FOLDER, tr("Choose a folder..."), "", icon="folder-open")
+            self.popup.show_choices(tr("Drafts"), [*choices, folder])
 
     def sizeHint(self) -> QSize:
         """As wide as its words."""

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QWidget
 
-from app.chat.modes import ModeChoice
+from app.chat.choices import Choice
 from app.ui.list_box import ListBox
 from app.ui.theme.theme import Theme
 
@@ -24,7 +24,7 @@ class ModeField(ListBox):
         self.setAccessibleName(name)
         self._first = first
 
-    def show_modes(self, modes: Sequence[ModeChoice], chosen: str | None) -> None:
+    def show_modes(self, modes: Sequence[Choice], chosen: str | None) -> None:
         """Fill the list.
 
         Args:
@@ -35,11 +35,11 @@ class ModeField(ListBox):
         if self._first:
             self.addItem(self._first, None)
         for mode in modes:
-            self.addItem(mode.title, mode.name)
+            self.addItem(mode.title, mode.key)
             at = self.count() - 1
-            self.setItemData(at, mode.problem or mode.help, Qt.ItemDataRole.ToolTipRole)
+            self.setItemData(at, mode.problem or mode.detail, Qt.ItemDataRole.ToolTipRole)
             rows = self.model()
-            if mode.problem and mode.name != chosen and isinstance(rows, QStandardItemModel):
+            if mode.problem and mode.key != chosen and isinstance(rows, QStandardItemModel):
                 rows.item(at).setEnabled(False)
         self.setCurrentIndex(max(0, self.findData(chosen)))
 

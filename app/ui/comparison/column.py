@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtGui import QTextCursor, QTextFormat
 from PySide6.QtWidgets import QFrame, QTextEdit, QVBoxLayout, QWidget
 
+from app.chat.choices import Choice
 from app.chat.comparison import Trial
-from app.chat.modes import ModeChoice
 from app.ui.chat_settings.mode_field import ModeField
 from app.ui.comparison.wording import state_words
 from app.ui.inert_text import InertDocument, PlainLabel
@@ -19,9 +19,7 @@ from app.ui.theme.typography import TextStyle
 class TrialColumn(QWidget):
     """Chooses a mode, then shows what came of it."""
 
-    def __init__(
-        self, theme: Theme, name: str, modes: Sequence[ModeChoice], mode: str, parent: QWidget
-    ) -> None:
+    def __init__(self, theme: Theme, name: str, modes: Sequence[Choice], mode: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
         self._difference: int | None = None

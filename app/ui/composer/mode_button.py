@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app.chat.modes import ModeChoice, mode_title
-from app.ui.choice_popup import Choice, ChoicePopup
+from app.chat.choices import Choice
+from app.chat.modes import mode_title
+from app.ui.choice_popup import ChoicePopup
 from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
@@ -103,23 +106,20 @@ class ModeButton(QAbstractButton):
         self.updateGeometry()
         self.update()
 
-    def open_menu(self, modes: list[ModeChoice]) -> None:
+    def open_menu(self, modes: list[Choice]) -> None:
         """Show the modes to choose from."""
         self.popup = ChoicePopup(self._theme, tr("Modes"), self._rows(modes), self)
         self.popup.chosen.connect(self._choose)
         self.popup.closed.connect(self._forget_popup)
         self.popup.open_beside(self, above=True)
 
-    def refresh_menu(self, modes: list[ModeChoice]) -> None:
+    def refresh_menu(self, modes: list[Choice]) -> None:
         """More is known of the modes; their menu may be closed by now."""
         if self.popup is not None:
             self.popup.show_choices(tr("Modes"), self._rows(modes))
 
-    def _rows(self, modes: list[ModeChoice]) -> list[Choice]:
-        return [
-            Choice(mode.name, mode.title, mode.help, mode.name == self._mode, problem=mode.problem)
-            for mode in modes
-        ]
+    def _rows(self, modes: list[Choice]) -> list[Choice]:
+        return [replace(mode, checked=mode.key == self._mode) for mode in modes]
 
     @Slot(str)
     def _choose(self, mode: str) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton
 
-from app.ui.choice_popup import Choice
+from app.chat.choices import Choice
 from app.ui.inert_text import PlainLabel
 from app.ui.machine.cards import Cards
 from app.ui.machine.gpu_section import GpuSection
@@ -173,7 +173,7 @@ class MachinePage(PlacePage):
         state = self._workspace.model.state
         if ref == state.model_ref:
             return state.model_name
-        return next((model.name for model in self._workspace.models() if model.ref == ref), ref)
+        return next((model.title for model in self._workspace.models() if model.key == ref), ref)
 
     def _arrange(self) -> None:
         px = self._theme.type.px
@@ -204,7 +204,7 @@ class MachinePage(PlacePage):
     def _choose_model(self) -> None:
         chosen = self.options().model
         rows = [
-            Choice(model.ref, model.name, model.detail, model.ref == chosen)
+            Choice(model.key, model.title, model.detail, model.key == chosen)
             for model in self._workspace.models()
         ]
         self.plan.model.open_choices(rows)

@@ -10,7 +10,8 @@ from PySide6.QtCore import QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app.ui.choice_popup import Choice, ChoicePopup
+from app.chat.choices import Choice
+from app.ui.choice_popup import ChoicePopup
 from app.ui.placing import painted
 from app.ui.settings.field import Field
 from app.ui.theme.icons import tinted_pixmap
@@ -74,7 +75,7 @@ class ChoiceField(Field):
 
     Args:
         theme: Sizes and colours.
-        choices: What there is to choose from now; none of it is checked.
+        choices: Rows to choose from now.
         words: What to show for a value that is not among them.
         title: What it is called.
         help_text: What it does.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.chat.choices import Choice
 from app.chat.plan_rows import PlanRow
-from app.ui.choice_popup import Choice
 from app.ui.figures import speed
 from app.words import tr
 
@@ -34,24 +35,17 @@ class FieldChoices(QObject):
     def modes(self) -> list[Choice]:
         """Every mode, auto first; those that cannot run say why, the others what is known of their speed."""
         plan = {row.name: row for row in self._workspace.inspection.plan()}
-        return [
-            Choice(mode.name, mode.title, mode.help, problem=mode.problem,
-                   figure=_figure(plan.get(mode.name)))
-            for mode in self._workspace.modes()
-        ]  # fmt: skip
+        return [replace(mode, figure=_figure(plan.get(mode.key))) for mode in self._workspace.modes()]
 
     def drafts(self) -> list[Choice]:
         """None, and every draft that this computer has for the chosen model."""
         self.look()
-        return [
-            Choice(draft.ref, draft.name, draft.detail, problem=draft.problem)
-            for draft in self._workspace.drafts.choices()
-        ]
+        return self._workspace.drafts.choices()
 
     def problem(self, name: str, value: Any) -> str:
         """Reason why the choice cannot be, as far as it is known without asking; empty where it can."""
         choices = self._workspace.modes() if name == "mode" else ()
-        return next((choice.problem for choice in choices if choice.name == value and choice.problem), "")
+        return next((choice.problem for choice in choices if choice.key == value and choice.problem), "")
 
     def look(self) -> None:
         """Ask the engine once which drafts fit; answers come with `changed`."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
+from app.chat.choices import Choice
 from app.settings.control import Names, Number, Switch, Words
 from app.settings.settings import Settings
-from app.ui.choice_popup import Choice
 from app.ui.settings.choice_field import ChoiceField
 from app.ui.settings.field import Field
 from app.ui.settings.number_field import NumberField

@@ -9,7 +9,7 @@ import pytest
 
 from app.bridge.drafts import Drafts
 from app.bridge.workspace import Workspace
-from app.chat.choices import DraftChoice
+from app.chat.choices import Choice
 from app.chat.engine_state import EnginePhase
 from tests.app.bridge.conftest import Desk
 
@@ -32,8 +32,8 @@ def _ready(desk: Desk) -> Workspace:
     return workspace
 
 
-def _by_name(drafts: Drafts) -> dict[str, DraftChoice]:
-    return {choice.name: choice for choice in drafts.choices()}
+def _by_name(drafts: Drafts) -> dict[str, Choice]:
+    return {choice.title: choice for choice in drafts.choices()}
 
 
 def test_a_draft_is_used_from_the_next_message_on_and_kept_for_its_model(desk: Desk, models: Path) -> None:

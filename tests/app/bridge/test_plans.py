@@ -58,9 +58,9 @@ def test_the_menu_of_modes_and_the_inspector_have_the_predictions(desk: Desk) ->
     assert rows["dovetail"].predicted == 14.5
     assert rows["llmcad"].reason == FITS
     assert inspection.assumed  # this engine has measured nothing yet
-    modes = {mode.name: mode for mode in workspace.modes()}
+    modes = {mode.key: mode for mode in workspace.modes()}
     assert modes["llmcad"].problem == FITS
-    assert modes["auto"].help.startswith("Auto: dovetail")
+    assert modes["auto"].detail.startswith("Auto: dovetail")
     workspace.choose_model(str(desk.folder / "other"))
     assert workspace.plans.chosen is None
     desk.wait(lambda: workspace.plans.chosen is not None)  # its load brought it

@@ -127,7 +127,7 @@ def test_modes_and_settings_are_kept(desk: Desk) -> None:
     workspace.settings.sidebar_shown = False
     workspace.close()
     again = desk.open()
-    assert [mode.name for mode in again.modes()][:4] == ["auto", "plain", "lookup", "dovetail"]
+    assert [mode.key for mode in again.modes()][:4] == ["auto", "plain", "lookup", "dovetail"]
     assert again.mode() == "plain"
     assert (again.settings.font_scale, again.settings.sidebar_shown) == (120, False)
 

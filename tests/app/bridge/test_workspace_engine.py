@@ -151,7 +151,7 @@ def test_a_model_that_cannot_be_loaded_says_why_and_another_can_be_chosen(desk: 
     workspace.choose_model("smollm2")
     desk.wait_for_phase(workspace, EnginePhase.READY)
     desk.answer(workspace, "say 1", chat)
-    assert [choice.name for choice in workspace.models()] == ["SmolLM2 135M", "broken"]
+    assert [choice.title for choice in workspace.models()] == ["SmolLM2 135M", "broken"]
 
 
 def test_the_loaded_model_is_not_loaded_again(desk: Desk) -> None:

@@ -10,9 +10,9 @@ from engine.messages import DEFAULT_MODEL
 def test_choices(tmp_path: object) -> None:
     bundled = InstalledEntry(DEFAULT_MODEL, DEFAULT_MODEL, bundled=True)
     choices = model_choices([str(tmp_path), "/no/such/folder"], [bundled])
-    assert [choice.ref for choice in choices] == [DEFAULT_MODEL, str(tmp_path), "/no/such/folder"]
-    assert choices[0].name == "SmolLM2 135M"
-    assert choices[2].name == "folder"
+    assert [choice.key for choice in choices] == [DEFAULT_MODEL, str(tmp_path), "/no/such/folder"]
+    assert choices[0].title == "SmolLM2 135M"
+    assert choices[2].title == "folder"
     assert choices[2].detail.startswith("Not found")
 
 
@@ -21,8 +21,8 @@ def test_drafts_to_choose(tmp_path: Path) -> None:
     none, bundled, own, gone = draft_choices(
         ["smollm2-draft", folder, "/gone/draft"], ["smollm2-draft"], folder, "smollm2-draft", {folder: "Bad."}
     )
-    assert (none.ref, none.chosen, none.detail) == ("", False, "Modes that need a draft take smollm2-draft")
-    assert (bundled.name, bundled.detail) == ("smollm2-draft", "Built in")
-    assert (own.chosen, own.problem, own.detail) == (True, "Bad.", str(tmp_path.parent))
+    assert (none.key, none.checked, none.detail) == ("", False, "Modes that need a draft take smollm2-draft")
+    assert (bundled.title, bundled.detail) == ("smollm2-draft", "Built in")
+    assert (own.checked, own.problem, own.detail) == (True, "Bad.", str(tmp_path.parent))
     assert gone.detail.startswith("Not found")
-    assert draft_choices([], [], "", "", {})[0].chosen
+    assert draft_choices([], [], "", "", {})[0].checked

@@ -9,13 +9,13 @@ from engine.errors import InvalidOption
 
 def test_modes_say_what_they_lack() -> None:
     def lacking(draft: str, gpu: str | None, vram_budget_bytes: int | None = None) -> list[str]:
-        return [mode.name for mode in mode_choices(draft, gpu, vram_budget_bytes) if mode.problem]
+        return [mode.key for mode in mode_choices(draft, gpu, vram_budget_bytes) if mode.problem]
 
     assert lacking("small", "A GPU") == lacking("small", None) == []
     assert lacking("", "A GPU") == ["dovetail", "llmcad"]
     assert lacking("small", "") == lacking("small", "A GPU", 0) == ["offload", "layer-offload"]
-    dovetail = next(mode for mode in mode_choices("small", "", None) if mode.name == "dovetail")
-    assert dovetail.help.endswith("Draft: small")
+    dovetail = next(mode for mode in mode_choices("small", "", None) if mode.key == "dovetail")
+    assert dovetail.detail.endswith("Draft: small")
     assert [mode_title(name) for name in ("llmcad", "layer-offload", "new")] == [
         "LLMCad",
         "Layer offload",

@@ -20,12 +20,12 @@ def test_fastest_first_and_what_cannot_run_last() -> None:
 def test_a_plan_says_what_auto_takes_and_why_a_mode_cannot_run() -> None:
     choices = mode_choices("smollm2-draft", "", None)
     assert with_plan(choices, None) == choices
-    told = {choice.name: choice for choice in with_plan(choices, plan())}
-    assert told["auto"].help == plan().reason
+    told = {choice.key: choice for choice in with_plan(choices, plan())}
+    assert told["auto"].detail == plan().reason
     assert told["auto"].problem == ""
     assert told["llmcad"].problem == FITS
     # What the menu says by itself names the remedy, so it stays.
-    assert told["offload"].problem == next(one.problem for one in choices if one.name == "offload")
+    assert told["offload"].problem == next(one.problem for one in choices if one.key == "offload")
     assert told["plain"].problem == ""
 
 

@@ -37,7 +37,7 @@ def test_a_model_used_lately_takes_the_place_of_a_built_in_one_that_is_missing(
     assert desk.recorder.notices == [
         "The built-in model SmolLM2 135M is not here: mine.gguf answers. The page Models has more."
     ]
-    assert DEFAULT_MODEL not in [choice.ref for choice in again.models()]
+    assert DEFAULT_MODEL not in [choice.key for choice in again.models()]
 
 
 def test_where_there_is_no_other_model_the_built_in_one_stays_chosen(desk: Desk) -> None:

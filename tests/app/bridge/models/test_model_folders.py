@@ -47,7 +47,7 @@ def test_the_models_move_and_what_names_them_follows(desk: Desk, mine: Path, tmp
     workspace.close()
     again = desk.open()
     assert again.settings.model == now
-    desk.wait(lambda: now in [choice.ref for choice in again.models()])
+    desk.wait(lambda: now in [choice.key for choice in again.models()])
 
 
 def test_nothing_is_moved_while_something_comes_or_where_it_cannot_go(

@@ -62,7 +62,7 @@ def test_a_model_is_found_fetched_and_used(desk: Desk, weights: bytes) -> None:
     assert came.args == [NAME, str(models_folder() / NAME)]
     assert store.downloads.entries == {}
     assert (models_folder() / NAME / FILE).read_bytes() == weights
-    assert NAME in [choice.name for choice in workspace.models()]
+    assert NAME in [choice.title for choice in workspace.models()]
     workspace.choose_model(came.args[1])
     desk.wait(lambda: workspace.model.state.model_ref == came.args[1])
     desk.wait_for_phase(workspace, EnginePhase.READY)

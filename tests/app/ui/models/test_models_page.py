@@ -393,7 +393,7 @@ def test_a_folder_is_linked_and_a_file_is_copied(
     dialog.accept_button.click()
     installed_row(visit, page, "small-Q8_0")
     assert (models_folder() / "small-Q8_0" / file.name).is_file()
-    names = [choice.name for choice in visit.workspace.models()]
+    names = [choice.title for choice in visit.workspace.models()]
     assert names == ["SmolLM2 135M", "mine", "small-Q8_0"]
     shutil.rmtree(mine)
     visit.workspace.model_store.installed.refresh()
