@@ -17,7 +17,7 @@ def add_to(commands: Any) -> None:
     draft = kinds.add_parser(
         "draft",
         help="a draft that guesses a model's next tokens",
-        description="Train a feature draft for a model, on its own replies or on texts and chats. "
+        description="Train a feature draft or Medusa heads for a model, on its own replies or on texts and chats. "
         "Ctrl+C ends it early and keeps the best so far.",
     )
     draft.set_defaults(run=_train_draft)
@@ -41,13 +41,36 @@ def add_to(commands: Any) -> None:
         help="keep what the model writes, and learn what was kept before",
     )
     draft.add_argument(
-        "--blocks", metavar="M", type=int, default=1, help="transformer blocks, 1 to 6 (default: %(default)s)"
+        "--kind",
+        choices=("feature", "medusa"),
+        default="feature",
+        help="feature guesses step by step, medusa all tokens at once (default: %(default)s)",
+    )
+    draft.add_argument(
+        "--heads",
+        metavar="K",
+        type=int,
+        default=4,
+        help="of medusa: tokens ahead, 1 to 16 (default: %(default)s)",
+    )
+    draft.add_argument(
+        "--head",
+        choices=("own", "shared"),
+        default="shared",
+        help="of medusa: output maps of their own, which are large, or the model's (default: %(default)s)",
+    )
+    draft.add_argument(
+        "--blocks",
+        metavar="M",
+        type=int,
+        default=1,
+        help="transformer blocks, or residual blocks of each head of medusa, 1 to 6 (default: %(default)s)",
     )
     draft.add_argument(
         "--fusion",
         choices=("dovetail", "eagle"),
         default="eagle",
-        help="how features and tokens are joined: eagle concatenates, dovetail has a gate (default: %(default)s)",
+        help="of feature: eagle concatenates features and tokens, dovetail has a gate (default: %(default)s)",
     )
     draft.add_argument(
         "--vocabulary",
@@ -91,6 +114,9 @@ def _train_draft(options: argparse.Namespace) -> int:
         minutes=options.minutes,
         threads=options.threads,
         seed=options.seed,
+        kind=options.kind,
+        heads=options.heads,
+        head=options.head,
     )
     try:
         return 0 if run(request, sys.stderr) else 130

@@ -153,7 +153,7 @@ def _read_head(
     return Linear(found["head"])
 
 
-class MedusaDrafter:
+class MedusaDrafter(Drafter):
     """Drafts trees from the hidden state of the token before the root.
 
     Args:
@@ -167,8 +167,6 @@ class MedusaDrafter:
         limits: How large trees may get. May be changed between replies.
         sampling: How drafts are drawn; None: they hold the likeliest tokens. May be changed between replies.
     """
-
-    gives_chances = False
 
     def __init__(self, network: MedusaNetwork, hidden_layer: int, vocabulary_size: int, link: Link) -> None:
         self.hidden_layers: tuple[int, ...] = (hidden_layer,)
@@ -226,10 +224,6 @@ class MedusaDrafter:
             return draft
         own = link.to_device(torch.tensor(draft.tokens, dtype=torch.long))
         return replace(draft, tokens=tuple(link.to_host(network.target_ids[own]).tolist()))
-
-    def draft_ahead(self) -> bool:
-        """The heads wait for the verdict, whose hidden state they map."""
-        return False
 
 
 class _MedusaText(DraftText):

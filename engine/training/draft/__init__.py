@@ -1,1 +1,1 @@
-"""Trains feature drafts for any supported target: ``tenon train draft``."""
+"""Trains drafts for any supported target: ``tenon train draft``."""

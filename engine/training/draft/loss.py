@@ -1,7 +1,9 @@
-"""The loss of a feature draft against the target's distributions, over several steps of its own guesses.
+"""The loss of a draft against the target's distributions, over its guesses in a row, and what these are worth.
 
 EAGLE-3's training-time test (Li et al. 2025, section 3.2): a draft goes on from its own guesses and learns from them.
 A share of EAGLE-1's smooth-L1 between features (Li et al. 2024, section 4.2) stays: a small draft sees few texts.
+Medusa's loss (Cai et al. 2024, section 2.2.1) is the same cross-entropy; the texts are the target's own, so that its
+distributions are there to learn from in the place of one token each.
 """
 
 from __future__ import annotations
@@ -18,13 +20,10 @@ from engine.model.decoder import Decoder
 from engine.model.embedding import Embedding
 from engine.model.linear import rows_of
 from engine.training.draft.features import FeatureBatch
-from engine.training.draft.network import DraftNetwork
+from engine.training.draft.network import TrainedDraft
 
-# Guesses in a row that are learned, and what each counts beside the one before it: a later one is of use only where
-# all before it held.
-STEPS, _NEXT_STEP = 3, 0.6
-# Of the difference between features, beside the cross-entropy.
-_FEATURE_SHARE = 0.5
+#: Ranks within which a guess counts as right.
+TOPS = (1, 3, 10)
 # Rows whose logits are held at once: few enough for a core's cache.
 _PIECE = 128
 
@@ -60,40 +59,42 @@ class TargetEnds:
         """The same with the head in bfloat16, as gradients need no more."""
         return replace(self, head=self.head.bfloat16())
 
-    def logits(self, features: Tensor) -> Tensor:
-        """(..., Vd) of (..., h) features, in the head's type."""
+    def logits(self, features: Tensor, own: Tensor | None = None) -> Tensor:
+        """(..., Vd) of (..., h) features in the head's type, by the head or by a draft's own map, (Vd, h)."""
+        if own is not None:
+            return functional.linear(features.to(self.head.dtype), own.to(self.head.dtype))
         logits = functional.linear(features.to(self.head.dtype), self.head)
         return logits if self.soft_cap is None else torch.tanh(logits / self.soft_cap) * self.soft_cap
 
-    def tokens(self, features: Tensor) -> Tensor:
-        """The likeliest token after each of (..., h) features, by the target's ids."""
-        likeliest = self.logits(features).argmax(-1)
+    def tokens(self, logits: Tensor, count: int) -> Tensor:
+        """(..., count) the likeliest tokens of (..., Vd) logits, by the target's ids."""
+        likeliest = logits.topk(min(count, logits.shape[-1])).indices
         return likeliest if self.token_ids is None else self.token_ids[likeliest]
 
 
 def guesses(
-    network: DraftNetwork, ends: TargetEnds, batch: FeatureBatch
+    network: TrainedDraft, ends: TargetEnds, batch: FeatureBatch
 ) -> tuple[list[Tensor], Tensor, Tensor]:
-    """The draft's features, step by step, and the target's, (rows, length, h) each; and where they are learned.
+    """The draft's features, guess by guess, and the target's, (rows, length, h) each; and where they are learned.
 
-    Row i takes the feature of position i, or the guess of it that the step before made, and the token at i + 1, and
-    guesses the feature of i + 1, from which the token at i + 2 is drafted.
+    Row i of a guess is for the feature of position i + 1, from which the token at i + 2 is drafted.
     """
-    found = network.unroll(ends.embed(batch.tokens[:, 1:-1]), batch.features[:, :-2], STEPS)
+    found = network.guesses(ends.embed(batch.tokens[:, 1:-1]), batch.features[:, :-2])
     return found, batch.features[:, 1:-1], batch.learn[:, 2:]
 
 
-def feature_loss(network: DraftNetwork, ends: TargetEnds, batch: FeatureBatch) -> Tensor:
+def draft_loss(network: TrainedDraft, ends: TargetEnds, batch: FeatureBatch) -> Tensor:
     """The loss of a batch, a mean over the tokens that are to be drafted."""
     found, features, learn = guesses(network, ends, batch)
     wanted = learn.clone()
-    wanted[:, : STEPS - 1] = False
+    wanted[:, : len(found) - 1] = False
     true = features[wanted]
     guessed = [each[wanted].float() for each in found]
-    shares = [_NEXT_STEP**step for step in range(STEPS)]
-    loss: Tensor = _Entropy.apply(true, ends, shares, *guessed)  # type: ignore[no-untyped-call]
-    for share, each in zip(shares, guessed, strict=True):
-        loss = loss + _FEATURE_SHARE * share * functional.smooth_l1_loss(each, true)
+    shares = network.shares
+    loss: Tensor = _Entropy.apply(true, ends, shares, *guessed, *network.maps)  # type: ignore[no-untyped-call]
+    if network.feature_share:
+        for share, each in zip(shares, guessed, strict=True):
+            loss = loss + network.feature_share * share * functional.smooth_l1_loss(each, true)
     return loss / sum(shares)
 
 
@@ -106,46 +107,83 @@ class _Entropy(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, true: Tensor, ends: TargetEnds, shares: Sequence[float], *guessed: Tensor
+        ctx: Any, true: Tensor, ends: TargetEnds, shares: Sequence[float], *learned: Tensor
     ) -> Tensor:
-        """(n, h) of the target and of each step of the draft."""
+        """(n, h) of the target and of each guess, behind these the guesses' own maps, (Vd, h) each, or none."""
         count = max(1, len(true))
         total = torch.zeros(())
-        gradients = [torch.empty_like(each) for each in guessed]
+        gradients = [torch.zeros_like(each) for each in learned]
+        steps = len(shares)
+        maps = [own.to(ends.head.dtype) for own in learned[steps:]]
         for start in range(0, len(true), _PIECE):
             rows = slice(start, start + _PIECE)
             wanted = ends.logits(true[rows]).softmax(-1)
-            for share, each, gradient in zip(shares, guessed, gradients, strict=True):
-                logits = ends.logits(each[rows])
+            for step, share in enumerate(shares):
+                own = maps[step] if maps else None
+                logits = ends.logits(learned[step][rows], own)
                 if start == 0:
                     total -= share * (wanted.float() * logits.float().log_softmax(-1)).sum() / len(wanted)
                 error = logits.softmax(-1).sub_(wanted)
-                if ends.soft_cap is not None:
+                if ends.soft_cap is not None and own is None:
                     error *= 1 - (logits / ends.soft_cap).square_()
-                gradient[rows] = torch.mm(error, ends.head) * (share / count)
+                gradients[step][rows] = torch.mm(error, ends.head if own is None else own) * (share / count)
+                if own is not None:
+                    hidden = learned[step][rows].to(error.dtype)
+                    gradients[steps + step] += torch.mm(error.t(), hidden) * (share / count)
         ctx.save_for_backward(*gradients)
         return total
 
     @staticmethod
     def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
-        """Of the draft's rows alone."""
+        """Of what the draft made and has."""
         return (None, None, None, *(gradient * outer[0] for gradient in ctx.saved_tensors))
 
 
+@dataclass(frozen=True)
+class Scores:
+    """What a draft is worth on texts that it has not learned.
+
+    Attributes:
+        tau: Tokens for each forward of the target, with chains of as many likeliest tokens as it has guesses.
+        accuracies: For each guess, the share of tokens that were among its `TOPS` likeliest ones.
+    """
+
+    tau: float
+    accuracies: tuple[tuple[float, ...], ...] = ()
+
+    def lines(self) -> list[str]:
+        """A table for a person."""
+        head = "".join(f"{f'top {top}':>9}" for top in TOPS)
+        rows = (
+            f"{place:>5}{''.join(f'{100 * share:>7.1f} %' for share in shares)}"
+            for place, shares in enumerate(self.accuracies, 1)
+        )
+        return [f"tau {self.tau:.2f} with chains of {len(self.accuracies)}", f"token{head}", *rows]
+
+
 @torch.no_grad()
-def chain_length(network: DraftNetwork, ends: TargetEnds, batches: Sequence[FeatureBatch]) -> float:
-    """Tokens for each forward that chains of `STEPS` likeliest tokens would have come to on these texts."""
+def score(network: TrainedDraft, ends: TargetEnds, batches: Sequence[FeatureBatch]) -> Scores:
+    """What the target's texts say of a draft's guesses."""
+    steps = len(network.shares)
     tokens = forwards = 0
+    right, seen = torch.zeros(steps, len(TOPS)), torch.zeros(steps, 1)
     for batch in batches:
         found, _, learn = guesses(network, ends, batch)
-        drafted = [ends.tokens(each) for each in found]
-        length = learn.shape[1]
-        begun = learn[:, : length - STEPS + 1]
-        holds = begun
-        forwards += int(begun.sum())
-        tokens += int(begun.sum())
-        for step, each in enumerate(drafted):
-            end = length - STEPS + 1 + step
-            holds = holds & (each[:, step:end] == batch.tokens[:, 2:][:, step:end]) & learn[:, step:end]
+        # Chains that begin so early that the text has all of their tokens.
+        last = learn.shape[1] - steps + 1
+        if last < 1:
+            continue
+        holds = learn[:, :last]
+        forwards += int(holds.sum())
+        tokens += int(holds.sum())
+        for step, each in enumerate(found):
+            rows = slice(step, last + step)
+            logits = ends.logits(each[:, rows], network.maps[step] if network.maps else None)
+            hits = ends.tokens(logits, TOPS[-1]) == batch.tokens[:, 2:, None][:, rows]
+            wanted = learn[:, rows]
+            seen[step] += wanted.sum()
+            right[step] += torch.stack([hits[..., :top].any(-1)[wanted].sum() for top in TOPS])
+            holds = holds & hits[..., 0] & wanted
             tokens += int(holds.sum())
-    return tokens / max(1, forwards)
+    shares = (right / seen.clamp_min(1)).tolist()
+    return Scores(tokens / max(1, forwards), tuple(map(tuple, shares)))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
 
 import torch
 from safetensors import SafetensorError
@@ -27,12 +28,16 @@ from engine.training.draft.data import examples_of, prompts_of, read_records
 from engine.training.draft.features import Example, batch_of
 from engine.training.draft.generation import WIDTH, Turn, Writer
 from engine.training.draft.loss import TargetEnds
-from engine.training.draft.network import DraftNetwork, FusionName, shape_for
+from engine.training.draft.medusa import MedusaNetwork
+from engine.training.draft.network import DraftNetwork, FusionName, TrainedDraft, shape_for
 from engine.training.draft.requests import answers_to, requests
 from engine.training.draft.supply import KIND, ExampleSupply
 from engine.training.draft.texts import TextFolder
 from engine.training.draft.training import CONFIG, WEIGHTS, read_draft, train, write_draft
 from engine.weights.checkpoint import Checkpoint
+
+KindName = Literal["feature", "medusa"]
+HeadName = Literal["own", "shared"]
 
 # A step's tokens, fewer where the draft's vocabulary is large since each has a row of logits, and the longest text.
 _STEP_TOKENS, _STEP_LOGITS = 2000, 1 << 26
@@ -56,14 +61,17 @@ class TrainRequest:
         data: Texts or chats, one JSON object a line; None: the target writes all of them itself.
         generate: Most texts that the target writes, to the requests of the data or to its own; None to learn from the
             data as it is, or without it for as long as there is time.
-        blocks: Transformer blocks, 1 to 6.
-        fusion: dovetail or eagle.
+        blocks: 1 to 6: transformer blocks, or residual blocks of each Medusa head.
+        fusion: dovetail or eagle, of a feature draft.
         out: The draft's folder; a draft of the same shape that it holds is gone on from.
         minutes: How long writing and training may take together.
         vocabulary: Tokens that it may draft, the most frequent ones; None for all.
         texts: A folder that keeps what the target writes; what it holds is learned too.
         threads: CPU threads, None for the usable cores.
         seed: Of everything random.
+        kind: A feature draft, or Medusa heads.
+        heads: Of Medusa, 1 to 16.
+        head: Whose output maps these have.
     """
 
     model: str
@@ -77,10 +85,13 @@ class TrainRequest:
     texts: Path | None = None
     threads: int | None = None
     seed: int = 1
+    kind: KindName = "feature"
+    heads: int = 4
+    head: HeadName = "shared"
 
 
 def run(request: TrainRequest, out: TextIO) -> bool:
-    """Train a feature draft.
+    """Train a draft.
 
     Args:
         request: What to train.
@@ -98,7 +109,7 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     records = [] if request.data is None else read_records(request.data)
     checkpoint = Checkpoint(folder)
     config = read_config(checkpoint)
-    shape = shape_for(config, request.blocks, request.fusion)
+    kind, make = _maker(request, config)
     tokenizer = Tokenizer(folder, read_end_ids(folder))
     threads = request.threads or usable_cores()
     torch.set_num_threads(threads)
@@ -120,11 +131,13 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     print(f"texts to learn from: {len(learned)}, to score on: {len(aside)}", file=out, flush=True)
 
     torch.manual_seed(request.seed)
-    network = read_draft(request.out, shape)
+    network = read_draft(request.out, kind.file_name, make)
     if network is None:
-        network = DraftNetwork(shape, _frequent_tokens(learned, config.vocabulary_size, request.vocabulary))
+        network = make(_frequent_tokens(learned, config.vocabulary_size, request.vocabulary))
         ends = TargetEnds.of(decoder, network.token_ids)
-        if shape.fusion == "eagle":
+        if isinstance(network, MedusaNetwork):
+            network.begin_as(ends.head)
+        elif isinstance(network, DraftNetwork) and network.shape.fusion == "eagle":
             _begin_linear(network, decoder, ends, learned)
     else:
         ends = TargetEnds.of(decoder, network.token_ids)
@@ -140,12 +153,27 @@ def run(request: TrainRequest, out: TextIO) -> bool:
         raise OutOfDisk(f"The draft could not be written to {request.out}: {error}.") from error
     what = "stopped; the best so far" if outcome.interrupted else "the draft"
     print(
-        f"{what} is in {request.out} ({outcome.network.parameter_count:,} parameters, "
-        f"{outcome.chain_length:.2f} tokens for each forward of the model)",
+        f"{what} is in {request.out} ({outcome.network.parameter_count:,} parameters); on the texts kept aside:",
+        *outcome.scores.lines(),
+        sep="\n  ",
         file=out,
         flush=True,
     )
     return not outcome.interrupted
+
+
+def _maker(
+    request: TrainRequest, target: ModelConfig
+) -> tuple[type[TrainedDraft], Callable[[Tensor | None], TrainedDraft]]:
+    """The class of the draft, and what makes one for tokens that it may draft.
+
+    Raises:
+        InvalidOption: its shape makes no sense.
+    """
+    if request.kind == "feature":
+        return DraftNetwork, partial(DraftNetwork, shape_for(target, request.blocks, request.fusion))
+    MedusaNetwork.check(request.heads, request.blocks)
+    return MedusaNetwork, partial(MedusaNetwork, target, request.heads, request.blocks, request.head == "own")
 
 
 def _check(request: TrainRequest) -> None:
@@ -164,7 +192,7 @@ def _check(request: TrainRequest) -> None:
     if request.out.is_file():
         raise InvalidOption(f"{request.out} is a file: give a folder for the draft.")
     if request.out.is_dir():
-        others = sorted({path.name for path in request.out.iterdir()} - {CONFIG, WEIGHTS, "README.md"})
+        others = sorted({path.name for path in request.out.iterdir()} - {CONFIG, *WEIGHTS, "README.md"})
         if others:
             raise InvalidOption(
                 f"The folder {request.out} holds {others[0]}: give an empty one for the draft."

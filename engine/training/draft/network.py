@@ -1,10 +1,11 @@
-"""A feature draft for training: plain torch, whole texts at once, weights named as in the published layouts."""
+"""Drafts for training: plain torch, whole texts at once, weights named as in the published layouts."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -13,11 +14,99 @@ from torch.nn import functional
 from engine.errors import InvalidOption
 from engine.model.config import ModelConfig
 from engine.training.network import Attention, FeedForward, Layer, Norm, Passes, Shape, rotary_table
+from engine.weights.checkpoint import SINGLE
 
 FusionName = Literal["dovetail", "eagle"]
 MOST_BLOCKS = 6
+#: Guesses in a row that a feature draft learns, and what each counts beside the one before it: a later one is of use
+#: only where all before it held.
+STEPS, _NEXT_STEP = 3, 0.6
+# Of the difference between features, beside the cross-entropy.
+_FEATURE_SHARE = 0.5
+# Of matrices and of the rest: a draft that begins as the best linear one would lose that to larger steps.
+_RATES, _LINEAR_RATES = (0.02, 0.004), (0.006, 0.001)
 # Of the ridge regression, as a share of a column's variance: of 0.001 to 0.1 the best on texts kept aside.
 _RIDGE = 0.01
+
+
+class TrainedDraft(nn.Module, ABC):
+    """A draft while it is trained; what it shares with the target stays as it is.
+
+    Args:
+        token_ids: (Vd,) int64, the target's ids of the tokens that it may draft, ascending; None for all.
+
+    Attributes:
+        shares: What each of its guesses in a row counts in the loss.
+        feature_share: What the difference between features counts beside the cross-entropy.
+        rates: Learning rates of matrices and of the rest.
+        file_name: Of its weights.
+        prefix: Of its parameters, left out in the file.
+    """
+
+    token_ids: Tensor | None
+    shares: tuple[float, ...]
+    feature_share: ClassVar[float] = 0.0
+    rates: tuple[float, float] = _RATES
+    file_name: ClassVar[str]
+    prefix: ClassVar[str] = ""
+
+    def __init__(self, token_ids: Tensor | None) -> None:
+        super().__init__()
+        self.register_buffer("token_ids", token_ids)
+
+    @abstractmethod
+    def guesses(self, embedding: Tensor, features: Tensor) -> list[Tensor]:
+        """Guesses in a row, from the target's features alone.
+
+        Args:
+            embedding: (batch, length, h) of the tokens behind the features.
+            features: (batch, length, h) of the target.
+
+        Returns:
+            (batch, length, h) for each of ``shares``: row i of guess k is what the head maps to the token behind the
+            one whose embedding is in row i, from the feature k rows before; its first k rows say nothing.
+        """
+
+    @property
+    def maps(self) -> list[Tensor]:
+        """(Vd, h) for each guess where it has an output map of its own; none where the target's head serves all."""
+        return []
+
+    @abstractmethod
+    def sizes(self) -> dict[str, Any]:
+        """Its config.json but for the tokens that it drafts."""
+
+    def published_config(self) -> dict[str, Any]:
+        """Its config.json, in the published layout."""
+        drafted = {} if self.token_ids is None else {"draft_vocab_size": len(self.token_ids)}
+        return {**self.sizes(), **drafted}
+
+    def published_state(self) -> dict[str, Tensor]:
+        """The tensors of that layout, rounded to bfloat16."""
+        state = {
+            name.removeprefix(self.prefix): value.to(torch.bfloat16).contiguous()
+            for name, value in self.named_parameters()
+        }
+        if self.token_ids is not None:
+            drafted = torch.zeros(self.sizes()["vocab_size"], dtype=torch.bool)
+            drafted[self.token_ids] = True
+            state |= {"d2t": self.token_ids - torch.arange(len(self.token_ids)), "t2d": drafted}
+        return state
+
+    def go_on_from(self, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> bool:
+        """Take over what `published_config` and `published_state` wrote; False where it is a draft of another shape."""
+        own = {name.removeprefix(self.prefix): value for name, value in self.named_parameters()}
+        if dict(config) != self.published_config() or not own.keys() <= state.keys():
+            return False
+        with torch.no_grad():
+            for name, weight in own.items():
+                weight.copy_(state[name])
+        return True
+
+    @property
+    def parameter_count(self) -> int:
+        """The number of weights."""
+        return sum(weight.numel() for weight in self.parameters())
 
 
 @dataclass(frozen=True)
@@ -42,8 +131,7 @@ def shape_for(target: ModelConfig, blocks: int, fusion: FusionName) -> DraftShap
     Raises:
         InvalidOption: ``blocks`` is not between 1 and 6.
     """
-    if not 1 <= blocks <= MOST_BLOCKS:
-        raise InvalidOption(f"The draft has {blocks} blocks, but it must have between 1 and {MOST_BLOCKS}.")
+    check_blocks(blocks)
     hidden = target.hidden_size
     heads, kv_heads = target.heads, target.kv_heads
     while heads > 1 and (hidden % heads or (hidden // heads) % 2):
@@ -65,6 +153,12 @@ def shape_for(target: ModelConfig, blocks: int, fusion: FusionName) -> DraftShap
     )
 
 
+def check_blocks(blocks: int) -> None:
+    """Refuse too few or too many."""
+    if not 1 <= blocks <= MOST_BLOCKS:
+        raise InvalidOption(f"The draft has {blocks} blocks, but it must have between 1 and {MOST_BLOCKS}.")
+
+
 class FirstLayer(nn.Module):
     """The first block: what the fusion made goes into attention as it is."""
 
@@ -81,20 +175,22 @@ class FirstLayer(nn.Module):
         return out
 
 
-class DraftNetwork(nn.Module):
-    """Fusion and blocks; embedding and head are the target's and stay as they are.
+class DraftNetwork(TrainedDraft):
+    """A feature draft: fusion and blocks; embedding and head are the target's.
 
     Args:
         shape: Its sizes.
         token_ids: (Vd,) int64, the target's ids of the tokens that it may draft, ascending; None for all.
     """
 
-    token_ids: Tensor | None
+    shares = tuple(_NEXT_STEP**step for step in range(STEPS))
+    feature_share = _FEATURE_SHARE
+    file_name = SINGLE
 
     def __init__(self, shape: DraftShape, token_ids: Tensor | None = None) -> None:
-        super().__init__()
+        super().__init__(token_ids)
         self.shape = shape
-        self.register_buffer("token_ids", token_ids)
+        self.rates = _LINEAR_RATES if shape.fusion == "eagle" else _RATES
         blocks, size = shape.blocks, shape.blocks.hidden_size
         if shape.fusion == "dovetail":
             self.W_1 = nn.Parameter(torch.empty(size, size))
@@ -118,20 +214,11 @@ class DraftNetwork(nn.Module):
             else:
                 nn.init.xavier_uniform_(weight)
 
-    def unroll(self, embedding: Tensor, features: Tensor, steps: int) -> list[Tensor]:
-        """The next position's feature, guessed from the target's, then from guesses of guesses, as in a chain.
-
-        Args:
-            embedding: (batch, length, h) of the tokens behind the features.
-            features: (batch, length, h) of the target.
-            steps: How many.
-
-        Returns:
-            (batch, length, h) for each step; the first k rows of step k say nothing.
-        """
+    def guesses(self, embedding: Tensor, features: Tensor) -> list[Tensor]:
+        """The next position's feature, guessed from the target's, then from guesses of guesses, as in a chain."""
         passes: list[Passes] = [[] for _ in self.layers]
         found = [self(embedding, features, passes)]
-        while len(found) < steps:
+        while len(found) < STEPS:
             found.append(self(embedding, found[-1].roll(1, 1), passes))
         return found
 
@@ -177,38 +264,10 @@ class DraftNetwork(nn.Module):
         self.fc.weight.copy_(weight)
         self.fc.bias.copy_(following.mean(0) - weight @ middle)
 
-    def go_on_from(self, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> bool:
-        """Take over what `published_config` and `published_state` wrote; False where it is a draft of another shape."""
-        tokens = state.get("d2t")
-        self.token_ids = None if tokens is None else tokens + torch.arange(len(tokens))
-        own = dict(self.named_parameters())
-        if dict(config) != self.published_config() or not own.keys() <= state.keys():
-            return False
-        with torch.no_grad():
-            for name, weight in own.items():
-                weight.copy_(state[name])
-        return True
-
-    def published_config(self) -> dict[str, Any]:
-        """The config.json of EAGLE's layout, or of Dovetail's."""
+    def sizes(self) -> dict[str, Any]:
+        """EAGLE's layout, or Dovetail's."""
         kind = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu"}
         config = {**kind, **asdict(self.shape.blocks), "rope_scaling": None, "torch_dtype": "bfloat16"}
         if self.shape.fusion == "eagle":
             config["bias"] = True
-        if self.token_ids is not None:
-            config["draft_vocab_size"] = len(self.token_ids)
         return config
-
-    def published_state(self) -> dict[str, Tensor]:
-        """The tensors of that layout, rounded to bfloat16."""
-        state = {name: value.to(torch.bfloat16).contiguous() for name, value in self.named_parameters()}
-        if self.token_ids is not None:
-            drafted = torch.zeros(self.shape.blocks.vocab_size, dtype=torch.bool)
-            drafted[self.token_ids] = True
-            state |= {"d2t": self.token_ids - torch.arange(len(self.token_ids)), "t2d": drafted}
-        return state
-
-    @property
-    def parameter_count(self) -> int:
-        """The number of weights."""
-        return sum(weight.numel() for weight in self.parameters())

@@ -1,10 +1,10 @@
-"""One training of a feature draft: the loop, the best state so far, and the folder that it ends in."""
+"""One training of a draft: the loop, the best state so far, and the folder that it ends in."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -15,14 +15,13 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from engine.training.draft.features import FeatureBatch
-from engine.training.draft.loss import TargetEnds, chain_length, feature_loss
-from engine.training.draft.network import DraftNetwork, DraftShape
+from engine.training.draft.loss import Scores, TargetEnds, draft_loss, score
+from engine.training.draft.medusa import MedusaNetwork
+from engine.training.draft.network import DraftNetwork, TrainedDraft
 from engine.training.draft.supply import KIND
 from engine.training.trainer import Schedule, Supply, Trainer
 
-# Of matrices and of the rest: a draft that begins as the best linear one would lose that to larger steps.
-_RATES, _LINEAR_RATES = (0.02, 0.004), (0.006, 0.001)
-WEIGHTS, CONFIG = "model.safetensors", "config.json"
+CONFIG, WEIGHTS = "config.json", (DraftNetwork.file_name, MedusaNetwork.file_name)
 
 
 @dataclass(frozen=True)
@@ -31,17 +30,17 @@ class Outcome:
 
     Attributes:
         network: The best state, by the texts that were kept aside.
-        chain_length: Tokens for each forward there, with chains as long as the training's.
+        scores: What it is worth there.
         interrupted: It was stopped before its time was up.
     """
 
-    network: DraftNetwork
-    chain_length: float
+    network: TrainedDraft
+    scores: Scores
     interrupted: bool
 
 
 def train(
-    network: DraftNetwork,
+    network: TrainedDraft,
     ends: TargetEnds,
     supply: Supply[FeatureBatch],
     kept_aside: Sequence[FeatureBatch],
@@ -63,25 +62,24 @@ def train(
         threads: Batches that a step has, each worked on by one thread.
     """
     evaluate_s = 120.0 if steps else min(60.0, max(2.0, minutes * 60 / 12))
-    rates = _LINEAR_RATES if network.shape.fusion == "eagle" else _RATES
-    schedule = Schedule(minutes, steps, *rates, log_s=10.0, evaluate_s=evaluate_s)
+    schedule = Schedule(minutes, steps, *network.rates, log_s=10.0, evaluate_s=evaluate_s)
 
-    def loss(found: DraftNetwork, batch: FeatureBatch) -> Tensor:
-        return feature_loss(found, half, batch)
+    def loss(found: TrainedDraft, batch: FeatureBatch) -> Tensor:
+        return draft_loss(found, half, batch)
 
     trainer = Trainer(network, schedule, loss, {KIND: 1 / threads}, None, threads, out)
     torch.set_num_threads(
         threads
     )  # the target's own forwards and the optimizer are outside the trainer's threads
-    best: tuple[float, dict[str, Tensor]] = (-1.0, {})
+    best: tuple[Scores, dict[str, Tensor]] = (Scores(-1.0), {})
     half = ends.in_half()
 
-    def evaluate(found: DraftNetwork) -> str:
+    def evaluate(found: TrainedDraft) -> str:
         nonlocal best
-        score = chain_length(found, half, kept_aside)
-        if score > best[0]:
-            best = (score, {name: value.clone() for name, value in found.state_dict().items()})
-        return f"{score:.2f} tokens for each forward on the texts kept aside"
+        scores = score(found, half, kept_aside)
+        if scores.tau > best[0].tau:
+            best = (scores, {name: value.clone() for name, value in found.state_dict().items()})
+        return f"tau {scores.tau:.2f} on the texts kept aside"
 
     interrupted = False
     try:
@@ -93,19 +91,28 @@ def train(
     return Outcome(network.eval(), best[0], interrupted)
 
 
-def read_draft(folder: Path, shape: DraftShape) -> DraftNetwork | None:
-    """The draft of this shape that a training wrote into a folder; None where there is none."""
-    network = DraftNetwork(shape)
+def read_draft(
+    folder: Path, file_name: str, make: Callable[[Tensor | None], TrainedDraft]
+) -> TrainedDraft | None:
+    """The draft that a training wrote into a folder; None where there is none of this shape.
+
+    Args:
+        folder: The folder.
+        file_name: Of the weights.
+        make: Makes a network of the shape for the tokens that it may draft, as `TrainedDraft` takes them.
+    """
     try:
         config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-        state = load_file(folder / WEIGHTS)
+        state = load_file(folder / file_name)
     except (OSError, ValueError, SafetensorError):
         return None
+    offsets = state.get("d2t")
+    network = make(None if offsets is None else offsets + torch.arange(len(offsets)))
     return network if network.go_on_from(config, state) else None
 
 
-def write_draft(network: DraftNetwork, folder: Path) -> None:
-    """Write a draft's folder in the published layout: EAGLE's or Dovetail's, without the target's own tensors.
+def write_draft(network: TrainedDraft, folder: Path) -> None:
+    """Write a draft's folder in the published layout, EAGLE's, Dovetail's or Medusa's, without the target's tensors.
 
     Args:
         network: What to write; rounded to bfloat16.
@@ -114,7 +121,9 @@ def write_draft(network: DraftNetwork, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     config = json.dumps(network.published_config(), indent=2) + "\n"
     (folder / f"{CONFIG}.tmp").write_text(config, encoding="utf-8")
-    save_file(network.published_state(), folder / f"{WEIGHTS}.tmp", metadata={"format": "pt"})
-    for name in (CONFIG, WEIGHTS):
+    save_file(network.published_state(), folder / f"{network.file_name}.tmp", metadata={"format": "pt"})
+    for name in (CONFIG, network.file_name):
         os.replace(folder / f"{name}.tmp", folder / name)
         os.chmod(folder / name, 0o644)
+    for name in set(WEIGHTS) - {network.file_name}:  # of a draft of another kind that was here
+        (folder / name).unlink(missing_ok=True)

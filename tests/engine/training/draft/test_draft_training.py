@@ -6,6 +6,8 @@ import io
 import itertools
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,8 @@ from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_loader import load_feature_network, share
+from engine.drafting.medusa_heads import MedusaNetwork as EngineHeads
+from engine.drafting.medusa_heads import load_medusa
 from engine.errors import InvalidOption, OutOfDisk
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
@@ -35,12 +39,13 @@ from engine.text.tokenizer import Tokenizer
 from engine.training.draft import making, training
 from engine.training.draft.features import Example, batch_of, features_of
 from engine.training.draft.generation import Turn, Writer
-from engine.training.draft.loss import STEPS, TargetEnds, chain_length, guesses
+from engine.training.draft.loss import Scores, TargetEnds, draft_loss, guesses, score
 from engine.training.draft.making import TrainRequest
-from engine.training.draft.network import DraftNetwork, FusionName, shape_for
+from engine.training.draft.medusa import MedusaNetwork
+from engine.training.draft.network import STEPS, DraftNetwork, FusionName, shape_for
 from engine.training.draft.requests import requests
 from engine.training.draft.supply import KIND, ExampleSupply
-from engine.training.draft.training import train, write_draft
+from engine.training.draft.training import read_draft, train, write_draft
 from engine.training.trainer import Trainer
 from engine.verifying.sample_and_match import SampleAndMatch
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -58,6 +63,11 @@ def load(target: Decoder, folder: Path) -> FeatureNetwork:
     return load_feature_network(
         HeadCheckpoint(folder), target.config, share(target.source), weight_format("fp32")
     )
+
+
+def load_medusa_heads(target: Decoder, folder: Path) -> EngineHeads:
+    source, fp32 = target.source, weight_format("fp32")
+    return load_medusa(HeadCheckpoint(folder), source.head, source.dtype, None, fp32, torch.device("cpu"))
 
 
 def random_text(count: int, seed: int) -> list[int]:
@@ -101,6 +111,67 @@ def test_what_is_trained_is_what_the_engine_runs(
     torch.testing.assert_close(loaded.logits(ours), logits, atol=1e-3, rtol=1e-3)
     if drafted is not None:
         assert torch.equal(loaded.target_tokens(torch.arange(90)), drafted)
+
+
+@pytest.mark.parametrize(("blocks", "own"), [(1, False), (2, False), (1, True)])
+@pytest.mark.parametrize("vocabulary", [None, 90])
+def test_medusa_heads_that_are_trained_are_those_that_the_engine_runs(
+    target: Decoder, tmp_path: Path, blocks: int, own: bool, vocabulary: int | None
+) -> None:
+    """Head k says from the feature of a position what is k + 2 tokens behind it, in the loss as in the loop."""
+    torch.manual_seed(1)
+    drafted = None if vocabulary is None else torch.randperm(384)[:vocabulary].sort().values
+    network = MedusaNetwork(target.config, 3, blocks, own, drafted)
+    ends = TargetEnds.of(target, drafted)
+    network.begin_as(ends.head)
+    with torch.no_grad():
+        for weight in network.parameters():
+            weight += 0.05 * torch.randn_like(weight)
+            weight.copy_(weight.bfloat16())
+    write_draft(network, tmp_path / "heads")
+    loaded = load_medusa_heads(target, tmp_path / "heads")
+    batch = batch_of(target, KIND, [Example(tuple(random_text(20, 1)), (True,) * 20)])
+    with torch.no_grad():
+        found, _, _ = guesses(network, ends, batch)
+    for place in (0, 7, 14):
+        logits = loaded.logits(batch.features[0, place : place + 1], 3)
+        for head in range(3):
+            own_map = network.maps[head] if own else None
+            theirs = ends.logits(found[head][0, place + head], own_map)
+            torch.testing.assert_close(logits[head], theirs, atol=1e-3, rtol=1e-3)
+    assert read_draft(
+        tmp_path / "heads", network.file_name, partial(MedusaNetwork, target.config, 3, blocks, own)
+    )
+    assert not read_draft(
+        tmp_path / "heads", network.file_name, partial(MedusaNetwork, target.config, 2, blocks, own)
+    )
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("soft_cap", [None, 5.0])
+def test_gradients_of_the_loss_are_those_of_autograd(
+    target: Decoder, own: bool, soft_cap: float | None
+) -> None:
+    torch.manual_seed(1)
+    network = MedusaNetwork(target.config, 3, 1, own)
+    ends = replace(TargetEnds.of(target), soft_cap=soft_cap)
+    network.begin_as(ends.head)
+    with torch.no_grad():
+        for weight in network.parameters():
+            weight += 0.05 * torch.randn_like(weight)
+    batch = batch_of(target, KIND, replies_of(target, 6))
+    ours = torch.autograd.grad(draft_loss(network, ends, batch), list(network.parameters()))
+
+    found, features, learn = guesses(network, ends, batch)
+    wanted = learn.clone()
+    wanted[:, :2] = False
+    loss = torch.zeros(())
+    for head, each in enumerate(found):
+        logits = ends.logits(each[wanted], network.maps[head] if own else None)
+        entropy = -(ends.logits(features[wanted]).softmax(-1) * logits.log_softmax(-1)).sum(-1).mean()
+        loss = loss + 0.8**head * entropy
+    expected = torch.autograd.grad(loss / (1 + 0.8 + 0.64), list(network.parameters()))
+    torch.testing.assert_close(ours, expected, atol=1e-6, rtol=1e-3)
 
 
 @pytest.mark.parametrize("blocks", [1, 2])
@@ -211,11 +282,12 @@ def test_the_draft_learns_the_targets_words(target: Decoder, tmp_path: Path) -> 
     torch.manual_seed(1)
     network = DraftNetwork(shape)
     batch = batch_of(target, KIND, examples)
-    untrained = chain_length(network, ends, [batch])
+    untrained = score(network, ends, [batch])
     write_draft(network, tmp_path / "untrained")
     supply = ExampleSupply(target, examples, 240, seed=1)
     outcome = train(network, ends, supply, [batch], 1.0, io.StringIO(), steps=60)
-    assert outcome.chain_length > untrained + 0.5
+    assert outcome.scores.tau > untrained.tau + 0.5
+    assert outcome.scores.accuracies[0][0] > untrained.accuracies[0][0]
     assert not outcome.interrupted
     write_draft(outcome.network, tmp_path / "trained")
     lengths = []
@@ -231,11 +303,47 @@ def test_the_draft_learns_the_targets_words(target: Decoder, tmp_path: Path) -> 
     assert lengths[1] > lengths[0]
 
 
+def test_scores_are_those_of_chains_and_ranks(target: Decoder) -> None:
+    """Counted place by place on a text, one of whose tokens is not learned."""
+    torch.manual_seed(1)
+    network = MedusaNetwork(target.config, 3, 1, own_maps=False)
+    with torch.no_grad():
+        for weight in network.parameters():
+            weight += 0.05 * torch.randn_like(weight)
+    examples = replies_of(target, 2)
+    learn = (*examples[0].learn[:20], False, *examples[0].learn[21:])
+    batch = batch_of(target, KIND, [replace(examples[0], learn=learn), examples[1]])
+    ends = TargetEnds.of(target)
+    found, _, _ = guesses(network, ends, batch)
+    tokens = forwards = 0
+    right, seen = [[0, 0, 0] for _ in range(3)], [0, 0, 0]
+    for text in range(2):
+        for root in range(batch.tokens.shape[1] - 4):
+            holds = bool(batch.learn[text, root + 2])
+            forwards, tokens = forwards + holds, tokens + holds
+            for head in range(3):
+                place = root + 2 + head
+                ranked = ends.logits(found[head][text, root + head]).argsort(descending=True).tolist()
+                rank, wanted = ranked.index(int(batch.tokens[text, place])), bool(batch.learn[text, place])
+                seen[head] += wanted
+                right[head] = [
+                    count + (wanted and rank < top)
+                    for count, top in zip(right[head], (1, 3, 10), strict=True)
+                ]
+                holds = holds and rank == 0 and wanted
+                tokens += holds
+    scores = score(network, ends, [batch])
+    assert scores.tau == pytest.approx(tokens / forwards)
+    expected = [[count / seen[head] for count in right[head]] for head in range(3)]
+    torch.testing.assert_close(torch.tensor(scores.accuracies), torch.tensor(expected))
+    assert scores.lines()[0] == f"tau {scores.tau:.2f} with chains of 3"
+
+
 def test_an_interrupt_keeps_the_best_so_far(target: Decoder, monkeypatch: pytest.MonkeyPatch) -> None:
     examples = replies_of(target, 2)
     batch = batch_of(target, KIND, examples)
     step = Trainer.step
-    scores = iter([0.3, 0.9, 0.1])
+    scores = iter([Scores(0.3), Scores(0.9), Scores(0.1)])
     states: list[torch.Tensor] = []
 
     def stepping(self: Any, batches: Any) -> dict[str, float]:
@@ -243,19 +351,20 @@ def test_an_interrupt_keeps_the_best_so_far(target: Decoder, monkeypatch: pytest
             raise KeyboardInterrupt
         return step(self, batches)
 
-    def scoring(network: DraftNetwork, *rest: object) -> float:
+    def scoring(network: DraftNetwork, *rest: object) -> Scores:
         states.append(network.W_1.detach().clone())
         return next(scores)
 
     monkeypatch.setattr(Trainer, "step", stepping)
-    monkeypatch.setattr(training, "chain_length", scoring)
+    monkeypatch.setattr(training, "score", scoring)
     real = training.Schedule
     monkeypatch.setattr(training, "Schedule", lambda *args, **kw: real(*args, **{**kw, "evaluate_s": 0.0}))
     supply = ExampleSupply(target, examples, 60, seed=1)
     network = DraftNetwork(shape_for(target.config, 1, "dovetail"))
     outcome = train(network, TargetEnds.of(target), supply, [batch], 1.0, io.StringIO())
     assert outcome.interrupted
-    assert outcome.chain_length == 0.9
+    assert outcome.scores.tau == 0.9
+    assert isinstance(outcome.network, DraftNetwork)
     assert torch.equal(outcome.network.W_1, states[1])
 
 
@@ -302,6 +411,43 @@ def test_the_command_trains_on_the_models_own_replies(
     assert "goes on" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("head", ["own", "shared"])
+def test_the_command_trains_medusa_heads(
+    head: str,
+    llama_folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(making, "_LONGEST", 48)
+    out = tmp_path / "draft"
+    arguments = ["train", "draft", "--model", str(llama_folder), "--threads", "1", "--vocabulary", "200"]
+    arguments += [
+        "--generate",
+        "4",
+        "--minutes",
+        "0.1",
+        "--out",
+        str(out),
+        "--texts",
+        str(tmp_path / "texts"),
+    ]
+    assert main(arguments) == 0
+    medusa = [*arguments, "--kind", "medusa", "--heads", "3", "--head", head]
+    capsys.readouterr()
+    assert main(medusa) == 0
+    said = capsys.readouterr().err
+    assert "with chains of 3" in said
+    assert all(top in said for top in ("top 1", "top 3", "top 10"))
+    assert {path.name for path in out.iterdir()} == {"config.json", "medusa_lm_head.safetensors"}
+    network = load_medusa_heads(load_decoder(llama_folder), out)
+    assert len(network.heads) == 3
+    assert network.target_ids is not None
+    assert len(network.target_ids) == 200
+    assert main(medusa) == 0
+    assert f"goes on from the draft in {out}" in capsys.readouterr().err
+
+
 def test_an_interrupt_before_there_is_anything_says_so(
     llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -344,6 +490,8 @@ def test_the_command_trains_on_a_file(llama_folder: Path, tmp_path: Path) -> Non
         ({"generate": 0}, "texts to generate is 0"),
         ({"vocabulary": 1}, "vocabulary is 1 tokens"),
         ({"blocks": 7}, "7 blocks, but it must have between 1 and 6"),
+        ({"kind": "medusa", "blocks": 0}, "0 blocks, but it must have between 1 and 6"),
+        ({"kind": "medusa", "heads": 17}, "17 heads, but it must have between 1 and 16"),
         ({"minutes": 0.0}, "training time is 0"),
         ({"minutes": float("nan")}, "training time is nan"),
         ({"threads": 0}, "threads is 0"),
