@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from types import ModuleType
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
+from app.bridge.worker import Worker, nothing
 from engine.errors import TenonError
 
 
@@ -14,60 +15,45 @@ class HubAccess(QObject):
     """Keeps, forgets and looks for the token; what it is never comes here.
 
     Attributes:
-        known: Whether there is a token; None while nobody has looked.
+        known: True if there is a token; None while nobody has looked.
     """
 
     told = Signal(str)  # it was looked, kept or forgotten; a sentence where that failed
-    _done = Signal(bool, str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.known: bool | None = None
-        self._done.connect(self._take, Qt.ConnectionType.QueuedConnection)
+        self._worker = Worker("tenon-keyring", self)
 
     def look(self) -> None:
         """Find out whether there is a token; `told` follows."""
-        self._run(lambda: None)
+        self._run(nothing)
 
     def keep(self, token: str) -> None:
         """Keep a token in the system's keyring; `told` follows."""
-
-        def work() -> None:
-            from engine.hub.access_token import keep_token
-
-            keep_token(token)
-
-        self._run(work)
+        self._run(lambda keyring: keyring.keep_token(token))
 
     def forget(self) -> None:
         """Remove it from there; `told` follows. One that the environment names stays."""
+        self._run(lambda keyring: keyring.forget_token())
 
-        def work() -> None:
-            from engine.hub.access_token import forget_token
+    def close(self) -> None:
+        """Do nothing more. May be called twice."""
+        self._worker.close()
 
-            forget_token()
+    def _run(self, act: Callable[[ModuleType], object]) -> None:
+        def work() -> tuple[bool, str]:
+            from engine.hub import access_token  # the hub's client takes a quarter of a second
 
-        self._run(work)
+            sentence = ""
+            try:
+                act(access_token)
+            except TenonError as error:
+                sentence = error.message
+            return access_token.find_token() is not None, sentence
 
-    def _run(self, work: Callable[[], None]) -> None:
-        threading.Thread(target=self._in_thread, args=(work,), name="tenon-keyring", daemon=True).start()
+        def then(found: tuple[bool, str]) -> None:
+            self.known, sentence = found
+            self.told.emit(sentence)
 
-    def _in_thread(self, work: Callable[[], None]) -> None:
-        # Imported here: the hub's client takes a quarter of a second, which the window does not wait for.
-        from engine.hub.access_token import find_token
-
-        sentence = ""
-        try:
-            work()
-        except TenonError as error:
-            sentence = error.message
-        known = find_token() is not None
-        try:
-            self._done.emit(known, sentence)
-        except RuntimeError:  # the window was closed meanwhile
-            return
-
-    @Slot(bool, str)
-    def _take(self, known: bool, sentence: str) -> None:
-        self.known = known
-        self.told.emit(sentence)
+        self._worker.run(work, then, lambda error: self.told.emit(error.message))

@@ -8,7 +8,6 @@ from typing import Any
 import psutil
 from PySide6.QtCore import QObject, Signal
 
-from app.bridge.hub_access import HubAccess
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.network import Network
 from app.bridge.worker import Worker
@@ -24,7 +23,7 @@ _NO_GPU = mark("There is no GPU that Tenon can use here.")
 
 
 class SettingsDesk(QObject):
-    """Made when the dialog is opened first.
+    """Answers the dialog, reads and writes its files.
 
     Args:
         settings: The settings in force.
@@ -32,9 +31,6 @@ class SettingsDesk(QObject):
         writer: Reads and writes files.
         network: Where mirror and proxy go.
         data_folder: Where chats and their backups lie.
-
-    Attributes:
-        access: The access token of the hub.
     """
 
     exported = Signal(str, str)  # the file, and why there is none; empty when there is
@@ -56,7 +52,6 @@ class SettingsDesk(QObject):
         self._writer = writer
         self._network = network
         self._data_folder = data_folder
-        self.access = HubAccess(self)
 
     def in_use(self) -> dict[str, Any]:
         """Values that the engine works with, by the names of settings; nothing of what it does not say."""

@@ -13,8 +13,11 @@ from app.bridge.attachment_reader import AttachmentReader
 from app.bridge.comparison import Comparison
 from app.bridge.drafts import Drafts
 from app.bridge.engine_client import EngineClient
+from app.bridge.engine_watch import EngineWatch
 from app.bridge.garbage import GarbageInWindowThread
 from app.bridge.gpu_addon import GpuAddon
+from app.bridge.idle_measuring import IdleMeasuring
+from app.bridge.idle_unload import IdleUnload
 from app.bridge.inspection import Inspection
 from app.bridge.journal import Journal
 from app.bridge.lexer_maker import LexerMaker
@@ -25,6 +28,7 @@ from app.bridge.models.store import ModelStore
 from app.bridge.network import Network
 from app.bridge.open_chat import OpenChat
 from app.bridge.plans import Plans
+from app.bridge.power_watch import PowerWatch
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
 from app.bridge.settings_desk import SettingsDesk
@@ -34,7 +38,6 @@ from app.bridge.titles import Titles
 from app.bridge.turns import Turns
 from app.bridge.typesetter import Typesetter
 from app.bridge.unsent_messages import UnsentMessages
-from app.bridge.upkeep import Upkeep
 from app.bridge.worker import Worker
 from app.chat.choices import Choice, model_choices, model_name
 from app.chat.conversation import Message
@@ -44,6 +47,7 @@ from app.chat.plan_rows import with_plan
 from app.chat.search import SearchResults
 from app.chat.troubles import report_of
 from app.diagnostics.log_files import log_folder
+from app.diagnostics.report import Diagnostics
 from app.settings.settings import Settings
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
@@ -87,11 +91,16 @@ class Workspace(QObject):
         lexer_maker: Makes what code is coloured with.
         attachment_reader: Reads files that are to go along with a message.
         comparison: Two modes on one prompt.
+        settings_desk: What the dialog of settings needs beside them.
         open_chat: The chat that is shown: its model and its options.
         unsent: What is typed in each chat and not sent.
         titles: Asks the model for titles.
         shown_chat: Which chat is being shown, and which one the run before did not survive.
-        upkeep: What goes on beside the chats.
+        diagnostics: Texts about this installation.
+        power: Says that the computer runs on battery or is hot.
+        idle_unload: Takes a model out of memory that nobody uses.
+        idle_measuring: Measures this machine while nobody wants anything.
+        engine_watch: Ends an engine that does not answer.
         inspection: How the latest replies were made, for the inspector.
     """
 
@@ -116,7 +125,7 @@ class Workspace(QObject):
         self.settings = self._saved.settings
         self._notices += self._saved.problems
         self._find_a_model()
-        self._network = Network(self.settings)
+        network = Network(self.settings)
         self._data_folder = data_folder or usual_data_folder()
         self._keep_conversations()
         self._client = client or EngineClient(parent=self, log_folder=log_folder())
@@ -130,7 +139,10 @@ class Workspace(QObject):
         self.typesetter = Typesetter(self)
         self.lexer_maker = LexerMaker(self)
         self.attachment_reader = AttachmentReader(self)
-        self._desk: SettingsDesk | None = None
+        self.settings_desk = SettingsDesk(
+            self.settings, self.model, self._writer, network, self._data_folder, self
+        )
+        self.settings_desk.network_changed.connect(self.model_store.downloads.reconnect)
         if self.shown_chat.brought_down is not None:
             self._say_not_opened(self.shown_chat.brought_down)
         self._closed = False
@@ -190,10 +202,20 @@ class Workspace(QObject):
         self.machine.measured_speeds.connect(self.model_store.predict_again)
         self.model_store.model_wanted.connect(self.choose_model)
         self.model_store.settings_changed.connect(self.settings_applied)
-        self.upkeep = Upkeep(self._data_folder, settings, client, model, replies, self.machine, self)
+        self._keep_up()
         self.comparison = Comparison(self.library, settings, replies, model, self.machine, self)
         self.comparison.asked.connect(self.titles.give_way)
-        self.comparison.asked.connect(self.upkeep.measuring.give_way)
+        self.comparison.asked.connect(self.idle_measuring.give_way)
+
+    def _keep_up(self) -> None:
+        """Make what goes on beside the chats: rest, measuring, the engine's watchdog, and battery."""
+        settings, client, replies, model = self.settings, self._client, self.replies, self.model
+        self.diagnostics = Diagnostics(log_folder(), self._data_folder, lambda: model.state)
+        self.power = PowerWatch(self)
+        replies.message_changed.connect(self.power.reply_changed)
+        self.idle_unload = IdleUnload(settings, client, model, replies, self)
+        self.idle_measuring = IdleMeasuring(client, model, replies, self.machine, self)
+        self.engine_watch = EngineWatch(client, model, self)
 
     @Slot()
     def start(self) -> None:
@@ -283,15 +305,6 @@ class Workspace(QObject):
             return report.advice
         return self.plans.advice_of(ref)
 
-    def settings_desk(self) -> SettingsDesk:
-        """Desk of the dialog of settings; made when it is opened first."""
-        if self._desk is None:
-            self._desk = SettingsDesk(
-                self.settings, self.model, self._writer, self._network, self._data_folder, self
-            )
-            self._desk.network_changed.connect(self.model_store.downloads.reconnect)
-        return self._desk
-
     def close(self) -> None:
         """Save everything, end the engine and join every thread. May be called twice."""
         if self._closed:
@@ -307,7 +320,9 @@ class Workspace(QObject):
         self.turns.erase_timer.stop()
         self.archive.backup_timer.stop()
         self.shown_chat.end()
-        self.upkeep.close()
+        self.power.close()
+        for part in (self.idle_unload, self.idle_measuring, self.engine_watch):
+            part.timer.stop()
         self.unsent.write()
         self._journal.close()
         self._database.reader.close()

@@ -35,7 +35,6 @@ class Offers(QObject):
     offered = Signal(object)  # OfferEntry
     refused = Signal(str, str)  # reference and why it cannot be fetched
     missed_changed = Signal()
-    token_kept = Signal(str)  # empty, or why it was not
     pair_wanted = Signal(str, str)  # names that a model and its draft will have here
 
     def __init__(self, downloads: Downloads, parent: QObject | None = None) -> None:
@@ -117,14 +116,6 @@ class Offers(QObject):
         """It is tried again, or given up."""
         if self.missed.pop(name, None) is not None:
             self.missed_changed.emit()
-
-    def keep_token(self, token: str) -> None:
-        """Keep an access token in the system's keyring; `token_kept` follows."""
-        self._worker.run(
-            lambda: _keep_token(token),
-            lambda _: self.token_kept.emit(""),
-            lambda error: self.token_kept.emit(error.message),
-        )
 
     def close(self) -> None:
         """Ask nothing more. May be called twice."""
@@ -214,9 +205,3 @@ def draft_offer(reference: str) -> DraftOffer:
     if model is None:
         return DraftOffer(reference, reference.partition("/")[2], is_head=True)
     return DraftOffer(reference, model.title, size_bytes=model.typical_bytes(Q4_K_M_BITS))
-
-
-def _keep_token(token: str) -> None:
-    from engine.hub.access_token import keep_token
-
-    keep_token(token)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.engine_client import EngineClient
+from app.bridge.hub_access import HubAccess
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.models.downloads import Downloads
 from app.bridge.models.folders import Folders
@@ -31,6 +32,7 @@ class ModelStore(QObject):
         installed: What is on this computer.
         folders: Where it lies.
         offers: What could be fetched.
+        access: The access token of the hub.
         forecasts: What models would do here.
         pairs: Which installed drafts work with which installed models, as far as the engine has said.
     """
@@ -57,6 +59,7 @@ class ModelStore(QObject):
         self.installed = Installed(self)
         self.folders = Folders(self)
         self.offers = Offers(self.downloads, self)
+        self.access = HubAccess(self)
         self.forecasts = Forecasts(settings, client, self)
         self._choice = choice
         self.pairs: tuple[DraftPair, ...] = ()
@@ -172,6 +175,7 @@ class ModelStore(QObject):
     def close(self) -> None:
         """Save what is under way and end every thread. May be called twice."""
         self.offers.close()
+        self.access.close()
         self.forecasts.close()
         self.installed.close()
         self.folders.close()

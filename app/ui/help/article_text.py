@@ -59,7 +59,7 @@ class ArticleText:
         in_force = {} if advice is None else sampling_in_force(chosen, advice)
         return HelpFacts(
             version(),
-            str(workspace.upkeep.diagnostics.data_folder),
+            str(workspace.diagnostics.data_folder),
             workspace.model.state.model_name,
             workspace.machine.report,
             workspace.machine.plans.chosen,

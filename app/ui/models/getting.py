@@ -40,7 +40,7 @@ class Getting(QObject):
         self.dialog: GetDialog | None = None
         offers.offered.connect(self._take)
         offers.refused.connect(self._refuse)
-        offers.token_kept.connect(self._token_kept)
+        store.access.told.connect(self._token_kept)
 
     def get(self, model: ListedModel, with_draft: bool, ask: bool, draft_for: str = "") -> None:
         """Get a model.
@@ -82,7 +82,7 @@ class Getting(QObject):
             return
         dialog = self.dialog = GetDialog(self._theme, model.title, offer, self._with_draft, self._window)
         dialog.quantization_wanted.connect(self._another_quantization)
-        dialog.token_given.connect(self._offers.keep_token)
+        dialog.token_given.connect(self._store.access.keep)
         dialog.accepted.connect(self._fetch)
         dialog.finished.connect(self._closed)
         dialog.open()
@@ -110,7 +110,7 @@ class Getting(QObject):
         if self.dialog is not None:
             if problem:
                 self.dialog.say_trouble(problem)
-            else:
+            elif self._store.access.known:
                 self.dialog.go_on()
 
     @Slot()

@@ -28,7 +28,7 @@ class Consequences:
 
     def of_apply(self) -> str:
         """Consequences of Apply."""
-        load_ms = self._workspace.settings_desk().load_ms()
+        load_ms = self._workspace.settings_desk.load_ms()
         if load_ms is None or not self.loads:
             return ""
         seconds = figures.ratio(load_ms / 1000)

@@ -17,6 +17,7 @@ from app.ui.shown_folder import show_folder
 from app.words import tr
 
 if TYPE_CHECKING:
+    from app.bridge.hub_access import HubAccess
     from app.bridge.settings_desk import SettingsDesk
 
 _FOLDERS = {"models_folder": "models", "data_folder": "data"}
@@ -28,17 +29,18 @@ class DeskActions(QObject):
 
     erase_wanted = Signal()
 
-    def __init__(self, dialog: SettingsDialog, desk: SettingsDesk) -> None:
+    def __init__(self, dialog: SettingsDialog, desk: SettingsDesk, access: HubAccess) -> None:
         super().__init__(dialog)
         self._dialog = dialog
         self._desk = desk
+        self._access = access
         self._token: TokenRow | None = None
         dialog.stack.made.connect(self._page_made)
         for page in dialog.stack.pages():
             self._page_made(page)
         desk.exported.connect(self._exported)
         desk.imported.connect(self._imported)
-        desk.access.told.connect(self._token_told)
+        access.told.connect(self._token_told)
 
     @Slot(object)
     def _page_made(self, page: PageView) -> None:
@@ -48,11 +50,11 @@ class DeskActions(QObject):
                 row.show_detail(str(self._desk.folder(_FOLDERS[name])))
             elif isinstance(row, TokenRow):
                 self._token = row
-                row.kept.connect(self._desk.access.keep)
-                row.forgotten.connect(self._desk.access.forget)
+                row.kept.connect(self._access.keep)
+                row.forgotten.connect(self._access.forget)
                 row.grown.connect(self._dialog.stack.arrange)
-                row.show_known(self._desk.access.known, "")
-                self._desk.access.look()
+                row.show_known(self._access.known, "")
+                self._access.look()
 
     @Slot(str)
     def _do(self, name: str) -> None:
@@ -105,7 +107,7 @@ class DeskActions(QObject):
     @Slot(str)
     def _token_told(self, problem: str) -> None:
         if self._token is not None:
-            self._token.show_known(self._desk.access.known, problem)
+            self._token.show_known(self._access.known, problem)
 
 
 def _title(name: str) -> str:

@@ -51,7 +51,7 @@ class SettingsDialog(RingedDialog):
         super().__init__(theme, parent)
         self._theme = theme
         self._workspace = workspace
-        self._desk = workspace.settings_desk()
+        self._desk = workspace.settings_desk
         self.pending = PendingSettings(workspace.settings)
         self._said = ""
         self.setWindowTitle(tr("Settings"))

@@ -45,7 +45,7 @@ class SettingsOpening(QObject):
         from app.ui.settings.dialog import SettingsDialog
 
         self.dialog = SettingsDialog(self._theme, self._workspace, self._window)
-        actions = DeskActions(self.dialog, self._workspace.settings_desk())
+        actions = DeskActions(self.dialog, self._workspace.settings_desk, self._workspace.model_store.access)
         actions.erase_wanted.connect(self._leave_to_erase)
         self.dialog.applied.connect(self._apply)
         self.dialog.finished.connect(self._forget)
@@ -72,7 +72,7 @@ class SettingsOpening(QObject):
     @Slot(bool)
     def _apply(self, loads: bool) -> None:
         apply_appearance(self._theme, self._workspace.settings)
-        self._workspace.settings_desk().apply_network()
+        self._workspace.settings_desk.apply_network()
         if loads:  # else a model that was freed while nobody needed it stays out
             self._workspace.settings_applied()
         self.applied.emit()

@@ -42,7 +42,7 @@ class RowStates:
 
     def ask_reasons(self) -> None:
         """Find out again which settings have no effect here."""
-        self._reasons = self._workspace.settings_desk().reasons()
+        self._reasons = self._workspace.settings_desk.reasons()
 
     def numbers_in_force(self) -> dict[str, float]:
         """Sampling in the chat that is shown, as far as its model has told."""

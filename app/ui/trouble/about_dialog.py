@@ -23,7 +23,7 @@ from app.ui.trouble.details_foot import DetailsFoot
 from app.words import tr
 
 if TYPE_CHECKING:
-    from app.bridge.diagnostics import Diagnostics
+    from app.diagnostics.report import Diagnostics
 
 _WIDTH_PX = 520
 _HEIGHT_PX = 480

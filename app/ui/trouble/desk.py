@@ -51,7 +51,7 @@ class TroubleDesk(QObject):
         super().__init__(page)
         self._theme = theme
         self._workspace = workspace
-        self._diagnostics = workspace.upkeep.diagnostics
+        self._diagnostics = workspace.diagnostics
         self._page = page
         self._toast = toast
         self._commands = commands
@@ -59,7 +59,7 @@ class TroubleDesk(QObject):
         self._uncaught = 0
         self._open = False
         workspace.trouble.connect(self.tell)
-        workspace.upkeep.remark.connect(self._remark)
+        workspace.power.remark.connect(self._remark)
         workspace.trouble_over.connect(self._over)
         workspace.model.changed.connect(self._engine_changed)
         page.trouble_met.connect(self._tell_of_engine)

@@ -27,7 +27,7 @@ from app.words import tr
 from engine.messages import ErrorReport
 
 if TYPE_CHECKING:
-    from app.bridge.diagnostics import Diagnostics
+    from app.diagnostics.report import Diagnostics
 
 _WIDTH_PX = 592
 _SIDE_PX = 20

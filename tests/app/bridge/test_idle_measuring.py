@@ -25,7 +25,7 @@ class Quiet:
         self.machine = self.workspace.machine
         self.said: list[str] = []
         self.machine.said.connect(lambda sentence, lasting: self.said.append(sentence))
-        self.idle = self.workspace.upkeep.measuring
+        self.idle = self.workspace.idle_measuring
         self.idle._clock = lambda: self.now_s
         self.idle.note_use()
 

@@ -31,8 +31,8 @@ def imported(desk: Desk, settings_desk: SettingsDesk, path: Path) -> tuple[Impor
 
 def test_what_is_in_use_is_told_once_a_model_is_loaded_and_the_mode_once_it_replied(desk: Desk) -> None:
     workspace = desk.open()
-    settings_desk = workspace.settings_desk()
-    assert workspace.settings_desk() is settings_desk
+    settings_desk = workspace.settings_desk
+    assert workspace.settings_desk is settings_desk
     assert (settings_desk.in_use(), settings_desk.load_ms()) == ({}, None)
     desk.wait_for_phase(workspace, EnginePhase.READY)
     assert settings_desk.in_use()["weights"] == "fp32"
@@ -47,12 +47,12 @@ def test_without_a_gpu_its_settings_say_so(desk: Desk) -> None:
     workspace = desk.open()
     desk.wait_for_phase(workspace, EnginePhase.READY)
     gpu = workspace.model.state.gpu
-    assert set(workspace.settings_desk().reasons()) == (set() if gpu else {"vram_budget_bytes", "gpu_layers"})
+    assert set(workspace.settings_desk.reasons()) == (set() if gpu else {"vram_budget_bytes", "gpu_layers"})
 
 
 def test_settings_are_written_and_read_beside_the_window(desk: Desk, tmp_path: Path) -> None:
     workspace = desk.open(start=False)
-    settings_desk = workspace.settings_desk()
+    settings_desk = workspace.settings_desk
     workspace.settings.threads = 3
     path = tmp_path / "out.json"
     with desk.qtbot.waitSignal(settings_desk.exported) as signal:
@@ -76,7 +76,7 @@ def test_a_token_goes_into_the_keyring_and_never_into_the_settings(
     desk: Desk, memory_keyring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace = desk.open(start=False)
-    access = workspace.settings_desk().access
+    access = workspace.model_store.access
     assert access.known is None
     said = []
     access.told.connect(said.append)
@@ -129,7 +129,7 @@ def test_what_is_connected_connects_anew_after_another_mirror_was_applied(
     downloads._queue = SimpleNamespace(  # type: ignore[assignment]
         reconnect=lambda: calls.append("reconnect"), close=lambda wait_s: None
     )
-    settings_desk = workspace.settings_desk()
+    settings_desk = workspace.settings_desk
     settings_desk.apply_network()
     assert calls == []
     workspace.settings.hub_mirror = "https://mirror.example.org"
@@ -200,6 +200,6 @@ def test_a_models_own_budget_is_what_it_is_loaded_with(desk: Desk) -> None:
     workspace.settings.set_for_model("smollm2", "ram_budget_bytes", 512_000_000)
     workspace.settings.set_for_model("/other", "ram_budget_bytes", 256_000_000)
     workspace.settings_applied()
-    desk.wait(lambda: workspace.settings_desk().in_use().get("ram_budget_bytes") == 512_000_000)
+    desk.wait(lambda: workspace.settings_desk.in_use().get("ram_budget_bytes") == 512_000_000)
     chat = desk.answer(workspace, "draft")
     assert workspace.library.messages(chat)[-1].content == "draft:None budget:512000000"

@@ -38,7 +38,7 @@ class Clock:
 
 
 def idle(workspace: Workspace, clock: Clock) -> IdleUnload:
-    upkeep = workspace.upkeep.idle
+    upkeep = workspace.idle_unload
     return IdleUnload(
         workspace.settings, workspace._client, workspace.model, workspace.replies, upkeep, clock
     )
@@ -92,7 +92,7 @@ def test_choosing_another_model_while_one_rests_loads_it(desk: Desk, tmp_path: P
 def lose_patience(workspace: Workspace) -> None:
     """A minute of silence."""
     for _ in range(PATIENCE_TICKS + 1):
-        workspace.upkeep.watch.tick()
+        workspace.engine_watch.tick()
 
 
 ENDED = "The engine neither computed nor answered, so it was ended and started again."
@@ -163,7 +163,7 @@ def test_an_engine_that_computes_without_a_word_goes_on(desk: Desk) -> None:
         enough_s = engine.cpu_times().user + LEAST_CPU_S
         while engine.cpu_times().user < enough_s:
             desk.qtbot.wait(20)
-        workspace.upkeep.watch.tick()
+        workspace.engine_watch.tick()
     assert workspace._client.process_id == engine.pid
     workspace.replies.stop(chat)
     desk.wait_for_state(workspace, chat, MessageState.STOPPED)
@@ -173,13 +173,13 @@ def test_an_engine_that_has_nothing_to_do_is_left_alone(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "say 1")
     before = workspace._client.process_id
-    workspace.upkeep.watch.tick()
+    workspace.engine_watch.tick()
     desk.wait(lambda: not workspace._client.owes_answer)
-    used = workspace.upkeep.idle.quiet_s
+    used = workspace.idle_unload.quiet_s
     lose_patience(workspace)
     lose_patience(workspace)
     desk.qtbot.wait(50)
-    assert workspace.upkeep.idle.quiet_s > used  # the question whether it lives is no use of it
+    assert workspace.idle_unload.quiet_s > used  # the question whether it lives is no use of it
     assert workspace._client.process_id == before
     desk.answer(workspace, "say 1", chat)
 
@@ -200,7 +200,7 @@ def test_battery_or_heat_is_said_once(
     monkeypatch.setattr(power_watch, "is_hot", lambda: hot)
     workspace = desk.open()
     remarks: list[str] = []
-    workspace.upkeep.remark.connect(remarks.append)
+    workspace.power.remark.connect(remarks.append)
     chat = desk.answer(workspace, "say 2")
     desk.wait(lambda: asked == [1])
     desk.answer(workspace, "say 2", chat)
@@ -217,7 +217,7 @@ def test_what_is_copied_of_a_dead_engine_holds_its_log_and_no_chat(desk: Desk) -
     assert reply.trouble is not None
     (log_folder() / "engine.crash").write_text("Fatal Python error: Killed\n  in forward", encoding="utf-8")
     (log_folder() / "engine.log").write_text("WARNING engine: the last words\n", encoding="utf-8")
-    diagnostics = workspace.upkeep.diagnostics
+    diagnostics = workspace.diagnostics
     assert "in forward" in diagnostics.technical(reply.trouble)
     whole = diagnostics.whole(reply.trouble)
     assert "the last words" in whole

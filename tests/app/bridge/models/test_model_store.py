@@ -149,11 +149,11 @@ def test_a_token_is_kept_in_the_keyring_and_opens_a_gated_model(desk: Desk, serv
     offer = offer_of(desk, store, "meta-llama/Gated")
     assert (offer.gated, offer.has_token) == (True, False)
     assert offer.page == f"{server.address}/meta-llama/Gated"
-    with desk.qtbot.waitSignal(store.offers.token_kept, timeout=10_000) as kept:
-        store.offers.keep_token("not a token")
+    with desk.qtbot.waitSignal(store.access.told, timeout=10_000) as kept:
+        store.access.keep("not a token")
     assert "copy it whole" in kept.args[0]
-    with desk.qtbot.waitSignal(store.offers.token_kept, timeout=10_000) as kept:
-        store.offers.keep_token("hf_mine")
+    with desk.qtbot.waitSignal(store.access.told, timeout=10_000) as kept:
+        store.access.keep("hf_mine")
     assert kept.args == [""]
     assert offer_of(desk, store, "meta-llama/Gated").has_token
 

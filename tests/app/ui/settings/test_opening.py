@@ -120,7 +120,7 @@ def test_folders_are_opened_or_said_to_be_missing(
     urls: list[QUrl] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: urls.append(url) or True)
     monkeypatch.setattr("app.bridge.settings_desk.models_folder", lambda: tmp_path / "gone")
-    monkeypatch.setattr(workspace.settings_desk(), "_data_folder", tmp_path)
+    monkeypatch.setattr(workspace.settings_desk, "_data_folder", tmp_path)
     opened.go("privacy")
     row = opened.stack.page(5).action_rows["data_folder"]
     assert row.detail.toolTip() == str(tmp_path)
@@ -140,7 +140,7 @@ def test_a_long_folder_is_whole_in_a_narrow_dialog(
     qtbot: QtBot, opened: SettingsDialog, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long = Path("/home/somebody/with/a/very/long/name/and/many/folders/tenon")
-    monkeypatch.setattr(workspace.settings_desk(), "_data_folder", long)
+    monkeypatch.setattr(workspace.settings_desk, "_data_folder", long)
     opened.resize(380, 560)
     opened.go("privacy")
     row = opened.stack.page(5).action_rows["data_folder"]

@@ -190,7 +190,7 @@ def test_trouble_beside_replies_is_told_with_title_remedy_and_details(
     assert window.toast.accessibleName().startswith("Your chats cannot be saved. ")
     assert not window.toast.fades
     window.toast.action_button.click()
-    assert opened == [str(workspace.upkeep.diagnostics.data_folder)]
+    assert opened == [str(workspace.diagnostics.data_folder)]
     workspace.trouble.emit(ErrorReport("StorageError", "The disk is full: free some space.", "OSError 28"))
     window.toast.details_button.click()
     (dialog,) = details_of(window)
@@ -220,18 +220,18 @@ def test_the_toast_is_plain_again_afterwards(window: MainWindow, workspace: Scri
 
 
 def test_remarks_go_by_themselves(window: MainWindow, workspace: ScriptedWorkspace) -> None:
-    workspace.upkeep.remark.emit("Running on battery: replies may be slower.")
+    workspace.power.remark.emit("Running on battery: replies may be slower.")
     assert window.toast.text == "Running on battery: replies may be slower."
     assert window.toast.fades
     workspace.trouble.emit(ErrorReport("StorageError", "The disk is full."))
-    workspace.upkeep.remark.emit("Running on battery: replies may be slower.")
+    workspace.power.remark.emit("Running on battery: replies may be slower.")
     assert window.toast.text == "The disk is full."
 
 
 def test_details_hold_everything_but_the_chat(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
-    folder = workspace.upkeep.diagnostics.log_folder
+    folder = workspace.diagnostics.log_folder
     folder.mkdir(parents=True)
     (folder / "window.log").write_text("INFO app: the last line\n", encoding="utf-8")
     failed(window, workspace, SHORT)
@@ -259,7 +259,7 @@ def test_the_log_folder_is_opened_or_named(
     opened: list[Path] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: bool(opened.append(Path(url.toLocalFile()))))
     window.commands["log-folder"].trigger()
-    folder = workspace.upkeep.diagnostics.log_folder
+    folder = workspace.diagnostics.log_folder
     assert opened == [folder]
     assert str(folder) in window.toast.text
 

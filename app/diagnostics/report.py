@@ -1,4 +1,4 @@
-"""Report on this installation and on what went wrong, to show and to copy."""
+"""Report on this installation and on what went wrong, to show and to copy: never a word of any chat."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from app.chat.engine_state import EngineState
 from app.diagnostics.crash_record import crash_trace
 from app.diagnostics.installation import installation_text, system_line
 from app.diagnostics.log_files import ENGINE, WINDOW, log_tail
-from app.diagnostics.report_text import report_text, technical_text
+from app.diagnostics.traces import without_home
 from engine.errors import EngineStopped
 from engine.messages import ErrorReport
 
 
 class Diagnostics:
-    """Texts without a word of any chat; each call reads a few kilobytes.
+    """Texts for somebody who mends it; each call reads a few kilobytes.
 
     Args:
-        log_folder: Where logs lie.
-        data_folder: Where conversations lie.
+        log_folder: Folder of the logs.
+        data_folder: Folder of the conversations.
         engine: Gives the engine's state now.
     """
 
@@ -30,21 +30,23 @@ class Diagnostics:
         self._engine = engine
 
     def technical(self, report: ErrorReport) -> str:
-        """Report of an error, in a few lines for somebody who mends it."""
-        return technical_text(self._complete(report), system_line(self._engine().gpu))
+        """An error and the system, in a few lines."""
+        return self._described(report, system_line(self._engine().gpu))
 
     def whole(self, report: ErrorReport) -> str:
         """The same, with versions and the ends of the logs: what is copied."""
         logs = {name: log_tail(self.log_folder, name) for name in (WINDOW, ENGINE)}
-        return report_text(self._complete(report), self.installation(), logs)
+        parts = [self._described(report, self.installation())]
+        parts += [f"--- {name}.log\n{tail}" for name, tail in logs.items() if tail]
+        return without_home("\n\n".join(parts)) + "\n"
 
     def installation(self) -> str:
         """Versions, system and hardware, a line each."""
         state = self._engine()
         return f"{installation_text(state.gpu)}\nmodel {state.model_name} {state.weights}".rstrip()
 
-    def _complete(self, report: ErrorReport) -> ErrorReport:
-        if report.kind != EngineStopped.__name__ or report.details:
-            return report
-        crash = crash_trace(self.log_folder, ENGINE)
-        return replace(report, details=crash)
+    def _described(self, report: ErrorReport, system: str) -> str:
+        if report.kind == EngineStopped.__name__ and not report.details:
+            report = replace(report, details=crash_trace(self.log_folder, ENGINE))
+        details = [f"  {line}" for line in report.details.splitlines()]
+        return without_home("\n".join([f"{report.kind}: {report.message}", *details, system]))
