@@ -7,7 +7,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Literal
 
-from engine.messages import Prediction
+from engine.messages import DownloadStatus, Prediction
 
 _EASY_SHARE = 0.5
 
@@ -125,44 +125,6 @@ class InstalledEntry:
         return model.reference == self.catalogue_name or (bool(self.repo) and self.repo in model.repos)
 
 
-DownloadState = Literal["queued", "receiving", "waiting", "paused", "failed", "done", "cancelled"]
-
-
-@dataclass(frozen=True)
-class DownloadEntry:
-    """A download.
-
-    Attributes:
-        name: Of the model that it becomes.
-        repo: Where it comes from.
-        state: ``waiting`` is between two attempts.
-        done_bytes: On the disk; never decreases.
-        total_bytes: Of all files.
-        bytes_per_s: None while there is none to tell.
-        seconds_left: At this speed.
-        message: Why it waits or failed; empty where there is nothing to say.
-    """
-
-    name: str
-    repo: str
-    state: DownloadState
-    done_bytes: int
-    total_bytes: int
-    bytes_per_s: float | None = None
-    seconds_left: float | None = None
-    message: str = ""
-
-    @property
-    def under_way(self) -> bool:
-        """True if it comes or will come by itself."""
-        return self.state in ("queued", "receiving", "waiting")
-
-    @property
-    def share(self) -> float:
-        """Share of it that is here, 0 to 1."""
-        return min(1.0, self.done_bytes / max(1, self.total_bytes))
-
-
 @dataclass(frozen=True)
 class FolderEntry:
     """A folder that models lie in.
@@ -202,10 +164,10 @@ class Missed:
     message: str
 
     @property
-    def entry(self) -> DownloadEntry:
+    def entry(self) -> DownloadStatus:
         """Entry of the list of downloads."""
         repo = next(iter(self.model.repos), self.model.reference)
-        return DownloadEntry(self.model.title, repo, "failed", 0, 0, message=self.message)
+        return DownloadStatus(self.model.title, repo, "failed", 0, 0, message=self.message)
 
 
 @dataclass(frozen=True)

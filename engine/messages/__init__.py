@@ -53,6 +53,8 @@ from engine.messages.events import (
 from engine.messages.machine import MachineReport, ModePrediction, PlanReport
 from engine.messages.models import (
     Basis,
+    DownloadState,
+    DownloadStatus,
     DraftPair,
     ModelOutline,
     ModelPredicted,
@@ -88,6 +90,8 @@ __all__ = [
     "CheckDrafts",
     "Command",
     "ContextTrimmed",
+    "DownloadState",
+    "DownloadStatus",
     "DraftChecked",
     "DraftPair",
     "Effort",

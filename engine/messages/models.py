@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Basis = Literal["guess", "busy", "rest"]
+DownloadState = Literal["queued", "receiving", "waiting", "paused", "failed", "done", "cancelled"]
 
 
 @dataclass(frozen=True)
@@ -87,3 +88,38 @@ class PairsFound:
 
     request_id: str
     pairs: tuple[DraftPair, ...]
+
+
+@dataclass(frozen=True)
+class DownloadStatus:
+    """Status of a download.
+
+    Attributes:
+        name: Of the model that it becomes.
+        repo: Where it comes from.
+        state: ``waiting`` is between two attempts; ``done`` and ``cancelled`` are the last that is heard of it.
+        done_bytes: On the disk; never decreases.
+        total_bytes: Of all files.
+        bytes_per_s: Over the last seconds; None while there is none to tell.
+        seconds_left: At this speed.
+        message: Why it waits or failed, for the person; empty where there is nothing to say.
+    """
+
+    name: str
+    repo: str
+    state: DownloadState
+    done_bytes: int
+    total_bytes: int
+    bytes_per_s: float | None = None
+    seconds_left: float | None = None
+    message: str = ""
+
+    @property
+    def under_way(self) -> bool:
+        """True if it comes or will come by itself."""
+        return self.state in ("queued", "receiving", "waiting")
+
+    @property
+    def share(self) -> float:
+        """Share of it that is here, 0 to 1."""
+        return min(1.0, self.done_bytes / max(1, self.total_bytes))

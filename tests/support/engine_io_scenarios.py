@@ -14,13 +14,13 @@ import huggingface_hub
 
 from app.bridge.worker import outcome
 from engine.hub.connection import Hub
-from engine.hub.download.download_queue import DownloadQueue, DownloadStatus, stored_downloads
+from engine.hub.download.download_queue import DownloadQueue, stored_downloads
 from engine.hub.download.plan import DownloadPlan
 from engine.hub.download.transfer import Patience
 from engine.hub.inventory import installed_model
 from engine.hub.offer import make_offer
 from engine.hub.verification import verify
-from engine.messages import Event, Failed, Finished, Reply
+from engine.messages import DownloadStatus, Event, Failed, Finished, Reply
 from engine.model.config import read_config
 from engine.model.footprint import stored_layer_bytes
 from engine.model.weight_format import weight_format

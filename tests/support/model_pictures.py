@@ -8,7 +8,6 @@ from dataclasses import replace
 from PySide6.QtCore import QSize
 
 from app.chat.model_entries import (
-    DownloadEntry,
     DraftOffer,
     ImportEntry,
     InstalledEntry,
@@ -22,7 +21,7 @@ from app.ui.models.models_page import ModelsPage
 from app.ui.models.removal_dialog import RemovalDialog
 from app.ui.places import MODELS
 from app.ui.theme.theme import Theme
-from engine.messages import DraftPair, Prediction
+from engine.messages import DownloadStatus, DraftPair, Prediction
 from engine.sentences import say
 from tests.support.screenshots import LLAMA, begin, fill, open_window, take
 from tests.support.scripted_workspace import ScriptedWorkspace
@@ -77,14 +76,14 @@ def stock(workspace: ScriptedWorkspace) -> None:
         ),
     )  # fmt: skip
     store.downloads.entries = {
-        "Qwen3-8B-Q4_K_M": DownloadEntry(
+        "Qwen3-8B-Q4_K_M": DownloadStatus(
             "Qwen3-8B-Q4_K_M", "Qwen/Qwen3-8B-GGUF", "receiving", int(2.1 * _GB), int(5.6 * _GB), 18e6, 194.0
         ),
-        "Phi-3-mini-4k-instruct-q4": DownloadEntry(
+        "Phi-3-mini-4k-instruct-q4": DownloadStatus(
             "Phi-3-mini-4k-instruct-q4", "microsoft/Phi-3-mini-4k-instruct-gguf", "paused", int(0.4 * _GB),
             int(2.4 * _GB),
         ),
-        "gemma-2-2b-it-Q4_K_M": DownloadEntry(
+        "gemma-2-2b-it-Q4_K_M": DownloadStatus(
             "gemma-2-2b-it-Q4_K_M", "bartowski/gemma-2-2b-it-GGUF", "failed", int(0.9 * _GB), int(1.7 * _GB),
             message="The disk is full: free some room, and resume the download.",
         ),

@@ -10,11 +10,11 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QApplication
 
-from app.chat.model_entries import DownloadEntry, Missed
+from app.chat.model_entries import Missed
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from app.ui.welcome.panel import WelcomePanel
-from engine.messages import MachineReported, MeasuringProgress, ReportMachine
+from engine.messages import DownloadStatus, MachineReported, MeasuringProgress, ReportMachine
 from tests.support.machine_scene import machine
 from tests.support.model_pictures import stock
 from tests.support.screenshots import begin, open_window, take
@@ -87,7 +87,7 @@ def main() -> None:
     best = next(iter(page.cards.cards.values())).content
     assert best is not None
     workspace.model_store.downloads.entries = {
-        "x": DownloadEntry("x", best.model.repos[0], "receiving", 2_100_000_000, 5_600_000_000, 18e6, 194.0)
+        "x": DownloadStatus("x", best.model.repos[0], "receiving", 2_100_000_000, 5_600_000_000, 18e6, 194.0)
     }
     wanted = list(page.cards.cards.values())[1].content
     assert wanted is not None

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.bridge.worker import Worker, nothing
-from app.chat.model_entries import DownloadEntry
 from engine.errors import TenonError
 from engine.hub.model_folders import models_folder
+from engine.messages import DownloadStatus
 
 if TYPE_CHECKING:
     from engine.hub.connection import Hub
-    from engine.hub.download.download_queue import DownloadQueue, DownloadStatus
+    from engine.hub.download.download_queue import DownloadQueue
     from engine.hub.download.plan import DownloadPlan
 
 _CLOSE_S = 2.0
@@ -45,7 +45,7 @@ class Downloads(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.entries: dict[str, DownloadEntry] = {}
+        self.entries: dict[str, DownloadStatus] = {}
         self._worker = Worker("models-downloads", self)
         self._queue: DownloadQueue | None = None
         self._lock = threading.Lock()
@@ -137,38 +137,24 @@ class Downloads(QObject):
 
     def _take_all(self, statuses: tuple[DownloadStatus, ...]) -> None:
         for status in statuses:
-            self.entries.setdefault(status.name, _entry(status))
+            self.entries.setdefault(status.name, status)
         self.changed.emit()
 
     @Slot(object)
     def _take(self, status: DownloadStatus) -> None:
-        entry = _entry(status)
-        before = self.entries.get(entry.name)
-        if entry.state in ("done", "cancelled"):
-            self.entries.pop(entry.name, None)
+        before = self.entries.get(status.name)
+        if status.state in ("done", "cancelled"):
+            self.entries.pop(status.name, None)
         else:
-            self.entries[entry.name] = entry
+            self.entries[status.name] = status
         self.changed.emit()
-        if entry.state == "done":
-            self.arrived.emit(entry.name)
-        elif entry.state == "failed" and (before is None or before.state != "failed"):
-            self.failed.emit(entry.name, entry.message)
+        if status.state == "done":
+            self.arrived.emit(status.name)
+        elif status.state == "failed" and (before is None or before.state != "failed"):
+            self.failed.emit(status.name, status.message)
 
     def _refuse(self, error: TenonError) -> None:
         self.refused.emit(error.message)
-
-
-def _entry(status: DownloadStatus) -> DownloadEntry:
-    return DownloadEntry(
-        status.name,
-        status.repo,
-        status.state,
-        status.done_bytes,
-        status.total_bytes,
-        status.bytes_per_s,
-        status.seconds_left,
-        status.message or "",
-    )
 
 
 def _left_ones(models: Path) -> bool:

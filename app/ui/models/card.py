@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app.chat.model_entries import DownloadEntry, Fit, ListedModel, fit_of
+from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
 from app.ui.elided_label import ElidedLabel
 from app.ui.flow import Flow
@@ -27,7 +27,7 @@ from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.kind import set_kind
 from app.ui.theme.theme import Theme
 from app.words import tr
-from engine.messages import Prediction
+from engine.messages import DownloadStatus, Prediction
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class CardContent:
     prediction: Prediction
     badge: str
     installed_ref: str = ""
-    download: DownloadEntry | None = None
+    download: DownloadStatus | None = None
     draft_bytes: int = 0
     primary: bool = False
     asked: bool = False

@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from app.chat.model_entries import DownloadEntry
 from app.ui.elided_label import ElidedLabel
 from app.ui.inert_text import PlainLabel
 from app.ui.models.ruled_row import RuledRow
@@ -18,6 +17,7 @@ from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.kind import set_kind
 from app.ui.theme.theme import Theme
 from app.words import tr
+from engine.messages import DownloadStatus
 
 _NARROW_PX = 620
 
@@ -27,7 +27,7 @@ class DownloadRow(RuledRow):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
-        self.entry: DownloadEntry | None = None
+        self.entry: DownloadStatus | None = None
         self._narrow: bool | None = None
         self.name = ElidedLabel(kind="label", parent=self)
         self.bar = ShareBar(theme, tr("Download"), self)
@@ -43,7 +43,7 @@ class DownloadRow(RuledRow):
         self._grid.setHorizontalSpacing(12)
         self._grid.setVerticalSpacing(6)
 
-    def show_entry(self, entry: DownloadEntry) -> None:
+    def show_entry(self, entry: DownloadStatus) -> None:
         """Show how it stands."""
         self.entry = entry
         self.name.setText(entry.name)
@@ -116,7 +116,7 @@ class DownloadList(QFrame):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
 
-    def show_entries(self, entries: Sequence[DownloadEntry]) -> None:
+    def show_entries(self, entries: Sequence[DownloadStatus]) -> None:
         """Show these."""
         names = {entry.name for entry in entries}
         for name in [known for known in self.rows if known not in names]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from app.chat.model_entries import DownloadEntry, Fit, InstalledEntry, ListedModel, fit_of
+from app.chat.model_entries import Fit, InstalledEntry, ListedModel, fit_of
 from app.ui import figures
 from app.ui.models.card import CardContent
 from app.ui.models.installed_list import InstalledContent
 from app.ui.models.model_table import RowContent
 from app.words import mark, tr
-from engine.messages import Basis
+from engine.messages import Basis, DownloadStatus
 from engine.sentences import paragraph
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class ModelShelf:
         )
         return paragraph(here, tr(_SOURCES[found.basis]))
 
-    def downloads(self) -> list[DownloadEntry]:
+    def downloads(self) -> list[DownloadStatus]:
         """Downloads on their way, and those that could not be begun."""
         store = self._store
         return [*store.downloads.entries.values(), *(missed.entry for missed in store.offers.missed.values())]
@@ -187,5 +187,5 @@ class ModelShelf:
         entries = self._store.installed.entries
         return next((entry for entry in entries if not entry.problem and entry.comes_from(model)), None)
 
-    def _download_of(self, model: ListedModel) -> DownloadEntry | None:
+    def _download_of(self, model: ListedModel) -> DownloadStatus | None:
         return next((entry for entry in self.downloads() if entry.repo in model.repos), None)

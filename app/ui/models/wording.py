@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.chat.model_entries import DownloadEntry, Fit, InstalledEntry, fit_of
+from app.chat.model_entries import Fit, InstalledEntry, fit_of
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.words import mark, tr
-from engine.messages import Prediction
+from engine.messages import DownloadStatus, Prediction
 
 _FITS = {
     Fit.EASY: mark("Fits easily"),
@@ -83,7 +83,7 @@ def joined(*words: str) -> str:
     return ", ".join(word for word in words if word)
 
 
-def download_words(entry: DownloadEntry) -> str:
+def download_words(entry: DownloadStatus) -> str:
     """State of a download in words."""
     done, total = figures.size(entry.done_bytes), figures.size(entry.total_bytes)
     here = tr("{done} of {total}", done=done, total=total)

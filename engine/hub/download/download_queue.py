@@ -7,9 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from engine.errors import Cancelled, InvalidOption, TenonError
 from engine.file_trouble import file_trouble
@@ -20,36 +18,11 @@ from engine.hub.download.room import RESERVE_BYTES, check_room
 from engine.hub.download.stop import StopSignal
 from engine.hub.download.transfer import Patience
 from engine.hub.download.transfer_rate import TransferRate
+from engine.messages import DownloadState, DownloadStatus
 from engine.sentences import say
 
-State = Literal["queued", "receiving", "waiting", "paused", "failed", "done", "cancelled"]
 _REPORT_EVERY_S = 0.25
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class DownloadStatus:
-    """Status of a download.
-
-    Attributes:
-        name: Of the model that it becomes.
-        repo: Where it comes from.
-        state: ``waiting`` is between two attempts; ``done`` and ``cancelled`` are the last that is heard of it.
-        done_bytes: On the disk; never decreases.
-        total_bytes: Of all files.
-        bytes_per_s: Over the last seconds; None while there is none to tell.
-        seconds_left: At this speed.
-        message: Why it waits or failed, for the person.
-    """
-
-    name: str
-    repo: str
-    state: State
-    done_bytes: int
-    total_bytes: int
-    bytes_per_s: float | None = None
-    seconds_left: float | None = None
-    message: str | None = None
 
 
 class DownloadQueue:
@@ -116,7 +89,13 @@ class DownloadQueue:
 
     def pause(self, name: str) -> None:
         """Hold a download; what has come stays."""
-        self._hold(name, "paused")
+        with self._changed:
+            download = self._named(name)
+            if download.stored.state == "queued":
+                download.keep("paused")
+                if self._running == name:
+                    self._stop.set()
+                self._tell(download)
 
     def resume(self, name: str) -> None:
         """Let a held or failed download go on."""
@@ -155,15 +134,6 @@ class DownloadQueue:
             self._stop.set()
             self._changed.notify_all()
         self._thread.join(wait_s)
-
-    def _hold(self, name: str, state: Literal["paused"]) -> None:
-        with self._changed:
-            download = self._named(name)
-            if download.stored.state == "queued":
-                download.keep(state)
-                if self._running == name:
-                    self._stop.set()
-                self._tell(download)
 
     def _named(self, name: str) -> Download:
         if name not in self._downloads:
@@ -253,10 +223,10 @@ class DownloadQueue:
                 self._last_report_s = now_s
                 self._tell(download)
 
-    def _tell(self, download: Download, state: State | None = None) -> None:
+    def _tell(self, download: Download, state: DownloadState | None = None) -> None:
         self._listener(self._status(download, state))
 
-    def _status(self, download: Download, state: State | None = None) -> DownloadStatus:
+    def _status(self, download: Download, state: DownloadState | None = None) -> DownloadStatus:
         plan, stored = download.plan, download.stored
         total = plan.size_bytes
         if state == "done":
@@ -271,10 +241,10 @@ class DownloadQueue:
                 total,
                 self._rate.bytes_per_s(),
                 self._rate.seconds_left(total - done),
-                self._progress.message,
+                self._progress.message or "",
             )
         return DownloadStatus(
-            plan.name, plan.repo, state or stored.state, done, total, message=stored.message
+            plan.name, plan.repo, state or stored.state, done, total, message=stored.message or ""
         )
 
 

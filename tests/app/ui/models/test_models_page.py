@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase
-from app.chat.model_entries import DownloadEntry
 from app.ui.models.get_dialog import GetDialog
 from app.ui.models.giving_up_dialog import GivingUpDialog
 from app.ui.models.import_dialog import ImportDialog
@@ -26,7 +25,7 @@ from engine.hub.download import room
 from engine.hub.local_import import import_model
 from engine.hub.model_folders import models_folder
 from engine.hub.record import write_record
-from engine.messages import DEFAULT_MODEL
+from engine.messages import DEFAULT_MODEL, DownloadStatus
 from tests.app.bridge.models.conftest import FILE, NAME, REPO
 from tests.app.ui.models.conftest import Visit
 from tests.support.checkpoints import write_checkpoint
@@ -153,7 +152,7 @@ def test_what_has_come_is_not_thrown_away_by_a_slip(visit: Visit) -> None:
     store = visit.workspace.model_store.downloads
     given_up: list[str] = []
     store.cancel = given_up.append  # type: ignore[method-assign,assignment]
-    store.entries = {"big": DownloadEntry("big", "a/big", "paused", 2_000_000_000, 5_000_000_000)}
+    store.entries = {"big": DownloadStatus("big", "a/big", "paused", 2_000_000_000, 5_000_000_000)}
     page.refresh()
     page.downloads.rows["big"].cancel.click()
     dialog = dialog_of(visit, page, GivingUpDialog)

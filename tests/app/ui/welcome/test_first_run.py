@@ -5,12 +5,11 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase, EngineState
-from app.chat.model_entries import DownloadEntry
 from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, MODELS
 from app.ui.theme.theme import Theme
 from app.ui.welcome.panel import WelcomePanel
-from engine.messages import MachineReported, MeasuringProgress, ModelOutline, ReportMachine
+from engine.messages import DownloadStatus, MachineReported, MeasuringProgress, ModelOutline, ReportMachine
 from tests.support.machine_scene import machine
 from tests.support.scripted_workspace import READY, ScriptedWorkspace
 from tests.support.welcome_pictures import stocked
@@ -188,7 +187,7 @@ def test_a_download_is_begun_from_it_and_ends_in_a_chat(start: Start) -> None:
     card = next(iter(start.panel.cards.cards.values()))
     content = card.content
     assert content is not None
-    store.downloads.entries = {"x": DownloadEntry("x", content.model.repos[0], "receiving", 38, 100)}
+    store.downloads.entries = {"x": DownloadStatus("x", content.model.repos[0], "receiving", 38, 100)}
     store.downloads.changed.emit()
     start.panel.refresh()
     assert card.progress.isVisible()

@@ -14,11 +14,12 @@ import pytest
 from engine.errors import InvalidOption, OutOfDisk
 from engine.hub.connection import Hub
 from engine.hub.download import download, room, transfer
-from engine.hub.download.download_queue import DownloadQueue, DownloadStatus, stored_downloads
+from engine.hub.download.download_queue import DownloadQueue, stored_downloads
 from engine.hub.download.plan import DownloadPlan
 from engine.hub.download.transfer_rate import TransferRate
 from engine.hub.inventory import installed_models
 from engine.hub.offer import make_offer
+from engine.messages import DownloadStatus
 from tests.engine.hub.conftest import IMPATIENT
 from tests.support import hub_faults as faults
 from tests.support.hub_faults import large
