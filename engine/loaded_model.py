@@ -16,7 +16,7 @@ from engine.advice import model_advice
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
-from engine.drafting.kind import DraftKind, LoadedDraft
+from engine.drafting.kind import DraftKind, DraftLoad, LoadedDraft
 from engine.drafting.match_chances import MatchChances
 from engine.errors import InvalidOption, OutOfMemory
 from engine.hub.installed import cache_folder, find_model, model_name
@@ -166,7 +166,8 @@ class LoadedModel:
         self.draft: LoadedDraft | None = None
         if plan.draft is not None and draft is not None:
             link = self.link if plan.draft.on_gpu else Link(_CPU)
-            self.draft = draft.load(draft_folder, plan.draft, decoder, checkpoint, plan.context, link, check)
+            parts = DraftLoad(draft_folder, plan.draft, decoder, checkpoint, plan.context, link, check)
+            self.draft = draft.load(parts)
             self.notes += self.draft.notes
         self._idle: TokenSequence | None = self._new_sequence()
         streamed = self.placement.streamed_bytes > 0

@@ -13,6 +13,8 @@ from engine.decoding.round_cost import RoundCost
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
+from engine.drafting.fallback_drafter import FallbackDrafter
+from engine.drafting.kind import Drafting
 from engine.drafting.sampled_tree import DraftSampling
 from engine.errors import Cancelled
 from engine.loaded_model import LoadedModel
@@ -175,10 +177,8 @@ class ReplyRun:
         # At temperature 0 there is nothing to draw.
         if drafts != "likeliest" and self._sampler.temperature > 0.0:
             sampling = DraftSampling(self._sampler, drafts == "with replacement")
-        return sequence.draft.drafter(
-            *(self._mode.growth(values), sampling, self._chances),
-            *(self._notice, self._unconfirmed),
-        )
+        wanted = Drafting(self._mode.growth(values), sampling, self._chances, self._unconfirmed)
+        return FallbackDrafter(sequence.draft(wanted), self._draft.link, self._notice)
 
     def _notice(self, sentence: str) -> None:
         self._emit(Notice(self._request.request_id, sentence))
@@ -263,7 +263,7 @@ class ReplyRun:
             weights=self._model.report.weights,
             devices={
                 "target": self._model.target_devices,
-                "draft": None if self._draft is None else str(self._draft.device),
+                "draft": None if self._draft is None else str(self._draft.link.device),
             },
             stop_reason=self._reply.stop_reason or "cancelled",
             plan=self._plan,

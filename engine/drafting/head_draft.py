@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from engine.drafting.chain_draft import ChainDraft
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.head_layout import HeadLayout, head_bytes, read_layout
 from engine.drafting.head_loader import check_target, load_feature_network, read_shared, share
-from engine.drafting.kind import DraftKind, DraftPlan, DraftText, LoadedDraft, ReadTokenizer, Seconds
-from engine.drafting.match_chances import MatchChances
-from engine.drafting.paced_tree import Pacing
+from engine.drafting.kind import (
+    Drafting,
+    DraftKind,
+    DraftLoad,
+    DraftText,
+    LoadedDraft,
+    ReadTokenizer,
+    Seconds,
+)
 from engine.drafting.prompt_lookup import PromptLookup
-from engine.drafting.sampled_tree import DraftSampling
 from engine.drafting.share_chances import ShareChances
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
-from engine.model.decoder import Decoder
 from engine.model.footprint import cache_bytes
 from engine.model.weight_format import WeightFormat, weight_format
 from engine.placement.device_layer import half_type
-from engine.placement.link import Link
-from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
 
@@ -99,51 +101,27 @@ class HeadDraft(DraftKind):
         """Hidden size, vocabulary and layers must be the target's."""
         check_target(self.layout, config)
 
-    def load(
-        self,
-        folder: Path,
-        plan: DraftPlan,
-        target: Decoder,
-        checkpoint: Checkpoint,
-        context: int,
-        link: Link,
-        check: Callable[[], None],
-    ) -> LoadedDraft:
+    def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights, and copies of what is shared where it is elsewhere."""
-        shared, weights = share(target.source), plan.weights
-        if plan.on_gpu:
+        link, check = parts.link, parts.check
+        shared, weights, target = share(parts.target.source), parts.plan.weights, parts.target.config
+        if parts.plan.on_gpu:
             half = half_type(link.device)
             weights = WeightFormat("16 bits", half, half, half)
-            shared = read_shared(checkpoint, target.config, half, link.device, check)
-        network = load_feature_network(HeadCheckpoint(folder), target.config, shared, weights, check)
-
+            shared = read_shared(parts.checkpoint, target, half, link.device, check)
+        network = load_feature_network(HeadCheckpoint(parts.folder), target, shared, weights, check)
         chances = ShareChances()
 
         def new_text() -> DraftText:
-            return _HeadText(FeatureDraft(network, TreeShape(), context, link, check), link, chances)
+            return partial(_drafter, FeatureDraft(network, TreeShape(), parts.context, link, check), chances)
 
-        return LoadedDraft(self.name, link.device, new_text)
+        return LoadedDraft(self.name, link, new_text)
 
 
-class _HeadText(DraftText):
-    def __init__(self, draft: FeatureDraft, link: Link, chances: ShareChances) -> None:
-        self._draft = draft
-        self._link = link
-        self._chances = chances
-
-    def drafter(
-        self,
-        growth: TreeShape | Pacing,
-        sampling: DraftSampling | None,
-        matches: MatchChances,
-        failed: Callable[[str], None],
-        drafted: Callable[[Sequence[int]], None],
-    ) -> Drafter:
-        """Chains where they have a short way and nobody asks for trees; modes that pace branches do not take heads."""
-        assert isinstance(growth, TreeShape), "a mode that paces branches was given a head"
-        if self._draft.runs_chains and growth == TreeShape() and sampling is None:
-            chain = ChainDraft(self._draft, PromptLookup(matches), self._chances)
-            return FallbackDrafter(chain, self._link, failed)
-        self._draft.limits = growth
-        self._draft.sampling = sampling
-        return FallbackDrafter(self._draft, self._link, failed)
+def _drafter(draft: FeatureDraft, chances: ShareChances, wanted: Drafting) -> Drafter:
+    """Chains where they have a short way and nobody asks for trees; modes that pace branches do not take heads."""
+    assert isinstance(wanted.growth, TreeShape), "a mode that paces branches was given a head"
+    if draft.runs_chains and wanted.growth == TreeShape() and wanted.sampling is None:
+        return ChainDraft(draft, PromptLookup(wanted.matches), chances)
+    draft.limits, draft.sampling = wanted.growth, wanted.sampling
+    return draft

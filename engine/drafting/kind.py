@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-import torch
-
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.match_chances import MatchChances
@@ -52,28 +50,49 @@ class DraftPlan:
         return self.device != "cpu"
 
 
-class DraftText(ABC):
-    """State of a draft for one text. Its cache lives on between replies, as the target's does."""
+@dataclass(frozen=True)
+class DraftLoad:
+    """Parts that a draft is loaded with.
 
-    @abstractmethod
-    def drafter(
-        self,
-        growth: TreeShape | Pacing,
-        sampling: DraftSampling | None,
-        matches: MatchChances,
-        failed: Callable[[str], None],
-        drafted: Callable[[Sequence[int]], None],
-    ) -> Drafter:
-        """The drafter of one reply.
+    Attributes:
+        folder: Of the draft.
+        plan: Where, and in which format.
+        target: What it drafts for.
+        checkpoint: Of this.
+        context: Tokens of context of the target.
+        link: The way to the plan's device.
+        check: Called often, now and while it drafts; raises to stop.
+    """
 
-        Args:
-            growth: How large its trees may get level by level; or how branches are paced, and grow ahead while the
-                target waits for its weights.
-            sampling: How its drafts are drawn, where they can be; None for the likeliest tokens.
-            matches: What matches in the model's texts are worth, where it looks tokens up too; learns from the reply.
-            failed: Called once with a sentence if the draft fails; the reply goes on without it.
-            drafted: Called with the tokens of the best guess as it grows, where it drafts for long.
-        """
+    folder: Path
+    plan: DraftPlan
+    target: Decoder
+    checkpoint: Checkpoint
+    context: int
+    link: Link
+    check: Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Drafting:
+    """Drafts of one reply.
+
+    Attributes:
+        growth: How large trees may get level by level; or how branches are paced, and grow ahead while the target waits
+            for its weights.
+        sampling: How drafts are drawn, where they can be; None for the likeliest tokens.
+        matches: What matches in the model's texts are worth, where tokens are looked up too; learns from the reply.
+        drafted: Called with the tokens of the best guess as it grows, where drafting takes long.
+    """
+
+    growth: TreeShape | Pacing
+    sampling: DraftSampling | None
+    matches: MatchChances
+    drafted: Callable[[Sequence[int]], None]
+
+
+DraftText = Callable[[Drafting], Drafter]
+"""A draft's knowledge of one text, whose cache lives on between replies as the target's does: makes a drafter of it."""
 
 
 @dataclass(frozen=True)
@@ -82,13 +101,13 @@ class LoadedDraft:
 
     Attributes:
         reference: What the person called it.
-        device: Where it runs.
+        link: The way to its device.
         new_text: Makes room for a text.
         notes: Sentences for the person about what could not be done as asked.
     """
 
     reference: str
-    device: torch.device
+    link: Link
     new_text: Callable[[], DraftText]
     notes: tuple[str, ...] = ()
 
@@ -174,24 +193,5 @@ class DraftKind(ABC):
         """
 
     @abstractmethod
-    def load(
-        self,
-        folder: Path,
-        plan: DraftPlan,
-        target: Decoder,
-        checkpoint: Checkpoint,
-        context: int,
-        link: Link,
-        check: Callable[[], None],
-    ) -> LoadedDraft:
-        """Bring it into memory.
-
-        Args:
-            folder: Of the draft.
-            plan: Where, and in which format.
-            target: What it drafts for.
-            checkpoint: Of this.
-            context: Tokens of context of the target.
-            link: The way to the plan's device.
-            check: Called often, now and while it drafts; raises to stop.
-        """
+    def load(self, parts: DraftLoad) -> LoadedDraft:
+        """Bring it into memory."""

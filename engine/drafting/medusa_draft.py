@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,17 +17,21 @@ from torch import Tensor
 
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
-from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.head_loader import check_sizes
-from engine.drafting.kind import DraftKind, DraftPlan, DraftText, LoadedDraft, ReadTokenizer, Seconds
-from engine.drafting.match_chances import MatchChances
+from engine.drafting.kind import (
+    Drafting,
+    DraftKind,
+    DraftLoad,
+    DraftText,
+    LoadedDraft,
+    ReadTokenizer,
+    Seconds,
+)
 from engine.drafting.medusa_heads import MedusaLayout, MedusaNetwork, load_medusa, read_medusa
-from engine.drafting.paced_tree import Pacing
 from engine.drafting.sampled_tree import DraftSampling, sampled_draft
 from engine.errors import DraftMismatch
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
-from engine.model.decoder import Decoder
 from engine.model.linear import Linear, LinearMap
 from engine.model.loader import read_slots
 from engine.model.tensors import head_slot
@@ -114,32 +119,22 @@ class MedusaDraft(DraftKind):
             self.layout.hidden_size, config.vocabulary_size if vocabulary is None else vocabulary, config
         )
 
-    def load(
-        self,
-        folder: Path,
-        plan: DraftPlan,
-        target: Decoder,
-        checkpoint: Checkpoint,
-        context: int,
-        link: Link,
-        check: Callable[[], None],
-    ) -> LoadedDraft:
+    def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights, and a copy of the target's head where they share it elsewhere."""
-        weights, head, head_type = plan.weights, target.source.head, target.source.dtype
-        if plan.on_gpu:
+        source, config, link, check = parts.target.source, parts.target.config, parts.link, parts.check
+        weights, head, head_type = parts.plan.weights, source.head, source.dtype
+        if parts.plan.on_gpu:
             half = half_type(link.device)
             weights, head_type = WeightFormat("16 bits", half, half, half), half
             if not self.layout.own_maps:
-                head = _read_head(checkpoint, target.config, half, link.device, check)
-        cap = target.config.logit_soft_cap
-        network = load_medusa(HeadCheckpoint(folder), head, head_type, cap, weights, link.device, check)
-        size = target.config.vocabulary_size
-        hidden_layer = target.config.layers
+                head = _read_head(parts.checkpoint, config, half, link.device, check)
+        checkpoint, cap = HeadCheckpoint(parts.folder), config.logit_soft_cap
+        network = load_medusa(checkpoint, head, head_type, cap, weights, link.device, check)
 
         def new_text() -> DraftText:
-            return _MedusaText(MedusaDrafter(network, hidden_layer, size, link), link)
+            return partial(_drafter, MedusaDrafter(network, config.layers, config.vocabulary_size, link))
 
-        return LoadedDraft(self.name, link.device, new_text)
+        return LoadedDraft(self.name, link, new_text)
 
 
 def _read_head(
@@ -226,21 +221,9 @@ class MedusaDrafter(Drafter):
         return replace(draft, tokens=tuple(link.to_host(network.target_ids[own]).tolist()))
 
 
-class _MedusaText(DraftText):
-    def __init__(self, draft: MedusaDrafter, link: Link) -> None:
-        self._draft = draft
-        self._link = link
-
-    def drafter(
-        self,
-        growth: TreeShape | Pacing,
-        sampling: DraftSampling | None,
-        matches: MatchChances,
-        failed: Callable[[str], None],
-        drafted: Callable[[Sequence[int]], None],
-    ) -> Drafter:
-        """Trees within the limits; where branches are paced, as many nodes as the schedule asks for."""
-        draft = self._draft
-        draft.limits = growth if isinstance(growth, TreeShape) else TreeShape(_WIDTH, growth.length, _NODES)
-        draft.sampling = sampling
-        return FallbackDrafter(draft, self._link, failed)
+def _drafter(draft: MedusaDrafter, wanted: Drafting) -> Drafter:
+    """Trees within the limits; where branches are paced, as many nodes as the schedule asks for."""
+    growth = wanted.growth
+    draft.limits = growth if isinstance(growth, TreeShape) else TreeShape(_WIDTH, growth.length, _NODES)
+    draft.sampling = wanted.sampling
+    return draft

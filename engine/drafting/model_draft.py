@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,12 +13,17 @@ import torch
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.drafting.drafter import Drafter
-from engine.drafting.dynamic_tree import TreeShape
-from engine.drafting.fallback_drafter import FallbackDrafter
-from engine.drafting.kind import DraftKind, DraftPlan, DraftText, LoadedDraft, ReadTokenizer, Seconds
-from engine.drafting.match_chances import MatchChances
+from engine.drafting.kind import (
+    Drafting,
+    DraftKind,
+    DraftLoad,
+    DraftPlan,
+    DraftText,
+    LoadedDraft,
+    ReadTokenizer,
+    Seconds,
+)
 from engine.drafting.paced_tree import PacedTree, Pacing
-from engine.drafting.sampled_tree import DraftSampling
 from engine.errors import WeightsMissing
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig, read_config
@@ -28,7 +34,6 @@ from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import WeightFormat, stored_format, weight_format
 from engine.placement.device_layer import half_type
-from engine.placement.link import Link
 from engine.placement.resident import Resident
 from engine.text.pairing import check_pair
 from engine.weights.checkpoint import Checkpoint
@@ -110,25 +115,17 @@ class ModelDraft(DraftKind):
         """Its tokens must be the target's."""
         check_pair(read(target), read(folder))
 
-    def load(
-        self,
-        folder: Path,
-        plan: DraftPlan,
-        target: Decoder,
-        checkpoint: Checkpoint,
-        context: int,
-        link: Link,
-        check: Callable[[], None],
-    ) -> LoadedDraft:
+    def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights."""
-        weights = self._weights(Checkpoint(folder), plan, check)
+        weights = self._weights(Checkpoint(parts.folder), parts.plan, parts.check)
         decoder = Decoder(self.config, Resident(weights))
-        vocabulary_size = target.config.vocabulary_size
+        vocabulary_size = parts.target.config.vocabulary_size
 
         def new_text() -> DraftText:
-            return _ModelText(DraftModel(decoder, vocabulary_size, context, link, check), link)
+            model = DraftModel(decoder, vocabulary_size, parts.context, parts.link, parts.check)
+            return partial(_drafter, model)
 
-        return LoadedDraft(self.name, link.device, new_text, weights.notes)
+        return LoadedDraft(self.name, parts.link, new_text, weights.notes)
 
     def _weights(self, checkpoint: Checkpoint, plan: DraftPlan, check: Callable[[], None]) -> ModelWeights:
         device = torch.device(plan.device)
@@ -139,20 +136,8 @@ class ModelDraft(DraftKind):
         return load_weights(checkpoint, self.config, plan.weights.dense, device, check=check)
 
 
-class _ModelText(DraftText):
-    def __init__(self, model: DraftModel, link: Link) -> None:
-        self._model = model
-        self._link = link
-
-    def drafter(
-        self,
-        growth: TreeShape | Pacing,
-        sampling: DraftSampling | None,
-        matches: MatchChances,
-        failed: Callable[[str], None],
-        drafted: Callable[[Sequence[int]], None],
-    ) -> Drafter:
-        """Levels of a dynamic tree, or branches that are paced."""
-        if isinstance(growth, Pacing):
-            return FallbackDrafter(PacedTree(self._model, growth, drafted), self._link, failed)
-        return FallbackDrafter(DraftModelDrafter(self._model, growth, sampling), self._link, failed)
+def _drafter(model: DraftModel, wanted: Drafting) -> Drafter:
+    """Levels of a dynamic tree, or branches that are paced."""
+    if isinstance(wanted.growth, Pacing):
+        return PacedTree(model, wanted.growth, wanted.drafted)
+    return DraftModelDrafter(model, wanted.growth, wanted.sampling)
