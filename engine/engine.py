@@ -15,7 +15,6 @@ from os import getpid
 import torch
 
 from engine.advice import read_advice
-from engine.draft_check import DraftCheck
 from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, TenonError, WeightsUnreadable
 from engine.file_trouble import file_trouble
 from engine.hub.installed import cache_folder, find_model
@@ -55,7 +54,7 @@ from engine.planning.forecast import forecast
 from engine.planning.hardware import find_gpu, held_bytes, memory_shortage
 from engine.planning.hardware_report import measure_report, read_report
 from engine.planning.model_planner import ModelPlanner, model_planner
-from engine.planning.pairs import pairs
+from engine.planning.pairs import draft_problems, pairs
 from engine.planning.planner import Settled, check_mode, mode_that_runs, settle
 from engine.planning.prediction import predictions
 from engine.reply import ReplyRun
@@ -241,10 +240,9 @@ class Engine:
             raise Cancelled(say("The request was stopped."))
 
     def _check_drafts(self, command: CheckDrafts) -> None:
-        fits = DraftCheck(command.options)
-        for draft in command.drafts:
+        for draft, problem in draft_problems(command.options, command.drafts):
+            self._on_event(DraftChecked(command.request_id, draft, problem))
             self._check()
-            self._on_event(DraftChecked(command.request_id, draft, fits.problem(draft)))
 
     def _report_machine(self, command: ReportMachine) -> None:
         if not command.measure:

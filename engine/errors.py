@@ -1,37 +1,5 @@
 """Every error that Tenon raises on purpose, and what each asks of the person.
 
-    TenonError
-    ├── UsageError                 what was asked makes no sense            (exit code 2)
-    │   ├── EmptyPrompt
-    │   ├── InvalidOption          a value out of its range, an unknown name
-    │   ├── PromptTooLong          does not fit the context
-    │   └── ImportInvalid          a file that holds no conversations that could be read
-    ├── CheckpointError            the model folder is not usable           (exit code 2)
-    │   ├── ModelNotFound
-    │   ├── ConfigInvalid          config.json missing or unreadable
-    │   ├── WeightsMissing         no safetensors, or a shard is not there
-    │   ├── WeightsCorrupt         truncated, or not a safetensors file
-    │   ├── TensorMismatch         a tensor missing, unexpected or of the wrong shape
-    │   ├── UnsupportedModel       an architecture or a feature Tenon cannot run
-    │   ├── DraftMismatch          a draft that was not made for this model
-    │   └── TokenizerInvalid       tokenizer missing or unreadable
-    ├── StorageError               the conversations' database or its folder
-    │   └── NewerDatabase          written by a later version of Tenon
-    ├── OutOfMemory                refused before loading, with the numbers
-    ├── OutOfDeviceMemory          the same for the memory of a GPU
-    ├── OutOfDisk                  no room for a file that Tenon has to write
-    ├── WeightsUnreadable          the disk failed, or brought damaged weights, in the middle of a reply
-    ├── HubError                   the hub, or the way to it
-    │   ├── HubUnreachable         no network, a proxy or a certificate in the way, offline mode
-    │   ├── HubBusy                it asks to come back later
-    │   ├── NotOnHub               no such repository, revision or file
-    │   ├── AccessDenied           gated or private, or the token is not good for it
-    │   ├── DownloadFailed         what came is not what the hub's metadata promise
-    │   └── TokenNotKept           the system has no keyring to keep an access token in
-    ├── AddonUnusable              GPU support that is not to be had for this machine, or does not work on it
-    ├── EngineStopped              the engine's process ended by itself
-    └── Cancelled                  control flow: the person pressed Stop; never shown
-
 The message is one sentence that says what is wrong and what to do about it. ``details`` holds what a
 developer wants to see, and never chat text.
 """

@@ -28,7 +28,6 @@ MODE = Mode(
     reason=mark(
         "Dovetail was chosen: a draft guesses trees of tokens, and the model checks each tree in one pass."
     ),
-    predict=lambda rounds: rounds.drafted(),
     schedule=adaptive,
     growth=_growth,
     options=(WIDTH, DEPTH, nodes(15)),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.modes.mode import Mode, no_drafter, no_drafts
+from engine.modes.mode import Mode
 from engine.sentences import mark, say
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ MODE = Mode(
     reason=mark(
         "Layer offload was chosen: layers that do not fit on the GPU are copied there for each token."
     ),
-    predict=lambda rounds: rounds.plain(),
-    drafter=no_drafter,
-    schedule=no_drafts,
     placements=("layer-offload", "resident"),
     needs_gpu=True,
     pointless=_pointless,

@@ -75,7 +75,7 @@ MODE = Mode(
         "LLMCad was chosen: layers that memory has no room for are read from the disk, and meanwhile a draft guesses "
         "ahead."
     ),
-    predict=lambda rounds: rounds.drafted_ahead(),
+    drafts_ahead=True,
     schedule=adaptive,
     growth=_growth,
     options=(DEPTH, nodes(63), *_TECHNIQUES),

@@ -23,7 +23,6 @@ MODE = Mode(
     title=mark("Lookup"),
     help=mark("Guesses the next tokens from the text so far, checks several at once."),
     reason=mark("Prompt lookup was chosen."),
-    predict=lambda rounds: rounds.looked_up(),
     drafter=_drafter,
     schedule=worthwhile,
     looks_up=True,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from engine.messages import ModeDescriptor, ModeOption
 from engine.sentences import mark, say
@@ -61,39 +61,12 @@ def nodes(usual: int) -> ModeOption:
     )
 
 
-@dataclass(frozen=True)
-class Round:
-    """Prediction of the best round for one kind of prompt or all of them.
+def no_drafts(values: Values, cost: RoundCost) -> Schedule:
+    """None at all: plain decoding."""
+    from engine.decoding.schedule import FixedShape
+    from engine.model.token_tree import DraftShape
 
-    Attributes:
-        tokens_per_second: Speed of the text.
-        tokens: Omega: tokens of a round.
-        nodes: Of its draft.
-    """
-
-    tokens_per_second: float
-    tokens: float
-    nodes: int
-
-
-class Rounds(Protocol):
-    """The rounds that a prediction can be made of, with the costs of a machine and the worth of drafts there."""
-
-    def plain(self) -> Round:
-        """One token for each forward."""
-        ...
-
-    def looked_up(self) -> Round:
-        """Drafts that take no time, verified in turn."""
-        ...
-
-    def drafted(self) -> Round:
-        """Drafts of the loaded draft, verified in turn."""
-        ...
-
-    def drafted_ahead(self) -> Round:
-        """The same with drafts made while the target waits for its weights."""
-        ...
+    return FixedShape(DraftShape(0))
 
 
 @dataclass(frozen=True)
@@ -105,16 +78,16 @@ class Mode:
         title: Its name in the window.
         help: One sentence for menus.
         reason: Why it runs, where the person chose it.
-        predict: Makes the prediction of a round.
         schedule: Makes the schedule of one reply from the mode's options and the cost of rounds so far.
-        drafter: Makes the drafter of one reply from the worth of earlier matches in its texts; None where the mode
-            needs the draft that was loaded with the model.
+        drafter: Makes the drafter of one reply from the worth of earlier matches in its texts; None for the draft that
+            was loaded with the model, in a mode that takes one, and else for none.
         growth: Makes the limits of the loaded draft's drafts from the mode's options; None for a mode that needs none.
         options: Its options, those shared with other modes included.
-        drafts: The kinds of draft that it takes; empty for a mode that has a drafter of its own.
+        drafts: The kinds of draft that it takes; empty for a mode that needs none.
         placements: Where the target's layers may be, the best first. What fits in none of these is streamed.
         needs_gpu: Whether it is about a GPU.
-        looks_up: Whether its drafter finds tokens in the text, and is worth what such matches are.
+        looks_up: Its drafter finds tokens in the text, and is worth what such matches are.
+        drafts_ahead: The draft goes on while the target waits for its weights.
         pointless: Why it gains nothing with a target's layers in these places and at most so many of them on a GPU;
             empty where it may.
         reason_in_memory: In place of the reason where nothing is read from the disk.
@@ -126,8 +99,7 @@ class Mode:
     title: str
     help: str
     reason: str
-    predict: Callable[[Rounds], Round]
-    schedule: Callable[[Values, RoundCost], Schedule]
+    schedule: Callable[[Values, RoundCost], Schedule] = no_drafts
     drafter: Callable[[MatchChances], Drafter] | None = None
     growth: Callable[[Values], TreeShape | Pacing] | None = None
     options: tuple[ModeOption, ...] = ()
@@ -135,6 +107,7 @@ class Mode:
     placements: tuple[str, ...] = ("resident",)
     needs_gpu: bool = False
     looks_up: bool = False
+    drafts_ahead: bool = False
     pointless: Callable[[PlacementPlan, int | None], str] = lambda placement, gpu_layers: ""
     reason_in_memory: str = ""
     usual: str = ""
@@ -178,27 +151,13 @@ class Mode:
             chances: What matches in its texts were worth; lookup adds to it.
         """
         from engine.decoding.loop import Recipe
+        from engine.drafting.drafter import NoDrafter
 
-        drafter = draft if self.drafter is None else self.drafter(chances)
+        drafter = draft if self.drafts else NoDrafter() if self.drafter is None else self.drafter(chances)
         assert drafter is not None, f"the mode {self.name} was planned without a draft"
         # A loaded draft may know chances of its own; a mode that brings its drafter brings the schedule for it.
         schedule = worthwhile if self.drafter is None and drafter.gives_chances else self.schedule
         return Recipe(drafter, verifier, schedule(values, cost))
-
-
-def no_drafter(chances: MatchChances) -> Drafter:
-    """Of modes that decode plainly."""
-    from engine.drafting.drafter import NoDrafter
-
-    return NoDrafter()
-
-
-def no_drafts(values: Values, cost: RoundCost) -> Schedule:
-    """Of modes that decode plainly."""
-    from engine.decoding.schedule import FixedShape
-    from engine.model.token_tree import DraftShape
-
-    return FixedShape(DraftShape(0))
 
 
 def adaptive(values: Values, cost: RoundCost) -> Schedule:

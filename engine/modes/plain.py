@@ -1,6 +1,6 @@
 """Plain decoding: the loop with an empty draft, one token for each forward."""
 
-from engine.modes.mode import Mode, no_drafter, no_drafts
+from engine.modes.mode import Mode
 from engine.sentences import mark
 
 MODE = Mode(
@@ -8,7 +8,4 @@ MODE = Mode(
     title=mark("Plain"),
     help=mark("Generates one token after the other."),
     reason=mark("Plain decoding was chosen: one token for each pass."),
-    predict=lambda rounds: rounds.plain(),
-    drafter=no_drafter,
-    schedule=no_drafts,
 )

@@ -11,12 +11,12 @@ with the draft's time added, and PPD's maximum of tau(n) / L_fp(n) (section 4).
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from engine.drafting.kind import DraftKind
 from engine.messages.machine import FormatSpeed
 from engine.model.footprint import head_bytes, layer_bytes
 from engine.model.weight_format import WeightFormat
-from engine.modes.mode import Round
 from engine.placement import PlacementPlan
 from engine.planning.expected_tokens import Expectation
 from engine.planning.machine_speeds import MachineSpeeds
@@ -43,6 +43,21 @@ _STREAMED_DRAFT_NODES = (1, 3, 7, 15, 31, 63)
 _TREE_DEPTH, _PACED_DEPTH, _TREE_WIDTH = 7, 16, 10
 # The share of rounds in which what LLMCad drafted ahead still holds: the whole best branch must have been accepted.
 _AHEAD_HOLDS = 0.3
+
+
+@dataclass(frozen=True)
+class Round:
+    """Prediction of the best round for one kind of prompt or all of them.
+
+    Attributes:
+        tokens_per_second: Speed of the text.
+        tokens: Omega: tokens of a round.
+        nodes: Of its draft.
+    """
+
+    tokens_per_second: float
+    tokens: float
+    nodes: int
 
 
 class TargetCost:

@@ -12,15 +12,15 @@ from engine.model.converted import streams_as_it_is
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat, stored_format
 from engine.modes import MODES, Mode
-from engine.modes.mode import Round
 from engine.planning.cost_model import (
     DraftCost,
+    Round,
     TargetCost,
     drafted_round,
     plain_round,
     streamed_round,
 )
-from engine.planning.expected_tokens import Expectation, lookup_expectation, published_expectation
+from engine.planning.expected_tokens import lookup_expectation, published_expectation
 from engine.planning.format_choice import AUTO, FEWER_BITS, choose_format
 from engine.planning.load_plan import NO_GPU, LoadPlan, LoadPlanner
 from engine.planning.machine_speeds import machine_speeds
@@ -208,7 +208,28 @@ class MachinePlanner:
         profile = self._profiles(load.weights.name)
         target = self._cost(load, profile)
         drafting = None if draft is None else self._draft_cost(mode, load, draft, profile)
-        return target, mode.predict(_Rounds(mode, target, drafting, draft, profile)), drafting
+        return target, self._predicted(mode, target, draft, drafting, profile), drafting
+
+    def _predicted(
+        self,
+        mode: Mode,
+        target: TargetCost,
+        draft: DraftKind | None,
+        drafting: DraftCost | None,
+        profile: Profile,
+    ) -> Round:
+        """The round that a mode's schedule comes to."""
+        if mode.needs_draft:
+            assert draft is not None, "a mode that needs a draft is predicted with one"
+            assert drafting is not None, "a draft has its cost"
+            published = published_expectation(draft.published)
+            expected = profile.expectation(drafter_key(mode.name, draft.digest), published)
+            drafted = streamed_round if mode.drafts_ahead else drafted_round
+            return drafted(target, drafting, expected)
+        if mode.looks_up:
+            expected = profile.expectation(drafter_key(mode.name), lookup_expectation())
+            return drafted_round(target, None, expected)
+        return plain_round(target)
 
     def _cost(self, load: LoadPlan, profile: Profile) -> TargetCost:
         position = min(PROMPT_TOKENS, load.context)
@@ -243,44 +264,3 @@ class MachinePlanner:
             needed_bytes=readable(needed),
             free_bytes=readable(disk.free_bytes),
         )
-
-
-class _Rounds:
-    """Rounds that a mode's prediction can be made of."""
-
-    def __init__(
-        self,
-        mode: Mode,
-        target: TargetCost,
-        drafting: DraftCost | None,
-        draft: DraftKind | None,
-        profile: Profile,
-    ) -> None:
-        self._mode = mode
-        self._target = target
-        self._drafting = drafting
-        self._draft = draft
-        self._profile = profile
-
-    def plain(self) -> Round:
-        """One token for each forward."""
-        return plain_round(self._target)
-
-    def looked_up(self) -> Round:
-        """Drafts that take no time, verified in turn."""
-        key = drafter_key(self._mode.name)
-        return drafted_round(self._target, None, self._profile.expectation(key, lookup_expectation()))
-
-    def drafted(self) -> Round:
-        """Drafts of the loaded draft, verified in turn."""
-        return drafted_round(self._target, self._drafting, self._expected())
-
-    def drafted_ahead(self) -> Round:
-        """The same with drafts made while the target waits for its weights."""
-        assert self._drafting is not None, "a mode that needs a draft is predicted with one"
-        return streamed_round(self._target, self._drafting, self._expected())
-
-    def _expected(self) -> Expectation:
-        assert self._draft is not None, "a mode that needs a draft is predicted with one"
-        key = drafter_key(self._mode.name, self._draft.digest)
-        return self._profile.expectation(key, published_expectation(self._draft.published))

@@ -1,10 +1,10 @@
-"""Pairs of installed models and drafts that work together: worked out once for each pair, and kept."""
+"""Pairs of models and drafts that work together. Those of installed ones are worked out once and kept."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -14,11 +14,12 @@ from engine.drafting.kind import ReadTokenizer
 from engine.drafting.kinds import read_draft
 from engine.errors import DraftMismatch, TenonError
 from engine.hub.bundled import bundled_drafts, bundled_models, bundled_targets
-from engine.hub.installed import cache_folder
+from engine.hub.installed import cache_folder, find_model
 from engine.hub.inventory import InstalledModel, belongs_to, installed_models
 from engine.hub.record import ModelKind
-from engine.messages import DraftPair
+from engine.messages import DraftPair, LoadOptions
 from engine.model.config import read_config
+from engine.planning.planner import check_mode
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
@@ -93,6 +94,30 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[DraftPair, ...]
         if news:
             write_cached(path, {"version": _VERSION, "pairs": known})
     return tuple(found)
+
+
+def draft_problems(options: LoadOptions, drafts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Each draft with one sentence that says why it does not fit a model; an empty one where it does.
+
+    Args:
+        options: Names the model, of which no weights are read.
+        drafts: Folders or names.
+
+    Raises:
+        TenonError: the model itself cannot be used.
+    """
+    folder = find_model(options.model)
+    config = read_config(Checkpoint(folder))
+    read_tokenizer = cache(Tokenizer)
+    for draft in drafts:
+        problem = ""
+        try:
+            place = find_model(draft)
+            read_draft(draft, place, config).check(place, folder, config, read_tokenizer)
+            check_mode(replace(options, draft=draft))  # what runs with it, not with the draft of before
+        except TenonError as error:
+            problem = error.message
+        yield draft, problem
 
 
 def _candidates() -> list[_Candidate]:

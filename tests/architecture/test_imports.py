@@ -20,7 +20,6 @@ RANKS = {
     "engine.reply": 8,
     "engine.loaded_model": 7,
     "engine.request": 7,
-    "engine.draft_check": 7,
     "engine.advice": 6,
     "engine.gpu_addon": 6,
     "engine.planning": 5,

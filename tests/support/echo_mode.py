@@ -33,7 +33,6 @@ MODE = Mode(
     title=mark("Echo"),
     help=mark("Guesses that the text says again what it said."),
     reason=mark("Echo was chosen."),
-    predict=lambda rounds: rounds.looked_up(),
     drafter=_drafter,
     schedule=_schedule,
     options=(
