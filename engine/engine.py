@@ -50,13 +50,12 @@ from engine.messages import (
     Unload,
 )
 from engine.modes import descriptors
-from engine.planning.forecast import forecast
+from engine.planning.forecast import forecast, predictions
 from engine.planning.hardware import find_gpu, held_bytes, memory_shortage
 from engine.planning.hardware_report import measure_report, read_report
 from engine.planning.model_planner import ModelPlanner, model_planner
 from engine.planning.pairs import draft_problems, pairs
 from engine.planning.planner import Settled, check_mode, mode_that_runs, settle
-from engine.planning.prediction import predictions
 from engine.reply import ReplyRun
 from engine.request import check_request
 from engine.sentences import say

@@ -23,13 +23,7 @@ class Allowed:
 
 
 class TenonError(Exception):
-    """Base of the tree: a message for the person, optional details for a developer.
-
-    Args:
-        message: One sentence.
-        details: For a developer.
-        allowed: What would do, where one option stands in the way and that is known.
-    """
+    """Base of the tree: a message for the person, details for a developer, and what would be allowed instead."""
 
     exit_code = 1
 

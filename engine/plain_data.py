@@ -20,10 +20,6 @@ def from_plain(kind: type[_T], data: object) -> _T:
     has.
     Unknown keys are left out, so that a newer version's file can be read.
 
-    Args:
-        kind: The dataclass.
-        data: What json.loads gave.
-
     Raises:
         ValueError: a field is missing or of another type.
     """

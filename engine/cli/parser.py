@@ -76,12 +76,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
-    """The load options of a command line.
-
-    Args:
-        options: Parsed by a parser with `add_load_options`.
-        others: Further fields.
-    """
+    """The load options of a command line that `add_load_options` has a part in; ``others`` are further fields."""
     return LoadOptions(
         model=options.model,
         draft=options.draft,

@@ -55,15 +55,7 @@ def read_shared(
     device: torch.device,
     check: Callable[[], None] = lambda: None,
 ) -> SharedWeights:
-    """Copies of the target's embedding and head, for a draft on another device.
-
-    Args:
-        checkpoint: The target's.
-        config: Of it.
-        dtype: Type of the copies.
-        device: Where they go.
-        check: Called before each slice; raises to cancel.
-    """
+    """Copies of the target's embedding and head, for a draft on another device."""
     slots = [slot for slot in outer_slots(config) if slot.field != "final_norm"]
     tensors = read_slots(checkpoint, slots, dtype, device, lambda count: None, check)
     head = Linear(tensors["embedding"] if config.tied else tensors["head"])

@@ -22,11 +22,6 @@ def kind_of(folder: Path) -> type[DraftKind]:
 def read_draft(name: str, folder: Path, target: ModelConfig) -> DraftKind:
     """A draft by its folder.
 
-    Args:
-        name: What to call it.
-        folder: Its checkpoint.
-        target: The config of what it drafts for.
-
     Raises:
         CheckpointError: the folder is not usable.
     """

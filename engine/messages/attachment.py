@@ -44,12 +44,7 @@ class Attachment:
     sections: tuple[Section, ...] = ()
 
     def marked(self, start: int, end: int) -> str:
-        """A stretch of the text, with a line before each page or chapter that says which one it is.
-
-        Args:
-            start: Its first character.
-            end: The end of it, exclusive.
-        """
+        """A stretch of the text, with a line before each page or chapter that says which one it is."""
         if not self.sections:
             return self.text[start:end]
         starts = [section.start for section in self.sections]

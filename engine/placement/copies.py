@@ -15,11 +15,7 @@ Mark = Any
 
 
 class Copies:
-    """Copies of layers to a device. These are done when they have begun, which is what devices without streams can do.
-
-    Args:
-        device: Any.
-    """
+    """Copies of layers to a device. Done when they have begun, as without streams."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -48,11 +44,7 @@ class Copies:
 
 
 class StreamCopies(Copies):
-    """Copies on a second stream of a CUDA or XPU device, with events in both directions; nothing waits on the host.
-
-    Args:
-        device: Has streams and events.
-    """
+    """Copies on a second stream of a CUDA or XPU device, with events in both directions; nothing waits on the host."""
 
     def __init__(self, device: torch.device) -> None:
         super().__init__(device)

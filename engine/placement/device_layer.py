@@ -18,12 +18,7 @@ from engine.model.norm import Norm
 
 
 def layer_tensors(layer: LayerWeights, dtype: torch.dtype) -> Iterator[Tensor]:
-    """Every tensor of a layer in the type that it has on the device, one after the other.
-
-    Args:
-        layer: On the host.
-        dtype: Of the device's activations.
-    """
+    """Every tensor of a layer in the type that it has on the device, one after the other."""
     for part in layer.parts():
         for one in part.parts if isinstance(part, JoinedLinear) else (part,):
             if isinstance(one, Norm):
@@ -36,12 +31,7 @@ def layer_tensors(layer: LayerWeights, dtype: torch.dtype) -> Iterator[Tensor]:
 
 
 def device_layer(layer: LayerWeights, tensors: Iterator[Tensor]) -> LayerWeights:
-    """The layer made of copies of its tensors.
-
-    Args:
-        layer: On the host.
-        tensors: Copies of `layer_tensors`, in the same order.
-    """
+    """The layer made of copies of its `layer_tensors`, in the same order."""
 
     def moved(part: Any) -> Any:
         if part is None:

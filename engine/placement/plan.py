@@ -155,12 +155,7 @@ class PlacementPlan(ABC):
         return room.holds(self.host(sizes).total, self.device(sizes).total)
 
     def computing_s(self, host_s: float, device_s: float) -> float:
-        """Seconds that a forward's layers compute.
-
-        Args:
-            host_s: A layer's on the host.
-            device_s: A layer's on the GPU.
-        """
+        """Seconds that a forward's layers compute, by those of a layer on the host and of one on the GPU."""
         there = self.computed_there
         return (len(self.layers) - there) * host_s + (there * device_s if there else 0.0)
 

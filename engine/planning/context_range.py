@@ -21,10 +21,6 @@ def default_context(config: ModelConfig) -> int:
 def check_context(config: ModelConfig, context: int | None) -> None:
     """Refuse a context that the model does not have.
 
-    Args:
-        config: Of the model.
-        context: Tokens that were asked for; None for none, which is always right.
-
     Raises:
         InvalidOption: with what it takes, and which of that is nearest to what is of use.
     """

@@ -255,12 +255,12 @@ def streamed_round(target: TargetCost, draft: DraftCost, expected: Expectation) 
 def _mean(target: TargetCost, expected: Expectation, nodes: int, drafting_s: float) -> Round:
     """The mean over kinds of prompts of the seconds that a token takes."""
     seconds, tokens = 0.0, 0.0
-    for each in expected.kinds.values():
+    for each in expected.values():
         given = each.finds * each.tokens(nodes) + (1.0 - each.finds)
         verifying = each.finds * target.forward_s(nodes + 1) + (1.0 - each.finds) * target.forward_s(1)
         seconds += (verifying + drafting_s + target.loop_s) / given
         tokens += given
-    count = len(expected.kinds)
+    count = len(expected)
     return Round(count / seconds, tokens / count, nodes)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from engine.messages import PromptKind
 
@@ -42,27 +42,18 @@ class TokenYield:
         return 1.0 + min(self.gain * _reach(nodes), nodes)
 
 
-@dataclass(frozen=True)
-class Expectation:
-    """Yield of a drafter by kind of prompt.
-
-    Attributes:
-        kinds: For each kind.
-        measured: Whether any of it was measured with these models.
-    """
-
-    kinds: Mapping[PromptKind, TokenYield] = field(default_factory=dict)
-    measured: bool = False
+Expectation = Mapping[PromptKind, TokenYield]
+"""Yield of a drafter by kind of prompt."""
 
 
 def lookup_expectation() -> Expectation:
     """Assumed yield of prompt lookup, until it is measured."""
-    return Expectation({kind: TokenYield(_LOOKUP_GAIN, _LOOKUP_FINDS[kind]) for kind in KINDS})
+    return {kind: TokenYield(_LOOKUP_GAIN, _LOOKUP_FINDS[kind]) for kind in KINDS}
 
 
 def published_expectation(published: Mapping[PromptKind, float]) -> Expectation:
     """Published yield of a draft, until it is measured: tau by kind of prompt, with drafts of 15 nodes."""
-    return Expectation({kind: fit_yield(tau, _PUBLISHED_NODES) for kind, tau in published.items()})
+    return {kind: fit_yield(tau, _PUBLISHED_NODES) for kind, tau in published.items()}
 
 
 def fit_yield(tokens: float, nodes: float, finds: float = 1.0) -> TokenYield:

@@ -75,11 +75,6 @@ def cache_formats(config: ModelConfig, weights: WeightFormat, wanted: str) -> tu
     8 bits are lossy, so ``auto`` takes them only where the context that is wanted does not fit otherwise. A model whose
     layers the kernel library does not compute keeps its cache as wide as its activations.
 
-    Args:
-        config: Of the model.
-        weights: Its format.
-        wanted: A name from `CACHE_NAMES`.
-
     Raises:
         InvalidOption: there is no such format.
     """

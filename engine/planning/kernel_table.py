@@ -76,13 +76,7 @@ def candidates(name: str) -> tuple[str, ...]:
 def measured_rows(
     cache_folder: Path, names: Iterable[str], check: Callable[[], None] = lambda: None
 ) -> dict[str, Row]:
-    """The rows of some formats, measured where they are not kept yet (about half a second each).
-
-    Args:
-        cache_folder: Where they are kept.
-        names: Of the formats.
-        check: Called often; raises to cancel.
-    """
+    """The rows of some formats, measured where they are not kept yet (about half a second each)."""
     kept, doubtful = kept_rows(cache_folder), _measured_busy(cache_folder)
     again = doubtful if _age_s(cache_folder) > _HOLDS_S else frozenset()
     wanted = tuple(names)
@@ -157,11 +151,6 @@ def prefer_fastest(chosen: WeightFormat, cache_folder: Path, check: Callable[[],
     """Let the kernel library use what is fastest for a format on this machine.
 
     What was measured on a busy machine will do: a load does not wait until that is measured again.
-
-    Args:
-        chosen: The format.
-        cache_folder: Where the table is kept.
-        check: Called often while measuring; raises to cancel.
     """
     name = chosen.measured_as
     if chosen.packed and len(candidates(name)) > 1:

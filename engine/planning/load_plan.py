@@ -137,13 +137,7 @@ class LoadPlanner:
         self._smallest = options.context or min(SMALLEST_CONTEXT, self._wanted)
 
     def plan(self, mode: Mode, weights: WeightFormat, draft: DraftKind | None) -> LoadPlan | None:
-        """The load of a mode in one format; None where not even streaming fits.
-
-        Args:
-            mode: The mode.
-            weights: The format of the weights.
-            draft: What is loaded beside the model.
-        """
+        """The load of a mode in one format; None where not even streaming fits."""
         places = list(self._drafts(draft))
         in_memory = (self._in_memory(mode, self._sizes(weights), beside) for beside in places)
         # A draft on a GPU that shares the host's memory gains nothing while the target is read from the disk.

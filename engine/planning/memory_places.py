@@ -60,14 +60,7 @@ class GpuInUse:
 def memory_places(
     plan: LoadPlan, config: ModelConfig, memory: MachineMemory, gpu: GpuInUse | None = None
 ) -> tuple[MemoryPlace, ...]:
-    """Bytes of a model on the GPU, the host and the disk.
-
-    Args:
-        plan: As it was loaded.
-        config: Of the target.
-        memory: Of the host.
-        gpu: The GPU that is in use, None for none.
-    """
+    """Bytes of a model on the GPU, the host and the disk."""
     places = []
     layers = plan.placement.layers
     if gpu is not None:

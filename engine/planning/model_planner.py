@@ -57,11 +57,6 @@ class ModelPlanner:
         self._machine = MachinePlanner(report, target, draft, options, self.profile, seconds)
         self.plan: MachinePlan = self._machine.plan()
 
-    @property
-    def draft_reference(self) -> str | None:
-        """Name that the person, or Tenon, has for the draft; None for none."""
-        return None if self.draft is None else self.draft.name
-
     def load_plan(self, options: LoadOptions) -> LoadPlan:
         """Plan the load for options that are settled.
 
@@ -80,16 +75,7 @@ class ModelPlanner:
         kind: PromptKind | None,
         chances: MatchChances | None = None,
     ) -> None:
-        """Keep what a reply has measured, for the plans to come; one that tells something of replies like it.
-
-        Args:
-            rounds: Of the reply.
-            weights: The format that was loaded.
-            placement: Where the target's layers lived.
-            mode: The mode that ran.
-            kind: Of its prompt, None where it is not known.
-            chances: What matches are worth to lookup, where it ran.
-        """
+        """Keep what a reply has measured, for the plans to come; one that tells something of replies like it."""
         if not self._hardware:
             return
         drafter = None

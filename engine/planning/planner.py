@@ -10,7 +10,7 @@ from engine.hub.bundled import paired_draft
 from engine.hub.installed import find_model
 from engine.messages import LoadOptions, Plan
 from engine.modes import MODES, Mode, check_options
-from engine.planning.mode_plan import MachinePlan, ModePlan
+from engine.planning.mode_plan import MachinePlan
 from engine.planning.model_planner import ModelPlanner
 from engine.sentences import either, mark, paragraph, say
 
@@ -72,9 +72,6 @@ def check_mode(options: LoadOptions) -> None:
 def mode_that_runs(options: LoadOptions) -> tuple[LoadOptions, str]:
     """Let ``auto`` take the place of a mode that cannot run with the model and its draft.
 
-    Args:
-        options: As they were asked for.
-
     Returns:
         What can run, and one sentence where that is something else, else an empty one.
 
@@ -89,10 +86,6 @@ def mode_that_runs(options: LoadOptions) -> tuple[LoadOptions, str]:
 
 def settle(options: LoadOptions, planner: ModelPlanner) -> Settled:
     """Settle what a request runs with.
-
-    Args:
-        options: As they were asked for.
-        planner: What is predicted for this model here.
 
     Raises:
         InvalidOption: there is no such mode, or it needs a draft and there is none.
@@ -114,7 +107,7 @@ def settle(options: LoadOptions, planner: ModelPlanner) -> Settled:
         chosen = Plan(plan.chosen, plan.reason, _predicted(plan, plan.chosen))
     draft = options.draft
     if MODES[chosen.mode].needs_draft:
-        draft = options.draft or planner.draft_reference
+        draft = options.draft or plan.draft
     elif not guessed:
         draft = None  # one that is not used takes memory for nothing
     return Settled(replace(options, mode=chosen.mode, draft=draft), chosen)
@@ -130,15 +123,10 @@ def _is_guess(plan: MachinePlan, usual: str) -> bool:
     """True if figures that were not measured speak against the usual mode of a model that simply fits."""
     if plan.measured:
         return False
-    own = _mode(plan, usual)
-    return own is not None and own.load is not None and not own.load.device and not own.load.placement.streams
-
-
-def _mode(plan: MachinePlan, name: str) -> ModePlan | None:
-    return next((mode for mode in plan.modes if mode.mode == name and not mode.refusal), None)
+    own = plan.mode(usual)
+    return not (own.refusal or own.load is None or own.load.device or own.load.placement.streams)
 
 
 def _predicted(plan: MachinePlan, name: str) -> float | None:
     """Tokens per second; None where they would be no more than a guess."""
-    mode = _mode(plan, name) if plan.measured else None
-    return None if mode is None else mode.tokens_per_second
+    return plan.mode(name).tokens_per_second if plan.measured else None

@@ -83,10 +83,6 @@ class Profile:
         """Expected yield of a drafter: the measured one, if any, weighed against the published one.
 
         Replies of which the kind is not known (``any``) speak for the kinds of which none is.
-
-        Args:
-            drafter: From `drafter_key`.
-            published: What stands in.
         """
         own = self.yields.get(drafter, {})
         if not own:
@@ -94,8 +90,8 @@ class Profile:
         kinds: dict[PromptKind, TokenYield] = {}
         for kind in KINDS:
             known = own.get(kind) or own.get("any")
-            kinds[kind] = published.kinds[kind] if known is None else _weighed(known, published.kinds[kind])
-        return Expectation(kinds, measured=True)
+            kinds[kind] = published[kind] if known is None else _weighed(known, published[kind])
+        return kinds
 
     def with_reply(
         self,
@@ -104,14 +100,7 @@ class Profile:
         drafter: str | None,
         kind: PromptKind | None = None,
     ) -> Profile:
-        """This profile with what another reply has measured.
-
-        Args:
-            rounds: Of the reply, in order.
-            plan: Where the target's layers lived.
-            drafter: From `drafter_key`, None for none.
-            kind: Of the prompt, None where it is not known.
-        """
+        """This profile with what another reply has measured."""
         warm = list(rounds)[_WARMING:]
         forwards = _times((one.drafted_rows + 1, one.verify_ms) for one in warm)
         placement = plan.key
@@ -146,14 +135,7 @@ def drafter_key(mode: str, digest: str = "") -> str:
 
 
 def profile_path(cache_folder: Path, hardware: str, digest: str, weights: str) -> Path:
-    """Path of a profile.
-
-    Args:
-        cache_folder: Of this user.
-        hardware: `hardware_report.hardware_hash`.
-        digest: Of the target's checkpoint.
-        weights: The format's name.
-    """
+    """Path of a profile."""
     return cache_folder / _FOLDER / f"{hardware}-{digest[:16]}-{weights}.json"
 
 

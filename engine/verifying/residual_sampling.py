@@ -19,17 +19,13 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from engine.model.sampling import ACCEPTANCE, Sampler, draw, uniform
+from engine.model.sampling import ACCEPTANCE, draw, uniform
 from engine.model.token_tree import Draft
-from engine.verifying.verdict import Verdict
+from engine.verifying.verdict import Verdict, Verifier
 
 
-class ResidualSampling:
+class ResidualSampling(Verifier):
     """The rule for drafts whose tokens were drawn; deterministic ones are a special case."""
-
-    def __init__(self, sampler: Sampler) -> None:
-        """Verify against the distribution that the sampler draws from."""
-        self._sampler = sampler
 
     def verify(self, draft: Draft, logits: Tensor, position: int, recent: Sequence[int]) -> Verdict:
         """Walk down from the root while one of the drafted children is accepted."""

@@ -12,17 +12,12 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft
-from engine.verifying.verdict import Verdict
+from engine.verifying.verdict import Verdict, Verifier
 
 
-class SampleAndMatch:
+class SampleAndMatch(Verifier):
     """The default rule."""
-
-    def __init__(self, sampler: Sampler) -> None:
-        """Verify with the target's own way of sampling."""
-        self._sampler = sampler
 
     def verify(self, draft: Draft, logits: Tensor, position: int, recent: Sequence[int]) -> Verdict:
         """Walk down from the root while the sampled token is one of the drafted children."""

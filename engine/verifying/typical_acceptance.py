@@ -14,20 +14,16 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from engine.model.sampling import Sampler, draw, uniform
+from engine.model.sampling import draw, uniform
 from engine.model.token_tree import ROOT, Draft
-from engine.verifying.verdict import Verdict
+from engine.verifying.verdict import Verdict, Verifier
 
 EPSILON = 0.09
 DELTA = 0.3
 
 
-class TypicalAcceptance:
+class TypicalAcceptance(Verifier):
     """The rule of Medusa."""
-
-    def __init__(self, sampler: Sampler) -> None:
-        """Measure what is typical by the distribution that the sampler draws from."""
-        self._sampler = sampler
 
     def verify(self, draft: Draft, logits: Tensor, position: int, recent: Sequence[int]) -> Verdict:
         """Keep the deepest path of typical tokens, the likeliest of equals, and draw the token after it."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from torch import Tensor
 
+from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft
 
 
@@ -24,9 +25,17 @@ class Verdict:
     nodes: tuple[int, ...]
 
 
-class Verifier(Protocol):
-    """Compares a draft with the target's logits."""
+class Verifier(ABC):
+    """Compares a draft with the target's logits.
 
+    Args:
+        sampler: The target's own way of sampling.
+    """
+
+    def __init__(self, sampler: Sampler) -> None:
+        self._sampler = sampler
+
+    @abstractmethod
     def verify(self, draft: Draft, logits: Tensor, position: int, recent: Sequence[int]) -> Verdict:
         """Choose the accepted path and the token after it.
 

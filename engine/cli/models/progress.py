@@ -30,13 +30,7 @@ class ProgressLine:
         self._width = 0
 
     def show(self, done_bytes: int, total_bytes: int, message: str | None = None) -> None:
-        """Say how far it is, not too often.
-
-        Args:
-            done_bytes: Of these.
-            total_bytes: In all.
-            message: What it waits for.
-        """
+        """Say how far it is, not too often, and what it waits for."""
         now_s = time.monotonic()
         self._rate.note(now_s, done_bytes)
         if self._silent:

@@ -41,10 +41,6 @@ def read_bytes_per_s(folder: Path, check: Callable[[], None]) -> float | None:
 
     A large file that is there is read; where there is none a temporary one is written, read and deleted.
 
-    Args:
-        folder: It need not exist.
-        check: Called often; raises to cancel.
-
     Returns:
         None where nothing can be read: no large file, and no room or no right to write one.
     """

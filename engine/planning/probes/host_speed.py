@@ -114,10 +114,6 @@ def fit_speed(name: str, row: Row) -> FormatSpeed:
 
     Reading is told by the narrowest width and multiplying by the widest; the overlap is the one with which those
     between are met best.
-
-    Args:
-        name: Of the format.
-        row: Seconds of one product by width and instruction set, `kernel_table`'s.
     """
     rows, columns = matrix_size()
     products = rows * columns

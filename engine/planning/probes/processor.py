@@ -33,11 +33,7 @@ _APPLE_FEATURES = {"dotprod": "hw.optional.arm.FEAT_DotProd", "i8mm": "hw.option
 
 
 def read_processor(cpuinfo: Path = _CPUINFO) -> Processor:
-    """This machine's processor.
-
-    Args:
-        cpuinfo: Where Linux describes it.
-    """
+    """This machine's processor."""
     lines = _read_lines(cpuinfo)
     logical = psutil.cpu_count(logical=True) or os.cpu_count() or 1
     return Processor(

@@ -38,7 +38,7 @@ def cost(
 
 
 def everywhere(gain: float, finds: float = 1.0) -> Expectation:
-    return Expectation(dict.fromkeys(KINDS, TokenYield(gain, finds)))
+    return dict.fromkeys(KINDS, TokenYield(gain, finds))
 
 
 def test_equation_3_and_4_for_each_layer_and_the_head() -> None:

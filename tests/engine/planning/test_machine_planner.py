@@ -386,7 +386,7 @@ def test_what_replies_measured_moves_the_plan() -> None:
 def test_published_figures_stand_in_for_each_kind() -> None:
     for kind in DRAFT_KINDS:
         expected = published_expectation(kind.published)
-        assert set(expected.kinds) == set(KINDS)
+        assert set(expected) == set(KINDS)
         # Table I of Dovetail, and of Ghidorah for Medusa heads.
         least = 2.9 if kind is MedusaDraft else 4
-        assert expected.kinds["code"].tokens(15) > expected.kinds["chat"].tokens(15) > least
+        assert expected["code"].tokens(15) > expected["chat"].tokens(15) > least

@@ -131,14 +131,14 @@ def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
     monkeypatch.setattr(model_planner_module, "paired_draft", lambda reference: small)
     options = LoadOptions(model=model)
     first = model_planner(options)
-    assert first.draft_reference is None
+    assert first.draft is None
     assert first.plan.mode("dovetail").refusal
     explicit = model_planner(replace(options, mode="dovetail"))
-    assert explicit.draft_reference == small
+    assert explicit.plan.draft == small
     explicit.learn(drafted(7), "fp32", ResidentPlan.of(12), "dovetail", "chat")
     explicit.learn(drafted(0), "fp32", ResidentPlan.of(12), "plain", None)
     later = model_planner(options)
-    assert later.draft_reference == small
+    assert later.plan.draft == small
     assert later.plan.profiled
     settled = settle(options, later).options
     assert (settled.mode, settled.draft) == ("dovetail", small)

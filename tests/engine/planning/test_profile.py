@@ -57,24 +57,24 @@ def test_what_is_known_counts_by_its_rounds() -> None:
     much = some
     for _ in range(20):
         much = much.with_reply([round_of(3, 0)] * 40, RESIDENT, "dovetail abc", "chat")
-    published = PUBLISHED.kinds["chat"].gain
-    gains = [one.expectation("dovetail abc", PUBLISHED).kinds["chat"].gain for one in (some, much)]
+    published = PUBLISHED["chat"].gain
+    gains = [one.expectation("dovetail abc", PUBLISHED)["chat"].gain for one in (some, much)]
     assert published > gains[0] > gains[1]
     assert gains[1] < 0.2 * published
     assert some.expectation("dovetail other", PUBLISHED) is PUBLISHED
-    assert some.expectation("dovetail abc", PUBLISHED).kinds["code"] == PUBLISHED.kinds["code"]
+    assert some.expectation("dovetail abc", PUBLISHED)["code"] == PUBLISHED["code"]
 
 
 def test_a_reply_of_no_known_kind_speaks_for_all_that_are_not_known() -> None:
     profile = Profile().with_reply([round_of(3, 0)] * 60, RESIDENT, "dovetail abc")
-    kinds = profile.expectation("dovetail abc", PUBLISHED).kinds
-    assert all(kinds[kind].gain < PUBLISHED.kinds[kind].gain for kind in kinds)
+    kinds = profile.expectation("dovetail abc", PUBLISHED)
+    assert all(kinds[kind].gain < PUBLISHED[kind].gain for kind in kinds)
 
 
 def test_a_drafter_that_finds_nothing_is_expected_to_find_less() -> None:
     lookup = lookup_expectation()
     profile = Profile().with_reply([round_of(0, 0)] * 100, RESIDENT, drafter_key("lookup"), "code")
-    assert profile.expectation("lookup", lookup).kinds["code"].finds < 0.2 * lookup.kinds["code"].finds
+    assert profile.expectation("lookup", lookup)["code"].finds < 0.2 * lookup["code"].finds
 
 
 def test_what_matches_are_worth_is_known_in_the_next_session(tmp_path: Path) -> None:
