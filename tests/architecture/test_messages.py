@@ -53,7 +53,7 @@ def test_crosses_the_pipe_and_is_frozen(cls: typing.Any) -> None:
     assert cls.__dataclass_params__.frozen
 
 
-def test_every_error_pickles_and_is_in_the_drawn_tree() -> None:
+def test_every_error_pickles() -> None:
     classes = [
         item
         for item in vars(errors).values()
@@ -62,8 +62,6 @@ def test_every_error_pickles_and_is_in_the_drawn_tree() -> None:
     for cls in classes:
         copy = pickle.loads(pickle.dumps(cls("message", "details")))
         assert (type(copy), copy.message, copy.details) == (cls, "message", "details")
-        assert errors.__doc__ is not None
-        assert cls.__name__ in errors.__doc__
 
 
 def test_public_face() -> None:
