@@ -140,11 +140,11 @@ class MedusaNetwork:
         """What the first heads say of a hidden state behind the target's final norm.
 
         Args:
-            hidden: (1, h).
+            hidden: (n, h).
             count: Of the heads.
 
         Returns:
-            (count, Vd) float32 logits of the tokens 1, 2 and so on behind the root.
+            (count * n, Vd) float32 logits of the tokens 1, 2 and so on behind the root, head by head.
         """
         block_type, map_type = self._dtypes
         made = []
