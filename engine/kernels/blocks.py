@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.kernels import library
-from engine.kernels.packing import PANEL_ROWS, NotPackable, Packed, panel_range, round_up
+from engine.kernels.packing import PANEL_ROWS, NotPackable, Packed, round_up
 
 NAMES = {
     **{"F16": 1, "Q4_0": 2, "Q4_1": 3, "Q5_0": 6, "Q5_1": 7, "Q8_0": 8, "Q2_K": 10, "Q3_K": 11, "Q4_K": 12},
@@ -237,11 +237,6 @@ def unpack(packed: Packed, start: int = 0, stop: int | None = None) -> Tensor:
     return out
 
 
-def reference(packed: Packed, x: Tensor, bias: Tensor | None = None) -> Tensor:
-    """The product of `matmul`, but for rounding, computed with torch's own operators on any device."""
-    return functional.linear(x, unpack(packed).to(x.dtype), bias)
-
-
 def matmul(
     packed: Packed,
     x: Tensor,
@@ -249,16 +244,43 @@ def matmul(
     threads: int | None = None,
     refined_above: float = math.inf,
 ) -> Tensor:
-    """Activations x (m, k) float32 times the matrix's transpose: (m, n) float32; see `engine.kernels.library.multiply`.
+    """Multiply activations with an arranged matrix's transpose.
 
     A token with a NaN or an infinity gives NaN in all of its outputs, and in no other token's.
+
+    Args:
+        packed: The matrix (n, k).
+        x: (m, k) float32.
+        bias: (n,) float32 or None.
+        threads: Number of threads that share the work; torch's number by default.
+        refined_above: Where the matrix is in blocks, a token's groups of 32 activations are in 8 bits, and sums of two
+            such numbers, nearly without loss, where a group's largest is above so many times the mean of the groups'
+            largest: 0 for all groups.
+
+    Returns:
+        (m, n) float32.
 
     Raises:
         ValueError: a shape or a type does not fit.
         MemoryError: no scratch memory.
     """
-    out = library.multiply(packed, x, bias, threads, refined_above)
-    return reference(packed, x, bias) if out is None else out
+    rows, columns = packed.rows, packed.columns
+    if x.dtype != torch.float32 or x.dim() != 2 or x.shape[1] != columns:
+        raise ValueError(f"activations must be float32 (m, {columns}), not {x.dtype} {tuple(x.shape)}")
+    if bias is not None and (bias.dtype != torch.float32 or bias.shape != (rows,)):
+        raise ValueError(f"the bias must be float32 ({rows},), not {bias.dtype} {tuple(bias.shape)}")
+    functions = library.loaded()
+    if functions is None:
+        return functional.linear(x, unpack(packed), bias)
+    x = x.contiguous()
+    bias = None if bias is None else bias.contiguous()
+    matrix = library.Matrix.of(packed, bias, refined_above)
+    out = torch.empty(x.shape[0], rows)
+    if functions.tenon_matmul(
+        matrix, x.data_ptr(), len(x), out.data_ptr(), threads or torch.get_num_threads()
+    ):
+        raise MemoryError("no memory for the activations of a matrix product")
+    return out
 
 
 def _shifts(bits: int, like: Tensor) -> Tensor:
@@ -331,8 +353,9 @@ def dequantize_row(type: int, raw: Tensor, row: Tensor) -> None:
 
 def _unpack(packed: Packed, start: int, stop: int) -> Tensor:
     """Rows start..stop by torch's operators."""
-    here, count = panel_range(packed, start, stop)
-    panels = packed.data.view(round_up(packed.rows, PANEL_ROWS) // PANEL_ROWS, -1)[here]
+    count = stop - start
+    panels = packed.data.view(round_up(packed.rows, PANEL_ROWS) // PANEL_ROWS, -1)
+    panels = panels[start // PANEL_ROWS : round_up(stop, PANEL_ROWS) // PANEL_ROWS]
     form, number = _FORMS[packed.type], len(panels)
     if packed.type in _PLAIN:
         pairs = 1 if packed.type == 1 else 2

@@ -112,11 +112,6 @@ def normalized_machine(machine: str = "") -> str:
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
 
 
-def flags_of(name: str, machine: str = "") -> list[str]:
-    """The compiler flags of one instruction set's file."""
-    return _FILES[normalized_machine(machine)][name].split()
-
-
 def _compile(command: Sequence[str], folder: Path) -> str:
     """Run a compiler; its complaint, or nothing when it succeeded."""
     try:

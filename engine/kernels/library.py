@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from engine.kernels.build import library_name
@@ -36,7 +35,7 @@ class Matrix(ctypes.Structure):
 
     @classmethod
     def of(cls, packed: Packed, bias: Tensor | None, refined_above: float = math.inf) -> Matrix:
-        """Point at a matrix and a bias (rows,) float32; for ``refined_above`` see `multiply`."""
+        """Point at a matrix and a bias (rows,) float32; for ``refined_above`` see `engine.kernels.blocks.matmul`."""
         address = None if bias is None else bias.data_ptr()
         return cls(packed.data.data_ptr(), address, packed.rows, packed.columns, packed.type, refined_above)
 
@@ -70,15 +69,7 @@ def _declare(functions: ctypes.CDLL) -> None:
     functions.tenon_quantize.argtypes = [ctypes.c_int32, pointer, size, size, pointer, ctypes.c_int32]
     functions.tenon_layer_scratch_bytes.argtypes = [pointer, pointer, ctypes.c_int32]
     functions.tenon_layer_scratch_bytes.restype = size
-    functions.tenon_layer_forward.argtypes = [
-        pointer,
-        pointer,
-        pointer,
-        pointer,
-        pointer,
-        pointer,
-        ctypes.c_int32,
-    ]
+    functions.tenon_layer_forward.argtypes = [*[pointer] * 6, ctypes.c_int32]
     functions.tenon_layer_forward.restype = None
     functions.tenon_forward_scratch_bytes.argtypes = [pointer, pointer, ctypes.c_int32]
     functions.tenon_forward_scratch_bytes.restype = size
@@ -196,57 +187,6 @@ def prefer(type: int, width: int, instruction_set: str | None) -> None:
         raise ValueError(f"no instruction set {instruction_set} for {width} tokens")
 
 
-def set_spin(microseconds: int) -> None:
-    """Set how long an idle worker thread waits awake for the next product before it sleeps (50 by default)."""
-    functions = _load().functions
-    if functions is not None:
-        functions.tenon_set_spin(microseconds)
-
-
 def loaded() -> ctypes.CDLL | None:
     """The library itself, for `engine.kernels.layer`; None where there is none."""
     return _load().functions
-
-
-def multiply(
-    packed: Packed,
-    x: Tensor,
-    bias: Tensor | None,
-    threads: int | None,
-    refined_above: float = math.inf,
-) -> Tensor | None:
-    """Multiply with an arranged matrix.
-
-    Args:
-        packed: The matrix (n, k).
-        x: (m, k) float32.
-        bias: (n,) float32 or None.
-        threads: how many threads share the work; torch's number by default.
-        refined_above: where the matrix is in blocks, a token's groups of 32 activations are in 8 bits, and sums of two
-            such numbers, nearly without loss, where a group's largest is above so many times the mean of the groups'
-            largest: 0 for all groups.
-
-    Returns:
-        (m, n) float32, or None when there is no library.
-
-    Raises:
-        ValueError: a shape or a type does not fit.
-        MemoryError: no scratch memory.
-    """
-    rows, columns = packed.rows, packed.columns
-    if x.dtype != torch.float32 or x.dim() != 2 or x.shape[1] != columns:
-        raise ValueError(f"activations must be float32 (m, {columns}), not {x.dtype} {tuple(x.shape)}")
-    if bias is not None and (bias.dtype != torch.float32 or bias.shape != (rows,)):
-        raise ValueError(f"the bias must be float32 ({rows},), not {bias.dtype} {tuple(bias.shape)}")
-    found = _load().functions
-    if found is None:
-        return None
-    x = x.contiguous()
-    bias = None if bias is None else bias.contiguous()
-    out = torch.empty(x.shape[0], rows)
-    threads = threads or torch.get_num_threads()
-    if found.tenon_matmul(
-        Matrix.of(packed, bias, refined_above), x.data_ptr(), len(x), out.data_ptr(), threads
-    ):
-        raise MemoryError("no memory for the activations of a matrix product")
-    return out

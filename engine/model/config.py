@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.gguf.stored_tensor import TensorTypes
@@ -13,6 +12,8 @@ from engine.model.config_values import BAD_VALUE, complete
 from engine.model.families import SUPPORTED, Family
 from engine.model.rope import Rope, read_rope
 from engine.sentences import mark, say
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.checkpoint_outline import CheckpointOutline
 
 ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu"}
 
@@ -20,38 +21,6 @@ _BAD_VALUE = mark("A value in config.json is missing or of the wrong kind; downl
 _BAD_VALUE_IN_GGUF = mark(
     "A value in the GGUF file's metadata is missing or of the wrong kind; download it again."
 )
-
-
-class ConfigSource(Protocol):
-    """Source of a config: a checkpoint, or the outline of one."""
-
-    @property
-    def folder(self) -> Path:
-        """The folder of config.json."""
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """config.json as it is."""
-
-    @property
-    def from_gguf(self) -> bool:
-        """True if ``config`` comes from a GGUF file's metadata."""
-
-    @property
-    def quantization(self) -> str | None:
-        """Name of the quantization of its weights; None where they are not quantized."""
-
-    @property
-    def types(self) -> TensorTypes:
-        """The element types of its tensors, as far as they are known."""
-
-    @property
-    def architecture(self) -> str:
-        """``architectures[0]`` of it."""
-
-    @property
-    def names(self) -> Set[str]:
-        """The names of all tensors, as far as they are known."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +99,7 @@ class ModelConfig:
         return self.heads // self.kv_heads
 
 
-def read_config(checkpoint: ConfigSource) -> ModelConfig:
+def read_config(checkpoint: Checkpoint | CheckpointOutline) -> ModelConfig:
     """Read a checkpoint's config.
 
     Raises:
@@ -169,7 +138,7 @@ def _refuse_quantized(raw: dict[str, Any]) -> None:
         )
 
 
-def _decoder_values(checkpoint: ConfigSource, family: Family) -> dict[str, Any]:
+def _decoder_values(checkpoint: Checkpoint | CheckpointOutline, family: Family) -> dict[str, Any]:
     raw = checkpoint.config
     if family.text_config is None:
         return complete(raw, raw["model_type"])
@@ -217,7 +186,9 @@ def _activation_name(config: Mapping[str, Any]) -> str:
     return str(config.get("hidden_activation") or config["hidden_act"])
 
 
-def _translate(checkpoint: ConfigSource, config: Mapping[str, Any], family: Family) -> ModelConfig:
+def _translate(
+    checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, Any], family: Family
+) -> ModelConfig:
     heads, kv_heads, head_dim = (
         int(config[name]) for name in ("num_attention_heads", "num_key_value_heads", "head_dim")
     )
@@ -281,7 +252,7 @@ def _ropes(
     return (rope,), tuple(0 if rotates[layer] else None for layer in range(layers))
 
 
-def _tensor_prefix(checkpoint: ConfigSource, family: Family) -> str:
+def _tensor_prefix(checkpoint: Checkpoint | CheckpointOutline, family: Family) -> str:
     for prefix in family.tensor_prefixes:
         if f"{prefix}embed_tokens.weight" in checkpoint.names:
             return prefix

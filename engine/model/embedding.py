@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -11,28 +9,6 @@ from torch.nn import functional
 from engine.gguf.stored_tensor import StoredTensor
 from engine.weights.values import read_values, values
 from engine.weights.watched_file import WatchedFile
-
-
-class Embedding(Protocol):
-    """Interface of the embedding in any format."""
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes in memory."""
-        ...
-
-    @property
-    def device(self) -> torch.device:
-        """Device of the rows."""
-        ...
-
-    def __call__(self, tokens: Tensor) -> Tensor:
-        """The rows of (n,) int64 token ids, (n, h) in any floating type."""
-        ...
-
-    def read_row(self, token: int, row: Tensor) -> None:
-        """The same for one token, into (h,) float32."""
-        ...
 
 
 class Table:
@@ -115,3 +91,7 @@ class FileRows:
     def read_ahead(self) -> None:
         """Let the system read all of it, where memory is not short."""
         self._file.read_ahead(self._stored.start, self._stored.size_bytes)
+
+
+#: The embedding in any format.
+Embedding = Table | FileRows

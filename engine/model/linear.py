@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -22,19 +22,6 @@ DEQUANTIZING_BYTES = 12 * _PIECE_WEIGHTS
 
 #: Groups of activations of which two numbers of 8 bits are taken, by how far they stand above the others.
 ALL, OUTLIERS, NONE = 0.0, 2.0, math.inf
-
-
-class LinearMap(Protocol):
-    """Interface of a weight matrix in any format."""
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes in memory."""
-        ...
-
-    def __call__(self, rows: Tensor) -> Tensor:
-        """Map (n, in) to (n, out), in the rows' type."""
-        ...
 
 
 class Linear:
@@ -64,28 +51,35 @@ class Linear:
         return torch.addmm(self.bias, rows, self._transposed)
 
 
-class PackedLinear:
-    """A matrix in blocks, multiplied by the kernel library or by torch's own operators.
+class _MatrixAndBias:
+    __slots__ = ("bias", "matrix")
 
-    Args:
-        matrix: Arranged for the kernels.
-        bias: (out,) float32 or None.
-        refined_above: Which groups of activations are more than 8 bits; see `library.multiply`. For `ALL`, as the head
-            has it, a product takes twice the arithmetic; `OUTLIERS` are a tenth of the groups of a normed hidden state.
-            Three quarters of what 8 bits lose of a model is lost there, and of the rest most at the head.
-    """
-
-    __slots__ = ("bias", "matrix", "refined_above")
-
-    def __init__(self, matrix: Packed, bias: Tensor | None = None, refined_above: float = NONE) -> None:
+    def __init__(self, matrix: Packed, bias: Tensor | None = None) -> None:
         self.matrix = matrix
         self.bias = bias
-        self.refined_above = refined_above
 
     @property
     def size_bytes(self) -> int:
         """Bytes of matrix and bias."""
         return self.matrix.size_bytes + (0 if self.bias is None else self.bias.nbytes)
+
+
+class PackedLinear(_MatrixAndBias):
+    """A matrix in blocks, multiplied by the kernel library or by torch's own operators.
+
+    Args:
+        matrix: Arranged for the kernels.
+        bias: (out,) float32 or None.
+        refined_above: Which groups of activations are more than 8 bits; see `blocks.matmul`. For `ALL`, as the head
+            has it, a product takes twice the arithmetic; `OUTLIERS` are a tenth of the groups of a normed hidden state.
+            Three quarters of what 8 bits lose of a model is lost there, and of the rest most at the head.
+    """
+
+    __slots__ = ("refined_above",)
+
+    def __init__(self, matrix: Packed, bias: Tensor | None = None, refined_above: float = NONE) -> None:
+        super().__init__(matrix, bias)
+        self.refined_above = refined_above
 
     @property
     def structure(self) -> Matrix:
@@ -97,7 +91,7 @@ class PackedLinear:
         return blocks.matmul(self.matrix, rows, self.bias, refined_above=self.refined_above)
 
 
-class DequantizedLinear:
+class DequantizedLinear(_MatrixAndBias):
     """A packed matrix on a device that has no kernels for it: it stays packed, and a piece at a time is dequantized.
 
     Args:
@@ -105,16 +99,7 @@ class DequantizedLinear:
         bias: (out,) in the activations' type or None.
     """
 
-    __slots__ = ("bias", "matrix")
-
-    def __init__(self, matrix: Packed, bias: Tensor | None = None) -> None:
-        self.matrix = matrix
-        self.bias = bias
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of matrix and bias."""
-        return self.matrix.size_bytes + (0 if self.bias is None else self.bias.nbytes)
+    __slots__ = ()
 
     def __call__(self, rows: Tensor) -> Tensor:
         """Map (n, in) to (n, out); the sums are those of a dense matrix in the rows' type."""
@@ -148,6 +133,10 @@ class JoinedLinear:
     def __call__(self, rows: Tensor) -> Tensor:
         """Map (n, in) to (n, all outs)."""
         return torch.cat([part(rows) for part in self.parts], -1)
+
+
+#: A weight matrix in any format.
+LinearMap: TypeAlias = Linear | PackedLinear | DequantizedLinear | JoinedLinear
 
 
 def rows_of(linear: LinearMap, rows: Tensor) -> Tensor:

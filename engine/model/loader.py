@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Sequence
 
 import torch
 from torch import Tensor
@@ -17,14 +16,7 @@ from engine.model.norm import Norm
 from engine.model.tensors import Slot, check_tensors, expected_tensors, layer_slots, outer_slots
 from engine.sentences import say
 from engine.weights.checkpoint import Checkpoint
-
-
-class TensorReader(Protocol):
-    """Reader of tensors: a checkpoint of any kind."""
-
-    def read(self, name: str, target: Tensor, check: Callable[[], None]) -> Iterator[int]:
-        """Copy a tensor into ``target``, converting the element type; yields the bytes of each slice."""
-        ...
+from engine.weights.head_checkpoint import HeadCheckpoint
 
 
 def load_weights(
@@ -96,7 +88,7 @@ def load_layers(
 
 
 def read_slots(
-    checkpoint: TensorReader,
+    checkpoint: Checkpoint | HeadCheckpoint,
     slots: list[Slot],
     dtype: torch.dtype,
     device: torch.device,

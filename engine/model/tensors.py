@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from engine.errors import TensorMismatch
@@ -108,15 +108,6 @@ def _finer(layer: int, layers: int) -> bool:
     """True if a layer's sensitive matrices are kept finer: llama.cpp's choice for its mixtures of the size M."""
     eighth = layers // 8
     return layer < eighth or layer >= 7 * layers // 8 or (layer - eighth) % 3 == 2
-
-
-def decoder_tensors(config: ModelConfig) -> Iterator[tuple[str, list[Slot]]]:
-    """Each tensor of the decoder, by a name unique in the model, with the checkpoint's tensors that fill it."""
-    groups = [("", outer_slots(config))]
-    groups += [(f"layers.{layer}.", layer_slots(config, layer)) for layer in range(config.layers)]
-    for prefix, slots in groups:
-        for field in dict.fromkeys(slot.field for slot in slots):
-            yield prefix + field, [slot for slot in slots if slot.field == field]
 
 
 def head_name(config: ModelConfig) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from os.path import isfile
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -19,6 +19,7 @@ from engine.gguf.generation import read_sampling
 from engine.gguf.header import read_header
 from engine.gguf.model import read_gguf
 from engine.gguf.stored_tensor import PLAIN, StoredTensor, TensorTypes
+from engine.gguf.tensors import GgufFile
 from engine.json_text import read_json
 from engine.outside_file import read_text_file
 from engine.sentences import mark, say
@@ -47,28 +48,7 @@ _NO_WEIGHTS = mark(
 _PROBES, _PROBE_BYTES = 16, 64
 
 
-class WeightsFile(Protocol):
-    """One file of a checkpoint: what it holds, and where."""
-
-    path: Path
-    size_bytes: int
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the tensors."""
-        ...
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of a tensor."""
-        ...
-
-    def stored(self, name: str) -> StoredTensor:
-        """Place of a tensor; raises UnsupportedModel where its type cannot be read."""
-        ...
-
-    def identity(self) -> str:
-        """The file's header as text, which differs between two models."""
-        ...
+WeightsFile = SafetensorsFile | GgufFile
 
 
 class Checkpoint:

@@ -101,7 +101,6 @@ def test_without_the_library_everything_works(monkeypatch: pytest.MonkeyPatch) -
     assert library.available() is None
     assert library.reason() == "there is none."
     assert library.instruction_sets() == {}
-    library.set_spin(10)
     for packed in made.values():
         exact = x @ blocks.unpack(packed).t() + bias
         assert (blocks.matmul(packed, x, bias) - exact).norm() < 1e-5 * exact.norm()
@@ -138,11 +137,12 @@ def test_many_callers_at_once() -> None:
 def test_workers_that_sleep_are_woken() -> None:
     packed, x = matrix("Q8_0", 300, 640), torch.randn(2, 640)
     expected = blocks.matmul(packed, x, threads=1)
-    library.set_spin(0)
+    functions = library.loaded()
+    functions.tenon_set_spin(0)
     try:
         assert all(torch.equal(blocks.matmul(packed, x, threads=3), expected) for _ in range(500))
     finally:
-        library.set_spin(50)
+        functions.tenon_set_spin(50)
 
 
 @needs_library
@@ -167,6 +167,6 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) or not same)
 def test_the_process_ends_while_a_worker_spins() -> None:
     run(
         "import torch; from engine.kernels import blocks, library; from tests.support.matrices import matrix;"
-        "library.set_spin(10_000_000);"
+        "library.loaded().tenon_set_spin(10_000_000);"
         "blocks.matmul(matrix('Q8_0', 300, 640), torch.randn(64, 640), threads=4)"
     )
