@@ -27,11 +27,11 @@ _REMEDIES = {
 _OTHER = mark("{path} cannot be read or written ({reason}): check the disk.")
 
 
-def file_trouble(error: OSError) -> OutOfDisk:
-    """A sentence for what a file or a folder refuses."""
+def file_trouble(error: OSError, place: Path | None = None) -> OutOfDisk:
+    """A sentence for what a file or a folder refuses; ``place`` stands in it where the error names none."""
     sentence = _REMEDIES.get(error.errno or 0, _OTHER)
     reason = error.strerror or str(error) or type(error).__name__
-    path = str(error.filename or say("A file"))
+    path = str(error.filename or place or say("A file"))
     if error.errno == errno.ENOTDIR:  # it is a part of the path that is no folder
         path = next((str(part) for part in Path(path).parents if os.path.isfile(part)), path)
     figures = {"path": path, "reason": reason}

@@ -11,7 +11,7 @@ from app.chat.engine_options import load_options
 from app.settings.settings import Settings
 from engine.errors import EngineStopped
 from engine.hub.bundled import bundled_drafts, paired_draft
-from engine.hub.installed import installed_models
+from engine.hub.inventory import installed_models
 from engine.messages import CheckDrafts, DraftChecked, ErrorReport
 
 
@@ -85,7 +85,7 @@ class Drafts(QObject):
     def _references(self) -> list[str]:
         """Drafts to offer, each once: what ships for the model, what is installed, what was chosen before."""
         model = self._settings.model
-        installed = (str(folder) for folder in installed_models())
+        installed = (str(model.location) for model in installed_models() if model.problem is None)
         found = [*bundled_drafts(model), *installed, *self._settings.drafts.values()]
         return [ref for ref in dict.fromkeys(found) if ref != model]
 

@@ -78,7 +78,7 @@ def all_parts(path: Path) -> list[Path]:
         return [path]
     count = int(part["count"])
     parts = [path.with_name(f"{part['stem']}-{n:05}-of-{count:05}{path.suffix}") for n in range(1, count + 1)]
-    missing = [file.name for file in parts if not file.is_file()]
+    missing = [file.name for file in parts or [path] if not parts or not file.is_file()]
     if missing:
         raise WeightsMissing(
             say(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +10,8 @@ from typing import Literal
 
 from filelock import FileLock, Timeout
 
-from engine.errors import AddonUnusable, HubError, OutOfDisk
+from engine.errors import AddonUnusable, HubError
+from engine.file_trouble import file_trouble
 from engine.gpu_addon.addon import Addon, index_address
 from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
 from engine.gpu_addon.check import checked
@@ -174,7 +173,7 @@ class Installation:
                 say("Another window or command of Tenon is fetching GPU support: wait for it.")
             ) from error
         except OSError as error:
-            raise self._disk_error(error) from error
+            raise file_trouble(error, self._folder) from error
         addon = find_installed()
         assert addon is not None
         self._report(AddonProgress("checking", 0, 0))
@@ -204,11 +203,6 @@ class Installation:
         check_room(gpu_folder(), missing + self._plan.unpacked_bytes, reserve_bytes=self._reserve_bytes)
 
     def _fetch(self, wheel: Wheel) -> None:
-        whole = self._folder / wheel.file_name
-        if whole.is_file():
-            # Hashed when it came; hashed again, for the disk may have been full or the program killed since.
-            os.replace(whole, whole.with_name(whole.name + PART))
-
         def tell(message: str | None = None) -> None:
             step: AddonStep = "receiving" if message is None else "waiting"
             done = sum(self._arrived.values())
@@ -254,20 +248,3 @@ class Installation:
         )
         write_record(self._unpacked, record)
         write_manifest(self._unpacked, hashes)
-
-    def _disk_error(self, error: OSError) -> OutOfDisk:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            return OutOfDisk(
-                say(
-                    "The disk is full: free some room on the disk of {folder}, and try again.",
-                    folder=self._folder,
-                )
-            )
-        return OutOfDisk(
-            say(
-                "{folder} cannot be written: {reason}.",
-                folder=self._folder,
-                reason=error.strerror or error,
-            ),
-            details=repr(error),
-        )

@@ -11,9 +11,11 @@ from pathlib import Path
 from engine.errors import AddonUnusable, OutOfDisk
 from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
 from engine.gpu_addon.manifest import manifest_path
+from engine.hub.download.room import folder_bytes
 from engine.hub.model_folders import data_folder
 from engine.hub.record import UNFINISHED, write_json
 from engine.json_text import read_json
+from engine.plain_data import from_plain
 from engine.sentences import say
 
 #: Where an add-on lies that is not whole yet, beside the whole one: on the same disk, so that it can be renamed.
@@ -59,7 +61,7 @@ class InstalledAddon:
     @property
     def size_bytes(self) -> int:
         """Of all its files."""
-        return _folder_bytes(self.folder)
+        return folder_bytes(self.folder)
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,8 @@ def find_installed() -> InstalledAddon | None:
 def read_outcome(addon: InstalledAddon) -> Outcome | None:
     """Result of the last check, None where there was none."""
     try:
-        values = read_json((addon.folder / _OUTCOME).read_text(encoding="utf-8"))
-        return Outcome(values["key"], values["failure"], tuple(values["gpus"]), values["figures"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return from_plain(Outcome, read_json((addon.folder / _OUTCOME).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
         return None
 
 
@@ -135,7 +136,7 @@ def place(unpacked: Path, name: str) -> None:
 
 def removable_bytes() -> int:
     """Bytes that `remove_all` would free."""
-    return _folder_bytes(gpu_folder())
+    return folder_bytes(gpu_folder())
 
 
 def remove_all() -> int:
@@ -182,7 +183,3 @@ def remove_installed() -> None:
                 details=repr(error),
             ) from error
         shutil.rmtree(leaving, ignore_errors=True)
-
-
-def _folder_bytes(folder: Path) -> int:
-    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())

@@ -6,13 +6,13 @@ file is hashed again only where size, times or inode are not what they were when
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from engine.hub.hashing import sha256_of
 from engine.hub.model_folders import data_folder
 from engine.hub.record import write_json
 from engine.json_text import read_json
@@ -20,7 +20,6 @@ from engine.weights.watched_file import identity
 
 _VERSION = 1
 _BYTECODE = ".pyc"
-_PIECE_BYTES = 4 << 20
 
 
 def manifest_path() -> Path:
@@ -38,7 +37,10 @@ def write_manifest(folder: Path, hashes: Mapping[str, str] | None = None) -> Non
     known = hashes or {}
     files = {}
     for path, entry in _files(folder):
-        files[path] = [known.get(path) or _hash(folder / path), *identity(entry.stat(follow_symlinks=False))]
+        files[path] = [
+            known.get(path) or sha256_of(folder / path),
+            *identity(entry.stat(follow_symlinks=False)),
+        ]
     write_json(manifest_path(), {"version": _VERSION, "files": files})
 
 
@@ -68,7 +70,7 @@ def altered_file(folder: Path, own: frozenset[str]) -> str | None:
                     return path
                 (folder / path).unlink()
             elif known[1:] != list(identity(status)):
-                if not entry.is_file(follow_symlinks=False) or _hash(folder / path) != known[0]:
+                if not entry.is_file(follow_symlinks=False) or sha256_of(folder / path) != known[0]:
                     return path
                 expected[path] = [known[0], *identity(status)]
                 hashed = True
@@ -92,11 +94,3 @@ def _files(folder: Path, inside: str = "") -> Iterator[tuple[str, os.DirEntry[st
                 yield from _files(folder, f"{path}/")
             else:
                 yield path, entry
-
-
-def _hash(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(_PIECE_BYTES):
-            digest.update(piece)
-    return digest.hexdigest()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from urllib.parse import urldefrag, urljoin, urlsplit
@@ -12,7 +10,8 @@ import httpx2
 from packaging.utils import canonicalize_name
 
 from engine.errors import DownloadFailed, HubError, InvalidOption, NotOnHub
-from engine.hub.answers import BUSY, Place, busy, setup_error, unreachable
+from engine.hub.answers import BUSY, Place, busy, unreachable
+from engine.hub.file_server import FileServer
 from engine.sentences import mark, say
 
 INDEX = Place(
@@ -58,7 +57,7 @@ class Link:
     requires_python: str | None
 
 
-class WheelIndex:
+class WheelIndex(FileServer):
     """An index at one address.
 
     Args:
@@ -66,8 +65,6 @@ class WheelIndex:
         connect_s: How long a connection may take.
         stall_s: How long it may be silent.
     """
-
-    place = INDEX
 
     def __init__(self, address: str, connect_s: float = 10.0, stall_s: float = 30.0) -> None:
         self.address = address.rstrip("/")
@@ -78,15 +75,7 @@ class WheelIndex:
                     address=repr(address),
                 )
             )
-        timeout = httpx2.Timeout(connect=connect_s, read=stall_s, write=stall_s, pool=connect_s)
-        try:
-            self._client = httpx2.Client(timeout=timeout, follow_redirects=True)
-        except (ImportError, ValueError, OSError, httpx2.InvalidURL) as error:
-            raise setup_error(error) from error
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
+        super().__init__(INDEX, connect_s, stall_s)
 
     def links(self, project: str) -> tuple[Link, ...]:
         """The wheels of a project's page; none where the index does not have it. Withdrawn ones are left out.
@@ -96,7 +85,7 @@ class WheelIndex:
         """
         url = f"{self.address}/{canonicalize_name(project)}/"
         try:
-            with self.stream(project, url, 0, "text/html") as response:
+            with self.stream(url, Accept="text/html") as response:
                 if response.status_code == 404:
                     return ()
                 self.judge(response, project)
@@ -120,7 +109,7 @@ class WheelIndex:
             HubError: in one of its kinds.
         """
         try:
-            response = self._client.head(url, headers=_headers())
+            response = self._client.head(url, headers=self._headers)
         except httpx2.HTTPError as error:
             raise unreachable(error, INDEX) from error
         self.judge(response, url)
@@ -137,9 +126,8 @@ class WheelIndex:
         Raises:
             HubError: in one of its kinds.
         """
-        headers = {**_headers(), "Range": f"bytes={start}-{start + length - 1}"}
         try:
-            with self._client.stream("GET", url, headers=headers) as response:
+            with self.stream(url, Range=f"bytes={start}-{start + length - 1}") as response:
                 self.judge(response, url)
                 if response.status_code != 206:
                     raise DownloadFailed(say("The package index gives no parts of files: give another one."))
@@ -151,23 +139,6 @@ class WheelIndex:
                 say("The package index gave another part of a file than was asked for: try again.")
             )
         return content
-
-    def file_url(self, repo: str, commit: str, name: str) -> str:
-        """Address of a file, which the caller gives as ``commit``."""
-        return commit
-
-    @contextmanager
-    def stream(self, repo: str, url: str, offset: int, accept: str = "*/*") -> Iterator[httpx2.Response]:
-        """A file's bytes from ``offset`` on; the status is the caller's to judge.
-
-        Raises:
-            httpx2.HTTPError: the connection failed.
-        """
-        headers = {**_headers(), "Accept": accept}
-        if offset:
-            headers["Range"] = f"bytes={offset}-"
-        with self._client.stream("GET", url, headers=headers) as response:
-            yield response
 
     def judge(self, response: httpx2.Response, repo: str) -> None:
         """Raise a `HubError` for an answer that is no file."""
@@ -187,11 +158,6 @@ class WheelIndex:
             ),
             details,
         )
-
-
-def _headers() -> dict[str, str]:
-    # Compressed on the way, neither sizes nor offsets would be the file's.
-    return {"Accept-Encoding": "identity", "User-Agent": "tenon"}
 
 
 class _Page(HTMLParser):

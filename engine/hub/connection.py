@@ -28,13 +28,12 @@ from engine.hub.access_token import find_token
 from engine.hub.answers import (
     BUSY,
     HUB,
-    Place,
     access_error,
     busy,
     raise_for_status,
-    setup_error,
     unreachable,
 )
+from engine.hub.file_server import FileServer
 from engine.json_text import read_json
 from engine.sentences import say
 
@@ -91,7 +90,7 @@ class Listing:
     tags: tuple[str, ...]
 
 
-class Hub:
+class Hub(FileServer):
     """A hub at one address, seen with one access token.
 
     Args:
@@ -119,25 +118,15 @@ class Hub:
                     endpoint=repr(self.endpoint),
                 )
             )
+        self.stall_s = stall_s
+        super().__init__(HUB, connect_s, stall_s, event_hooks={"request": [_stay_offline]})
+        _share_metadata_client(self.options, (connect_s, stall_s))
         # On the way to another host, or out of TLS, the HTTP client takes the token away itself.
         self._token = (token or find_token()) if scheme == "https" else None
-        self.stall_s = stall_s
-        options: dict[str, Any] = {
-            "timeout": httpx2.Timeout(connect=connect_s, read=stall_s, write=stall_s, pool=connect_s),
-            "follow_redirects": True,
-            "event_hooks": {"request": [_stay_offline]},
-        }
-        try:
-            self._files = httpx2.Client(**options)
-        except (ImportError, ValueError, OSError, httpx2.InvalidURL) as error:
-            raise setup_error(error) from error
-        _share_metadata_client(options, (connect_s, stall_s))
+        if self._token:
+            self._headers["Authorization"] = f"Bearer {self._token}"
         # False, and not None: which token is sent is decided here and nowhere else.
         self.api = HfApi(endpoint=self.endpoint, token=self._token or False)
-
-    def close(self) -> None:
-        """Close the connections that files come through."""
-        self._files.close()
 
     def listing(self, repo: str, revision: str = "main") -> Listing:
         """The files of a repository, with sizes and hashes.
@@ -171,7 +160,7 @@ class Hub:
         Raises:
             HubError: in one of its kinds.
         """
-        with self.stream(repo, self.file_url(repo, commit, name), 0) as response:
+        with self.stream(self.file_url(repo, commit, name)) as response:
             self.judge(response, repo)
             content = b""
             for chunk in response.iter_raw():
@@ -195,29 +184,13 @@ class Hub:
         return hf_hub_url(repo, name, revision=commit, endpoint=self.endpoint)
 
     @contextmanager
-    def stream(self, repo: str, url: str, offset: int) -> Iterator[httpx2.Response]:
-        """A file's bytes from ``offset`` on, as they are stored; the status is the caller's to judge.
-
-        Raises:
-            httpx2.HTTPError: the connection failed.
-            HubUnreachable: offline mode.
-        """
-        # Compressed on the way, neither sizes nor offsets would be the file's.
-        headers = {"Accept-Encoding": "identity", "User-Agent": "tenon"}
-        if self._token:
-            headers["Authorization"] = f"Bearer {self._token}"
-        if offset:
-            headers["Range"] = f"bytes={offset}-"
+    def stream(self, url: str, offset: int = 0, **headers: str) -> Iterator[httpx2.Response]:
+        """As every server's; raises HubUnreachable in offline mode."""
         try:
-            with self._files.stream("GET", url, headers=headers) as response:
+            with super().stream(url, offset, **headers) as response:
                 yield response
         except OfflineModeIsEnabled as error:
             raise _offline() from error
-
-    @property
-    def place(self) -> Place:
-        """Sentences about the hub."""
-        return HUB
 
     def judge(self, response: httpx2.Response, repo: str) -> None:
         """Raise a `HubError` for an answer that is no file."""

@@ -7,25 +7,20 @@ from pathlib import Path
 
 import platformdirs
 
-from engine.errors import CheckpointError, ModelNotFound
+from engine.errors import ModelNotFound
 from engine.gguf.files import SUFFIX, gguf_name
 from engine.hub.bundled import bundled_model
-from engine.hub.model_folders import current_reference, models_folder
+from engine.hub.inventory import installed_as
+from engine.hub.model_folders import current_reference
 from engine.hub.other_programs import HUGGING_FACE, OLLAMA, find_other
-from engine.hub.record import RECORD, ModelRecord, read_record
 from engine.messages import DEFAULT_MODEL
-from engine.sentences import either, say
+from engine.sentences import say
 
 
 def cache_folder() -> Path:
     """Folder of files that can be made again."""
     override = os.environ.get("TENON_CACHE_DIR")
     return Path(override or platformdirs.user_cache_dir("tenon", appauthor=False))
-
-
-def model_location(folder: Path, record: ModelRecord | None) -> Path:
-    """Location of an installed model's files: its folder, or the one in its record where they are used in place."""
-    return folder if record is None or record.location is None else Path(record.location)
 
 
 def find_model(reference: str) -> Path:
@@ -73,9 +68,11 @@ def _found_model(reference: str) -> Path:
     other = find_other(reference)
     if other is not None:
         return other
-    installed = _installed(reference)
+    installed = installed_as(reference)
     if installed is not None:
-        return installed
+        if installed.problem is not None:
+            raise ModelNotFound(installed.problem)
+        return installed.location.resolve()
     folder = Path(current_reference(reference)).expanduser()
     if folder.is_dir():
         return folder.resolve()
@@ -104,64 +101,6 @@ def _found_model(reference: str) -> Path:
             default=DEFAULT_MODEL,
         )
     )
-
-
-def _installed(reference: str) -> Path | None:
-    """An installed model by its name, else by the catalogue's or by the repository where it came from."""
-    by_name = models_folder() / reference
-    if Path(reference).name == reference and not reference.startswith(".") and by_name.is_dir():
-        folders = [by_name]
-    else:
-        records = models_folder().glob(f"[!.]*/{RECORD}")
-        folders = [path.parent for path in records if _is_called(path.parent, reference)]
-    if len(folders) > 1:
-        names = either(sorted(folder.name for folder in folders))
-        raise ModelNotFound(
-            say(
-                "More than one installed model is {reference}: name {names}.",
-                reference=reference,
-                names=names,
-            )
-        )
-    if not folders:
-        return None
-    location = model_location(folders[0], read_record(folders[0]))
-    if not location.exists():
-        raise ModelNotFound(
-            say(
-                "{reference} was imported from {location}, which is not there any more: plug its "
-                "disk in, or import it again.",
-                reference=reference,
-                location=location,
-            )
-        )
-    return location.resolve()
-
-
-def _is_called(folder: Path, reference: str) -> bool:
-    try:
-        record = read_record(folder)
-    except CheckpointError:
-        return False
-    return record is not None and reference in (record.repo, record.catalogue_name)
-
-
-def installed_models() -> list[Path]:
-    """The folders, or the files, of installed models and draft heads, by name; none where nothing was installed."""
-    folder = models_folder()
-    if not folder.is_dir():
-        return []
-    places = []
-    for own in sorted(folder.iterdir()):
-        if own.name.startswith(".") or not own.is_dir():
-            continue
-        try:
-            place = model_location(own, read_record(own))
-        except CheckpointError:
-            place = own
-        if place.is_file() or (place / "config.json").is_file() or any(place.glob(f"*{SUFFIX}")):
-            places.append(place)
-    return places
 
 
 def model_name(reference: str, location: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.errors import CheckpointError, InvalidOption, ModelNotFound, OutOfDisk
 from engine.hub.bundled import bundled_model
-from engine.hub.installed import model_location
+from engine.hub.download.room import folder_bytes
 from engine.hub.model_folders import models_folder
 from engine.hub.record import ModelRecord, read_record
 from engine.sentences import either, say
@@ -78,24 +78,37 @@ def installed_model(name: str) -> InstalledModel:
                 name=name,
             )
         )
-    models = installed_models()
-    by_name = [model for model in models if model.name == name]
-    found = by_name or [
-        model for model in models if model.record and name in (model.record.repo, model.record.catalogue_name)
+    found = installed_as(name)
+    if found is None:
+        raise ModelNotFound(
+            say("There is no installed model {name}: `tenon models list` names them.", name=repr(name))
+        )
+    return found
+
+
+def installed_as(reference: str) -> InstalledModel | None:
+    """The installed model of a name, else the one that the catalogue or its repository calls so; None without one.
+
+    Raises:
+        ModelNotFound: there is more than one.
+    """
+    folder = models_folder() / reference
+    if reference and Path(reference).name == reference and not reference.startswith(".") and folder.is_dir():
+        return _installed(folder)
+    found = [
+        model
+        for model in installed_models()
+        if model.record is not None and reference in (model.record.repo, model.record.catalogue_name)
     ]
     if len(found) > 1:
         raise ModelNotFound(
             say(
                 "More than one installed model is {name}: name {either}.",
-                name=name,
+                name=reference,
                 either=either(sorted(model.name for model in found)),
             )
         )
-    if not found:
-        raise ModelNotFound(
-            say("There is no installed model {name}: `tenon models list` names them.", name=repr(name))
-        )
-    return found[0]
+    return found[0] if found else None
 
 
 def plan_removal(name: str) -> Removal:
@@ -115,7 +128,7 @@ def plan_removal(name: str) -> Removal:
     )
     record = model.record
     kept = None if record is None else record.location
-    freed = _folder_bytes(models_folder() / model.name)
+    freed = folder_bytes(models_folder() / model.name)
     if kept is not None:
         freed += sum(path.stat().st_size for path in _packed_beside(Path(kept)))
     return Removal(model.name, freed, kept, drafts)
@@ -167,7 +180,7 @@ def _installed(folder: Path) -> InstalledModel:
         record = read_record(folder)
     except CheckpointError as error:
         return InstalledModel(folder.name, folder, None, error.message)
-    location = model_location(folder, record)
+    location = folder if record is None or record.location is None else Path(record.location)
     problem = None
     if not location.exists():
         problem = say(
@@ -175,10 +188,6 @@ def _installed(folder: Path) -> InstalledModel:
             location=location,
         )
     return InstalledModel(folder.name, location, record, problem)
-
-
-def _folder_bytes(folder: Path) -> int:
-    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
 def _packed_beside(location: Path) -> list[Path]:

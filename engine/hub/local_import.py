@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import os
-import re
 import shutil
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -17,28 +14,27 @@ from filelock import FileLock, Timeout
 from safetensors import SafetensorError, safe_open
 
 from engine.errors import (
-    CheckpointError,
     InvalidOption,
     ModelNotFound,
-    OutOfDisk,
     WeightsCorrupt,
     WeightsMissing,
 )
+from engine.file_trouble import file_trouble
 from engine.gguf.config import architecture_of
+from engine.gguf.files import all_parts, first_part, gguf_name
 from engine.gguf.header import read_header
 from engine.hub.download.download import INCOMING
 from engine.hub.download.room import RESERVE_BYTES, check_room
-from engine.hub.installed import model_location
-from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, read_record, write_record
+from engine.hub.hashing import sha256_of
+from engine.hub.inventory import installed_models
+from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, write_record
 from engine.hub.selection import is_needed, quantization_of
 from engine.outside_file import check_file
 from engine.sentences import say
 from engine.weights.draft_kind import PICKLES, draft_kind
 
-_PIECE_BYTES = 4 << 20
 # File systems take 255, of which a number, and what stands before it while it is made, take some.
 _LONGEST_NAME_BYTES = 200
-_PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
 
 #: Bytes read, and bytes in all. May raise to stop.
 Progress = Callable[[int, int], None]
@@ -96,7 +92,7 @@ def adopt(models: Path, path: Path) -> Path:
     """
     source = _source([path.expanduser().absolute()], copy=False)
     _check(source)
-    known = _known_location(models, source.location)
+    known = _known_location(source.location)
     if known is not None:
         return known
     name = _free_name(models, source.name)
@@ -107,14 +103,7 @@ def adopt(models: Path, path: Path) -> Path:
         write_record(incoming, _record(source, name, None, files, (), source.location))
         os.replace(incoming, models / name)
     except OSError as error:
-        raise OutOfDisk(
-            say(
-                "{filename} cannot be read or copied: {reason}.",
-                filename=error.filename or name,
-                reason=error.strerror,
-            ),
-            repr(error),
-        ) from error
+        raise file_trouble(error, models) from error
     return source.location
 
 
@@ -180,23 +169,7 @@ def import_model(
         write_record(incoming, record)
         os.replace(incoming, models / name)
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise OutOfDisk(
-                say(
-                    "The disk is full: free some room for {name} on the disk of {models}, or import it "
-                    "without --copy.",
-                    name=name,
-                    models=models,
-                )
-            ) from error
-        raise OutOfDisk(
-            say(
-                "{filename} cannot be read or copied: {reason}.",
-                filename=error.filename or name,
-                reason=error.strerror,
-            ),
-            repr(error),
-        ) from error
+        raise file_trouble(error, models) from error
     finally:
         shutil.rmtree(incoming, ignore_errors=True)
         lock.release()
@@ -226,13 +199,11 @@ def _record(
     )
 
 
-def _known_location(models: Path, location: Path) -> Path | None:
+def _known_location(location: Path) -> Path | None:
     """Folder or file to load of the installed model whose files are at a location; None if there is no such model."""
-    for folder in models.glob("[!.]*/"):
-        with suppress(CheckpointError):
-            known = model_location(folder, read_record(folder))
-            if location == known or (location.parent == known and location.is_file()):
-                return known
+    for model in installed_models():
+        if model.location in (location, location.parent if location.is_file() else location):
+            return model.location
     return None
 
 
@@ -259,8 +230,8 @@ def _source(paths: Sequence[Path], copy: bool) -> _Source:
     if any(path.is_dir() for path in paths):
         raise InvalidOption(say("Give one folder, or files alone."))
     if len(paths) == 1 and paths[0].suffix.lower() == ".gguf":
-        files = _parts(paths[0])
-        return _Source(files, "gguf", files[0], _PART.sub("", files[0].name).removesuffix(files[0].suffix))
+        files = tuple(all_parts(first_part(paths[0])))
+        return _Source(files, "gguf", files[0], gguf_name(files[0]))
     folders = {path.parent for path in paths}
     if len(folders) > 1 and not copy:
         raise InvalidOption(say("Files of several folders cannot be used in place: add --copy."))
@@ -279,11 +250,11 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str) -> _Source:
     if any(path.suffix == ".safetensors" for path in needed):
         return _Source(needed, "safetensors", folder, name)
     if quantized:
-        parts = _parts(quantized[0])
-        if len(parts) < len(quantized):
+        if len(set(map(first_part, quantized))) > 1:
             raise InvalidOption(
                 say("{folder} holds more than one GGUF model: give the file that you want.", folder=folder)
             )
+        parts = tuple(all_parts(first_part(quantized[0])))
         return _Source(parts, "gguf", parts[0], name)
     needed = tuple(path for path in files if is_needed(path.name, "pytorch"))
     if any(path.name in PICKLES for path in needed):
@@ -295,28 +266,6 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str) -> _Source:
             folder=folder,
         )
     )
-
-
-def _parts(first: Path) -> tuple[Path, ...]:
-    """A GGUF file, with its other parts where it is split."""
-    match = _PART.search(first.name)
-    if match is None:
-        return (first,)
-    count = int(match[2])
-    parts = tuple(
-        first.with_name(f"{first.name[: match.start()]}-{part:05}-of-{match[2]}.gguf")
-        for part in range(1, count + 1)
-    )
-    missing = [part.name for part in parts if not part.is_file()]
-    if missing or not parts:
-        raise WeightsMissing(
-            say(
-                "{missing} is not there: all {count} parts are needed.",
-                missing=missing[0] if missing else first.name,
-                count=count,
-            )
-        )
-    return parts
 
 
 def _check(source: _Source) -> None:
@@ -347,20 +296,16 @@ def _read(
     """Hash every file, and copy it on the way where there is a target."""
     found: list[ModelFile] = []
     done = 0
-    for path in files:
-        digest = hashlib.sha256()
-        with (
-            path.open("rb") as reader,
-            open(os.devnull, "wb") if target is None else (target / path.name).open("wb") as writer,
-        ):
-            while piece := reader.read(_PIECE_BYTES):
-                progress(done, total_bytes)
-                digest.update(piece)
-                writer.write(piece)
-                done += len(piece)
-            if target is not None:
-                writer.flush()
-                os.fsync(writer.fileno())
-        found.append(ModelFile(path.name, path.stat().st_size, digest.hexdigest()))
     progress(done, total_bytes)
+    for path in files:
+        with ExitStack() as opened:
+            copy = None if target is None else opened.enter_context((target / path.name).open("wb"))
+            before = done
+            digest = sha256_of(path, lambda read: progress(before + read, total_bytes), copy)  # noqa: B023
+            if copy is not None:
+                copy.flush()
+                os.fsync(copy.fileno())
+        size_bytes = path.stat().st_size
+        done += size_bytes
+        found.append(ModelFile(path.name, size_bytes, digest))
     return tuple(found)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import platformdirs
 
+from engine.hub.record import write_json
 from engine.json_text import read_json
+from engine.plain_data import from_plain
 
 FILE_NAME = "model-folders.json"
 
@@ -49,14 +50,8 @@ def usual_models_folder() -> Path:
 def read_folders() -> ModelFolders:
     """The person's choice of folders; the defaults if its file cannot be read."""
     try:
-        found = read_json((data_folder() / FILE_NAME).read_text(encoding="utf-8"))
-        folders = ModelFolders(str(found["own"]), tuple(found["former"]), tuple(found["added"]))
-        return (
-            folders
-            if all(isinstance(path, str) for path in (*folders.former, *folders.added))
-            else ModelFolders()
-        )
-    except (OSError, ValueError, KeyError, TypeError):
+        return from_plain(ModelFolders, read_json((data_folder() / FILE_NAME).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
         return ModelFolders()
 
 
@@ -64,12 +59,7 @@ def write_folders(folders: ModelFolders) -> None:
     """Settle it: whole, or not at all. Raises OSError."""
     path = data_folder() / FILE_NAME
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.new")
-    with unfinished.open("w", encoding="utf-8") as file:
-        json.dump(asdict(folders), file, ensure_ascii=False, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(unfinished, path)
+    write_json(path, asdict(folders))
 
 
 def add_folder(path: Path) -> None:

@@ -7,7 +7,6 @@ models are where they were, from then on where they are to be, and at no moment 
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import shutil
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from filelock import FileLock, Timeout
 
 from engine.errors import InvalidOption, OutOfDisk, WeightsCorrupt
 from engine.hub.download.room import check_room
+from engine.hub.hashing import sha256_of
 from engine.hub.model_folders import (
     data_folder,
     models_folder,
@@ -33,7 +33,6 @@ from engine.sentences import say
 _JOURNAL = "models-move.json"
 _LOCK = "models-move.lock"
 _PART = ".tenon-moving"
-_PIECE_BYTES = 4 << 20
 
 #: Bytes done, and in all. May raise to stop; the same move goes on from there.
 Progress = Callable[[int, int], None]
@@ -194,24 +193,14 @@ def _copy(source: Path, place: Path, progress: Callable[[int], None]) -> None:
     """Copy a file and compare what then lies on the disk; it has its name only when that is the same."""
     place.parent.mkdir(parents=True, exist_ok=True)
     part = _part(place)
-    digest, done = hashlib.sha256(), 0
-    with source.open("rb") as reader, part.open("wb") as writer:
-        while piece := reader.read(_PIECE_BYTES):
-            digest.update(piece)
-            writer.write(piece)
-            done += len(piece)
-            progress(done)
+    with part.open("wb") as writer:
+        digest = sha256_of(source, progress, writer)
+        size = writer.tell()
         writer.flush()
         os.fsync(writer.fileno())
         if hasattr(os, "posix_fadvise"):  # or what is verified would be the memory's copy
             os.posix_fadvise(writer.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    again = hashlib.sha256()
-    with part.open("rb") as reader:
-        while piece := reader.read(_PIECE_BYTES):
-            again.update(piece)
-            done += len(piece)
-            progress(done)
-    if again.digest() != digest.digest():
+    if sha256_of(part, lambda read: progress(size + read)) != digest:
         part.unlink()
         raise WeightsCorrupt(
             say(

@@ -20,7 +20,8 @@ from engine.hub.record import ModelKind, read_record
 from engine.hub.selection import FormatWish, choose_files
 from engine.sentences import say
 
-_REPO = re.compile(r"[\w.-]+/[\w.-]+")
+#: ``owner/name``.
+REPO = re.compile(r"[\w.-]+/[\w.-]+")
 _NAME = re.compile(r"[^\w.+ -]")
 
 
@@ -71,7 +72,7 @@ def make_offer(
         HubError: the hub does not know it, or cannot be asked.
     """
     known: CatalogueModel | None
-    if _REPO.fullmatch(reference):
+    if REPO.fullmatch(reference):
         repo, known = reference, catalogue_model_of(reference)
     else:
         known = require_catalogue_model(reference)
@@ -86,7 +87,6 @@ def make_offer(
         repo=repo,
         revision=revision,
         commit=listing.commit,
-        wish=wish,
         format=chosen.format,
         files=chosen.files,
         quantization=chosen.quantization,

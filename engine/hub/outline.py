@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import re
 from functools import cache
 from pathlib import Path
 from shutil import rmtree
@@ -15,7 +14,7 @@ from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue_model, c
 from engine.hub.connection import Hub
 from engine.hub.installed import cache_folder, find_model
 from engine.hub.model_folders import models_folder
-from engine.hub.offer import make_offer
+from engine.hub.offer import REPO, make_offer
 from engine.hub.record import write_json
 from engine.hub.selection import DEFAULT_QUANTIZATION
 from engine.json_text import read_json
@@ -24,7 +23,6 @@ from engine.outside_file import read_text_file
 from engine.sentences import say
 
 _INDEX = "model.safetensors.index.json"
-_REPO = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 def find_or_outline(reference: str, hub: Hub | None = None) -> Path:
@@ -42,7 +40,7 @@ def find_or_outline(reference: str, hub: Hub | None = None) -> Path:
         return find_model(reference)
     except ModelNotFound:
         known = catalogue_model(reference) or catalogue_model_of(reference)
-        if known is None and (hub is None or not _REPO.fullmatch(reference)):
+        if known is None and (hub is None or not REPO.fullmatch(reference)):
             raise
     found = _known(known, reference, hub) if known is not None else _asked(reference, hub)
     name = reference.replace("/", "--")

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from engine.errors import CheckpointError
 from engine.json_text import read_json
 from engine.outside_file import read_text_file
+from engine.plain_data import from_plain
 from engine.sentences import say
 
 RECORD = "tenon-model.json"
@@ -89,23 +90,15 @@ def read_record(folder: Path) -> ModelRecord | None:
     path = folder / RECORD
     try:
         found = read_json(read_text_file(path))
-        return record_from_json(found)
+        if found["version"] != _VERSION:
+            raise ValueError(f"version {found['version']}")
+        return from_plain(ModelRecord, found)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
             say("{path} cannot be read: download or import the model again.", path=path), details=repr(error)
         ) from error
-
-
-def record_from_json(found: dict[str, Any]) -> ModelRecord:
-    """A record from what `record_as_json` made. Raises KeyError, TypeError or ValueError for anything else."""
-    if found["version"] != _VERSION:
-        raise ValueError(f"version {found['version']}")
-    values = {key: value for key, value in found.items() if key != "version"}
-    values["files"] = tuple(ModelFile(**file) for file in values["files"])
-    values["base"], values["belongs_to"] = tuple(values["base"]), tuple(values["belongs_to"])
-    return ModelRecord(**values)
 
 
 def record_as_json(record: ModelRecord) -> dict[str, Any]:

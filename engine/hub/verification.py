@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Literal
 
 from engine.errors import CheckpointError
+from engine.hub.hashing import sha256_of
 from engine.hub.inventory import InstalledModel
 from engine.sentences import say
-
-_PIECE_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ def verify(
         state: Literal["ok", "changed", "missing"] = "missing"
         if path.is_file():
             whole = path.stat().st_size == file.size_bytes
-            digest = _digest(path, partial(_add, progress, done, total)) if whole else ""
+            digest = sha256_of(path, partial(_add, progress, done, total)) if whole else ""
             state = "ok" if digest == file.sha256 else "changed"
         done += file.size_bytes
         progress(done, total)
@@ -62,12 +59,3 @@ def verify(
 
 def _add(progress: Callable[[int, int], None], before_bytes: int, total_bytes: int, read_bytes: int) -> None:
     progress(before_bytes + read_bytes, total_bytes)
-
-
-def _digest(path: Path, progress: Callable[[int], None]) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(_PIECE_BYTES):
-            digest.update(piece)
-            progress(file.tell())
-    return digest.hexdigest()

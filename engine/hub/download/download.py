@@ -199,19 +199,15 @@ class Download:
         self, hub: Hub, index: int, stop: StopSignal, patience: Patience, tell: Callable[[], None]
     ) -> ModelFile:
         plan, file = self.plan, self.plan.files[index]
-        whole = self._files / file.local_name
-        if whole.is_file():
-            # Hashed when it came; hashed again, for the disk may have been full or the program killed since.
-            os.replace(whole, whole.with_name(whole.name + PART))
 
         def waiting(reason: str | None) -> None:
             self._waiting = reason
             tell()
 
-        transfer = Transfer(
-            hub, plan.repo, plan.commit, file, self._files, stop, patience, lambda _bytes: tell(), waiting
-        )
-        return transfer.run()
+        url = hub.file_url(plan.repo, plan.commit, file.name)
+        return Transfer(
+            hub, plan.repo, url, file, self._files, stop, patience, lambda _bytes: tell(), waiting
+        ).run()
 
     def _find_again(self, hub: Hub) -> bool:
         """Look up what the revision stands for now; keep what has come of files that are the same."""

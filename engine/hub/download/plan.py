@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from engine.hub.connection import HubFile
 from engine.hub.record import FileFormat, ModelKind, write_json
-from engine.hub.selection import FormatWish
 from engine.json_text import read_json
+from engine.plain_data import from_plain
 
 _FILE = "download.json"
 _VERSION = 1
@@ -27,8 +27,7 @@ class DownloadPlan:
         repo: Where it is.
         revision: The branch, tag or commit that was asked for.
         commit: What it stood for, which is what is fetched.
-        wish: Which format was asked for.
-        format: Which one it is.
+        format: Of its weights.
         files: What is fetched.
         quantization: Of a GGUF file.
         kind: What it is for; None lets the files say it.
@@ -42,7 +41,6 @@ class DownloadPlan:
     repo: str
     revision: str
     commit: str
-    wish: FormatWish
     format: FileFormat
     files: tuple[HubFile, ...]
     quantization: str | None = None
@@ -85,13 +83,6 @@ def read_download(folder: Path) -> StoredDownload | None:
     """The download of a folder, None where there is none or it is of another version or damaged."""
     try:
         found = read_json((folder / _FILE).read_text(encoding="utf-8"))
-        return _from_json(found) if found["version"] == _VERSION else None
+        return from_plain(StoredDownload, found) if found["version"] == _VERSION else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def _from_json(found: dict[str, Any]) -> StoredDownload:
-    plan = dict(found["plan"])
-    plan["files"] = tuple(HubFile(**file) for file in plan["files"])
-    plan["base"], plan["belongs_to"] = tuple(plan["base"]), tuple(plan["belongs_to"])
-    return StoredDownload(DownloadPlan(**plan), found["state"], float(found["place"]), found["message"])

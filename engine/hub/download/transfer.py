@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import time
@@ -14,11 +13,12 @@ from pathlib import Path
 
 import httpx2
 
-from engine.errors import AccessDenied, DownloadFailed, HubBusy, HubError, OutOfDisk
+from engine.errors import AccessDenied, DownloadFailed, HubBusy, HubError
+from engine.file_trouble import file_trouble
 from engine.hub.answers import broken_off, unreachable
 from engine.hub.connection import HubFile
-from engine.hub.download.file_source import FileSource
 from engine.hub.download.stop import StopSignal
+from engine.hub.file_server import FileServer
 from engine.hub.record import ModelFile
 from engine.sentences import figure, say
 
@@ -65,10 +65,10 @@ class Transfer:
     """One file.
 
     Args:
-        source: Where from.
-        repo: Its repository.
-        commit: And commit.
-        file: What the hub says of it.
+        source: Server of the file.
+        repo: Name of its origin in sentences.
+        url: Address of the file.
+        file: Description by the hub.
         folder: Where to; it exists.
         stop: Ends it.
         patience: How long to go on trying.
@@ -78,9 +78,9 @@ class Transfer:
 
     def __init__(
         self,
-        source: FileSource,
+        source: FileServer,
         repo: str,
-        commit: str,
+        url: str,
         file: HubFile,
         folder: Path,
         stop: StopSignal,
@@ -89,7 +89,7 @@ class Transfer:
         waiting: Callable[[str | None], None],
     ) -> None:
         self._source, self._repo, self._file, self._stop = source, repo, file, stop
-        self._url = source.file_url(repo, commit, file.name)
+        self._url = url
         self._path = folder / file.local_name
         self._part = self._path.with_name(self._path.name + PART)
         self._patience, self._arrived, self._waiting = patience, arrived, waiting
@@ -109,6 +109,9 @@ class Transfer:
             OutOfDisk: there is no room; what has come stays.
         """
         spoilt = failures = 0
+        if self._path.is_file():
+            # Hashed when it came; hashed again, for the disk may have been full or the program killed since.
+            os.replace(self._path, self._part)
         self._read_again()
         while True:
             before = self._digests.size_bytes
@@ -157,7 +160,7 @@ class Transfer:
         self._stop.check()
         offset = self._digests.size_bytes
         try:
-            with self._source.stream(self._repo, self._url, offset) as response, self._stop.watch(response):
+            with self._source.stream(self._url, offset) as response, self._stop.watch(response):
                 self._judge(response, offset)
                 self._write(response)
         except httpx2.TooManyRedirects as error:
@@ -167,7 +170,7 @@ class Transfer:
             raise _Interrupted(unreachable(error, self._source.place)) from error
         except OSError as error:
             self._stop.check()
-            raise self._disk_error(error) from error
+            raise file_trouble(error, self._part) from error
         if self._digests.size_bytes < self._file.size_bytes:
             raise _Interrupted(broken_off(place=self._source.place))
 
@@ -248,19 +251,6 @@ class Transfer:
 
     def _wrong_length(self) -> DownloadFailed:
         return DownloadFailed(say(self._source.place.wrong_length, name=self._file.name, repo=self._repo))
-
-    def _disk_error(self, error: OSError) -> Exception:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            return OutOfDisk(
-                say(
-                    "The disk is full: free some room on the disk of {parent}, and resume the download.",
-                    parent=self._path.parent,
-                )
-            )
-        return OutOfDisk(
-            say("{part} cannot be written: {reason}.", part=self._part, reason=error.strerror or error),
-            details=repr(error),
-        )
 
 
 class _Digests:

@@ -260,7 +260,7 @@ def test_files_that_only_got_other_times_are_hashed_once_and_used(
         os.utime(path)
     hashed: list[Path] = []
     monkeypatch.setattr(
-        manifest, "_hash", lambda path, real=manifest._hash: (hashed.append(path), real(path))[1]
+        manifest, "sha256_of", lambda path, real=manifest.sha256_of: (hashed.append(path), real(path))[1]
     )
     assert checked(addon).problem is None
     assert checked(addon).problem is None

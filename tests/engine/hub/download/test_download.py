@@ -63,7 +63,7 @@ def plan_of(hub: Hub, name: str = REPO) -> DownloadPlan:
     listing = hub.listing(name)
     chosen = choose_files(listing)
     return DownloadPlan(
-        "tiny", name, "main", listing.commit, "auto", chosen.format, chosen.files, chosen.quantization
+        "tiny", name, "main", listing.commit, chosen.format, chosen.files, chosen.quantization
     )
 
 
@@ -362,7 +362,7 @@ def test_other_files_under_the_same_name_leave_none_of_the_first(
     repo.files["tiny-Q8_0.gguf"] = WEIGHTS + WEIGHTS
     listing = hub.listing(REPO)
     larger = choose_files(listing, quantization="Q8_0")
-    plan = DownloadPlan("tiny", REPO, "main", listing.commit, "auto", "gguf", larger.files, "Q8_0")
+    plan = DownloadPlan("tiny", REPO, "main", listing.commit, "gguf", larger.files, "Q8_0")
     server.once(large(faults.cut(0.5)))
     server.faults.reverse()
     with pytest.raises(NotOnHub):
