@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from contextlib import suppress
 from multiprocessing import parent_process
 
 
@@ -21,3 +22,14 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+def limit_memory(size_bytes: int) -> None:
+    """Limit what this process may take to twice as much, where the system can; who waits for it looks for himself."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_AS, (2 * size_bytes, 2 * size_bytes))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

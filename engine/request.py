@@ -103,10 +103,9 @@ def fit_prompt(
     )
     if found.sources:
         emit(Notice(request.request_id, found.sources))
-    fitted = found.prompt
-    if fitted.messages_left_out:
-        emit(ContextTrimmed(request.request_id, fitted.messages_left_out))
-    return fitted.token_ids
+    if found.messages_left_out:
+        emit(ContextTrimmed(request.request_id, found.messages_left_out))
+    return found.token_ids
 
 
 def begun_thought(prompt: Sequence[int], tokenizer: Tokenizer) -> str:

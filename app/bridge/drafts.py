@@ -85,7 +85,7 @@ class Drafts(QObject):
     def _references(self) -> list[str]:
         """Drafts to offer, each once: what ships for the model, what is installed, what was chosen before."""
         model = self._settings.model
-        installed = (str(model.location) for model in installed_models() if model.problem is None)
+        installed = (str(model.location) for model in installed_models() if model.is_whole)
         found = [*bundled_drafts(model), *installed, *self._settings.drafts.values()]
         return [ref for ref in dict.fromkeys(found) if ref != model]
 

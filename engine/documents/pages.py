@@ -54,7 +54,6 @@ class Pages:
     _text: list[str] = field(default_factory=list)
     _sections: list[Section] = field(default_factory=list)
     _length: int = 0
-    _has_text: bool = False
 
     def begin(self, label: str) -> None:
         """A page or a chapter begins."""
@@ -70,7 +69,6 @@ class Pages:
             whole = clean(paragraph)
             if not whole:
                 continue
-            self._has_text = True
             self._text.append(whole)
             self._length += len(whole) + 2
             if self._length > MAX_CHARACTERS:
@@ -82,7 +80,7 @@ class Pages:
         Raises:
             Unreadable: There is no text.
         """
-        if not self._has_text:
+        if not self._text:
             raise Unreadable(Problem.NO_TEXT, len(self._sections))
         text = "\n\n".join(self._text)
         sections = tuple(Section(one.label, min(one.start, len(text))) for one in self._sections)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from engine.child_process import belong_to_window
+from engine.child_process import belong_to_window, limit_memory
 from engine.documents.pages import MAX_CHARACTERS, Pages, Problem, Unreadable
 from engine.errors import Cancelled
 from engine.json_text import read_json
@@ -87,7 +87,7 @@ def _answer(
 
 def _serve(kind: str, path: str, connection: Connection) -> None:
     belong_to_window()
-    _limit_memory()
+    limit_memory(MEMORY_BYTES)
     try:
         reader = import_module(f"engine.documents.{kind}")
         pages: Pages = reader.read(Path(path))
@@ -105,14 +105,3 @@ def _serve(kind: str, path: str, connection: Connection) -> None:
         answer = {"problem": Problem.DAMAGED.value, "pages": 0}
     with contextlib.suppress(OSError):
         connection.send_bytes(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
-
-
-def _limit_memory() -> None:
-    """Set the limit where the system has one; the one who waits checks it in any case, a few times a second."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_AS, (2 * MEMORY_BYTES, 2 * MEMORY_BYTES))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -34,10 +34,6 @@ _NEUTRAL = {
     "rope.scaling.yarn_ext_factor": 1,
     "rope.scaling.yarn_log_multiplier": 0,
 }
-#: Every so-manieth layer of SmolLM3 rotates nothing; llama.cpp has the number in its code too.
-_SMOLLM3_STEP = 4
-# Every so-manieth layer sees the whole text; the others slide.
-_WINDOW_STEPS = {"gemma2": 2, "gemma3": 6}
 # Of Gemma's sizes only the largest scales attention by something other than the head's size: its layers say which.
 _SCALED_BY_WIDTH = {"gemma2": 46, "gemma3": 62}
 
@@ -175,21 +171,16 @@ class _Translation:
     def _variant(self) -> dict[str, Any]:
         """Values that this architecture has beside the others."""
         if self._architecture in ("llama", "smollm3", "qwen3"):
-            own: dict[str, Any] = {
+            return {
                 "attention_bias": "blk.0.attn_q.bias" in self._shapes,
                 "mlp_bias": "blk.0.ffn_gate.bias" in self._shapes,
             }
-            if self._architecture == "smollm3":
-                own["no_rope_layers"] = [
-                    int((layer + 1) % _SMOLLM3_STEP > 0) for layer in range(self._layers)
-                ]
-            return own
         if self._architecture == "phi3":
-            own = {"sliding_window": self._value("attention.sliding_window", 0) or None}
+            own: dict[str, Any] = {"sliding_window": self._value("attention.sliding_window", 0) or None}
             if "rope_factors_long.weight" in self._shapes:
                 own["original_max_position_embeddings"] = self._value("rope.scaling.original_context_length")
             return own
-        return self._gemma() if self._architecture in _WINDOW_STEPS else {}
+        return self._gemma() if self._architecture in _SCALED_BY_WIDTH else {}
 
     def _gemma(self) -> dict[str, Any]:
         scale = self._value("attention.scale", 0.0)
@@ -199,21 +190,20 @@ class _Translation:
         elif self._layers == _SCALED_BY_WIDTH[self._architecture]:
             scalar = self._hidden // self._heads
         return {
-            "hidden_activation": "gelu_pytorch_tanh",
             "query_pre_attn_scalar": scalar,
             "attn_logit_softcapping": self._value("attn_logit_softcapping", 0.0) or None,
             "final_logit_softcapping": self._value("final_logit_softcapping", 0.0) or None,
             "sliding_window": self._value("attention.sliding_window"),
-            "layer_types": [
-                "sliding_attention" if slides else "full_attention" for slides in self._sliding_layers()
-            ],
+            **self._sliding_layers(),
         }
 
-    def _sliding_layers(self) -> list[bool]:
-        pattern = self._value("attention.sliding_window_pattern", _WINDOW_STEPS[self._architecture])
+    def _sliding_layers(self) -> dict[str, Any]:
+        """Layers that see a window alone, where the file says it."""
+        pattern = self._value("attention.sliding_window_pattern", ())
         if isinstance(pattern, list):
-            return [bool(pattern[layer]) for layer in range(self._layers)]
-        return [bool((layer + 1) % int(pattern)) for layer in range(self._layers)]
+            kinds = [("full_attention", "sliding_attention")[bool(slides)] for slides in pattern]
+            return {"layer_types": kinds[: self._layers]}
+        return {"sliding_window_pattern": int(pattern)} if pattern else {}
 
     def _rope(self) -> dict[str, Any]:
         parameters = self._scaled({"rope_theta": float(self._value("rope.freq_base", 10000.0))})

@@ -48,12 +48,13 @@ def read_tokenizer(metadata: Mapping[str, Any]) -> tuple[Tokenizer, dict[str, st
     """
     try:
         return _Vocabulary(metadata).tokenizer()
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise _damaged(error) from error
     except (TokenizerInvalid, UnsupportedModel):
         raise
-    except Exception as error:  # the library's own kind, which has no name
-        raise _damaged(error) from error
+    except Exception as error:  # the library's own kind, which has no name, and what damaged metadata lead to
+        raise TokenizerInvalid(
+            say("The tokenizer in the GGUF file is damaged: download the file again."),
+            details=f"{type(error).__name__}: {error}",
+        ) from error
 
 
 def byte_level(ids: dict[str, int], merges: Sequence[str], splitting: Splitting) -> Tokenizer:
@@ -74,13 +75,6 @@ def byte_level(ids: dict[str, int], merges: Sequence[str], splitting: Splitting)
     backend.pre_tokenizer = pre_tokenizers.Sequence([*splits, to_bytes])
     backend.decoder = decoders.ByteLevel()
     return backend
-
-
-def _damaged(error: Exception) -> TokenizerInvalid:
-    return TokenizerInvalid(
-        say("The tokenizer in the GGUF file is damaged: download the file again."),
-        details=f"{type(error).__name__}: {error}",
-    )
 
 
 class _Vocabulary:

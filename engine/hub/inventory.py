@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import CheckpointError, InvalidOption, ModelNotFound, OutOfDisk
+from engine.gguf.files import SUFFIX
 from engine.hub.bundled import bundled_model
 from engine.hub.download.room import folder_bytes
 from engine.hub.model_folders import models_folder
@@ -34,6 +35,12 @@ class InstalledModel:
     location: Path
     record: ModelRecord | None
     problem: str | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """True if its place is a file, or a folder with a config or a GGUF file."""
+        place = self.location
+        return place.is_file() or (place / "config.json").is_file() or any(place.glob(f"*{SUFFIX}"))
 
 
 @dataclass(frozen=True)

@@ -31,22 +31,12 @@ COMMON_FLAGS = (
 
 # Rows are added up in the compiler's vectors, whose fused multiply-add is worth more than equal bits everywhere.
 _ROWS = "-ffp-contract=fast"
-_COMMON: dict[str, str] = {
-    "attention": "",
-    "block_floats": "",
-    "blocks": "",
-    "cache": "",
-    "dispatch": "",
-    "forward": "",
-    "layer": "",
-    "likeliest": "",
-    "matmul": "",
-    "pool": "",
-    "portable": "",
-    "product": "",
-    "quantization": "",
+_COMMON = {
+    **dict.fromkeys(
+        ("attention", "block_floats", "blocks", "cache", "dispatch", "forward", "layer", "likeliest"), ""
+    ),
+    **dict.fromkeys(("matmul", "pool", "portable", "product", "quantization", "sampling"), ""),
     "rows128": _ROWS,
-    "sampling": "",
 }
 _AVX2 = "-mavx2 -mfma -mf16c"
 _AVX512 = f"{_AVX2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mprefer-vector-width=512"

@@ -161,16 +161,15 @@ def _refuse_features(config: Mapping[str, Any], family: Family) -> None:
                 "Tenon runs causal models, and this one sets use_bidirectional_attention; choose another model."
             )
         )
-    if not family.soft_caps and config.get("attn_logit_softcapping") is not None:
-        raise UnsupportedModel(
-            say("Tenon has no attn_logit_softcapping in {name}; choose another model.", name=say(family.name))
-        )
-    if not family.soft_caps and config.get("final_logit_softcapping") is not None:
-        raise UnsupportedModel(
-            say(
-                "Tenon has no final_logit_softcapping in {name}; choose another model.", name=say(family.name)
+    for feature in () if family.soft_caps else ("attn_logit_softcapping", "final_logit_softcapping"):
+        if config.get(feature) is not None:
+            raise UnsupportedModel(
+                say(
+                    "Tenon has no {feature} in {name}; choose another model.",
+                    feature=feature,
+                    name=say(family.name),
+                )
             )
-        )
     if family.windows == "layer_types":
         unknown = set(config["layer_types"]) - {"full_attention", "sliding_attention"}
         if unknown:

@@ -12,6 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 _SHARED: dict[str, Any] = {
+    "hidden_size": 4096,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
     "num_key_value_heads": None,
     "head_dim": None,
     "hidden_act": "silu",
@@ -25,10 +28,7 @@ _SHARED: dict[str, Any] = {
 }
 _QWEN2 = {
     "vocab_size": 151_936,
-    "hidden_size": 4096,
     "intermediate_size": 22_016,
-    "num_hidden_layers": 32,
-    "num_attention_heads": 32,
     "num_key_value_heads": 32,
     "max_position_embeddings": 32_768,
     "use_sliding_window": False,
@@ -51,10 +51,7 @@ _GEMMA = {
 DEFAULTS: dict[str, dict[str, Any]] = {
     "llama": {
         "vocab_size": 32_000,
-        "hidden_size": 4096,
         "intermediate_size": 11_008,
-        "num_hidden_layers": 32,
-        "num_attention_heads": 32,
         "max_position_embeddings": 2048,
     },
     "smollm3": {
@@ -73,10 +70,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "mistral": {
         "vocab_size": 32_000,
-        "hidden_size": 4096,
         "intermediate_size": 14_336,
-        "num_hidden_layers": 32,
-        "num_attention_heads": 32,
         "num_key_value_heads": 8,
         "max_position_embeddings": 131_072,
         "sliding_window": 4096,
@@ -87,8 +81,6 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "vocab_size": 32_064,
         "hidden_size": 3072,
         "intermediate_size": 8192,
-        "num_hidden_layers": 32,
-        "num_attention_heads": 32,
         "max_position_embeddings": 4096,
         "original_max_position_embeddings": 4096,
         "rms_norm_eps": 1e-5,

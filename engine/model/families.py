@@ -7,7 +7,7 @@ operation that is not here needs a field here and a line in decoder.py; nothing 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from engine.sentences import mark
@@ -55,6 +55,17 @@ class Family:
     ignored_prefixes: tuple[str, ...] = ()
 
 
+_GEMMA3 = Family(
+    "Gemma 3",
+    qkv_bias=None,
+    output_bias=None,
+    query_key_norm=True,
+    sandwich_norm=True,
+    norm_offset=1.0,
+    scaled_embedding=True,
+    scalar_scale=True,
+    windows="layer_types",
+)
 SUPPORTED: dict[str, Family] = {
     "LlamaForCausalLM": Family("Llama, SmolLM", qkv_bias=None, output_bias=None, mlp_bias=None),
     "SmolLM3ForCausalLM": Family(
@@ -77,27 +88,10 @@ SUPPORTED: dict[str, Family] = {
         soft_caps=True,
         windows="layer_types",
     ),
-    "Gemma3ForCausalLM": Family(
-        "Gemma 3",
-        qkv_bias=None,
-        output_bias=None,
-        query_key_norm=True,
-        sandwich_norm=True,
-        norm_offset=1.0,
-        scaled_embedding=True,
-        scalar_scale=True,
-        windows="layer_types",
-    ),
-    "Gemma3ForConditionalGeneration": Family(
-        mark("Gemma 3 (text part)"),
-        qkv_bias=None,
-        output_bias=None,
-        query_key_norm=True,
-        sandwich_norm=True,
-        norm_offset=1.0,
-        scaled_embedding=True,
-        scalar_scale=True,
-        windows="layer_types",
+    "Gemma3ForCausalLM": _GEMMA3,
+    "Gemma3ForConditionalGeneration": replace(
+        _GEMMA3,
+        name=mark("Gemma 3 (text part)"),
         tensor_prefixes=("language_model.model.", "model.language_model."),
         text_config="text_config",
         ignored_prefixes=(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import groupby
 
@@ -27,26 +27,13 @@ _TITLE = 40
 _LONGEST_TOKEN = 16
 
 
-@dataclass(frozen=True)
-class AttachedPrompt:
-    """A prompt that fits.
-
-    Attributes:
-        prompt: Its tokens, and how many messages were left out.
-        sources: Which passages answer the last question, in one sentence; empty where whole files do, or none.
-    """
-
-    prompt: FittedPrompt
-    sources: str = ""
-
-
 def fit_with_attachments(
     messages: Sequence[ChatMessage],
     render: Callable[[Sequence[ChatMessage]], list[int]],
     count: Callable[[str], int],
     context: int,
     max_tokens: int | None = None,
-) -> AttachedPrompt:
+) -> FittedPrompt:
     """Fit a conversation into the context.
 
     Files are read whole, in the turn that they came with, for as long as no turn with a file would have to be left out.
@@ -64,7 +51,7 @@ def fit_with_attachments(
         PromptTooLong: the last message does not fit even without files.
     """
     if not any(message.attachments for message in messages):
-        return AttachedPrompt(fit_conversation(messages, render, context, max_tokens))
+        return fit_conversation(messages, render, context, max_tokens)
     system = bool(messages and messages[0].role == "system")
     first = next(at for at, message in enumerate(messages) if message.attachments) - system
     characters = sum(len(one.text) for message in messages for one in message.attachments)
@@ -73,7 +60,7 @@ def fit_with_attachments(
             whole = [_whole(message) for message in messages]
             prompt = fit_conversation(whole, render, context, max_tokens)
             if prompt.messages_left_out <= first:
-                return AttachedPrompt(prompt)
+                return prompt
         except PromptTooLong:
             pass
     passages = _PassageTurns(messages, count, max(min(context // _SHARE, _MOST_TOKENS), _LEAST_TOKENS))
@@ -82,7 +69,7 @@ def fit_with_attachments(
         return render(passages.written(len(messages) - len(turns) + system))
 
     prompt = fit_conversation(messages, render_from, context, max_tokens)
-    return AttachedPrompt(prompt, passages.sources(prompt.messages_left_out + system))
+    return replace(prompt, sources=passages.sources(prompt.messages_left_out + system))
 
 
 def _whole(message: ChatMessage) -> ChatMessage:

@@ -18,10 +18,17 @@ _REPLY_TOKENS = 1024
 
 @dataclass(frozen=True)
 class FittedPrompt:
-    """A prompt that fits, and how many messages were left out for it."""
+    """A prompt that fits.
+
+    Attributes:
+        token_ids: Its tokens.
+        messages_left_out: Number of messages that had no room.
+        sources: Sentence about the passages that answer the last question; empty where whole files do, or none.
+    """
 
     token_ids: list[int]
     messages_left_out: int
+    sources: str = ""
 
 
 def fit_conversation(

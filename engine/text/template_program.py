@@ -24,7 +24,7 @@ from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
-from engine.child_process import belong_to_window
+from engine.child_process import belong_to_window, limit_memory
 
 #: Of the process.
 MEMORY_BYTES = 512 << 20
@@ -76,7 +76,7 @@ def serve(connection: Connection) -> None:
     A question has a ``source``, and ``variables`` where it is to be rendered, with the ``most`` characters of its text.
     """
     belong_to_window()
-    _limit_memory()
+    limit_memory(MEMORY_BYTES)
     compiled = lru_cache(maxsize=8)(TemplateProgram)
     while True:
         try:
@@ -96,17 +96,6 @@ def serve(connection: Connection) -> None:
             answer = {"error": f"{type(error).__name__}: {error}"[:_LONGEST_ERROR]}
         with suppress(OSError):
             connection.send_bytes(json.dumps(answer).encode())
-
-
-def _limit_memory() -> None:
-    """Limit the memory where the system can; the waiting process checks it in any case, a few times a second."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    with suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_AS, (2 * MEMORY_BYTES, 2 * MEMORY_BYTES))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 class _Generation(Extension):

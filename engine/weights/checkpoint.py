@@ -17,9 +17,8 @@ from engine.errors import ConfigInvalid, ModelNotFound, UnsupportedModel, Weight
 from engine.gguf.files import find_gguf, gguf_name
 from engine.gguf.generation import read_sampling
 from engine.gguf.header import read_header
-from engine.gguf.model import read_gguf
+from engine.gguf.model import GgufFile, read_gguf
 from engine.gguf.stored_tensor import PLAIN, StoredTensor, TensorTypes
-from engine.gguf.tensors import GgufFile
 from engine.json_text import read_json
 from engine.outside_file import read_text_file
 from engine.sentences import mark, say

@@ -48,31 +48,21 @@ class CheckpointOutline:
         self.from_gguf = False
         self.architecture = architecture_of(self.config)
         self.types = TensorTypes()
-        index = _read_index(folder)
-        said = _metadata(index).get("quantization")
+        index = _table(_read_index(folder))
+        metadata = _table(index.get("metadata"))
+        said, size = metadata.get("quantization"), metadata.get("total_size")
         self.quantization = said if isinstance(said, str) else None
-        weights = index.get("weight_map")
-        self.names = frozenset(map(str, weights)) if isinstance(weights, dict) else frozenset()
-        self.size_bytes = _size_there(folder) or _size_said(index)
+        self.names = frozenset(map(str, _table(index.get("weight_map"))))
+        there = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+        self.size_bytes = there or (size if isinstance(size, int) and size > 0 else None)
 
 
-def _read_index(folder: Path) -> dict[str, Any]:
+def _read_index(folder: Path) -> object:
     try:
-        index = read_json(read_text_file(folder / INDEX))
+        return read_json(read_text_file(folder / INDEX))
     except (OSError, ValueError):
-        return {}
-    return index if isinstance(index, dict) else {}
+        return None
 
 
-def _size_there(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.glob("*.safetensors"))
-
-
-def _metadata(index: dict[str, Any]) -> dict[str, Any]:
-    metadata = index.get("metadata")
-    return metadata if isinstance(metadata, dict) else {}
-
-
-def _size_said(index: dict[str, Any]) -> int | None:
-    size = _metadata(index).get("total_size")
-    return size if isinstance(size, int) and size > 0 else None
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

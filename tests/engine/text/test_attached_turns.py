@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from engine.errors import PromptTooLong
 from engine.messages import Attachment, ChatMessage, Section, with_attachments
-from engine.text.attached_turns import AttachedPrompt, fit_with_attachments
+from engine.text.attached_turns import fit_with_attachments
+from engine.text.context_window import FittedPrompt
 from tests.engine.text.test_passages import FILLER, paged
 
 
@@ -20,7 +21,7 @@ def words(text: str) -> list[int]:
     return [hash(word) for word in text.split()]
 
 
-def fit(messages: Sequence[ChatMessage], context: int) -> tuple[str, AttachedPrompt]:
+def fit(messages: Sequence[ChatMessage], context: int) -> tuple[str, FittedPrompt]:
     """The rendered text of what fits."""
     seen: dict[tuple[int, ...], str] = {}
 
@@ -32,7 +33,7 @@ def fit(messages: Sequence[ChatMessage], context: int) -> tuple[str, AttachedPro
         return ids
 
     found = fit_with_attachments(messages, render, lambda text: len(words(text)), context)
-    return seen[tuple(found.prompt.token_ids)], found
+    return seen[tuple(found.token_ids)], found
 
 
 def manual(pages: int = 60) -> Attachment:
@@ -59,7 +60,7 @@ def test_of_a_file_that_does_not_fit_the_passages_that_match_are_read_and_named(
     assert "filter" not in text
     assert found.sources.startswith("From manual.pdf, page")
     assert "7" in found.sources
-    assert len(found.prompt.token_ids) <= 1000
+    assert len(found.token_ids) <= 1000
 
 
 def test_later_questions_bring_their_own_passages_and_leave_the_prompt_before_as_it_was() -> None:
@@ -99,7 +100,7 @@ def test_a_chat_that_outgrows_the_context_keeps_what_it_knows_of_the_file() -> N
         turns += [ChatMessage("assistant", f"word{number} " * 60), ChatMessage("user", f"More of {number}?")]
     turns += [ChatMessage("assistant", "Yes."), ChatMessage("user", "How long is the warranty?")]
     text, found = fit(turns, 3000)
-    assert found.prompt.messages_left_out > 0
+    assert found.messages_left_out > 0
     assert "lasts seven years" in text
     assert found.sources == "From manual.pdf, page 7."
 
@@ -111,7 +112,7 @@ def test_old_turns_are_left_out_before_a_file_that_came_later_is_cut() -> None:
     file = paged("a.pdf", "here it is " * 150)
     text, found = fit([*turns, ChatMessage("user", "What is it?", (file,))], 1000)
     assert with_attachments("What is it?", [file]) in text
-    assert found.prompt.messages_left_out > 0
+    assert found.messages_left_out > 0
     assert found.sources == ""
 
 
