@@ -27,12 +27,7 @@ _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Paragraph:
-    """One paragraph of a page.
-
-    Attributes:
-        text: Its text.
-        level: Of a heading its level, 1 to 6, else 0.
-    """
+    """One paragraph of a page; a heading has its level, 1 to 6, other text 0."""
 
     text: str
     level: int = 0

@@ -25,10 +25,6 @@ _TITLES = {"pdf": "PDF", "docx": "DOCX", "html": "HTML", "epub": "EPUB"}
 def read_attachment(path: Path, cancelled: Callable[[], bool] = lambda: False) -> Attachment:
     """Read a file to attach: text, or a PDF, DOCX, HTML or EPUB as text. Takes up to `TIME_S` seconds.
 
-    Args:
-        path: The file.
-        cancelled: Whether nobody waits for it any more.
-
     Raises:
         InvalidOption: It cannot be read, or holds no text; the sentence names it.
         Cancelled: Nobody waits any more.
@@ -67,10 +63,6 @@ def read_attachment(path: Path, cancelled: Callable[[], bool] = lambda: False) -
 
 def text_attachment(name: str, content: bytes) -> Attachment:
     """Take the content of a text file.
-
-    Args:
-        name: The file's name; folders are dropped.
-        content: All of it.
 
     Raises:
         InvalidOption: It is empty, too large, binary, or neither UTF-8 nor marked as UTF-16; the sentence names it.

@@ -44,10 +44,7 @@ class TensorInfo:
     """One tensor of a file.
 
     Attributes:
-        name: As llama.cpp calls it.
-        kind: Its element type.
         shape: Rows first, as torch has it.
-        start: Its first byte in the file.
         stop: Behind its last.
     """
 
@@ -68,10 +65,7 @@ class GgufHeader:
     """Metadata of a file.
 
     Attributes:
-        path: The file.
-        size_bytes: Its size.
         metadata: Values by key: numbers, strings, lists of them.
-        tensors: By name.
     """
 
     path: Path

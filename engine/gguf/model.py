@@ -109,10 +109,7 @@ class GgufModel:
 
 
 def read_gguf(path: Path) -> GgufModel:
-    """Read the heads of a model's files.
-
-    Args:
-        path: From `find_gguf`.
+    """Read the heads of a model's files, from a path of `find_gguf` on.
 
     Raises:
         WeightsMissing: A part is not there.

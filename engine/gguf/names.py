@@ -85,14 +85,7 @@ NAMINGS = {
 
 
 def sources(names: Iterable[str], architecture: str, heads: int, kv_heads: int) -> dict[str, Source]:
-    """The tensors of a file by Hugging Face's names; one that has none keeps its own.
-
-    Args:
-        names: In the file.
-        architecture: ``general.architecture``, a key of `NAMINGS`.
-        heads: Query heads.
-        kv_heads: Key-value heads.
-    """
+    """The tensors of a file by Hugging Face's names; one that has none keeps its own."""
     naming = NAMINGS[architecture]
     found: dict[str, Source] = {}
     for name in names:

@@ -43,9 +43,6 @@ class StoredTensor:
 
     Attributes:
         name: In the file.
-        path: The file.
-        start: Its first byte.
-        size_bytes: As many.
         kind: Its element type, a number of GGUF's.
         shape: Rows first.
         heads: Above 0: the rows of each of so many heads are interleaved, pair by pair.

@@ -34,10 +34,7 @@ _NO_SPLITTING = mark(
 
 
 def read_tokenizer(metadata: Mapping[str, Any]) -> tuple[Tokenizer, dict[str, str], str | None]:
-    """Build the tokenizer.
-
-    Args:
-        metadata: Of the file.
+    """Build the tokenizer that a file's metadata describe.
 
     Returns:
         The tokenizer; the texts of its special tokens by name (``eos_token`` and the like); the chat template.

@@ -98,13 +98,7 @@ def index_address(addon: Addon) -> str | None:
 
 
 def choose(cards: Sequence[GraphicsCard], torch: BundledTorch, system: str | None = None) -> AddonChoice:
-    """The add-ons for a machine.
-
-    Args:
-        cards: What it has.
-        torch: What Tenon runs on without an add-on.
-        system: As `platform.system` says; None asks it.
-    """
+    """The add-ons for a machine with these cards, where Tenon runs on this torch; None asks which system it is."""
     system = system or platform.system()
     if any(card.vendor == "apple" for card in cards):
         return AddonChoice((), say("Tenon uses Apple's GPU as it is: there is nothing to fetch."))

@@ -33,9 +33,6 @@ class BundledTorch:
 def bundled_torch(addons: Path) -> BundledTorch:
     """The torch of this environment or of the installed app, also where an add-on stands in front of it.
 
-    Args:
-        addons: The folder that add-ons lie in.
-
     Raises:
         AddonUnusable: there are no metadata of it.
     """

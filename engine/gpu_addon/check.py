@@ -84,12 +84,7 @@ def checked(addon: InstalledAddon) -> Outcome:
 
 
 def run_check(folder: Path, result: Path) -> None:
-    """Import the add-on's torch and compute on the GPU. It must not be the engine's process that does that first.
-
-    Args:
-        folder: Of the add-on.
-        result: Where to write what was found, as JSON.
-    """
+    """Import the add-on's torch, compute on the GPU and write the result as JSON, in a process of its own."""
     sys.path.insert(0, str(folder))
     found = {"failure": None, "gpus": [], "figures": {}} | _look(folder)
     result.write_text(json.dumps(found), encoding="utf-8")

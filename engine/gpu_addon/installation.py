@@ -39,14 +39,7 @@ AddonStep = Literal["receiving", "waiting", "unpacking", "checking"]
 
 @dataclass(frozen=True)
 class AddonPlan:
-    """An add-on to be fetched, and its wheels.
-
-    Attributes:
-        addon: Which one.
-        address: Of the package index.
-        torch: The version of torch.
-        wheels: What is fetched.
-    """
+    """An add-on to be fetched: its version of torch, and its wheels in a package index."""
 
     addon: Addon
     address: str
@@ -66,14 +59,7 @@ class AddonPlan:
 
 @dataclass(frozen=True)
 class AddonProgress:
-    """Progress of fetching and installing an add-on.
-
-    Attributes:
-        step: What it does.
-        done_bytes: Of the step; there are none while it is checked.
-        total_bytes: Of the step.
-        message: Why it waits.
-    """
+    """Progress of a step of installing an add-on, in bytes; the message says why it waits."""
 
     step: AddonStep
     done_bytes: int
@@ -122,15 +108,7 @@ def make_plan(addons: Sequence[Addon], torch: BundledTorch, address: str | None 
 
 
 class Installation:
-    """One add-on on its way. What has come stays on the disk, and another one with the same plan goes on from there.
-
-    Args:
-        plan: What to fetch.
-        stop: Ends it.
-        report: Called as it goes on.
-        patience: How long to go on trying.
-        reserve_bytes: What has to stay free on the disk.
-    """
+    """One add-on on its way. What has come stays on the disk, and another one with the same plan goes on from there."""
 
     def __init__(
         self,

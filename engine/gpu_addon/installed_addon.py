@@ -33,9 +33,6 @@ class InstalledAddon:
     """An add-on in its folder.
 
     Attributes:
-        folder: Its packages lie in it.
-        name: Of the add-on.
-        title: For people.
         torch: The version of torch that it replaces.
         python: The Python that it is for, as wheels name it.
         wheels: Names of the wheels that it was made of, with their SHA-256.

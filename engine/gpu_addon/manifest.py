@@ -48,10 +48,7 @@ def altered_file(folder: Path, own: frozenset[str]) -> str | None:
     """The path in an add-on's folder of a file that is not as it was installed, None where all are.
 
     Bytecode that was not installed is deleted: Python makes it anew, and believes it without a look at its source.
-
-    Args:
-        folder: The add-on's.
-        own: Files in it that Tenon writes later.
+    Files of ``own`` are written by Tenon later, and not looked at.
     """
     try:
         found = read_json(manifest_path().read_text(encoding="utf-8"))

@@ -21,11 +21,7 @@ def unpack(wheel: Path, folder: Path, written: Callable[[int], None]) -> dict[st
     """Unpack a wheel whose hash is right. Programs and headers that it would put elsewhere are left out.
 
     Sources are compiled, as they never change from here on: Python need not write into the folder later.
-
-    Args:
-        wheel: The archive.
-        folder: Where packages go.
-        written: Called with the bytes that were written since; raises to end it.
+    ``written`` takes the bytes that were written since its last call, and raises to end it.
 
     Returns:
         SHA-256 of its files by their paths in the folder, without what was compiled.

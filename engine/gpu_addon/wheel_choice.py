@@ -22,17 +22,7 @@ from engine.sentences import say
 
 @dataclass(frozen=True)
 class Wheel:
-    """A wheel to fetch.
-
-    Attributes:
-        name: The package's.
-        version: Its version.
-        file_name: The wheel's.
-        url: Where it is.
-        sha256: Of its bytes.
-        size_bytes: Its size.
-        unpacked_bytes: Of the files in it.
-    """
+    """A wheel of a package to fetch, and the size of the files in it."""
 
     name: str
     version: str

@@ -58,13 +58,7 @@ class Link:
 
 
 class WheelIndex(FileServer):
-    """An index at one address.
-
-    Args:
-        address: Projects' pages are below it.
-        connect_s: How long a connection may take.
-        stall_s: How long it may be silent.
-    """
+    """An index at one address, with the pages of its projects below it."""
 
     def __init__(self, address: str, connect_s: float = 10.0, stall_s: float = 30.0) -> None:
         self.address = address.rstrip("/")

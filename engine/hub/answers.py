@@ -74,12 +74,7 @@ BUSY = (408, 425, 429, 500, 502, 503, 504)
 
 
 def raise_for_status(response: httpx2.Response, repo: str, has_token: bool) -> None:
-    """Raise for an answer that is no file.
-
-    Args:
-        response: Of a file's address.
-        repo: What the sentences name.
-        has_token: Whether an access token was sent.
+    """Raise for an answer of a file's address that is no file; ``repo`` stands in the sentences.
 
     Raises:
         HubError: in one of its kinds.

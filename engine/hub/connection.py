@@ -72,13 +72,9 @@ class Listing:
     """A repository at one commit.
 
     Attributes:
-        repo: ``owner/name``.
         revision: The branch, tag or commit that was asked for.
         commit: What it stands for now.
-        files: All of them.
         gated: Whether its owner wants terms accepted first.
-        licence: As its card names it.
-        tags: The hub's tags.
     """
 
     repo: str
@@ -202,12 +198,7 @@ class Hub(FileServer):
         return bool(self._token)
 
     def ask(self, repo: str, question: Callable[[], Result]) -> Result:
-        """Ask the client library, and turn its errors into Tenon's.
-
-        Args:
-            repo: What the sentences name.
-            question: A call of ``self.api``.
-        """
+        """Ask the client library by a call of ``self.api``, and turn its errors into Tenon's about ``repo``."""
         try:
             return question()
         except OfflineModeIsEnabled as error:

@@ -104,12 +104,7 @@ def _found_model(reference: str) -> Path:
 
 
 def model_name(reference: str, location: Path) -> str:
-    """Name of a model for people: a bundled one's title, or its folder's or GGUF file's name.
-
-    Args:
-        reference: What it was asked for by.
-        location: Its folder or file.
-    """
+    """Name of a model for people: a bundled one's title, or its folder's or GGUF file's name."""
     bundled = bundled_model(reference)
     if bundled is not None:
         return bundled.title or bundled.name

@@ -52,13 +52,7 @@ class _Source:
 
 @dataclass(frozen=True)
 class Importable:
-    """The model that an import would bring.
-
-    Attributes:
-        name: What it would be called.
-        format: Of its weights.
-        size_bytes: Of its files, which a copy takes of the disk.
-    """
+    """The model that an import would bring; its size is what a copy takes of the disk."""
 
     name: str
     format: FileFormat
@@ -75,10 +69,6 @@ def look_at(models: Path, paths: Sequence[Path]) -> Importable:
 
 def adopt(models: Path, path: Path) -> Path:
     """Make a model known that is used where it is, at once: its headers are read, and nothing is hashed.
-
-    Args:
-        models: The folder of installed models.
-        path: A folder or a GGUF file.
 
     Returns:
         What is loaded: the folder, or the first file. One that is known already is not made known again.

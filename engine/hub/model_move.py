@@ -40,12 +40,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Move:
-    """A move under way.
-
-    Attributes:
-        source: Where the models were.
-        target: Where they are to be.
-    """
+    """A move of the models under way."""
 
     source: Path
     target: Path

@@ -35,11 +35,8 @@ class OtherModel:
 
     Attributes:
         reference: What it is asked for by.
-        name: What to call it.
         location: The folder or file that is loaded.
         source: The program, or the folder.
-        format: Of its weights.
-        size_bytes: Of its weights.
     """
 
     reference: str
@@ -52,12 +49,7 @@ class OtherModel:
 
 @dataclass(frozen=True)
 class OtherFolder:
-    """A folder that is read.
-
-    Attributes:
-        source: The program's name; empty for one that the person added.
-        path: The folder.
-    """
+    """A folder that is read, and the name of its program: empty for a folder that the person added."""
 
     source: str
     path: Path

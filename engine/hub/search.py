@@ -23,15 +23,9 @@ class FoundModel:
     """A repository that the hub found.
 
     Attributes:
-        repo: ``owner/name``.
-        format: What it holds, by its tags.
-        licence: As its card names it.
         gated: Whether terms have to be accepted first.
         downloads: In the last month.
-        likes: Of the hub's users.
         parameters: Where the hub knows it.
-        context_length: Where the hub knows it, as it does of GGUF files.
-        architecture: As the config or the GGUF file names it.
         changed: The day of its last change, ISO 8601.
         problem: Why Tenon cannot run it; None where nothing speaks against it.
     """
@@ -52,14 +46,7 @@ class FoundModel:
 def search(
     hub: Hub, text: str, wish: SearchFormat = "any", limit: int = 20, author: str | None = None
 ) -> tuple[FoundModel, ...]:
-    """Ask the hub, most downloaded first.
-
-    Args:
-        hub: The hub.
-        text: Part of the repository's name; several words are all looked for.
-        wish: The format.
-        limit: How many at most.
-        author: A user or an organization.
+    """Ask the hub for repositories whose names hold all words of a text, most downloaded first.
 
     Raises:
         HubError: it cannot be asked.

@@ -77,15 +77,8 @@ def block(
 ) -> Tensor:
     """A whole block: attention, then the feed-forward network, each added to the residual stream.
 
-    Args:
-        config: Sizes of the block.
-        weights: Its weights.
-        index: Its layer in the cache.
-        hidden: (n, h), the residual stream.
-        rotation: Of the new rows; None where nothing is rotated.
-        mask: Who sees whom.
-        cache: Has room for n rows.
-        rows: (n, in) what attention maps where that is not ``hidden``, normalised.
+    Arguments are those of `attention`, but ``hidden`` (n, h) is the residual stream, and ``rows`` (n, in) are mapped by
+    attention in its place, normalised already.
 
     Returns:
         (n, h).

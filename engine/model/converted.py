@@ -53,12 +53,7 @@ class _Layout:
 class Converted:
     """A checkpoint some of whose tensors come from the file of what they were converted to.
 
-    Args:
-        checkpoint: The model.
-        packed: The file.
-
     Attributes:
-        files: All files.
         refused: Matrices that the format could not hold, and why.
 
     Raises:
@@ -175,14 +170,8 @@ def find_converted(
 class ConversionKeeper:
     """Writes what a load converts into the file for the loads to come, in a thread of its own.
 
-    The load neither waits for the disk nor fails with it: without room there is no file.
-
-    Args:
-        checkpoint: The model.
-        config: Of this checkpoint.
-        weight_format: What it is converted to.
-        cache_folder: Where the file goes when the model's own folder cannot be written to.
-        beside: Whether Tenon may write beside the model.
+    The load neither waits for the disk nor fails with it: without room there is no file. Arguments are those of
+    `open_converted`.
     """
 
     def __init__(

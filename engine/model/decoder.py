@@ -41,10 +41,6 @@ class Output:
 class Decoder:
     """A decoder-only transformer over weights that a `WeightSource` supplies layer by layer.
 
-    Args:
-        config: Its sizes and variants.
-        source: A placement.
-
     Attributes:
         home: The side of embedding and head.
     """

@@ -12,11 +12,7 @@ from engine.weights.watched_file import WatchedFile
 
 
 class Table:
-    """An embedding in memory.
-
-    Args:
-        weight: (V, h).
-    """
+    """An embedding in memory, (V, h)."""
 
     def __init__(self, weight: Tensor) -> None:
         self.weight = weight
@@ -41,12 +37,7 @@ class Table:
 
 
 class FileRows:
-    """An embedding that stays in its file: a forward needs a few rows of it, and the system keeps those at hand.
-
-    Args:
-        file: Of the weights.
-        stored: Where the table lies there.
-    """
+    """An embedding that stays in its file: a forward needs a few rows of it, and the system keeps those at hand."""
 
     size_bytes = 0
     device = torch.device("cpu")

@@ -32,13 +32,7 @@ class FusedStep:
 
 
 class FusedLayer:
-    """One layer's weights for the kernel library.
-
-    Args:
-        config: Of the model.
-        weights: Of the layer; see `made_of`.
-        matrices: Its matrices, all packed, by the kernel's names.
-    """
+    """One layer's weights for the kernel library, all its matrices packed; see `made_of`."""
 
     def __init__(self, config: ModelConfig, weights: LayerWeights, matrices: Mapping[str, Matrix]) -> None:
         self._weights = weights  # the structure holds addresses only

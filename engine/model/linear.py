@@ -25,12 +25,7 @@ ALL, OUTLIERS, NONE = 0.0, 2.0, math.inf
 
 
 class Linear:
-    """A dense matrix in the activations' own type.
-
-    Args:
-        weight: (out, in).
-        bias: (out,) or None.
-    """
+    """A dense matrix, (out, in), in the activations' own type, and a bias, (out,), or None."""
 
     __slots__ = ("_transposed", "bias", "weight")
 
@@ -92,12 +87,7 @@ class PackedLinear(_MatrixAndBias):
 
 
 class DequantizedLinear(_MatrixAndBias):
-    """A packed matrix on a device that has no kernels for it: it stays packed, and a piece at a time is dequantized.
-
-    Args:
-        matrix: Its bytes are on the device.
-        bias: (out,) in the activations' type or None.
-    """
+    """A packed matrix on a device that has no kernels for it: it stays packed, and a piece at a time is dequantized."""
 
     __slots__ = ()
 
@@ -114,11 +104,7 @@ class DequantizedLinear(_MatrixAndBias):
 
 
 class JoinedLinear:
-    """Matrices over the same rows, each in its own type, whose outputs stand one behind the other.
-
-    Args:
-        parts: In the order of their outputs.
-    """
+    """Matrices over the same rows, each in its own type, whose outputs stand one behind the other."""
 
     __slots__ = ("parts",)
 

@@ -152,14 +152,7 @@ def dress_layer(
     vector: Callable[[str], Tensor],
     linear: Callable[[str], LinearMap],
 ) -> LayerWeights:
-    """One layer from its parts.
-
-    Args:
-        config: Of the model.
-        present: The field names of `layer_slots` that this layer has.
-        vector: A norm's weight by its field.
-        linear: A matrix with its bias by its field.
-    """
+    """One layer from its parts by the field names of `layer_slots`: norms' weights, and matrices with their biases."""
 
     def norm(field: str) -> Norm:
         return Norm(vector(field), config.norm_epsilon, config.family.norm_offset)

@@ -24,14 +24,7 @@ MOST_ROWS = 8
 
 
 class NextRows:
-    """Runs a few rows of a chain through a fused model; nothing of it depends on how many came before.
-
-    Args:
-        model: All layers and the end.
-        embedding: Of the model.
-        ropes: By the numbers that the model's kinds give them.
-        scale: Of the embedding, or None.
-    """
+    """Runs a few rows of a chain through a fused model; nothing of it depends on how many came before."""
 
     def __init__(
         self, model: FusedModel, embedding: Embedding, ropes: Sequence[RopeTable], scale: float | None

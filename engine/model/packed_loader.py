@@ -112,13 +112,7 @@ def load_packed_layer(
 
 
 class PackedReader:
-    """Reads tensors and arranges them for the kernels.
-
-    Args:
-        source: Where they lie.
-        weight_format: What matrices become.
-        keep_cached: Whether pages of the files may stay in the system's page cache.
-        keep: Takes what is arranged.
+    """Reads tensors of a source and arranges them for the kernels.
 
     Attributes:
         refused: Matrices that the format could not hold, and why; they are in bf16.
@@ -143,13 +137,7 @@ class PackedReader:
         progress: Progress = lambda done_bytes, total_bytes: None,
         check: Check = lambda: None,
     ) -> Parts:
-        """The tensors by their names; what cannot be converted is read again, and kept in 16 bits.
-
-        Args:
-            slots: Which.
-            progress: Called with bytes read, and in all.
-            check: Called often; raises to cancel.
-        """
+        """The tensors by their names; what cannot be converted is read again, and kept in 16 bits."""
         stored = {slot.name: self._source.stored(slot.name) for slot in slots}
         names = {one: name for name, one in stored.items()}
         kinds = {slot.name: self._format.kind_of(slot) for slot in slots if len(slot.shape) == 2}
@@ -221,11 +209,6 @@ def empty_matrix(kind: int, stored: StoredTensor) -> Packed:
 def arrange_piece(piece: Piece, matrix: Packed, threads: int | None = None) -> Tensor:
     """Put rows of a tensor where they belong in a matrix, converted where that is of another type; returns their bytes.
 
-    Args:
-        piece: The rows.
-        matrix: They go into it.
-        threads: How many arrange them; torch's number by default.
-
     Raises:
         NotPackable: It cannot be converted, for a number is a NaN or an infinity.
     """
@@ -241,13 +224,7 @@ def arrange_piece(piece: Piece, matrix: Packed, threads: int | None = None) -> T
 
 
 def packed_layer(config: ModelConfig, slots: Sequence[Slot], parts: Parts) -> LayerWeights:
-    """A layer of its tensors: what a fused projection is made of stays apart, each in its own type.
-
-    Args:
-        config: Of the model.
-        slots: From `layer_slots`.
-        parts: By the names of the slots.
-    """
+    """A layer of its tensors: what a fused projection is made of stays apart, each in its own type."""
     by_field: dict[str, list[Slot]] = {}
     for slot in slots:
         by_field.setdefault(slot.field, []).append(slot)

@@ -154,15 +154,10 @@ def _floats(values: Tensor) -> tuple[float, ...]:
 
 
 class RopeTable:
-    """Cosines and sines of every position so far, made once and grown by doubling.
+    """Cosines and sines of every position so far, made once in float32, kept in the activations' type, and grown.
 
     A row holds ``[cos, cos]`` and ``[-sin, sin]`` over the two halves of the rotated channels, so that the
     rotation of x = [a, b] is x * row_cos + [b, a] * row_sin.
-
-    Args:
-        rope: The frequencies.
-        dtype: Type of the rows: the activations'. The angles are always computed in float32.
-        device: Where the rows live.
     """
 
     def __init__(self, rope: Rope, dtype: torch.dtype, device: torch.device) -> None:

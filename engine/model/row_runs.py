@@ -17,9 +17,6 @@ class RowRuns:
 
     Args:
         goal_s: What a run may take. Runs double while they take less than half of it.
-
-    Attributes:
-        rows: Of the next run.
     """
 
     def __init__(self, goal_s: float) -> None:

@@ -56,7 +56,6 @@ class Passage:
     Attributes:
         attachment: Which one, by its number.
         section: Which of its pages or chapters, by its number; 0 without any.
-        start: Its first character.
         end: The end of it, exclusive.
     """
 
@@ -67,11 +66,7 @@ class Passage:
 
 
 class PassageIndex:
-    """Passages of some attachments, searched by words with BM25 (SQLite's FTS5).
-
-    Args:
-        attachments: In the order of the conversation.
-    """
+    """Passages of some attachments, searched by words with BM25 (SQLite's FTS5)."""
 
     def __init__(self, attachments: Sequence[Attachment]) -> None:
         self.passages = [
@@ -100,12 +95,7 @@ class PassageIndex:
         return list(dict.fromkeys([*best, *around, *hits]))
 
     def spread(self, wanted: Sequence[int], count: int) -> list[int]:
-        """Numbers of passages for a question about the whole: the beginnings of files, and others evenly between.
-
-        Args:
-            wanted: The passages to choose from.
-            count: How many go into the prompt.
-        """
+        """Numbers of passages for a question about the whole: the beginnings of files, and others evenly between."""
         firsts = [number for number in wanted if self.passages[number].start == 0]
         step = max(len(wanted) / max(count, 1), 1.0)
         evenly = [wanted[int(at * step)] for at in range(min(count, len(wanted)))]

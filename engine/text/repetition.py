@@ -77,9 +77,6 @@ _REPEATED_SHARE = 0.9
 def repeated_from(tokens: Sequence[int]) -> int:
     """Start of the repetition in a text that ends in a circle: behind the first round.
 
-    Args:
-        tokens: (n,) token ids.
-
     Returns:
         The index of the first token of the longest end that is old but for a tenth; n where there is none.
     """

@@ -24,10 +24,7 @@ _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 
 
 def read_sentence_piece(data: bytes) -> Tokenizer:
-    """Build the tokenizer.
-
-    Args:
-        data: The file.
+    """Build the tokenizer of a file's content.
 
     Raises:
         UnsupportedModel: It is not of the BPE kind.

@@ -37,9 +37,6 @@ class TemplateProgram:
     Attributes:
         asked: Names of variables that it asks for.
 
-    Args:
-        source: The template.
-
     Raises:
         TemplateError: It is no template.
     """

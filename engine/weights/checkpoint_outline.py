@@ -16,13 +16,7 @@ from engine.weights.checkpoint import INDEX, architecture_of, read_config_file
 class CheckpointOutline:
     """Outline of a model by config.json and the index, whether or not its weights are there.
 
-    Args:
-        folder: The folder of config.json.
-
     Attributes:
-        folder: As given.
-        config: config.json as it is.
-        architecture: ``architectures[0]`` of it.
         from_gguf: False: config.json is what it reads.
         quantization: What the index says of a quantized file that is to be fetched, such as Q4_K_M; None without.
         types: Empty: an outline knows of no tensor's.

@@ -45,15 +45,7 @@ class Extent:
 
 
 class PageMemory:
-    """Memory that begins on a page and is rounded up to whole ones, as direct reads want it.
-
-    Args:
-        size_bytes: As much as is needed.
-
-    Attributes:
-        size_bytes: What was asked for.
-        view: All of it, rounded up.
-    """
+    """Memory of so many bytes that begins on a page; its view has whole ones, as direct reads want it."""
 
     def __init__(self, size_bytes: int) -> None:
         self.size_bytes = size_bytes
@@ -76,7 +68,6 @@ class PendingRead:
     """A range on its way.
 
     Attributes:
-        size_bytes: Of the range.
         error: Why it could not be read; None while it can.
     """
 
@@ -106,9 +97,6 @@ class _Block:
 
 class DirectReader:
     """Reads ranges of some files in the order in which they were asked for.
-
-    Args:
-        paths: The files.
 
     Attributes:
         read_bytes: What was read so far.

@@ -21,12 +21,7 @@ from engine.weights.safetensors_file import SafetensorsFile
 class HeadCheckpoint:
     """A head's tensors, as they are stored. A safetensors file is preferred where there are both.
 
-    Args:
-        folder: The folder.
-
     Attributes:
-        folder: As given.
-        config: config.json as it is.
         shapes: Name and shape of every tensor.
 
     Raises:
@@ -64,12 +59,7 @@ class HeadCheckpoint:
         return self._loaded[name] if self._loaded else self._file_of[name].tensor(name)
 
     def read(self, name: str, target: Tensor, check: Callable[[], None]) -> Iterator[int]:
-        """Copy a tensor into ``target``, converting the element type.
-
-        Args:
-            name: The tensor.
-            target: Of its shape, any floating type, any device.
-            check: Called before; raises to cancel.
+        """Copy a tensor into ``target``, of its shape and any floating type; as `Checkpoint.read`, in one piece.
 
         Yields:
             Its bytes as stored, once.

@@ -70,11 +70,6 @@ class PackedSection:
 class PackedFile:
     """A packed file that was found whole, as far as its index says.
 
-    Args:
-        path: The file.
-        source: Digest of the checkpoint it must come from.
-        weights: The format it must hold.
-
     Attributes:
         sections: By name.
 
@@ -125,11 +120,7 @@ class PackedFile:
         return data
 
     def check(self, progress: Callable[[int, int], None], check: Callable[[], None]) -> None:
-        """Read every section once and compare its checksum.
-
-        Args:
-            progress: Called with bytes checked, and in all.
-            check: Called often; raises to cancel.
+        """Read every section once and compare its checksum; ``check`` raises to cancel.
 
         Raises:
             PackedFileUnusable: naming the section that is damaged.

@@ -23,12 +23,9 @@ _MOST_READERS = 9
 
 @dataclass(frozen=True)
 class Piece:
-    """Rows of a tensor.
+    """Some rows of a tensor, from the first on.
 
     Attributes:
-        stored: The tensor.
-        first: The first row.
-        count: How many.
         raw: Their bytes, until the next piece is asked for.
     """
 

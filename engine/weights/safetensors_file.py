@@ -54,9 +54,6 @@ class Entry:
 class SafetensorsFile:
     """The header of one file and reads of its tensors.
 
-    Args:
-        path: The file.
-
     Raises:
         WeightsCorrupt: It is truncated or not a safetensors file.
     """

@@ -33,9 +33,6 @@ def identity(status: os.stat_result) -> tuple[int, ...]:
 class WatchedFile:
     """One file, opened when it is read first, by any thread. A map would end the process where the file is cut.
 
-    Args:
-        path: The file.
-
     Attributes:
         stamp: Of the file when this object was made.
         identity: The same for what is kept of it.

@@ -38,14 +38,7 @@ Step = Literal["receiving", "waiting"]
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a download.
-
-    Attributes:
-        done_bytes: On the disk; never decreases.
-        total_bytes: Of all files.
-        step: What it does.
-        message: Why it waits.
-    """
+    """Progress of a download by the bytes on the disk, which never decrease; the message says why it waits."""
 
     done_bytes: int
     total_bytes: int

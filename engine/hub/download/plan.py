@@ -20,21 +20,12 @@ StoredState = Literal["queued", "paused", "failed"]
 
 @dataclass(frozen=True)
 class DownloadPlan:
-    """One model to be fetched.
+    """One model to be fetched; more about its fields in `ModelRecord`.
 
     Attributes:
-        name: Of the installed model that it becomes.
-        repo: Where it is.
         revision: The branch, tag or commit that was asked for.
         commit: What it stood for, which is what is fetched.
-        format: Of its weights.
-        files: What is fetched.
-        quantization: Of a GGUF file.
         kind: What it is for; None lets the files say it.
-        catalogue_name: What the catalogue calls it.
-        base: Repositories of the models that it is a quantization of.
-        belongs_to: The targets that it drafts for.
-        licence: As the hub names it.
     """
 
     name: str
@@ -61,8 +52,6 @@ class StoredDownload:
     """A download as it is on the disk.
 
     Attributes:
-        plan: What it is to bring.
-        state: How it was left.
         place: Its place in the queue: smaller numbers first.
         message: Why it failed.
     """

@@ -24,13 +24,7 @@ _NO_ROOM_IN_QUEUE = mark(
 def check_room(
     folder: Path, needed_bytes: int, queued_bytes: int = 0, reserve_bytes: int = RESERVE_BYTES
 ) -> None:
-    """Refuse a download that would fill the disk.
-
-    Args:
-        folder: On the disk; need not exist yet.
-        needed_bytes: What is still to come.
-        queued_bytes: What other downloads are still to bring there.
-        reserve_bytes: What has to stay free.
+    """Refuse a download that would fill the disk of a folder, which need not exist yet.
 
     Raises:
         OutOfDisk: with the numbers.
