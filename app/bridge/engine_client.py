@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import signal
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +11,6 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.bridge.engine_process import EngineProcess
-from app.bridge.engine_thread import EngineThread
 from app.bridge.question import Asking, Question
 from app.chat.modes import learn
 from app.words import mark, tr
@@ -44,7 +42,6 @@ class EngineClient(QObject):
 
     Args:
         serve: ``module:function`` that the child process runs.
-        in_process: Host it in this process; None asks the environment variable TENON_ENGINE (``thread``).
         log_folder: Where a child process writes its log; None for nowhere.
 
     Attributes:
@@ -62,15 +59,13 @@ class EngineClient(QObject):
     def __init__(
         self,
         serve: str = SERVE,
-        in_process: bool | None = None,
         parent: QObject | None = None,
         log_folder: Path | None = None,
     ) -> None:
         super().__init__(parent)
         self._serve = serve
         self._log_folder = log_folder
-        self._in_process = os.environ.get("TENON_ENGINE") == "thread" if in_process is None else in_process
-        self._host: EngineProcess | EngineThread | None = None
+        self._host: EngineProcess | None = None
         self._start_number = 0  # tells news of this engine from news of one before
         self._questions_asked = 0
         self._questions: dict[str, Question] = {}  # by request
@@ -112,7 +107,7 @@ class EngineClient(QObject):
     @property
     def process_id(self) -> int | None:
         """Of the child process, None when there is none."""
-        return self._host.process_id if isinstance(self._host, EngineProcess) else None
+        return None if self._host is None else self._host.process_id
 
     def start(self) -> None:
         """Start an engine unless one runs; returns before it is ready."""
@@ -143,10 +138,7 @@ class EngineClient(QObject):
 
     def _make_host(
         self, on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]
-    ) -> EngineProcess | EngineThread:
-        """The engine, beside this thread."""
-        if self._in_process:
-            return EngineThread(on_event, on_exit)
+    ) -> EngineProcess:
         return EngineProcess(self._serve, on_event, on_exit, self._log_folder)
 
     def send(self, command: Command) -> None:
@@ -180,7 +172,7 @@ class EngineClient(QObject):
 
     def kill(self, sentence: str) -> None:
         """End an engine that does not answer, and let `stopped` say this."""
-        if isinstance(self._host, EngineProcess):
+        if self._host is not None:
             self._last_words = sentence
             self._host.kill()
             self._kill_timer.start(self.kill_timeout_ms)
@@ -259,7 +251,7 @@ class EngineClient(QObject):
     @Slot()
     def _leave(self) -> None:
         """No signal ends a process in a system call that does not return: go on without it."""
-        if isinstance(self._host, EngineProcess):
+        if self._host is not None:
             self._host.leave()
             self._last_words = tr(_ENDLESS)
             self._start_number += 1  # should it end one day

@@ -16,8 +16,9 @@ from typing import ClassVar
 
 from PySide6.QtCore import QCoreApplication, QEvent
 
-from app.bridge import engine_client, replies, saved_settings
+from app.bridge import replies, saved_settings
 from app.bridge.engine_client import EngineClient
+from app.bridge.engine_process import EngineProcess
 from app.bridge.workspace import Workspace
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.conversation_options import ConversationOptions
@@ -38,8 +39,10 @@ _PATIENCE_S = 90.0
 _VERSION_1 = Path(__file__).resolve().parents[1] / "app" / "storage" / "version_1.sql"
 
 
-class ScriptedEngine:
+class ScriptedEngine(EngineProcess):
     """The scripted engine in a thread of this process."""
+
+    process_id = None
 
     def __init__(self, on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]) -> None:
         self._commands: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
@@ -55,9 +58,6 @@ class ScriptedEngine:
             self._cancelled.add(command.request_id)
         self._commands.put(command)
 
-    def kill(self) -> None:
-        """It does as it is told."""
-
     def close(self) -> None:
         """End it."""
         self._commands.put(None)
@@ -68,7 +68,18 @@ class ScriptedEngine:
             self._fake.answer(command)
 
 
-engine_client.EngineThread = ScriptedEngine  # type: ignore[attr-defined,assignment,misc]
+class Client(EngineClient):
+    """Hosts that one, which no signal reaches."""
+
+    def _make_host(
+        self, on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]
+    ) -> EngineProcess:
+        return ScriptedEngine(on_event, on_exit)
+
+    def kill(self, sentence: str) -> None:
+        """It does as it is told."""
+
+
 other_programs._programs = lambda: ()  # type: ignore[assignment]
 # Runs are many: what waits to save effort waits for less.
 saved_settings._DELAY_MS = 1
@@ -123,7 +134,7 @@ class InWindow:
 
     def opened(self) -> Workspace:
         """A workspace whose sentences are collected."""
-        workspace = Workspace(self.data, self.config, EngineClient(in_process=True))
+        workspace = Workspace(self.data, self.config, Client())
         self.open.append(workspace)
         workspace.notice.connect(self.said.append)
         workspace.trouble.connect(lambda report: self.said.append(report.message))

@@ -21,7 +21,7 @@ class Desktop:
 
     def __init__(self, qtbot: QtBot, folder: Path) -> None:
         self.qtbot = qtbot
-        self.client = EngineClient(SERVE, in_process=False)
+        self.client = EngineClient(SERVE)
         self.workspace = Workspace(folder / "data", folder / "config", self.client)
         self.theme = Theme(dark=False)
         self.theme.apply()

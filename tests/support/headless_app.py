@@ -32,7 +32,7 @@ class Printer(QObject):
 def main() -> None:
     """Send one prompt and stay."""
     application = QCoreApplication(sys.argv)
-    client = EngineClient(SERVE, in_process=False)
+    client = EngineClient(SERVE)
     workspace = Workspace(Path(sys.argv[1]), Path(sys.argv[2]), client)
     printer = Printer()
     workspace.replies.text_changed.connect(printer.text)

@@ -15,7 +15,7 @@ from unittest.mock import patch
 from PySide6.QtCore import QCoreApplication, QObject
 
 from app.bridge.engine_client import EngineClient
-from app.bridge.engine_thread import EngineThread
+from app.bridge.engine_process import EngineProcess
 from app.bridge.workspace import Workspace
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
@@ -76,8 +76,10 @@ def refusal(error: TenonError) -> Callable[..., object]:
     return refuse
 
 
-class _Host(EngineThread):
-    """Takes commands and does nothing with them."""
+class _Host(EngineProcess):
+    """Takes commands and does nothing with them: there is no process."""
+
+    process_id = None
 
     def __init__(self, sent: list[Command]) -> None:
         self.sent = sent
@@ -102,8 +104,11 @@ class ScriptedEngine(EngineClient):
 
     def _make_host(
         self, on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]
-    ) -> EngineThread:
+    ) -> EngineProcess:
         return _Host(self.sent)
+
+    def kill(self, sentence: str) -> None:
+        """It ends when the test says so."""
 
     def tell(self, event: Event) -> None:
         """An event, which is there at once."""

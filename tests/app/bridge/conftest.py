@@ -83,7 +83,7 @@ class Desk:
     def open(
         self, client: EngineClient | None = None, folder: Path | None = None, start: bool = True
     ) -> Workspace:
-        self.client = client or EngineClient(SERVE, in_process=False)
+        self.client = client or EngineClient(SERVE)
         workspace = Workspace(folder or self.folder / "data", self.folder / "config", self.client)
         self.client.setParent(workspace)
         self._open.append(workspace)

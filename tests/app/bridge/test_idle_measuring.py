@@ -161,7 +161,7 @@ def test_modes_that_were_measured_on_a_busy_machine_are_measured_again(desk: Des
 
 @pytest.mark.slow
 def test_a_question_to_the_real_engine_stops_it_and_it_is_measured_afterwards(desk: Desk) -> None:
-    quiet = Quiet(desk, EngineClient(in_process=False))
+    quiet = Quiet(desk, EngineClient())
     quiet.look()
     quiet.pass_time()
     desk.wait(lambda: quiet.machine.measuring.share > 0, timeout_s=60)

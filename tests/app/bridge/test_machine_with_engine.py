@@ -12,7 +12,7 @@ from tests.app.bridge.conftest import Desk
 
 @pytest.mark.slow
 def test_the_guide_is_planned_and_measured(desk: Desk) -> None:
-    workspace = desk.open(EngineClient(in_process=False))
+    workspace = desk.open(EngineClient())
     machine, options = workspace.machine, workspace.machine.options("smollm2", None)
     desk.wait(lambda: workspace.model.state.phase is EnginePhase.READY, timeout_s=60)
     machine.look()

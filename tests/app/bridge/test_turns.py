@@ -23,7 +23,7 @@ class Watching(EngineClient):
     """Keeps the requests that were sent, and what was on the disk at that time."""
 
     def __init__(self, desk: Desk) -> None:
-        super().__init__(SERVE, in_process=False)
+        super().__init__(SERVE)
         self.desk = desk
         self.requests: list[Generate] = []
         self.cancelled: list[str] = []

@@ -211,7 +211,7 @@ def test_battery_or_heat_is_said_once(
 
 @needs_signals
 def test_what_is_copied_of_a_dead_engine_holds_its_log_and_no_chat(desk: Desk) -> None:
-    workspace = desk.open(EngineClient(SERVE, in_process=False, log_folder=log_folder()))
+    workspace = desk.open(EngineClient(SERVE, log_folder=log_folder()))
     chat = workspace.turns.send(None, "A private question\ndie")
     reply = desk.wait_for_state(workspace, chat, MessageState.INTERRUPTED)
     assert reply.trouble is not None

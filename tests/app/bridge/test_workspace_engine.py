@@ -92,7 +92,7 @@ def test_an_engine_that_dies_with_a_message_dies_again_with_it_and_nothing_is_lo
 
 
 def test_an_engine_that_cannot_start_says_so(desk: Desk) -> None:
-    workspace = desk.open(EngineClient("tests.support.fake_engine:nothing", in_process=False))
+    workspace = desk.open(EngineClient("tests.support.fake_engine:nothing"))
     chat = workspace.turns.send(None, "say 1")
     reply = desk.wait_for_state(workspace, chat, MessageState.INTERRUPTED)
     assert "(exit code 1)" in reply.error
@@ -128,7 +128,7 @@ def test_closing_leaves_nothing_behind(desk: Desk) -> None:
 
 
 def test_an_engine_that_ignores_everything_is_ended_within_a_second(desk: Desk) -> None:
-    workspace = desk.open(EngineClient("tests.support.fake_engine:serve_stubbornly", in_process=False))
+    workspace = desk.open(EngineClient("tests.support.fake_engine:serve_stubbornly"))
     desk.wait(lambda: workspace.model.state.phase is EnginePhase.LOADING)
     started = time.monotonic()
     workspace.close()
@@ -201,7 +201,7 @@ def test_a_reply_loads_the_model_again_after_a_crash(desk: Desk) -> None:
 
 
 def test_stopping_an_engine_that_still_starts_does_not_kill_it(desk: Desk) -> None:
-    workspace = desk.open(EngineClient("tests.support.fake_engine:serve_after_a_while", in_process=False))
+    workspace = desk.open(EngineClient("tests.support.fake_engine:serve_after_a_while"))
     desk.client.cancel_timeout_ms = 100
     process_id = desk.client.process_id
     chat = workspace.turns.send(None, "say 1")

@@ -51,7 +51,7 @@ def test_the_prompt_is_on_the_disk_before_the_engine_hears_of_it(desk: Desk) -> 
                 connection.close()
             super().send(command)
 
-    workspace = desk.open(Watching(SERVE, in_process=False))
+    workspace = desk.open(Watching(SERVE))
     desk.answer(workspace, "say 2")
     assert seen == [("user", "say 2"), ("assistant", "")]
 

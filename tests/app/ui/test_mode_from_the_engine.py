@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import ast
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.bridge.engine_client import EngineClient
 from app.chat import modes
 from app.chat.engine_options import load_options
 from app.chat.plan_rows import plan_rows, predicted_speeds, with_plan
@@ -20,32 +16,23 @@ from app.help.facts import HelpFacts
 from app.ui.main_window import MainWindow
 from app.ui.settings.dialog import SettingsDialog
 from app.ui.settings.number_field import NumberField
-from engine.messages import EngineReady, Event, ModePrediction
+from engine.messages import EngineReady, ModePrediction
 from engine.modes import MODES, descriptors
 from tests.support import echo_mode
 from tests.support.echo_mode import MODE
 from tests.support.machine_scene import plan
+from tests.support.scripted_workspace import ScriptedEngine
 from tests.support.translations import collected, texts_in
 
 
 @pytest.fixture
 def echo(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine that has the mode has started."""
-
-    class Engine:
-        def __init__(self, on_event: Callable[[Event], None]) -> None:
-            on_event(EngineReady(0, "another", modes=(*descriptors(), MODE.descriptor)))
-
-        def close(self) -> None:
-            pass
-
     monkeypatch.setattr(modes, "_known", modes.known_modes())
-    module = ModuleType("engine.engine")
-    module.Engine = Engine  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "engine.engine", module)
-    client = EngineClient(in_process=True)
+    client = ScriptedEngine()
     client.start()
-    qtbot.waitUntil(lambda: modes.known_modes()[-1] == MODE.descriptor)
+    client.tell(EngineReady(0, "another", modes=(*descriptors(), MODE.descriptor)))
+    assert modes.known_modes()[-1] == MODE.descriptor
     client.close()
 
 

@@ -34,7 +34,7 @@ class Visit:
         self.window: MainWindow
 
     def open(self) -> ModelsPage:
-        client = EngineClient(SERVE, in_process=False)
+        client = EngineClient(SERVE)
         self.workspace = Workspace(self._folder / "data", self._folder / "config", client)
         client.setParent(self.workspace)
         self._open.append(self.workspace)
