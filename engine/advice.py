@@ -77,7 +77,7 @@ def settled_sampler(
         asked: None in a field leaves it open.
         own: The checkpoint's generation_config.json.
         fresh_seed: The seed where none was asked for.
-        chat: Whether a conversation is answered; a text that is continued has no usual penalty.
+        chat: A conversation is answered; a text that is continued has no usual penalty.
 
     Raises:
         InvalidOption: a value is out of its range.

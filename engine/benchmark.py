@@ -40,13 +40,13 @@ class BenchmarkRow:
         refusal: One sentence that says why it was not measured; then nothing else has a value.
         tokens_per_second: Over all prompts.
         by_kind: The same for each kind of prompt.
-        predicted_per_second: What was predicted before this mode was measured, None for nothing.
+        predicted_per_second: Predicted before this mode was measured, None for nothing.
         first_token_ms: Median time to the first token.
         tokens_per_round: Tokens for each forward of the target.
         acceptance_rate: Of drafted positions that were tested.
         peak_bytes: The process's resident set at its peak so far.
         device_peak_bytes: Of each GPU.
-        busy: Whether other programs kept the machine busy during any of its replies.
+        busy: Other programs kept the machine busy during any of its replies.
     """
 
     mode: str
@@ -85,7 +85,7 @@ class BenchmarkFinished:
 
     Attributes:
         rows: The modes, in the order they were measured.
-        cancelled: Whether it was stopped; the rows are those that were complete.
+        cancelled: It was stopped; the rows are those that were complete.
     """
 
     rows: tuple[BenchmarkRow, ...]

@@ -113,7 +113,7 @@ class OutOfMemory(TenonError):
         message: One sentence.
         details: For a developer.
         allowed: The memory budget that would do, where the budget is what is too small.
-        short_bytes: What is missing; 0 where that is not known.
+        short_bytes: Missing bytes; 0 where that is not known.
     """
 
     def __init__(

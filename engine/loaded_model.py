@@ -32,10 +32,10 @@ from engine.placement import ResidentPlan
 from engine.placement.link import Link
 from engine.placement.source import TargetSource
 from engine.planning.format_choice import FULL
-from engine.planning.hardware import available_memory_bytes
+from engine.planning.hardware import available_memory_bytes, read_host_memory
 from engine.planning.kernel_table import prefer_fastest
 from engine.planning.load_plan import LoadPlan
-from engine.planning.memory_places import GpuInUse, MachineMemory, memory_places
+from engine.planning.memory_places import GpuInUse, memory_places
 from engine.planning.model_planner import ModelPlanner, model_planner
 from engine.planning.planner import choose_draft, settle
 from engine.planning.probes.processor import usable_cores
@@ -81,20 +81,20 @@ class LoadedModel:
     """One model, and the sequence that lives on between its replies.
 
     Attributes:
-        options: What it was loaded with.
-        report: What was loaded.
+        options: Of the load.
+        report: On the load.
         tokenizer: Its tokenizer.
-        token_texts: What its tokens say, each for itself.
+        token_texts: Texts of its tokens, each for itself.
         target: Its decoder.
         draft: The draft that was loaded with it, None for none.
         link: The way to the GPU, or to the CPU's own memory where none is used.
-        placement: Where the target's weights are.
-        plan: How it was loaded, and where its layers live now.
-        target_devices: Where the target computes, in words.
-        generation_config: How the checkpoint wants to be sampled; empty where it does not say.
+        placement: Of the target's weights.
+        plan: Of the load, with the places of its layers now.
+        target_devices: Devices that the target computes on, in words.
+        generation_config: The checkpoint's wishes for sampling; empty where it has none.
         tell: Takes a sentence for the person about something that happens in mid-reply.
         round_costs: By mode, what the rounds of earlier replies cost: a reply need not measure it again first.
-        match_chances: What matches in the texts of earlier replies were worth to lookup.
+        match_chances: Worth of matches in the texts of earlier replies, for lookup.
         notes: Sentences for the person about what could not be done as asked.
     """
 
@@ -109,8 +109,8 @@ class LoadedModel:
         """Load a model as planned.
 
         Args:
-            options: Which and how, settled.
-            plan: What goes where.
+            options: Settled ones.
+            plan: Places of target and draft.
             draft: The draft that the plan has; None for none.
             progress: Called with bytes of weights read, and in all.
             check: Called often, by this load and by the replies that follow; raises `Cancelled` when the request that
@@ -121,7 +121,7 @@ class LoadedModel:
         """
         started = time.perf_counter()
         _set_threads(options.threads)
-        memory = MachineMemory.now()
+        memory = read_host_memory()
         folder = find_model(options.model)
         checkpoint = Checkpoint(folder)
         config = read_config(checkpoint)
@@ -273,10 +273,10 @@ def load_model(
     A GPU that has less memory than was planned with leads to a new plan, made as the first one was, and a sentence.
 
     Args:
-        options: Which and how, settled where there is an planner.
+        options: Settled ones where there is a planner.
         progress: Called with bytes of weights read, and in all.
         check: Called often; raises to cancel.
-        planner: What is predicted for the model; None to look now.
+        planner: Of the model; None to make one now.
 
     Raises:
         TenonError: anything that is wrong with the folder, the options or the memory.

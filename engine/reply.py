@@ -58,7 +58,7 @@ class ReplyRun:
     Args:
         model: The loaded model; its sequence keeps what this reply adds.
         request: The conversation or raw prompt, and how to sample.
-        settled: What runs.
+        settled: Its options and mode.
         planner: Learns from the reply; None for none.
         load_ms: Time the load took, None when the model was in memory already.
         emit: Takes events.

@@ -71,7 +71,7 @@ def fit_prompt(
     """Token ids of the prompt, cut to the context where it is a conversation.
 
     Args:
-        request: What `check_request` has passed.
+        request: One that `check_request` has passed.
         tokenizer: The model's.
         context: Tokens of context, prompt and reply together.
         emit: Takes what the person is told of it.

@@ -33,7 +33,7 @@ def say(text: str, **figures: object) -> str:
 
     Args:
         text: A literal, in English, so that a tool can collect it; ``{name}`` stands for a figure or a name.
-        figures: What replaces each ``{name}``.
+        figures: In the place of each ``{name}``.
     """
     said = _table(_language()).get(text, text)
     return said.format(**{name: legible(value) for name, value in figures.items()}) if figures else said

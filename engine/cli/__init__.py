@@ -16,7 +16,7 @@ def main(arguments: list[str]) -> int:
     """Run a subcommand.
 
     Args:
-        arguments: What follows ``tenon`` on the command line.
+        arguments: Those behind ``tenon`` on the command line.
 
     Returns:
         0 when it worked, 2 for bad usage or input, 1 for any other failure, 130 when interrupted.

@@ -18,7 +18,7 @@ def read_ahead(reference: str) -> None:
     """Have the system read a model's files into its cache, where it can be asked for that; returns at once.
 
     Args:
-        reference: What the person calls the model; one that is not there is left to who loads it.
+        reference: The person's name for the model; one that is not there is left to who loads it.
     """
     if not hasattr(os, "posix_fadvise"):  # Windows, macOS
         return

@@ -28,7 +28,7 @@ class TokenSequence:
     Attributes:
         context: Tokens of the cache.
         token_ids: Committed tokens, one for each row of the cache.
-        draft: What the loaded draft knows of the text; None for none.
+        draft: Makes drafters from what the loaded draft has of the text; None without a draft.
     """
 
     def __init__(self, target: Target, context: int, draft: DraftText | None = None) -> None:
@@ -153,7 +153,7 @@ class TokenSequence:
 
         Args:
             root: The token that was emitted last.
-            draft: What may follow it.
+            draft: Guesses of the tokens behind it.
             check: Called between layers; raises to stop.
             on_wait: Called while weights are on their way; see `engine.model.layer.OnWait`.
 
@@ -224,8 +224,8 @@ class TokenSequence:
         """Run a forward over some rows behind the committed ones, keep none of them, and say how long it took.
 
         Args:
-            rows: How many.
-            all_logits: Whether each row's logits are wanted, as in verification, or the last one's, as in a prompt.
+            rows: Their number.
+            all_logits: Each row's logits are wanted, as in verification; else the last one's, as in a prompt.
         """
         base = len(self.token_ids)
         logit_rows = None if all_logits else slice(rows - 1, None)

@@ -136,7 +136,7 @@ class BranchTree:
 
         Args:
             limit: Most of them.
-            branches_only: Whether tokens that opened no branch are left out.
+            branches_only: Tokens that opened no branch are left out.
         """
         # No node scores above its parent, and of equal ones the earlier comes first: parents are kept with children.
         wanted = (at for at in range(1, len(self._nodes)) if self._nodes[at].joined or not branches_only)
@@ -155,7 +155,7 @@ class BranchTree:
         """Compare the last draft's branches with what the target said.
 
         Args:
-            tokens: What the target said, the token after the accepted ones included.
+            tokens: The target's, the one after the accepted ones included.
 
         Returns:
             N_all and N_correct: tokens of the branch that matched best (of equal ones the one that goes on with the

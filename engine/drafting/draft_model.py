@@ -79,7 +79,7 @@ class DraftModel:
         """The text goes on.
 
         Args:
-            tokens: What it goes on with.
+            tokens: Those that come next.
             rows: Uncommitted rows of the first of these tokens, as many as were run.
             keep: Further ones that stay uncommitted behind them; only where every token has its row.
 

@@ -26,8 +26,8 @@ class DraftModelDrafter(Drafter):
 
     Args:
         model: The draft.
-        limits: How large its trees may get.
-        sampling: How its drafts are drawn; None: they hold the likeliest tokens.
+        limits: On the size of its trees.
+        sampling: The way of drawing drafts; None for the likeliest tokens.
     """
 
     def __init__(self, model: DraftModel, limits: TreeShape, sampling: DraftSampling | None = None) -> None:

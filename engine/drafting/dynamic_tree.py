@@ -67,7 +67,7 @@ def grow_tree(limits: TreeShape, shape: DraftShape, first: Tensor, expand: Expan
 
     Args:
         limits: Of a tree that is grown.
-        shape: What the schedule asks for.
+        shape: Asked for by the schedule.
         first: (V,) logits of what follows the root.
         expand: Called at most ``depth`` - 1 times, with one level after the other.
 

@@ -32,7 +32,7 @@ class DraftPlan:
 
     Attributes:
         weights: Format on the CPU; on a GPU it runs in its 16-bit type.
-        device: Where it runs, as torch calls it.
+        device: The one that it runs on, as torch calls it.
         context: Tokens of context that it has.
         size_bytes: Weights and cache there.
         note: A sentence for the person about what could not be done as asked.
@@ -56,8 +56,8 @@ class DraftLoad:
 
     Attributes:
         folder: Of the draft.
-        plan: Where, and in which format.
-        target: What it drafts for.
+        plan: Its device and format.
+        target: The model that it drafts for.
         checkpoint: Of this.
         context: Tokens of context of the target.
         link: The way to the plan's device.
@@ -80,8 +80,8 @@ class Drafting:
     Attributes:
         growth: How large trees may get level by level; or how branches are paced, and grow ahead while the target waits
             for its weights.
-        sampling: How drafts are drawn, where they can be; None for the likeliest tokens.
-        matches: What matches in the model's texts are worth, where tokens are looked up too; learns from the reply.
+        sampling: The way of drawing drafts, where they can be drawn; None for the likeliest tokens.
+        matches: Worth of matches in the model's texts, where tokens are looked up too; learns from the reply.
         drafted: Called with the tokens of the best guess as it grows, where drafting takes long.
     """
 
@@ -100,7 +100,7 @@ class LoadedDraft:
     """A draft in memory.
 
     Attributes:
-        reference: What the person called it.
+        reference: The person's name for it.
         link: The way to its device.
         new_text: Makes room for a text.
         notes: Sentences for the person about what could not be done as asked.
@@ -117,7 +117,7 @@ class DraftKind(ABC):
     """A draft for a target, from its config alone. Each kind is a class of its own.
 
     Attributes:
-        name: What to call it.
+        name: Its name.
         digest: Names its weights in what was measured.
     """
 
@@ -165,7 +165,7 @@ class DraftKind(ABC):
 
         Args:
             seconds: Measured here, or assumed.
-            kernels: Whether the kernel library is there.
+            kernels: The kernel library is there.
         """
 
     @abstractmethod
@@ -175,7 +175,7 @@ class DraftKind(ABC):
         Args:
             weights: The format.
             context: Tokens.
-            elsewhere: Whether it is on another device than the target's embedding and head.
+            elsewhere: It is on another device than the target's embedding and head.
         """
 
     @abstractmethod

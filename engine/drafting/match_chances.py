@@ -43,10 +43,10 @@ class MatchChances:
     up differ. The estimate is half a standard error below the mean.
 
     Args:
-        earlier: What `earlier` was in another session.
+        earlier: `earlier` of another session.
 
     Attributes:
-        earlier: What the replies before this one have shown, by the shortest match of each class.
+        earlier: Observations of the replies before this one, by the shortest match of each class.
     """
 
     def __init__(self, earlier: Mapping[int, Matched] | None = None) -> None:
@@ -89,7 +89,7 @@ class MatchChances:
 
         Args:
             length: Of the match, in tokens, at least 2.
-            held: Whether it was the one that had followed before.
+            held: It was the one that had followed before.
         """
         at = class_of(length)
         own, every = self._own[at], self._all[at]

@@ -75,10 +75,10 @@ class Pacing:
 
     Attributes:
         fallback_threshold: Alpha at the start of a reply, above 0 and at most 1.
-        branching: Whether drafts are trees; else the likeliest token follows the likeliest token.
-        adaptive_fallback: Whether confidence ends a draft; else its longest branch has ``length`` tokens.
-        draft_ahead: Whether the draft goes on while the target loads its weights.
-        draft_beyond: Whether nodes that are worth their time are run below the threshold, and likely tokens that opened
+        branching: Drafts are trees; else the likeliest token follows the likeliest token.
+        adaptive_fallback: Confidence ends a draft; else its longest branch has ``length`` tokens.
+        draft_ahead: The draft goes on while the target loads its weights.
+        draft_beyond: Nodes that are worth their time are run below the threshold, and likely tokens that opened
             no branch take the places that branches leave; else a draft is the paper's branches alone.
         length: Of drafts whose length is fixed.
     """
@@ -101,7 +101,7 @@ class PacedTree(Drafter):
 
     Args:
         model: The draft.
-        pacing: How to draft.
+        pacing: Options of drafting.
         drafted: Called after each step with the tokens of the draft's best guess so far.
     """
 

@@ -36,7 +36,7 @@ class PromptLookup(Drafter):
     that comes, whether it was drafted or not.
 
     Args:
-        chances: What earlier replies of the model have shown of its matches; learns from this one.
+        chances: Of matches in earlier replies of the model; learns from this one.
     """
 
     gives_chances = True

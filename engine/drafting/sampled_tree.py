@@ -38,7 +38,7 @@ class DraftSampling:
 
     Attributes:
         sampler: Temperature, filters and seed: those of the reply, so that the draft speaks as the target will.
-        replacement: Whether siblings are drawn with replacement.
+        replacement: Siblings are drawn with replacement.
     """
 
     sampler: Sampler
@@ -63,7 +63,7 @@ def plan_tree(limits: TreeShape, shape: DraftShape) -> TreePlan:
 
     Args:
         limits: Of a tree that is not fixed; width limits the draws below one node.
-        shape: What the schedule asks for.
+        shape: Asked for by the schedule.
     """
     if shape.parents is not None:
         return TreePlan(shape.parents)
@@ -90,7 +90,7 @@ def draw_siblings(q: Tensor, count: int, replacement: bool, noise: Callable[[int
     Args:
         q: (V,) probabilities.
         count: Draws; fewer come back without replacement where fewer tokens have a probability.
-        replacement: Whether a token may be drawn again.
+        replacement: A token may be drawn again.
         noise: From the number of the draw to a number in [0, 1).
     """
     weights = q.double().clone()
@@ -114,7 +114,7 @@ def draw_tree(
     Args:
         plan: The shape.
         distributions: The drafter, asked once for each level about the nodes that have planned children.
-        replacement: Whether siblings are drawn with replacement.
+        replacement: Siblings are drawn with replacement.
         seed: Keys the noise, together with the position, the node and the number of the draw.
         position: The position of the root's successor.
     """
@@ -163,10 +163,10 @@ def sampled_draft(
 
     Args:
         limits: Of a tree that is not fixed.
-        shape: What the schedule asks for.
+        shape: Asked for by the schedule.
         first: (V,) the draft's logits after the root, over the target's vocabulary, on the host.
         expand: The drafter; what it returns likewise.
-        sampling: How to draw.
+        sampling: The way of drawing.
         text: Token ids up to and including the root.
     """
     sampler = sampling.sampler

@@ -18,7 +18,7 @@ class Section:
 
     Attributes:
         label: The page's number or the chapter's title.
-        start: Where it begins in the attachment's text, in characters.
+        start: Its beginning in the attachment's text, in characters.
     """
 
     label: str
@@ -33,7 +33,7 @@ class Attachment:
         name: The file's name, without folders, on one line.
         size_bytes: The file's size.
         text: Its text, with line feeds as line ends; paragraphs of a document have a blank line between them.
-        unit: What the sections of a document are; empty for a file without any.
+        unit: Kind of the sections of a document; empty for a file without any.
         sections: In the order of the text, the first at its beginning. A page without text is one, too.
     """
 

@@ -25,7 +25,7 @@ class ChatMessage:
     Attributes:
         attachments: Files that are read before the content: whole where the context holds them, else the passages
             that match what is asked.
-        searches: Whether passages are looked for that match the content; not for a wish of the program's own.
+        searches: Passages are looked for that match the content; not for a wish of the program's own.
     """
 
     role: Role
@@ -44,7 +44,7 @@ class LoadOptions:
         mode: A name from the table of modes, or ``auto``.
         mode_options: Values of modes' options by name (`ModeOption`); an option without one has its default.
         weights: ``auto`` for what the file is in, or ``fp32``, ``bf16``, ``q8_0``, ``q4_k_m``, which convert.
-        kv_cache: What keys and values are in: ``full``, as wide as the activations; ``q8_0``, 8 bits, lossy and half
+        kv_cache: Format of keys and values: ``full``, as wide as the activations; ``q8_0``, 8 bits, lossy and half
             of the memory; ``auto``, 8 bits where the context does not fit otherwise.
         threads: CPU threads; None takes the usable physical cores.
         context: Tokens of context; None takes the model's own length, capped by memory.
@@ -95,8 +95,8 @@ class Thinking:
     """Wishes for a model that can think before it answers. None leaves it to the model.
 
     Attributes:
-        on: Whether it thinks at all, for templates that know ``enable_thinking``.
-        effort: How much, for templates that know ``reasoning_effort``.
+        on: It thinks at all, for templates that know ``enable_thinking``.
+        effort: For templates that know ``reasoning_effort``.
     """
 
     on: bool | None = None
@@ -127,13 +127,13 @@ class Generate:
         max_tokens: Upper limit of the reply; None means until the context is full.
         stop: Strings that end the reply; they are not part of its text.
         verify: The rule of verification by its ``--verify`` name; the default is lossless under every setting.
-        prompt_kind: What the prompt asks for, where it is known: what a draft is worth differs by it.
-        show_unconfirmed: Whether `TextDrafted` is wanted.
-        fall_back: Whether ``auto`` takes the place of a mode that cannot run with this model, with a notice; else that
+        prompt_kind: Kind of the task, where it is known: the worth of a draft differs by it.
+        show_unconfirmed: `TextDrafted` is wanted.
+        fall_back: ``auto`` takes the place of a mode that cannot run with this model, with a notice; else that
             is an error.
-        stop_loops: Whether a reply that repeats itself is ended, with the stop reason ``loop``.
-        thinking: What is wanted of a model that can think; others take no notice.
-        round_texts: Whether every round is wanted with the texts of its tokens, for whoever draws them.
+        stop_loops: A reply that repeats itself is ended, with the stop reason ``loop``.
+        thinking: Wishes for a model that can think; others take no notice.
+        round_texts: Every round is wanted with the texts of its tokens, for whoever draws them.
     """
 
     request_id: str
@@ -205,7 +205,7 @@ class PredictModels:
 
     Attributes:
         models: The models.
-        options: What the person has settled for all of them.
+        options: Settled by the person for all of them.
     """
 
     request_id: str

@@ -81,7 +81,7 @@ class MeasuringProgress:
     """Progress of measuring the machine.
 
     Attributes:
-        what: What is measured next.
+        what: The next part that is measured.
         share: Of the steps that are done, 0 to 1.
     """
 
@@ -154,9 +154,9 @@ class TokensAdded:
     """New tokens of the reply.
 
     Attributes:
-        text: What they add to it: whole characters only, possibly none yet.
+        text: Added to it: whole characters only, possibly none yet.
         token_ids: The tokens of one round.
-        drafted: How many of them, the first ones, were accepted from the draft; the others are the target's own.
+        drafted: Number of the first of them that were accepted from the draft; the others are the target's own.
     """
 
     request_id: str
@@ -183,7 +183,7 @@ class StatisticsUpdated:
     Attributes:
         context_used: Tokens of the context in use, prompt and reply.
         context_limit: Tokens of context there are.
-        rounds: What was drafted and what held since the last such event; of more than 64 rounds the latest, unless
+        rounds: Drafts and verdicts since the last such event; of more than 64 rounds the latest, unless
             their texts were asked for.
     """
 

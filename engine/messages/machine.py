@@ -34,11 +34,11 @@ class HostMemory:
     """Memory in bytes.
 
     Attributes:
-        total_bytes: What this process could ever have.
-        available_bytes: What can be taken now without swapping.
+        total_bytes: Memory that this process could ever have.
+        available_bytes: Memory that can be taken now without swapping.
         swap_total_bytes: Swap space.
         swap_free_bytes: Of this unused.
-        process_bytes: What the engine's process takes without a model: Python, torch and the kernels; the default is as
+        process_bytes: The engine's process without a model: Python, torch and the kernels; the default is as
             measured on Linux.
     """
 
@@ -47,6 +47,11 @@ class HostMemory:
     swap_total_bytes: int = 0
     swap_free_bytes: int = 0
     process_bytes: int = 350_000_000
+
+    @property
+    def others_bytes(self) -> int:
+        """Memory that everything else holds."""
+        return max(0, self.total_bytes - self.available_bytes - self.process_bytes)
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class Gpu:
         kind: Whose interface it has.
         name: As its maker calls it.
         total_bytes: Its memory; of unified memory the whole pool.
-        free_bytes: What can be taken now.
+        free_bytes: Memory that can be taken now.
         unified: Its memory is the host's: one pool, which is never counted twice.
     """
 
@@ -92,10 +97,10 @@ class Disk:
     """The disk that a folder lies on.
 
     Attributes:
-        role: What the folder is for: ``models`` or ``cache``.
+        role: Of the folder: ``models`` or ``cache``.
         folder: The folder.
         kind: As far as the system says.
-        free_bytes: What this user may still write.
+        free_bytes: Bytes that this user may still write.
     """
 
     role: str
@@ -174,11 +179,11 @@ class Speeds:
     """Measured speeds.
 
     Attributes:
-        measured_at: When, as ISO 8601 in UTC.
+        measured_at: The moment, as ISO 8601 in UTC.
         host: Of the processor.
         gpus: By the GPU's device name.
         disks: Bytes read per second by the folder's role; what could not be measured is not there.
-        busy: Whether other programs took much of the processors meanwhile, so that it is to be measured again.
+        busy: Other programs took much of the processors meanwhile, so that it is to be measured again.
     """
 
     measured_at: str
@@ -229,17 +234,17 @@ class ModePrediction:
         mode: Its ``--mode`` name.
         refusal: One sentence that says why ``auto`` never takes it; empty where it may, and only then have the others
             values.
-        summary: Where things live, in a few words.
+        summary: Places of weights and draft, in a few words.
         tokens_per_second: Predicted, while it decodes.
         first_token_s: Predicted time to the first token of a reply to `PlanReport.prompt_tokens`.
         memory_bytes: By device: ``host``, and a GPU's name as torch has it.
         context: Tokens of context that it has room for.
         tokens_per_round: Tokens for each forward of the target (tau).
         draft_nodes: Nodes of the drafts that are predicted to pay best; 0 for none.
-        disk_bytes_per_round: What each forward reads from the disk.
+        disk_bytes_per_round: Read from the disk by each forward.
         weights: The format.
-        placement: Where the layers live, as plain types.
-        draft_device: Where the draft runs, as torch calls it; None without one.
+        placement: Places of the layers, as plain types.
+        draft_device: The draft's device, as torch calls it; None without one.
     """
 
     mode: str
@@ -269,8 +274,8 @@ class PlanReport:
         context_limit: Most tokens of context that the model takes.
         modes: Fastest first, then those that cannot run.
         chosen: The mode that ``auto`` takes; empty where none can run.
-        reason: Why, in one sentence.
-        measured: Whether the machine's speeds were measured; else all figures are made from assumed ones.
+        reason: One sentence on why.
+        measured: The machine's speeds were measured; else all figures are made from assumed ones.
         profiled: Replies of this model on this machine went into them.
         draft_profiled: Some of these replies were drafted by this draft.
     """

@@ -14,7 +14,7 @@ class ModelOutline:
     """A model to be predicted.
 
     Attributes:
-        reference: What the one who asks calls it.
+        reference: Name that the one who asks has for it.
         place: Its folder or file; config.json and an index with its size are enough.
         draft_place: The same of what may guess for it; None for nothing.
     """
@@ -31,15 +31,15 @@ class Prediction:
     Attributes:
         mode: The mode that ``auto`` would take; None where none can run.
         tokens_per_second: Predicted, in that mode.
-        memory_bytes: What it would take of the host's memory.
-        room_bytes: What there usually is of it.
-        gpu_bytes: What it would take of the GPU's memory.
-        from_disk: Whether some of it would be read from the disk for each token.
-        with_draft: Whether that mode needs the draft.
-        basis: Where the figures come from: speeds that were assumed (``guess``), measured while other programs kept
+        memory_bytes: Of the host's memory.
+        room_bytes: Usually there for a model.
+        gpu_bytes: Of the GPU's memory.
+        from_disk: Some of it would be read from the disk for each token.
+        with_draft: That mode needs the draft.
+        basis: Source of the figures: speeds that were assumed (``guess``), measured while other programs kept
             the machine ``busy``, or measured at ``rest``.
         machine: Changes with the hardware, and with what else speeds depend on.
-        problem: Why it cannot run, in one sentence; empty where it can.
+        problem: Reason why it cannot run, in one sentence; empty where it can.
     """
 
     mode: str | None = None
@@ -72,7 +72,7 @@ class DraftPair:
         draft: Name of the one that guesses.
         kind: Of the draft: a whole model, or a head.
         made_for_it: The draft's record names this target.
-        problem: Why they do not work together, in one sentence; empty where they do.
+        problem: Reason why they do not work together, in one sentence; empty where they do.
     """
 
     target: str

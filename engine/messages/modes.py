@@ -20,7 +20,7 @@ class ModeOption:
         least: Smallest number.
         most: Largest number.
         places: Digits behind the point; 0 for a whole number.
-        by_factors: Whether equal ways of a slider are equal factors and not equal differences.
+        by_factors: Equal ways of a slider are equal factors and not equal differences.
     """
 
     name: str
@@ -53,7 +53,7 @@ class ModeDescriptor:
         title: Its name in the window.
         help: One sentence.
         drafts: The kinds of draft that it takes; empty for a mode that needs none.
-        needs_gpu: Whether it is about a GPU.
+        needs_gpu: It is about a GPU.
         options: Its own options; modes share those of the same name.
     """
 

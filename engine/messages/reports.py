@@ -41,7 +41,7 @@ class MemoryShare:
         use: ``weights``: the target's. ``draft``: the draft's weights and cache. ``caches``: keys and values of a full
             context. ``buffers``: what a forward needs at its widest, and what streamed layers pass through.
             ``engine``: the process without a model. ``others``: what other programs held when the model was loaded.
-        size_bytes: How much.
+        size_bytes: Their number.
         layers: Of weights: how many of the target's layers.
     """
 
@@ -57,7 +57,7 @@ class MemoryPlace:
     Attributes:
         place: ``ram``, ``disk`` or torch's name of a GPU.
         total_bytes: Its size; 0 for the disk.
-        shares: What takes it.
+        shares: By use.
     """
 
     place: str
@@ -75,7 +75,7 @@ class ModelAdvice:
     Attributes:
         sampling: The numbers that hold; no seed.
         own: Names of those that the model's makers advise; the others are the usual ones.
-        thinking: What its chat template takes: ``switch`` for thinking on or off, ``effort`` for how much; else empty.
+        thinking: Settings of its chat template: ``switch`` for thinking on or off, ``effort`` for how much; else empty.
     """
 
     sampling: SamplingOptions = field(default_factory=SamplingOptions)
@@ -88,17 +88,17 @@ class ModelReport:
     """A loaded model.
 
     Attributes:
-        name: What to show for it.
-        folder: Where its checkpoint lies.
+        name: For the person.
+        folder: Of its checkpoint.
         architecture: ``architectures[0]`` of its config.json.
         parameters: Number of weights.
         weights: The format in use: one of `LoadOptions`, or what a quantized file calls itself (``Q4_K_M``).
         context: Tokens of context in use.
         weight_bytes: Size of all weights, in memory or read from the disk as they are needed.
         load_ms: Time the load took.
-        places: Where target, draft and caches live: a GPU first, then the host's memory, then the disk.
-        kv_cache: What keys and values are in: ``full``, as wide as the activations, or ``q8_0``.
-        advice: How it replies where nothing else is asked for.
+        places: Of target, draft and caches: a GPU first, then the host's memory, then the disk.
+        kv_cache: Format of keys and values: ``full``, as wide as the activations, or ``q8_0``.
+        advice: Its way of replying where nothing else is asked for.
     """
 
     name: str
@@ -179,7 +179,7 @@ class RoundRecord:
         draft_ms: Time that the drafter took.
         verify_ms: Time that the target's forward and the rule of verification took.
         waited_ms: Of this, how long the forward waited for weights.
-        texts: What its tokens say, where the request asked for that.
+        texts: Of its tokens, where the request asked for that.
     """
 
     position: int
@@ -224,7 +224,7 @@ class Reply:
     Attributes:
         drafted_text: (start, end) of each stretch of the text that came from accepted drafts; not printed.
         new_characters: Of a reply that was stopped as a loop: how much of the text says something new.
-        busy: Whether other programs took much of the processors meanwhile, so that its speed says little.
+        busy: Other programs took much of the processors meanwhile, so that its speed says little.
     """
 
     text: str
@@ -258,10 +258,10 @@ class MemoryShortage:
     """The host's memory when there was not enough of it.
 
     Attributes:
-        total_bytes: What the machine has.
-        others_bytes: What other programs hold.
-        own_bytes: What the engine's process holds.
-        short_bytes: What was missing; 0 where that is not known.
+        total_bytes: The machine's.
+        others_bytes: Held by other programs.
+        own_bytes: Held by the engine's process.
+        short_bytes: Missing; 0 where that is not known.
     """
 
     total_bytes: int
@@ -278,11 +278,11 @@ class ErrorReport:
         kind: The class name in engine/errors.py, ``InternalError`` for a bug.
         message: One sentence: what is wrong and what to do.
         details: For a developer; never chat text.
-        exit_code: What the command line returns.
-        context: Where memory was short, or the system ended the engine for it: the tokens of context that were
+        exit_code: Of the command line.
+        context: If memory was short, or the system ended the engine for it: the tokens of context that were
             asked for or in use; 0 where it was already cut to what fits, and for other errors.
-        memory: Where the machine's memory was short: who holds it.
-        allowed: What would do, where one option stands in the way and that is known.
+        memory: Its holders, if the machine's memory was short.
+        allowed: The value that would do, where one option stands in the way and that is known.
     """
 
     kind: str

@@ -77,22 +77,22 @@ class Mode:
         name: As ``--mode`` takes it.
         title: Its name in the window.
         help: One sentence for menus.
-        reason: Why it runs, where the person chose it.
+        reason: Sentence on why it runs, where the person chose it.
         schedule: Makes the schedule of one reply from the mode's options and the cost of rounds so far.
         drafter: Makes the drafter of one reply from the worth of earlier matches in its texts; None for the draft that
             was loaded with the model, in a mode that takes one, and else for none.
         growth: Makes the limits of the loaded draft's drafts from the mode's options; None for a mode that needs none.
         options: Its options, those shared with other modes included.
         drafts: The kinds of draft that it takes; empty for a mode that needs none.
-        placements: Where the target's layers may be, the best first. What fits in none of these is streamed.
-        needs_gpu: Whether it is about a GPU.
+        placements: Places of the target's layers, the best first. A model that fits in none of these is streamed.
+        needs_gpu: It is about a GPU.
         looks_up: Its drafter finds tokens in the text, and is worth what such matches are.
         drafts_ahead: The draft goes on while the target waits for its weights.
-        pointless: Why it gains nothing with a target's layers in these places and at most so many of them on a GPU;
+        pointless: Reason why it gains nothing with layers in these places and at most so many of them on a GPU;
             empty where it may.
         reason_in_memory: In place of the reason where nothing is read from the disk.
-        usual: Why ``auto`` takes it where no speed was measured; empty for a mode that it does not take then.
-        wrong_draft: Why it takes some kinds of draft only, and which to choose; empty for a mode that takes all.
+        usual: Reason why ``auto`` takes it where no speed was measured; empty for a mode that it does not take then.
+        wrong_draft: Reason why it takes some kinds of draft only, and which to choose; empty for a mode that takes all.
     """
 
     name: str
@@ -147,8 +147,8 @@ class Mode:
             verifier: The rule.
             draft: The drafter of the loaded draft; None where there is none, or the mode needs none.
             values: Of the mode's options.
-            cost: What rounds of this mode cost with the loaded model; the schedule adds to it.
-            chances: What matches in its texts were worth; lookup adds to it.
+            cost: Of rounds of this mode with the loaded model; the schedule adds to it.
+            chances: Worth of matches in its texts; lookup adds to it.
         """
         from engine.decoding.loop import Recipe
         from engine.drafting.drafter import NoDrafter

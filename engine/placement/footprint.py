@@ -35,7 +35,7 @@ class Footprint:
         baseline: The process without a model; 0 on a GPU.
         weights: Those that stay.
         cache: Keys and values of a full context.
-        activations: What a forward needs at its widest.
+        activations: Of a forward at its widest.
         buffers: Through which layers pass.
         draft: The draft's weights and cache.
     """

@@ -93,9 +93,9 @@ class _Slot:
     Attributes:
         number: Of the buffer.
         buffer: (size,) uint8.
-        free_at: When the layer that computed from it last has been computed.
-        layer: What was copied into it last.
-        done_at: When that copy is done.
+        free_at: The end of computing the layer that was in it last.
+        layer: The one that was copied into it last.
+        done_at: The end of that copy.
     """
 
     number: int

@@ -29,12 +29,12 @@ class LayerRing:
 
     Args:
         reader: Of the files.
-        layers: Where each lies, in the order in which they are needed.
-        buffers: How many there are.
+        layers: Places of each, in the order in which they are needed.
+        buffers: Their number.
 
     Attributes:
         memory: The buffers.
-        waited_s: How long `take` has waited so far.
+        waited_s: Seconds that `take` has waited so far.
     """
 
     def __init__(self, reader: DirectReader, layers: Sequence[Sequence[Extent]], buffers: int) -> None:

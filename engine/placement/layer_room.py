@@ -31,8 +31,8 @@ class LayerPlace:
     """Place of a layer's matrices on the disk.
 
     Attributes:
-        extents: What has to be read, in order.
-        starts: Where each matrix begins in memory that the extents were read into.
+        extents: To be read, in order.
+        starts: Beginnings of the matrices in memory that the extents were read into.
     """
 
     extents: tuple[Extent, ...]
@@ -43,7 +43,7 @@ class LayerRoom:
     """Makes layers, each in the place of the one before.
 
     Args:
-        source: Where the tensors lie.
+        source: Holds the tensors.
         config: Of the model.
         weight_format: Of its layers.
         vectors: Norms and biases of all layers, float32, by the names of their tensors.
@@ -74,7 +74,7 @@ class LayerRoom:
         """A layer, until the next one is made.
 
         Args:
-            index: Which.
+            index: Of the layer.
             memory: Its extents were read into it.
         """
         if index not in self._made:

@@ -68,7 +68,7 @@ class PlacementPlan(ABC):
     """A placement before anything is loaded. Each kind is a class of its own, and what differs between them is in it.
 
     Attributes:
-        layers: Where each layer is.
+        layers: Place of each layer.
         buffers: Layers that a ring of buffers holds.
     """
 
@@ -84,7 +84,7 @@ class PlacementPlan(ABC):
 
         Args:
             sizes: Of the model.
-            room: What there is.
+            room: Memory that may be taken.
             most: Layers that may stay on a GPU.
         """
 

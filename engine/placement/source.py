@@ -40,7 +40,7 @@ class Placed:
     Attributes:
         placement: The weights.
         parameters: Number of weights, shared ones counted once.
-        devices: Where the layers compute, in words.
+        devices: Those that the layers compute on, in words.
         notes: Sentences for the person about what could not be done as asked.
         at_home: Brings layers that compute on a GPU back to the host, should the GPU fail; None where there are none.
             Embedding and head are the same ones. Raises what reading the checkpoint raises.
@@ -61,8 +61,8 @@ class TargetSource:
         config: Of this checkpoint.
         weights: The format on the host.
         link: The way to the GPU, or to the host itself where there is none.
-        cache_folder: Where a converted file goes when it cannot lie beside the model.
-        beside: Whether Tenon may write beside the model.
+        cache_folder: Takes a converted file that cannot lie beside the model.
+        beside: Tenon may write beside the model.
         progress: Called with bytes of weights read, and in all.
         check: Called often; raises to cancel.
     """

@@ -182,8 +182,8 @@ class Streamed(Placement):
     Args:
         checkpoint: The model.
         config: Of this checkpoint.
-        weight_format: What its layers become.
-        converted: Where its matrices are in the types of the format; None where the checkpoint's own bytes will do.
+        weight_format: Format of its layers.
+        converted: Holds its matrices in the types of the format; None where the checkpoint's own bytes will do.
         pinned: The layers that stay in memory.
         buffers: Of the ring, each for one layer.
         on_wait: Called while the weights are read that stay; raises to cancel.

@@ -66,7 +66,7 @@ class TargetCost:
     Args:
         target: The model.
         weights: Its format on the host, and on the GPU too.
-        plan: Where its layers live.
+        plan: Places of its layers.
         speeds: Of the machine.
         position: Tokens of text before: what attention reads.
         factor: By forward width, what was measured over what this model says; empty for nothing measured.
@@ -169,8 +169,8 @@ class DraftCost:
             draft: The draft.
             weights: Its format on the host.
             speeds: Of the machine.
-            on_gpu: Whether it runs there.
-            factor: What was measured over what this model says.
+            on_gpu: It runs there.
+            factor: Measured times over those of this model.
         """
         self._draft = draft
         self._bytes_each = weights.matrix_bytes(1024, 1024) / (1 << 20)
@@ -207,7 +207,7 @@ class DraftCost:
 
         Args:
             nodes: Of the tree.
-            paced: Whether branches grow step by step (LLMCad), so that a larger tree is deeper too.
+            paced: Branches grow step by step (LLMCad), so that a larger tree is deeper too.
         """
         if not self._draft.by_levels:
             return self.forward_s(1)

@@ -41,8 +41,8 @@ def choose_format(
     Args:
         config: Of the model.
         wanted: A name from `FORMAT_NAMES`, or ``auto``.
-        fits: Whether all of a model in a format has room in memory.
-        seconds: What a token takes in a format, measured here or predicted; formats are compared by it alone.
+        fits: True if all of a model in a format has room in memory.
+        seconds: Time of a token in a format, measured here or predicted; formats are compared by it alone.
 
     Raises:
         InvalidOption: there is no such format.

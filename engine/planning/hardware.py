@@ -54,11 +54,10 @@ def memory_shortage(short_bytes: int) -> MemoryShortage:
     """Who holds the host's memory now.
 
     Args:
-        short_bytes: What is missing; 0 where that is not known.
+        short_bytes: Missing bytes; 0 where that is not known.
     """
-    memory, own = read_host_memory(), process_bytes()
-    others = max(0, memory.total_bytes - memory.available_bytes - own)
-    return MemoryShortage(memory.total_bytes, others, own, short_bytes)
+    memory = read_host_memory()
+    return MemoryShortage(memory.total_bytes, memory.others_bytes, memory.process_bytes, short_bytes)
 
 
 def find_gpu() -> torch.device | None:

@@ -56,8 +56,8 @@ def measure_report(
     """This machine with its speeds, measured where none are kept for it. That takes a few seconds.
 
     Args:
-        models_folder: Where models lie.
-        cache_folder: Where the speeds are kept.
+        models_folder: Holds models.
+        cache_folder: Keeps the speeds.
         progress: Called with what is measured next and the share that is done.
         check: Called often; raises to cancel.
         again: Measure even where speeds are kept.

@@ -61,7 +61,7 @@ class LoadPlan:
         mode: Its ``--mode`` name.
         weights: The format, that of keys and values included.
         context: Tokens.
-        placement: Where the layers live.
+        placement: Places of the layers.
         device: The GPU that is used, as torch calls it; empty for none.
         host: Bytes there.
         on_device: Bytes on the GPU.
@@ -107,8 +107,8 @@ class LoadPlanner:
     Args:
         report: The machine, and what the process takes of its memory.
         config: Of the model.
-        options: What is settled; the mode is none of it.
-        seconds: What products take by format, where that is known better than by the report.
+        options: Settled ones; the mode is none of them.
+        seconds: Times of products by format, where they are known better than by the report.
 
     Raises:
         InvalidOption: the model has no such context, or the number of layers is negative.

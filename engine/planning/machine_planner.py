@@ -53,10 +53,10 @@ class MachinePlanner:
     Args:
         report: The machine; it need not be this one.
         target: The model.
-        draft: What may guess for it.
-        options: What is settled; every mode is planned, whichever they name.
-        profiles: What was measured with these models on this machine, by the name of a weight format.
-        seconds: What products take by format, where that is known better than by the report.
+        draft: Its draft, None for none.
+        options: Settled ones; every mode is planned, whichever they name.
+        profiles: Measurements with these models on this machine, by the name of a weight format.
+        seconds: Times of products by format, where they are known better than by the report.
 
     Raises:
         InvalidOption: the model has no such context, or the number of layers is negative.
@@ -124,7 +124,7 @@ class MachinePlanner:
 
         Args:
             mode: The mode.
-            with_draft: Whether the draft is loaded along, for the mode or for others that may follow.
+            with_draft: The draft is loaded along, for the mode or for others that may follow.
 
         Raises:
             InvalidOption: there is no such weight format.

@@ -27,7 +27,7 @@ class MachineSpeeds:
         host: Of the processor.
         gpu: Of the GPU that a plan may use, None for none.
         disk_bytes_per_s: Reading the models' folder.
-        measured: Whether these were measured on the machine.
+        measured: These were measured on the machine.
     """
 
     host: HostSpeed

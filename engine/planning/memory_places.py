@@ -4,35 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import psutil
 import torch
 
 from engine.messages import MemoryPlace, MemoryShare
+from engine.messages.machine import HostMemory
 from engine.model.config import ModelConfig
 from engine.placement.footprint import Footprint
-from engine.planning.hardware import available_memory_bytes, free_device_bytes, process_bytes
+from engine.planning.hardware import free_device_bytes
 from engine.planning.load_plan import LoadPlan
-
-
-@dataclass(frozen=True)
-class MachineMemory:
-    """The host's memory before a model is loaded, in bytes.
-
-    Attributes:
-        total: What is built in.
-        engine: What the engine's process holds.
-        others: What everything else holds.
-    """
-
-    total: int
-    engine: int
-    others: int
-
-    @classmethod
-    def now(cls) -> MachineMemory:
-        """As it is."""
-        total, engine = psutil.virtual_memory().total, process_bytes()
-        return cls(total, engine, max(0, total - available_memory_bytes() - engine))
 
 
 @dataclass(frozen=True)
@@ -41,7 +20,7 @@ class GpuInUse:
 
     Attributes:
         name: Torch's name of it.
-        total_bytes: What is built in.
+        total_bytes: Its size.
     """
 
     name: str
@@ -58,7 +37,7 @@ class GpuInUse:
 
 
 def memory_places(
-    plan: LoadPlan, config: ModelConfig, memory: MachineMemory, gpu: GpuInUse | None = None
+    plan: LoadPlan, config: ModelConfig, memory: HostMemory, gpu: GpuInUse | None = None
 ) -> tuple[MemoryPlace, ...]:
     """Bytes of a model on the GPU, the host and the disk."""
     places = []
@@ -66,10 +45,10 @@ def memory_places(
     if gpu is not None:
         there = sum(place.device > 0 for place in layers)
         places.append(MemoryPlace(gpu.name, gpu.total_bytes, _shares(plan.on_device, there)))
-    here = replace(plan.host, baseline=memory.engine)
+    here = replace(plan.host, baseline=memory.process_bytes)
     kept = sum(place.host + place.copied > 0 for place in layers)
-    others = MemoryShare("others", memory.others)
-    places.append(MemoryPlace("ram", memory.total, (*_shares(here, kept), others)))
+    others = MemoryShare("others", memory.others_bytes)
+    places.append(MemoryPlace("ram", memory.total_bytes, (*_shares(here, kept), others)))
     if plan.placement.streams:
         read = sum(place.disk > 0 for place in layers)
         streamed = MemoryShare("weights", plan.placement.disk_bytes(plan.sizes(config)), read)

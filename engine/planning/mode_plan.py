@@ -15,7 +15,7 @@ class ModePlan(ModePrediction):
     """One way to run a model.
 
     Attributes:
-        load: How the model is loaded for it, where it can be: also for a mode that gains nothing here.
+        load: The load for it, where there can be one: also for a mode that gains nothing here.
     """
 
     load: LoadPlan | None = None
@@ -44,7 +44,7 @@ class MachinePlan(PlanReport):
 
         Args:
             chosen: The mode that ``auto`` takes; empty where none can run.
-            reason: Why.
+            reason: One sentence.
         """
         told = {"modes": tuple(mode.message for mode in self.modes), "chosen": chosen, "reason": reason}
         return PlanReport(**{**vars(self), **told})

@@ -22,9 +22,9 @@ class TargetFacts:
     """A model to be run.
 
     Attributes:
-        name: What to call it.
+        name: Its name.
         config: Its config.
-        missing_bytes: What has to be downloaded first; 0 where its weights are here.
+        missing_bytes: To be downloaded first; 0 where its weights are here.
         digest: Names its weights in what was measured; empty where they are not here.
     """
 

@@ -32,8 +32,8 @@ class ModelPlanner:
         report: The machine.
         target: The model.
         draft: Its draft, None for none.
-        options: What is settled.
-        profiled: Whether what replies measured here is used and kept: not for another machine's report.
+        options: Settled ones.
+        profiled: Measurements of replies here are used and kept: not for another machine's report.
 
     Attributes:
         plan: All modes.
@@ -113,7 +113,7 @@ def model_planner(
         options: Model, draft and what else is settled.
         report: The machine; None for this one, with the speeds that are kept for it.
         find: Brings a model's name to a folder with its config.json at least.
-        this_machine: Whether the report is one of this machine, so that what replies measured here counts.
+        this_machine: The report is one of this machine, so that measurements of replies here count.
 
     Raises:
         CheckpointError: there is no such model, or its config cannot be used.

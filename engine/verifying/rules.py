@@ -19,9 +19,9 @@ class Rule:
 
     Attributes:
         name: As ``--verify`` takes it.
-        title: What a person reads.
-        lossless: Whether replies follow the target's own distribution, as in plain decoding.
-        drafts: What it wants of a draft that can be drawn: its likeliest tokens, or draws with or without replacement
+        title: For a person.
+        lossless: Replies follow the target's own distribution, as in plain decoding.
+        drafts: Wish for a draft that can be drawn: its likeliest tokens, or draws with or without replacement
             of siblings. What cannot be drawn is verified as it is.
         verifier: Makes the verifier of one reply.
     """

@@ -16,7 +16,7 @@ class ProgressLine:
     """Rewritten in place on a terminal; elsewhere a line for every tenth.
 
     Args:
-        label: What it is about.
+        label: Its subject.
         silent: Say nothing.
     """
 

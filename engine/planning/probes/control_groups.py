@@ -33,7 +33,7 @@ def read_group_limits(root: Path = _ROOT, own: Path = _OWN) -> GroupLimits:
     """The limits now; none outside Linux.
 
     Args:
-        root: Where control groups are mounted.
+        root: The mount of control groups.
         own: The list of the groups that this process is in.
     """
     memory = [*_memory_limits(root, own)]

@@ -51,7 +51,7 @@ def measure_host(
     """Measure the host, in a few seconds.
 
     Args:
-        cache_folder: Where the table of kernels is kept: it is measured here where it is not yet.
+        cache_folder: Keeps the table of kernels, which is measured here where it is not yet.
         progress: Called with what is measured next.
         check: Called often; raises to cancel.
         free_bytes: Memory that is free now; a buffer takes a quarter of it at most.

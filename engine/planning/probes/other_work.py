@@ -23,7 +23,7 @@ class Reading:
         at_s: The moment.
         used_s: By everybody, what a virtual machine's host took for others ("stolen") included.
         own_s: By this process, what it has started and waited for, and the window that started it.
-        processors: How many there are.
+        processors: Their number.
     """
 
     at_s: float

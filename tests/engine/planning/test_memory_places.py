@@ -5,17 +5,19 @@ from pathlib import Path
 import pytest
 
 from engine.messages import MemoryPlace
+from engine.messages.machine import HostMemory
 from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import layer_bytes
 from engine.model.weight_format import weight_format
 from engine.placement import PlacementPlan, ResidentPlan, SplitPlan, StreamedPlan
 from engine.placement.footprint import Sizes
+from engine.planning.hardware import read_host_memory
 from engine.planning.load_plan import LoadPlan
-from engine.planning.memory_places import GpuInUse, MachineMemory, memory_places
+from engine.planning.memory_places import GpuInUse, memory_places
 from engine.weights.checkpoint import Checkpoint
 
 Q8_0 = weight_format("q8_0")
-MEMORY = MachineMemory(total=16_000_000_000, engine=400_000_000, others=6_000_000_000)
+MEMORY = HostMemory(16_000_000_000, 9_600_000_000, process_bytes=400_000_000)
 
 
 @pytest.fixture
@@ -30,23 +32,23 @@ def sizes(place: MemoryPlace) -> dict[str, int]:
 def loaded(config: ModelConfig, placement: PlacementPlan, draft_bytes: int = 0, gpu: str = "") -> LoadPlan:
     sizes = Sizes(config, Q8_0, 128)
     here, there = (0, draft_bytes) if gpu else (draft_bytes, 0)
-    on_host, on_gpu = placement.host(sizes, here, MEMORY.engine), placement.device(sizes, there)
+    on_host, on_gpu = placement.host(sizes, here, MEMORY.process_bytes), placement.device(sizes, there)
     return LoadPlan("plain", Q8_0, 128, placement, gpu, on_host, on_gpu)
 
 
 def test_a_model_in_memory_is_all_there(config: ModelConfig) -> None:
     plan = loaded(config, ResidentPlan.of(3), 5_000)
     (ram,) = memory_places(plan, config, MEMORY)
-    assert (ram.place, ram.total_bytes) == ("ram", MEMORY.total)
+    assert (ram.place, ram.total_bytes) == ("ram", MEMORY.total_bytes)
     assert sizes(ram) == {
         "draft": 5_000,
         "weights": plan.host.weights,
         "caches": plan.host.cache,
         "buffers": plan.host.activations,
-        "engine": MEMORY.engine,
-        "others": MEMORY.others,
+        "engine": MEMORY.process_bytes,
+        "others": MEMORY.others_bytes,
     }
-    assert sum(sizes(ram).values()) == plan.host.total + MEMORY.others
+    assert sum(sizes(ram).values()) == plan.host.total + MEMORY.others_bytes
     assert ram.shares[1].layers == 3
 
 
@@ -67,6 +69,6 @@ def test_what_is_streamed_is_on_the_disk(config: ModelConfig) -> None:
 
 
 def test_the_memory_of_this_machine_adds_up() -> None:
-    memory = MachineMemory.now()
-    assert 0 < memory.engine < memory.total
-    assert 0 <= memory.others < memory.total
+    memory = read_host_memory()
+    assert 0 < memory.process_bytes < memory.total_bytes
+    assert 0 <= memory.others_bytes < memory.total_bytes
