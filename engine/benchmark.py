@@ -8,8 +8,7 @@ profile of the machine as every reply's does (`engine.planning.profile`), with t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from engine.benchmark_prompts import STANDARD_PROMPTS
 from engine.messages import (
@@ -90,10 +89,6 @@ class BenchmarkFinished:
 
     rows: tuple[BenchmarkRow, ...]
     cancelled: bool = False
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain types, as ``tenon bench --json`` prints them."""
-        return asdict(self)
 
 
 BenchmarkEvent = BenchmarkProgress | BenchmarkRow | BenchmarkFinished

@@ -15,7 +15,7 @@ from os import getpid
 import torch
 
 from engine.advice import read_advice
-from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, TenonError, WeightsUnreadable
+from engine.errors import Cancelled, OutOfDeviceMemory, OutOfDisk, OutOfMemory, TenonError, WeightsUnreadable
 from engine.file_trouble import file_trouble
 from engine.hub.installed import cache_folder, find_model
 from engine.hub.model_folders import models_folder
@@ -63,7 +63,6 @@ from engine.sentences import say
 _PROGRESS_EVERY_S = 0.05
 _Request = Load | Generate | CheckDrafts | ReportMachine | MakePlan | PredictModels | FindPairs
 _ENDED = object()
-_REQUESTS = (Load, Generate, CheckDrafts, ReportMachine, MakePlan, PredictModels, FindPairs)
 
 
 class Engine:
@@ -123,7 +122,7 @@ class Engine:
                 self._on_event(Pong(command.number))
             elif isinstance(command, Unload):
                 self._unload()
-            elif isinstance(command, _REQUESTS):
+            elif isinstance(command, _Request):
                 self._open.append((command.request_id, self._serve(command)))
                 self._step()
 
@@ -201,13 +200,7 @@ class Engine:
                 reply = ReplyRun(model, command, settled, self._planner, load_ms, self._on_event, self._check)
                 yield from reply.run()
         except TenonError as error:
-            if isinstance(error, OutOfMemory):
-                self._fail_short(command, error)
-            else:
-                report = ErrorReport(
-                    type(error).__name__, error.message, error.details, error.exit_code, allowed=error.allowed
-                )
-                self._on_event(Failed(command.request_id, report))
+            self._fail(command, error)
             if isinstance(error, WeightsUnreadable) and len(self._open) == 1:
                 self._unload()  # the next request begins with a load, which finds or makes a file that is whole
         except torch.OutOfMemoryError as error:
@@ -215,21 +208,21 @@ class Engine:
                 "The GPU ran out of memory: give it less of the model with a smaller GPU memory "
                 "budget, or close other programs that use it."
             )
-            self._fail(command.request_id, OutOfDeviceMemory.__name__, message, _traceback(error))
+            self._fail(command, OutOfDeviceMemory(message, _traceback(error)))
         except MemoryError as error:
             message = say(
                 "The machine ran out of memory: close other programs, or choose a smaller model or context."
             )
-            self._fail_short(command, OutOfMemory(message, _traceback(error)))
+            self._fail(command, OutOfMemory(message, _traceback(error)))
         except OSError as error:
-            trouble = file_trouble(error)
-            self._fail(command.request_id, type(trouble).__name__, trouble.message, _traceback(error))
+            self._fail(command, OutOfDisk(file_trouble(error).message, _traceback(error)))
         except Exception as error:
             # A bug must end the reply and not the engine; the traceback goes to the details, without chat text.
             message = say(
                 "Tenon made a mistake and stopped this reply: try again, and report it if it comes back."
             )
-            self._fail(command.request_id, "InternalError", message, _traceback(error))
+            report = ErrorReport("InternalError", message, _traceback(error))
+            self._on_event(Failed(command.request_id, report))
         finally:
             self._cancelled.discard(command.request_id)
 
@@ -294,27 +287,18 @@ class Engine:
             gc.collect()
             self._on_event(ModelUnloaded())
 
-    def _fail_short(self, command: _Request, error: OutOfMemory) -> None:
-        """The host's memory was short, or its budget: say who holds it, and what context could be made smaller."""
-        asked = None
-        if isinstance(command, (Load, Generate, CheckDrafts, MakePlan)):
-            asked = command.options.context
-        context = asked or (0 if self._model is None else self._model.report.context)
-        # What other programs hold is of no account where the budget is too small.
-        memory = memory_shortage(error.short_bytes) if error.allowed is None else None
+    def _fail(self, command: _Request, error: TenonError) -> None:
+        """Tell of an error; where the host's memory was short, who holds it, and what context could be made smaller."""
         report = ErrorReport(
-            OutOfMemory.__name__,
-            error.message,
-            error.details,
-            error.exit_code,
-            context,
-            memory,
-            error.allowed,
+            type(error).__name__, error.message, error.details, error.exit_code, allowed=error.allowed
         )
+        if isinstance(error, OutOfMemory):
+            asked = None if isinstance(command, (ReportMachine, FindPairs)) else command.options.context
+            context = asked or (0 if self._model is None else self._model.report.context)
+            # What other programs hold is of no account where the budget is too small.
+            memory = memory_shortage(error.short_bytes) if error.allowed is None else None
+            report = replace(report, context=context, memory=memory)
         self._on_event(Failed(command.request_id, report))
-
-    def _fail(self, request_id: str, kind: str, message: str, details: str) -> None:
-        self._on_event(Failed(request_id, ErrorReport(kind, message, details)))
 
 
 def _traceback(error: Exception) -> str:

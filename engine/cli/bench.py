@@ -6,6 +6,7 @@ import argparse
 import json
 import queue
 from contextlib import closing
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.parser import add_json, add_load_options, load_options
@@ -71,7 +72,7 @@ def _bench(options: argparse.Namespace) -> int:
             benchmark.take(events.get())
     show_status()
     if options.json:
-        print(json.dumps(finished[0].as_json(), ensure_ascii=False))
+        print(json.dumps(asdict(finished[0]), ensure_ascii=False))
     else:
         print("\n".join(_table(finished[0].rows)))
     return 130 if finished[0].cancelled else 0
