@@ -17,8 +17,7 @@ import torch
 from engine.advice import read_advice
 from engine.errors import Cancelled, OutOfDeviceMemory, OutOfDisk, OutOfMemory, TenonError, WeightsUnreadable
 from engine.file_trouble import file_trouble
-from engine.hub.installed import cache_folder, find_model
-from engine.hub.model_folders import models_folder
+from engine.hub.installed import find_model
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import (
     Cancel,
@@ -238,13 +237,13 @@ class Engine:
 
     def _report_machine(self, command: ReportMachine) -> None:
         if not command.measure:
-            report = read_report(models_folder(), cache_folder())
+            report = read_report()
         else:
 
             def progress(what: str, share: float) -> None:
                 self._on_event(MeasuringProgress(command.request_id, what, share))
 
-            report = measure_report(models_folder(), cache_folder(), progress, self._check, again=True)
+            report = measure_report(progress, self._check, again=True)
         self._on_event(MachineReported(command.request_id, report))
 
     def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, Settled, float | None]:

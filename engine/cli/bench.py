@@ -40,18 +40,12 @@ def add_to(commands: Any) -> None:
 def _bench(options: argparse.Namespace) -> int:
     from engine import Engine
     from engine.benchmark import Benchmark, BenchmarkFinished, BenchmarkProgress
-    from engine.hub.installed import cache_folder
-    from engine.hub.model_folders import models_folder
     from engine.modes import MODES
     from engine.planning.hardware_report import measure_report
     from engine.planning.model_planner import model_planner
 
     wanted = load_options(options, threads=options.threads)
-    measure_report(
-        models_folder(),
-        cache_folder(),
-        lambda what, share: show_status(f"Measuring the machine ({share:.0%}) {what}"),
-    )
+    measure_report(lambda what, share: show_status(f"Measuring the machine ({share:.0%}) {what}"))
     plan = model_planner(wanted).plan
     modes = options.modes or [mode.mode for mode in plan.modes if mode.mode in MODES and not mode.refusal]
     events: queue.Queue[Event] = queue.Queue()

@@ -29,15 +29,13 @@ def add_to(commands: Any) -> None:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from engine.hub.installed import cache_folder
-    from engine.hub.model_folders import models_folder
     from engine.planning.hardware_report import measure_report
 
     def progress(what: str, share: float) -> None:
         show_status(f"Measuring: {what} ({share:.0%})" if what else "")
 
     try:
-        report = measure_report(models_folder(), cache_folder(), progress, again=options.measure)
+        report = measure_report(progress, again=options.measure)
     except KeyboardInterrupt:
         print("\ntenon: Stopped; nothing was kept.", file=sys.stderr)
         return 130

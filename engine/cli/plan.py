@@ -35,8 +35,6 @@ def add_to(commands: Any) -> None:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from engine.hub.installed import cache_folder
-    from engine.hub.model_folders import models_folder
     from engine.planning.hardware_report import measure_report
     from engine.planning.model_planner import model_planner
 
@@ -44,7 +42,7 @@ def _plan(options: argparse.Namespace) -> int:
     report = None if options.machine is None else _read_machine(options.machine)
     if report is None:
         show_status("Measuring the machine, if it is the first time ...")
-        measure_report(models_folder(), cache_folder())
+        measure_report()
         show_status()
     plan = model_planner(wanted, report, _find).plan
     if options.json:

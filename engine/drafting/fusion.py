@@ -6,7 +6,7 @@ joins the feature of position i with the token at position i + 1, and guesses th
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import torch
 from torch import Tensor
@@ -16,23 +16,28 @@ from engine.model.linear import LinearMap
 from engine.model.norm import Norm
 
 
-class Fusion(Protocol):
-    """The draft's way in."""
+class Fusion(ABC):
+    """The draft's way in.
 
-    @property
-    def join(self) -> LinearMap | None:
-        """The one matrix that maps [embedding; feature] to the residual stream; None where there is more to it."""
-        ...
+    Attributes:
+        join: The one matrix that maps [embedding; feature] to the residual stream; None where there is more to it.
+    """
+
+    join: LinearMap | None = None
+
+    def __init__(self, *parts: Norm | LinearMap | None) -> None:
+        self._parts = parts
 
     @property
     def size_bytes(self) -> int:
         """Bytes of its weights."""
-        ...
+        return sum(part.size_bytes for part in self._parts if part is not None)
 
     def reduce(self, target_features: Tensor) -> Tensor:
         """Hidden rows of the target, (n, k * target's h), as features of the draft's width, (n, h)."""
-        ...
+        return target_features
 
+    @abstractmethod
     def __call__(self, embedding: Tensor, features: Tensor) -> tuple[Tensor, Tensor | None]:
         """Join (n, h) embeddings with (n, h) features.
 
@@ -40,10 +45,9 @@ class Fusion(Protocol):
             The residual stream (n, h) that enters the first block, and what that block's attention maps, (n, in),
             or None where it is the stream itself.
         """
-        ...
 
 
-class EagleFusion:
+class EagleFusion(Fusion):
     """One matrix over both side by side: fc([embedding; feature]), EAGLE-1 and EAGLE-2.
 
     Args:
@@ -51,23 +55,15 @@ class EagleFusion:
     """
 
     def __init__(self, fc: LinearMap) -> None:
+        super().__init__(fc)
         self.join: LinearMap = fc
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of its weights."""
-        return self.join.size_bytes
-
-    def reduce(self, target_features: Tensor) -> Tensor:
-        """The target's features as they are."""
-        return target_features
 
     def __call__(self, embedding: Tensor, features: Tensor) -> tuple[Tensor, Tensor | None]:
         """Join by one linear map."""
         return self.join(torch.cat((embedding, features), -1)), None
 
 
-class DovetailFusion:
+class DovetailFusion(Fusion):
     """Dynamic gated fusion: a gate z in (0, 1) weighs both for each channel. Dovetail, section III-B, figure 6.
 
     h1 = W_1 feature, h2 = SiLU(W_2 norm(embedding)), z = sigmoid(W_z [h1; h2]), out = z h1 + (1 - z) h2. The norm and
@@ -80,25 +76,10 @@ class DovetailFusion:
         gate_map: W_z, 2 h -> h.
     """
 
-    join = None
-
     def __init__(self, norm: Norm, feature_map: LinearMap, token_map: LinearMap, gate_map: LinearMap) -> None:
-        self._norm, self._feature_map, self._token_map, self._gate_map = (
-            norm,
-            feature_map,
-            token_map,
-            gate_map,
-        )
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of its weights."""
-        maps = (self._feature_map, self._token_map, self._gate_map)
-        return self._norm.size_bytes + sum(part.size_bytes for part in maps)
-
-    def reduce(self, target_features: Tensor) -> Tensor:
-        """The target's features as they are."""
-        return target_features
+        super().__init__(norm, feature_map, token_map, gate_map)
+        self._norm, self._feature_map = norm, feature_map
+        self._token_map, self._gate_map = token_map, gate_map
 
     def __call__(self, embedding: Tensor, features: Tensor) -> tuple[Tensor, Tensor | None]:
         """Join by a gate."""
@@ -108,7 +89,7 @@ class DovetailFusion:
         return torch.lerp(token, feature, gate), None
 
 
-class Eagle3Fusion:
+class Eagle3Fusion(Fusion):
     """EAGLE-3: the first block's attention maps [norm(embedding); norm(feature)], and the feature is the residual.
 
     Args:
@@ -119,8 +100,6 @@ class Eagle3Fusion:
         norm_before_residual: The normalised feature enters the residual stream, not the feature itself.
     """
 
-    join = None
-
     def __init__(
         self,
         fc: LinearMap,
@@ -129,15 +108,10 @@ class Eagle3Fusion:
         target_norm: Norm | None,
         norm_before_residual: bool,
     ) -> None:
+        super().__init__(fc, embedding_norm, feature_norm, target_norm)
         self._fc, self._target_norm = fc, target_norm
         self._embedding_norm, self._feature_norm = embedding_norm, feature_norm
         self._norm_before_residual = norm_before_residual
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of its weights."""
-        norms = (self._embedding_norm, self._feature_norm, self._target_norm)
-        return self._fc.size_bytes + sum(norm.size_bytes for norm in norms if norm is not None)
 
     def reduce(self, target_features: Tensor) -> Tensor:
         """Several layers' rows to one feature. The draft's own output needs none of this."""

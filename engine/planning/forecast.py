@@ -12,8 +12,6 @@ from engine.drafting.kind import DraftKind
 from engine.drafting.kinds import read_draft
 from engine.errors import CheckpointError, TenonError
 from engine.hub.bundled import paired_draft
-from engine.hub.installed import cache_folder
-from engine.hub.model_folders import models_folder
 from engine.messages import (
     Basis,
     LoadOptions,
@@ -58,7 +56,7 @@ def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
         CheckpointError: there is no such model, or its config cannot be used.
         InvalidOption: a value is out of its range.
     """
-    report = _without_model(read_report(models_folder(), cache_folder()), held_bytes)
+    report = _without_model(read_report(), held_bytes)
     auto = replace(options, mode=AUTO)
     planner = model_planner(auto, report, this_machine=True)
     taken = settle(auto, planner).plan
@@ -101,7 +99,7 @@ def predictions(command: PredictModels, check: Callable[[], None]) -> Iterator[M
         command: The models, and what the person has settled.
         check: Called between models; what it raises ends the work.
     """
-    report = _usual(read_report(models_folder(), cache_folder()))
+    report = _usual(read_report())
     for model in command.models:
         check()
         yield ModelPredicted(command.request_id, model.reference, predict(model, command.options, report))

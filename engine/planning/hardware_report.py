@@ -13,6 +13,8 @@ from pathlib import Path
 import torch
 
 from engine.cached_json import read_cached, write_cached
+from engine.hub.installed import cache_folder
+from engine.hub.model_folders import models_folder
 from engine.kernels import library
 from engine.messages.machine import MachineReport, Speeds, TorchBuild
 from engine.placement.device_layer import half_type
@@ -30,7 +32,7 @@ from engine.planning.probes.processor import read_processor
 _FILE_NAME = "hardware-speeds.json"
 
 
-def read_report(models_folder: Path, cache_folder: Path) -> MachineReport:
+def read_report() -> MachineReport:
     """This machine now, in some milliseconds, with the speeds that are kept for it."""
     report = MachineReport(
         machine=_machine_name(),
@@ -38,17 +40,15 @@ def read_report(models_folder: Path, cache_folder: Path) -> MachineReport:
         processor=read_processor(),
         memory=read_host_memory(),
         gpus=read_gpus(),
-        disks=(read_disk("models", models_folder), read_disk("cache", cache_folder)),
+        disks=(read_disk("models", models_folder()), read_disk("cache", cache_folder())),
         power=read_power(),
         torch=TorchBuild(str(torch.__version__), torch.version.cuda, torch.version.hip),
         kernels=library.available(),
     )
-    return replace(report, speeds=_kept_speeds(report, cache_folder))
+    return replace(report, speeds=_kept_speeds(report))
 
 
 def measure_report(
-    models_folder: Path,
-    cache_folder: Path,
     progress: Callable[[str, float], None] = lambda what, share: None,
     check: Callable[[], None] = lambda: None,
     again: bool = False,
@@ -56,19 +56,17 @@ def measure_report(
     """This machine with its speeds, measured where none are kept for it. That takes a few seconds.
 
     Args:
-        models_folder: Holds models.
-        cache_folder: Keeps the speeds.
         progress: Called with what is measured next and the share that is done.
         check: Called often; raises to cancel.
         again: Measure even where speeds are kept.
     """
-    report = read_report(models_folder, cache_folder)
+    report = read_report()
     if report.speeds is not None and not again:
         return report
     if again:
-        kernel_table.forget(cache_folder)
-    speeds = _measure(report, cache_folder, progress, check)
-    write_cached(cache_folder / _FILE_NAME, {hardware_hash(report): asdict(speeds)})
+        kernel_table.forget(cache_folder())
+    speeds = _measure(report, progress, check)
+    write_cached(cache_folder() / _FILE_NAME, {hardware_hash(report): asdict(speeds)})
     return replace(report, speeds=speeds)
 
 
@@ -83,7 +81,6 @@ def hardware_hash(report: MachineReport) -> str:
 
 def _measure(
     report: MachineReport,
-    cache_folder: Path,
     progress: Callable[[str, float], None],
     check: Callable[[], None],
 ) -> Speeds:
@@ -100,7 +97,7 @@ def _measure(
     threads = torch.get_num_threads()
     torch.set_num_threads(report.processor.usable_cores)
     try:
-        host = measure_host(cache_folder, next_step, check, report.memory.available_bytes)
+        host = measure_host(cache_folder(), next_step, check, report.memory.available_bytes)
     finally:
         torch.set_num_threads(threads)
     gpus = {}
@@ -120,9 +117,9 @@ def _measure(
     return Speeds(now, host, gpus, disks, others.busy)
 
 
-def _kept_speeds(report: MachineReport, cache_folder: Path) -> Speeds | None:
+def _kept_speeds(report: MachineReport) -> Speeds | None:
     try:
-        return from_plain(Speeds, read_cached(cache_folder / _FILE_NAME)[hardware_hash(report)])
+        return from_plain(Speeds, read_cached(cache_folder() / _FILE_NAME)[hardware_hash(report)])
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -10,7 +10,6 @@ from engine.drafting.kinds import read_draft
 from engine.drafting.match_chances import MatchChances
 from engine.hub.bundled import paired_draft
 from engine.hub.installed import cache_folder, find_model
-from engine.hub.model_folders import models_folder
 from engine.messages import LoadOptions, MachineReport, PromptKind, RoundRecord
 from engine.modes import MODES
 from engine.placement import PlacementPlan
@@ -121,7 +120,7 @@ def model_planner(
     """
     target = target_facts(options.model, find(options.model))
     own = report is None or this_machine
-    machine = read_report(models_folder(), cache_folder()) if report is None else report
+    machine = read_report() if report is None else report
     reference = options.draft or paired_draft(options.model)
     if reference is None:
         return ModelPlanner(machine, target, None, options, own)

@@ -24,7 +24,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Here:
     """Lets a report be this machine's; nothing is held on its GPU."""
 
     def become(report: MachineReport) -> None:
-        monkeypatch.setattr(forecast_module, "read_report", lambda models, cache: report)
+        monkeypatch.setattr(forecast_module, "read_report", lambda: report)
         monkeypatch.setattr(forecast_module, "held_device_bytes", lambda device: 0)
 
     return become

@@ -23,7 +23,7 @@ HOST = HostSpeed(30e9, 2e-6, {"q8_0": FormatSpeed(30e9, 100e9, 0.2)})
 
 
 @pytest.fixture
-def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was measured, by stand-ins that take no time."""
     done: list[str] = []
 
@@ -36,31 +36,30 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         done.append(folder.name)
         return 1e9
 
+    monkeypatch.setattr(hardware_report, "models_folder", lambda: tmp_path / "models")
+    monkeypatch.setattr(hardware_report, "cache_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr(hardware_report, "measure_host", host)
     monkeypatch.setattr(hardware_report, "read_bytes_per_s", disk)
     return done
 
 
-def test_measured_once_kept_and_again_on_request(tmp_path: Path, measured: list[str]) -> None:
-    models, cache = tmp_path / "models", tmp_path / "cache"
-    assert read_report(models, cache).speeds is None
+def test_measured_once_kept_and_again_on_request(measured: list[str]) -> None:
+    assert read_report().speeds is None
     seen: list[float] = []
-    first = measure_report(models, cache, lambda what, share: seen.append(share))
+    first = measure_report(lambda what, share: seen.append(share))
     assert measured[:3] == ["host", "models", "cache"]
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
-    assert read_report(models, cache).speeds == first.speeds == measure_report(models, cache).speeds
+    assert read_report().speeds == first.speeds == measure_report().speeds
     assert measured.count("host") == 1
-    measure_report(models, cache, again=True)
+    measure_report(again=True)
     assert measured.count("host") == 2
 
 
-def test_other_hardware_is_measured_anew(
-    tmp_path: Path, measured: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = measure_report(tmp_path, tmp_path)
+def test_other_hardware_is_measured_anew(measured: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    first = measure_report()
     monkeypatch.setattr(hardware_report, "_machine_name", lambda: "another")
-    second = read_report(tmp_path, tmp_path)
+    second = read_report()
     assert second.speeds is None
     assert hardware_hash(first) != hardware_hash(second)
 
@@ -69,31 +68,31 @@ def test_other_hardware_is_measured_anew(
 def test_speeds_of_another_version_are_measured_again(
     speeds: object, tmp_path: Path, measured: list[str]
 ) -> None:
-    key = hardware_hash(measure_report(tmp_path, tmp_path))
-    write_cached(tmp_path / "hardware-speeds.json", {key: speeds})
-    assert read_report(tmp_path, tmp_path).speeds is None
-    assert measure_report(tmp_path, tmp_path).speeds is not None
+    key = hardware_hash(measure_report())
+    write_cached(tmp_path / "cache" / "hardware-speeds.json", {key: speeds})
+    assert read_report().speeds is None
+    assert measure_report().speeds is not None
 
 
 def test_damaged_speeds_are_measured_again(tmp_path: Path, measured: list[str]) -> None:
-    measure_report(tmp_path, tmp_path)
-    path = tmp_path / "hardware-speeds.json"
+    measure_report()
+    path = tmp_path / "cache" / "hardware-speeds.json"
     path.write_text(path.read_text().replace('"busy": false', '"busy": true'))
-    assert read_report(tmp_path, tmp_path).speeds is None
-    assert measure_report(tmp_path, tmp_path).speeds is not None
+    assert read_report().speeds is None
+    assert measure_report().speeds is not None
 
 
-def test_a_cancel_keeps_nothing(tmp_path: Path, measured: list[str]) -> None:
+def test_a_cancel_keeps_nothing(measured: list[str]) -> None:
     def check() -> None:
         raise Cancelled("")
 
     with pytest.raises(Cancelled):
-        measure_report(tmp_path, tmp_path, check=check)
-    assert read_report(tmp_path, tmp_path).speeds is None
+        measure_report(check=check)
+    assert read_report().speeds is None
 
 
-def test_a_report_survives_json(tmp_path: Path, measured: list[str]) -> None:
-    report = measure_report(tmp_path, tmp_path)
+def test_a_report_survives_json(measured: list[str]) -> None:
+    report = measure_report()
     assert from_plain(MachineReport, json.loads(json.dumps(asdict(report)))) == report
     damaged = json.loads(json.dumps(asdict(report)))
     damaged["memory"]["total_bytes"] = "much"
@@ -106,7 +105,10 @@ def test_a_report_survives_json(tmp_path: Path, measured: list[str]) -> None:
         from_plain(MachineReport, [])
 
 
-def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path: Path, measured: list[str]) -> None:
+def test_a_cache_that_cannot_be_written_is_no_obstacle(
+    tmp_path: Path, measured: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "file"
     file.touch()
-    assert isinstance(measure_report(tmp_path, file / "below"), MachineReport)
+    monkeypatch.setattr(hardware_report, "cache_folder", lambda: file / "below")
+    assert isinstance(measure_report(), MachineReport)

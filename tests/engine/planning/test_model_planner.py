@@ -26,7 +26,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Callable[[MachineReport], None]:
     """Lets a report be this machine's."""
 
     def become(report: MachineReport) -> None:
-        monkeypatch.setattr(model_planner_module, "read_report", lambda models, cache: report)
+        monkeypatch.setattr(model_planner_module, "read_report", lambda: report)
 
     return become
 
