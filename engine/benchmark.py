@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from engine.benchmark_prompts import STANDARD_PROMPTS
 from engine.messages import (
     Cancel,
     ChatMessage,
@@ -25,6 +24,35 @@ from engine.messages import (
     SamplingOptions,
 )
 
+#: A function to ask about.
+LONGEST_WORD = """```python
+def longest_word(words: list[str]) -> str:
+    best = ""
+    for word in words:
+        if len(word) > len(best):
+            best = word
+    return best
+```"""
+
+#: Four kinds, as speculation differs by them, with long answers.
+STANDARD_PROMPTS: dict[PromptKind, tuple[str, ...]] = {
+    "chat": (
+        "What is speculative decoding and why is it fast?",
+        "What is the difference between int8 and int4?",
+    ),
+    "code": (
+        "Write a Python function to count the words that start with b.",
+        f"Change the variable best to value in this code:\n{LONGEST_WORD}",
+    ),
+    "arithmetic": (
+        "Make a table of 8 products with price and number.",
+        "Calculate 45 + 32.",
+    ),
+    "instruction": (
+        "Write a plan for a trip to Rome for 3 days.",
+        "Write a shopping list for a soup for 4.",
+    ),
+}
 _GREEDY = SamplingOptions(temperature=0.0, repetition_penalty=1.0)
 # A reply after a load reads pages for the first time, which no later one does.
 _WARMING_TOKENS = 12

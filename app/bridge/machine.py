@@ -18,8 +18,14 @@ from app.chat.measuring import MeasuredMode, Measuring, Stage, time_left_s
 from app.settings.settings import Settings
 from app.storage.measured_modes import MeasuredModes
 from app.words import tr
-from engine.benchmark import Benchmark, BenchmarkEvent, BenchmarkFinished, BenchmarkProgress, BenchmarkRow
-from engine.benchmark_prompts import STANDARD_PROMPTS
+from engine.benchmark import (
+    STANDARD_PROMPTS,
+    Benchmark,
+    BenchmarkEvent,
+    BenchmarkFinished,
+    BenchmarkProgress,
+    BenchmarkRow,
+)
 from engine.errors import EngineStopped
 from engine.messages import (
     Cancel,

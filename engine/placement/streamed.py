@@ -158,7 +158,7 @@ class StreamedPlan(PlacementPlan):
             converted,
             kept,
             self.buffers,
-            _checked(source.check),
+            source.check,
         )
         return placement, source.checkpoint.folder if converted is None else converted.packed.path
 
@@ -186,7 +186,7 @@ class Streamed(Placement):
         converted: Holds its matrices in the types of the format; None where the checkpoint's own bytes will do.
         pinned: The layers that stay in memory.
         buffers: Of the ring, each for one layer.
-        on_wait: Called while the weights are read that stay; raises to cancel.
+        check: Called while the weights are read that stay; raises to cancel.
 
     Raises:
         WeightsUnreadable: The disk failed, or what was read is damaged.
@@ -200,7 +200,7 @@ class Streamed(Placement):
         converted: Converted | None,
         pinned: Collection[int],
         buffers: int,
-        on_wait: OnWait = no_work,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         self._checkpoint = checkpoint
         self._config = config
@@ -209,9 +209,6 @@ class Streamed(Placement):
         self._converted = converted
         self._source = converted or checkpoint
         refused = {} if converted is None else converted.refused
-
-        def check() -> None:
-            on_wait()
 
         self._verify([head_slot(config)], check)
         self.notes = self._load_outer(refused, check)

@@ -14,7 +14,6 @@ ROOT = Path(__file__).resolve().parents[2]
 RANKS = {
     "engine.cli": 11,
     "engine.benchmark": 10,
-    "engine.benchmark_prompts": 9,
     "engine.process": 10,
     "engine.engine": 9,
     "engine.reply": 8,

@@ -7,7 +7,7 @@ as people ask them, and figures in a table and in JSON, because a sum alone is o
 
 from __future__ import annotations
 
-from engine.benchmark_prompts import LONGEST_WORD
+from engine.benchmark import LONGEST_WORD
 
 _ADD = """```python
 def add_items(items: list[float]) -> float:
