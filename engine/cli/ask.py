@@ -39,7 +39,22 @@ _TEMPERATURE = (
     "0 is greedy: always the likeliest token (default: what the model's makers advise; where they advise nothing, 0.8 "
     "with top-k 40, top-p 0.95, min-p 0.05 and in a chat a repetition penalty of 1.1)"
 )
-_PENALTY = "makes the last 64 tokens less likely; 1 does nothing"
+_NUMBERS = (
+    ("--max-tokens", "N", int, "the reply's limit (default: the context's end)"),
+    ("--temperature", "T", float, _TEMPERATURE),
+    ("--top-p", "P", float, "keep the likeliest tokens up to this probability"),
+    ("--top-k", "K", int, "keep the K likeliest tokens; 0 keeps all"),
+    ("--min-p", "P", float, "keep tokens of at least this share of the best one's"),
+    ("--repetition-penalty", "R", float, "makes the last 64 tokens less likely; 1 does nothing"),
+    ("--seed", "S", int, "the same seed gives the same text"),
+    ("--threads", "N", int, "CPU threads (default: the usable physical cores)"),
+    (
+        "--gpu-layers",
+        "N",
+        int,
+        "most layers of the model in the GPU's memory (default: all that its budget takes)",
+    ),
+)
 _LOOPED = (
     "tenon: The reply was stopped, because it began to repeat itself; --no-loop-guard lets it go on, and a higher "
     "--temperature or --repetition-penalty makes it less likely."
@@ -61,18 +76,8 @@ def add_to(commands: Any) -> None:
     ask.add_argument("--mode", default="auto", help=f"{either(['auto', *MODES])} (default: %(default)s)")
     _add_mode_options(ask)
     ask.add_argument("--verify", default="sample-and-match", metavar="RULE", help=_VERIFY)
-    ask.add_argument(
-        "--max-tokens", metavar="N", type=int, help="the reply's limit (default: the context's end)"
-    )
-    ask.add_argument("--temperature", metavar="T", type=float, help=_TEMPERATURE)
-    ask.add_argument(
-        "--top-p", metavar="P", type=float, help="keep the likeliest tokens up to this probability"
-    )
-    ask.add_argument("--top-k", metavar="K", type=int, help="keep the K likeliest tokens; 0 keeps all")
-    ask.add_argument(
-        "--min-p", metavar="P", type=float, help="keep tokens of at least this share of the best one's"
-    )
-    ask.add_argument("--repetition-penalty", metavar="R", type=float, help=_PENALTY)
+    for flag, metavar, kind, text in _NUMBERS:
+        ask.add_argument(flag, metavar=metavar, type=kind, help=text)
     ask.add_argument(
         "--thinking",
         choices=("on", "off"),
@@ -89,18 +94,8 @@ def add_to(commands: Any) -> None:
         action="store_false",
         help="let a reply that repeats itself go on",
     )
-    ask.add_argument("--seed", metavar="S", type=int, help="the same seed gives the same text")
     ask.add_argument(
         "--stop", metavar="TEXT", action="append", default=[], help="end the reply here; may be repeated"
-    )
-    ask.add_argument(
-        "--threads", metavar="N", type=int, help="CPU threads (default: the usable physical cores)"
-    )
-    ask.add_argument(
-        "--gpu-layers",
-        metavar="N",
-        type=int,
-        help="most layers of the model in the GPU's memory (default: all that its budget takes)",
     )
     ask.add_argument("--system", metavar="TEXT", help="the system prompt")
     ask.add_argument(

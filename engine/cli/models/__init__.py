@@ -78,12 +78,15 @@ def _add_get(actions: Any) -> None:
     get.add_argument(
         "--revision", metavar="REV", default="main", help="a branch, tag or commit (default: %(default)s)"
     )
-    get.add_argument(
-        "--kind", choices=("target", "draft", "head"), help="what it is for (default: found out)"
-    )
+    _add_kind(get)
     get.add_argument("--name", metavar="NAME", help="what to call it (default: the repository's name)")
     get.add_argument("--dry-run", action="store_true", help="say what would be downloaded")
     add_json(get)
+
+
+def _add_kind(action: argparse.ArgumentParser) -> None:
+    kinds = ("target", "draft", "head")
+    action.add_argument("--kind", choices=kinds, help="what it is for (default: found out)")
 
 
 def _add_import(actions: Any) -> None:
@@ -98,9 +101,7 @@ def _add_import(actions: Any) -> None:
     import_.add_argument(
         "--name", metavar="NAME", help="what to call it (default: the folder's or file's name)"
     )
-    import_.add_argument(
-        "--kind", choices=("target", "draft", "head"), help="what it is for (default: found out)"
-    )
+    _add_kind(import_)
     import_.add_argument(
         "--for",
         dest="belongs_to",

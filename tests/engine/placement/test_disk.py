@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from engine.placement import disk
@@ -15,13 +16,16 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "makedev"), reason="block device
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine with a solid system disk, a partition of a spinning one, and a network drive inside that."""
-    (tmp_path / "mounts").write_text(
-        "20 1 8:1 / / rw shared:1 - ext4 /dev/solid rw\n"
-        f"21 20 8:17 / {tmp_path}/big\\040disk rw - ext4 /dev/turning1 rw\n"
-        f"22 21 0:40 / {tmp_path}/big\\040disk/far rw - nfs4 server:/export rw\n"
-        f"23 20 0:41 / {tmp_path}/memory rw - tmpfs tmpfs rw\n"
-        "broken line\n"
-    )
+    mounts = [
+        SimpleNamespace(device=device, mountpoint=str(tmp_path / place), fstype=kind)
+        for device, place, kind in (
+            ("/dev/turning1", "/", "ext4"),
+            ("/dev/solid", "/", "ext4"),
+            ("/dev/turning1", "big disk", "ext4"),
+            ("server:/export", "big disk/far", "nfs4"),
+            ("tmpfs", "memory", "tmpfs"),
+        )
+    ]
     solid, turning = tmp_path / "block" / "solid", tmp_path / "block" / "turning"
     for folder, value in ((solid, "0\n"), (turning, "1\n")):
         (folder / "queue").mkdir(parents=True)
@@ -38,7 +42,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return SimpleNamespace(st_rdev=devices[path]) if path in devices else stat(path)
 
     monkeypatch.setattr(disk.os, "stat", stat_device)
-    monkeypatch.setattr(disk, "_MOUNTS", tmp_path / "mounts")
+    monkeypatch.setattr(psutil, "disk_partitions", lambda all: mounts)
     monkeypatch.setattr(disk, "_BLOCK_DEVICES", numbers)
     return tmp_path
 
@@ -62,5 +66,10 @@ def test_a_virtual_disk_is_not_believed(machine: Path) -> None:
 def test_nothing_is_said_where_the_system_says_nothing(
     machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk, "_MOUNTS", machine / "absent")
+    def nothing(all: bool) -> list[object]:
+        raise FileNotFoundError("/proc")
+
+    monkeypatch.setattr(psutil, "disk_partitions", nothing)
+    assert disk_kind(machine / "model") is None
+    monkeypatch.setattr(psutil, "disk_partitions", lambda all: [])
     assert disk_kind(machine / "model") is None
