@@ -69,23 +69,17 @@ def no_drafts(values: Values, cost: RoundCost) -> Schedule:
     return FixedShape(DraftShape(0))
 
 
-@dataclass(frozen=True)
-class Mode:
-    """A recipe by name.
+@dataclass(frozen=True, kw_only=True)
+class Mode(ModeDescriptor):
+    """A recipe, and what a person is told of it.
 
     Attributes:
-        name: As ``--mode`` takes it.
-        title: Its name in the window.
-        help: One sentence for menus.
         reason: Sentence on why it runs, where the person chose it.
         schedule: Makes the schedule of one reply from the mode's options and the cost of rounds so far.
         drafter: Makes the drafter of one reply from the worth of earlier matches in its texts; None for the draft that
             was loaded with the model, in a mode that takes one, and else for none.
         growth: Makes the limits of the loaded draft's drafts from the mode's options; None for a mode that needs none.
-        options: Its options, those shared with other modes included.
-        drafts: The kinds of draft that it takes; empty for a mode that needs none.
         placements: Places of the target's layers, the best first. A model that fits in none of these is streamed.
-        needs_gpu: It is about a GPU.
         looks_up: Its drafter finds tokens in the text, and is worth what such matches are.
         drafts_ahead: The draft goes on while the target waits for its weights.
         pointless: Reason why it gains nothing with layers in these places and at most so many of them on a GPU;
@@ -95,17 +89,11 @@ class Mode:
         wrong_draft: Reason why it takes some kinds of draft only, and which to choose; empty for a mode that takes all.
     """
 
-    name: str
-    title: str
-    help: str
     reason: str
     schedule: Callable[[Values, RoundCost], Schedule] = no_drafts
     drafter: Callable[[MatchChances], Drafter] | None = None
     growth: Callable[[Values], TreeShape | Pacing] | None = None
-    options: tuple[ModeOption, ...] = ()
-    drafts: tuple[str, ...] = ()
     placements: tuple[str, ...] = ("resident",)
-    needs_gpu: bool = False
     looks_up: bool = False
     drafts_ahead: bool = False
     pointless: Callable[[PlacementPlan, int | None], str] = lambda placement, gpu_layers: ""
