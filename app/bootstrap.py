@@ -18,7 +18,6 @@ from app.bridge.workspace import Workspace
 from app.diagnostics.log_files import log_folder
 from app.diagnostics.session_record import SessionRecord
 from app.settings.settings_file import chosen_language, config_folder
-from app.storage.location import data_folder
 from app.storage.private_files import close_to_others, keep_private
 from app.ui.language import speak
 from app.ui.main_window import MainWindow
@@ -129,7 +128,7 @@ def run(paths: Sequence[str] = ()) -> int:
         with suppress(OSError):
             close_to_others(folder)
     qt = _qt()
-    instance = SingleInstance(instance_name(data_folder()))
+    instance = SingleInstance(instance_name())
     if not instance.claim(paths):
         return 0
     record = SessionRecord(log_folder())
@@ -151,9 +150,7 @@ def run_self_test() -> tuple[int, str]:
     with tempfile.TemporaryDirectory(prefix="tenon-self-test-", ignore_cleanup_errors=True) as folder:
         os.environ.update({name: os.path.join(folder, name) for name in FOLDER_VARIABLES})
         qt = _qt()
-        instance = SingleInstance(
-            instance_name(data_folder())
-        )  # another one's windows are no business of this
+        instance = SingleInstance(instance_name())  # another one's windows are no business of this
         record = SessionRecord(log_folder())
         application = Application(qt, instance, record, ())
         test = SelfTest(application.workspace, version(), parent=application.window)

@@ -31,9 +31,7 @@ class Archive(QObject):
 
     Args:
         store: Used in the writer's thread alone.
-        writer: Does the work.
         kept: Whether conversations outlive the program; else nothing is imported or backed up.
-        settings: Say whether there is a backup each day.
         busy: Whether a reply is written, which a backup would keep from the disk.
     """
 
@@ -59,8 +57,7 @@ class Archive(QObject):
         self._settings = settings
         self._busy = busy
         self._tried_on: date | None = None
-        self.backup_timer = QTimer(self)
-        self.backup_timer.setInterval(_FIRST_BACKUP_MS)
+        self.backup_timer = QTimer(self, interval=_FIRST_BACKUP_MS)
         self.backup_timer.timeout.connect(self.back_up)
 
     def export(self, path: Path, conversation_id: int | None) -> None:

@@ -27,12 +27,7 @@ class AttachmentReader(QObject):
     def read(
         self, path: Path, then: Callable[[Attachment], None], failed: Callable[[TenonError], None]
     ) -> Callable[[], None]:
-        """Read a file.
-
-        Args:
-            path: The file.
-            then: Called with what it holds.
-            failed: Called instead with why it cannot be attached.
+        """Read a file; ``then`` is called with what it holds, or ``failed`` with why it cannot be attached.
 
         Returns:
             Ends the reading; neither is called then.

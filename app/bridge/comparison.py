@@ -29,10 +29,7 @@ class Comparison(QObject):
     """Two trials of the model in use, greedy, so that a lossless mode must say the same as any other.
 
     Args:
-        library: Where prompts of messages come from.
-        settings: The model and the system prompt.
         replies: No comparison runs beside one of them.
-        model: Asks the engine, and says what a request loads.
         machine: Nor beside measuring; where that is being stopped, the first trial waits for it.
 
     Attributes:
@@ -104,12 +101,7 @@ class Comparison(QObject):
     ) -> None:
         """Ask for both replies; `changed` follows as they come.
 
-        Args:
-            prompt: The person's turn.
-            modes: Names of the two modes.
-            max_tokens: Longest reply.
-            before: The turns before it; None for the system prompt of the settings.
-            attachments: The files that go along.
+        ``before`` are the turns before the prompt; None for the system prompt of the settings.
 
         Raises:
             EmptyPrompt: There is no prompt.

@@ -17,10 +17,8 @@ _log = logging.getLogger(__name__)
 def run(connection: Connection, serve: str, log_folder: Path | None) -> None:
     """Run an engine at the other end of a pipe.
 
-    Args:
-        connection: Commands come in, events go out.
-        serve: ``module:function`` that does the work until the pipe ends.
-        log_folder: Where it writes its log, and the place of a crash; None for nowhere.
+    ``serve`` is ``module:function`` that does the work until the pipe ends. The log and the place of a crash go into
+    ``log_folder``, None for nowhere.
     """
     if log_folder is not None:
         start_log(log_folder, ENGINE)

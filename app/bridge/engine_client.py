@@ -74,16 +74,13 @@ class EngineClient(QObject):
         self.ran_out_of_memory = False
         self._closed = False
         self._ready = False
-        self._asked = self._pinged = self._answered = (
-            0  # commands so far: all, before the last ping, and its answer
-        )
+        # Commands so far: all, before the last ping, and its answer.
+        self._asked = self._pinged = self._answered = 0
         self._cancelled = ""
         self._last_words: str | None = None  # what an engine that is killed has to say
-        self._cancel_timer = QTimer(self)
-        self._cancel_timer.setSingleShot(True)
-        self._cancel_timer.timeout.connect(self._give_up_waiting)
-        self._kill_timer = QTimer(self)
-        self._kill_timer.setSingleShot(True)
+        self._cancel_timer = QTimer(self, singleShot=True)
+        self._cancel_timer.timeout.connect(lambda: self.kill(""))
+        self._kill_timer = QTimer(self, singleShot=True)
         self._kill_timer.timeout.connect(self._leave)
         # Emitted in the hosts' threads, received in this object's.
         self._event.connect(self._receive, Qt.ConnectionType.QueuedConnection)
@@ -239,14 +236,8 @@ class EngineClient(QObject):
             self._questions.pop(request_id, None)
         if or_kill:
             self._cancelled = request_id
-            if (
-                self._ready
-            ):  # else it is importing its libraries, and a new one would have to do the same again
+            if self._ready:  # else it is importing its libraries, as a new one would have to
                 self._cancel_timer.start(self.cancel_timeout_ms)
-
-    @Slot()
-    def _give_up_waiting(self) -> None:
-        self.kill("")
 
     @Slot()
     def _leave(self) -> None:

@@ -20,12 +20,7 @@ _SENTENCE = mark("The engine neither computed nor answered, so it was ended and 
 
 
 class EngineWatch(QObject):
-    """Ends an engine that owes an answer, says nothing, and takes no processor's time either.
-
-    Args:
-        client: The engine.
-        model: Starts it again.
-    """
+    """Ends an engine that owes an answer, says nothing, and takes no processor's time either."""
 
     def __init__(self, client: EngineClient, model: ModelInEngine, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -34,8 +29,7 @@ class EngineWatch(QObject):
         self._silent_ticks = 0
         self._cpu_s = 0.0
         self._restart = False
-        self.timer = QTimer(self)
-        self.timer.setInterval(TICK_MS)
+        self.timer = QTimer(self, interval=TICK_MS)
         self.timer.timeout.connect(self.tick)
         self.timer.start()
         client.event_received.connect(self._hear)

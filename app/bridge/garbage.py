@@ -25,8 +25,7 @@ class GarbageInWindowThread(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rounds = 0
-        self._timer = QTimer(self)
-        self._timer.setInterval(_INTERVAL_MS)
+        self._timer = QTimer(self, interval=_INTERVAL_MS)
         self._timer.timeout.connect(self._collect)
         self._timer.start()
         GarbageInWindowThread._users += 1

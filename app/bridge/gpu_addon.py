@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.bridge.worker import Worker
 from app.chat.gpu_support import GpuState, GpuStep, GpuSupport
 from app.words import tr
 from engine.errors import Cancelled, TenonError
@@ -18,8 +17,6 @@ from engine.errors import Cancelled, TenonError
 if TYPE_CHECKING:
     from engine.gpu_addon.installation import AddonPlan, AddonProgress
     from engine.hub.download.stop import StopSignal
-
-_log = logging.getLogger(__name__)
 
 _PROGRESS_EVERY_S = 0.1
 _CLOSING_S = 0.3
@@ -39,7 +36,7 @@ class GpuAddon(QObject):
         self._support = GpuSupport()
         self._plan: AddonPlan | None = None
         self._stop: StopSignal | None = None
-        self._thread: threading.Thread | None = None
+        self._worker = Worker("gpu-support", self, _mistake)
         self._closed = False
         self._told.connect(self._tell)
 
@@ -81,8 +78,7 @@ class GpuAddon(QObject):
         """Pause, and tell nothing any more."""
         self._closed = True
         self.pause()
-        if self._thread is not None:
-            self._thread.join(_CLOSING_S)
+        self._worker.close(_CLOSING_S)
 
     def _begin(self, step: GpuStep, job: Callable[[GpuSupport], GpuSupport]) -> None:
         """Do something in a thread, unless something is being done."""
@@ -95,26 +91,14 @@ class GpuAddon(QObject):
             self._stop = StopSignal()
         now = replace(before, state="fetching") if step == "receiving" else before
         self._tell(replace(now, step=step, done_bytes=0, total_bytes=0))
-        self._thread = threading.Thread(
-            target=self._work, args=(job, before), name="gpu-support", daemon=True
-        )
-        self._thread.start()
 
-    def _work(self, job: Callable[[GpuSupport], GpuSupport], before: GpuSupport) -> None:
-        try:
-            after = job(before)
-        except Cancelled:
-            after = replace(before, state="paused", disk_bytes=self._disk_bytes())
-        except TenonError as error:
-            after = replace(before, state="failed", sentence=error.message, disk_bytes=self._disk_bytes())
-        except Exception:
-            _log.exception("GPU support failed")
-            sentence = tr(
-                "Something unexpected went wrong with GPU support: try again, or look into the log."
-            )
-            after = replace(before, state="failed", sentence=sentence)
-        if not self._closed:
-            self._told.emit(replace(after, step="", done_bytes=0, total_bytes=0))
+        def done(after: GpuSupport) -> None:
+            self._tell(replace(after, step="", done_bytes=0, total_bytes=0))
+
+        def failed(error: TenonError) -> None:
+            done(replace(before, state="failed", sentence=error.message))
+
+        self._worker.run(lambda: self._outcome(job, before), done, failed)
 
     @Slot(object)
     def _tell(self, support: GpuSupport) -> None:
@@ -123,6 +107,14 @@ class GpuAddon(QObject):
             self.changed.emit(support)
 
     # --- in the thread --------------------------------------------------------------------------------------------
+
+    def _outcome(self, job: Callable[[GpuSupport], GpuSupport], before: GpuSupport) -> GpuSupport:
+        try:
+            return job(before)
+        except Cancelled:
+            return replace(before, state="paused", disk_bytes=self._disk_bytes())
+        except TenonError as error:
+            return replace(before, state="failed", sentence=error.message, disk_bytes=self._disk_bytes())
 
     def _look(self, restart: bool) -> GpuSupport:
         from engine.gpu_addon.status import read_status
@@ -193,3 +185,9 @@ class GpuAddon(QObject):
         from engine.gpu_addon.installed_addon import removable_bytes
 
         return removable_bytes()
+
+
+def _mistake(details: str) -> TenonError:
+    return TenonError(
+        tr("Something unexpected went wrong with GPU support: try again, or look into the log."), details
+    )

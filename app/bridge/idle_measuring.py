@@ -28,13 +28,6 @@ class IdleMeasuring(IdleWatch):
 
     The first question stops what the welcome page measures, and so it does here; it is taken up again later. What
     the person stopped, and what failed, is not begun again in this session.
-
-    Args:
-        client: Each of its events counts as use.
-        model: Nothing is measured before it is loaded.
-        replies: The first of them stops it.
-        machine: Measures.
-        clock: Seconds.
     """
 
     def __init__(

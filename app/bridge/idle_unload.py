@@ -18,15 +18,7 @@ _LOOK_MS = 15_000
 
 
 class IdleUnload(IdleWatch):
-    """Looks every few seconds whether `Settings.idle_unload_minutes` have passed.
-
-    Args:
-        settings: Read at each look.
-        client: Each of its events counts as use.
-        model: Rests.
-        replies: While one is to come, nothing rests.
-        clock: Seconds.
-    """
+    """Looks every few seconds whether `Settings.idle_unload_minutes` have passed without an event or a reply."""
 
     def __init__(
         self,

@@ -15,8 +15,6 @@ class IdleWatch(QObject):
 
     Args:
         client: Each of its events counts as use.
-        look_ms: How often the timer fires.
-        clock: Seconds.
     """
 
     def __init__(
@@ -30,8 +28,7 @@ class IdleWatch(QObject):
         self._clock = clock
         self._used = clock()
         client.event_received.connect(self.note_use)
-        self.timer = QTimer(self)
-        self.timer.setInterval(look_ms)
+        self.timer = QTimer(self, interval=look_ms)
         self.timer.start()
 
     @property

@@ -35,8 +35,6 @@ class Inspection(QObject):
     """Follows every reply, so that the latest ones can be looked at when they are done.
 
     Args:
-        replies: Tells of every event of a reply.
-        model: What is in memory.
         plans: What is predicted; asked for while somebody looks.
         modes: Asked for every mode, with the reason where it cannot run.
         keep: Takes a reply's id and how it was made, once it is finished.

@@ -122,11 +122,11 @@ class Journal(QObject):
     def delete_messages(self, conversation_id: int, message_ids: tuple[int, ...]) -> None:
         """Mark messages as deleted, and write which path is shown now."""
         self.save(conversation_id)
-        self._change(lambda: self._store.delete_messages(message_ids))
+        self._change(lambda: self._store.set_messages_deleted(message_ids, True))
 
     def undelete_messages(self, conversation_id: int, message_ids: tuple[int, ...]) -> None:
         """Take that mark away, and write which path is shown now."""
-        self._change(lambda: self._store.undelete_messages(message_ids))
+        self._change(lambda: self._store.set_messages_deleted(message_ids, False))
         self.save(conversation_id)
 
     def erase_messages(self, message_ids: tuple[int, ...]) -> None:
@@ -158,13 +158,9 @@ class Journal(QObject):
         """Erase a preset."""
         self._change(lambda: self._store.delete_preset(name))
 
-    def hide(self, conversation_id: int) -> None:
-        """Mark a conversation as deleted."""
-        self._change(lambda: self._store.hide(conversation_id))
-
-    def unhide(self, conversation_id: int) -> None:
-        """Take that mark away."""
-        self._change(lambda: self._store.unhide(conversation_id))
+    def set_deleted(self, conversation_id: int, deleted: bool) -> None:
+        """Mark a conversation as deleted, or take that mark away."""
+        self._change(lambda: self._store.set_deleted(conversation_id, deleted))
 
     def erase(self, conversation_id: int) -> None:
         """Erase a hidden conversation."""

@@ -63,8 +63,7 @@ class ModelInEngine(QObject):
     def ensure_engine(self) -> None:
         """Start the engine unless it runs."""
         if not self._client.running:
-            starting = replace(self.state, phase=EnginePhase.STARTING, fraction=None, sentence="")
-            self._show(replace(starting, trouble=None, resting=False))
+            self._show(self.state.starting())
             self._client.start()
 
     def bring_in(self, reply_runs: bool) -> None:

@@ -19,10 +19,6 @@ _RETRY_MS = 5000
 class SavedSettings(QObject):
     """Keeps the settings in their file.
 
-    Args:
-        folder: Where the file lies.
-        writer: Writes it.
-
     Attributes:
         settings: Assigning to one of them saves it.
         problems: What was wrong with the file, in sentences.
@@ -36,8 +32,7 @@ class SavedSettings(QObject):
         self._writer = writer
         self.settings, self.problems = self._file.read()
         self.settings.on_change = self._changed
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._save)
         self._writing = False
         self._unsaved = False

@@ -88,14 +88,7 @@ class SelfTestReport:
 
 
 class SelfTest(QObject):
-    """Asks the bundled model one question as soon as the window is there, and notes when each thing happens.
-
-    Args:
-        workspace: That of the window.
-        version: Tenon's, for the report.
-        question: What to ask.
-        timeout_s: When to give up.
-    """
+    """Asks the bundled model one question as soon as the window is there, and notes when each thing happens."""
 
     asked = Signal(int)  # the conversation, to be shown
     finished = Signal()  # the report is complete
@@ -118,8 +111,7 @@ class SelfTest(QObject):
         workspace.replies.text_changed.connect(self._text_changed)
         workspace.replies.message_changed.connect(self._message_changed)
         workspace.notice.connect(self.report.notices.append)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._give_up)
         self._timer.start(int(timeout_s * 1000))
 

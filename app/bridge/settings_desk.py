@@ -23,15 +23,7 @@ _NO_GPU = mark("There is no GPU that Tenon can use here.")
 
 
 class SettingsDesk(QObject):
-    """Answers the dialog, reads and writes its files.
-
-    Args:
-        settings: The settings in force.
-        model: What is in memory.
-        writer: Reads and writes files.
-        network: Where mirror and proxy go.
-        data_folder: Where chats and their backups lie.
-    """
+    """Answers the dialog, reads and writes its files."""
 
     exported = Signal(str, str)  # the file, and why there is none; empty when there is
     imported = Signal(object, str)  # ImportedSettings, or None and why

@@ -19,14 +19,7 @@ from app.chat.title import title_of
 
 
 class Shelf(QObject):
-    """Changes conversations in the library and tells the journal.
-
-    Args:
-        library: Changed first.
-        journal: Told of each change.
-        replies: Stopped where a conversation goes.
-        presets: Those that the database holds.
-    """
+    """Changes conversations in the library first, then tells the journal; replies stop where a conversation goes."""
 
     changed = Signal()  # the list, titles or options
     presets_changed = Signal()
@@ -130,7 +123,7 @@ class Shelf(QObject):
             return
         self._replies.stop(conversation_id)
         self._library.hide(conversation_id, time.time())
-        self._journal.hide(conversation_id)
+        self._journal.set_deleted(conversation_id, True)
         self._deleted.append(conversation_id)
         self.changed.emit()
 
@@ -146,7 +139,7 @@ class Shelf(QObject):
         """Take a conversation out of the trash; returns whether it was there."""
         if not self._library.unhide(conversation_id):
             return False
-        self._journal.unhide(conversation_id)
+        self._journal.set_deleted(conversation_id, False)
         self.changed.emit()
         return True
 

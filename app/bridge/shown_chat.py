@@ -14,9 +14,6 @@ _SHOWN_MS = 500
 class ShownChat(QObject):
     """Writes the chat's number before anything of it is laid out; a crash or a hang leaves it there.
 
-    Args:
-        folder: Where the mark lies.
-
     Attributes:
         brought_down: The chat that the run before was showing when it ended; None where it was done with that.
     """

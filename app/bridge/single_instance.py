@@ -21,6 +21,7 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 from PySide6.QtCore import QDir, QLockFile, QObject, Signal, Slot
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+from engine.hub.model_folders import data_folder
 from engine.json_text import read_json
 
 _log = logging.getLogger(__name__)
@@ -35,21 +36,21 @@ _STRANGER = "The socket %s belongs to another user: nothing was taken from it, n
 _TOKENS = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")
 
 
-def instance_name(data_folder: Path) -> str:
-    """The same for all starts of one person with one data folder: a path, or a name where sockets lie by default."""
+def instance_name(folder: Path | None = None) -> str:
+    """The name for a data folder, or (None) the usual one.
+
+    It is the same for all starts of one person with one data folder: a path, or a name where sockets lie by
+    default.
+    """
     person = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
-    digest = hashlib.sha256(f"{person}\n{data_folder.resolve()}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{person}\n{(folder or data_folder()).resolve()}".encode()).hexdigest()
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")  # of this person alone, and the same whatever TMPDIR is
     usable = bool(runtime) and os.access(runtime, os.W_OK)
     return str(Path(runtime if usable else "", f"tenon-{digest[:24]}"))
 
 
 class SingleInstance(QObject):
-    """A socket that the first window listens at. Conversations are kept safe by `Presence`, whoever comes.
-
-    Args:
-        name: `instance_name`.
-    """
+    """A socket that the first window listens at. Conversations are kept safe by `Presence`, whoever comes."""
 
     asked = Signal(object)  # list of str: what a second start is to open; empty where it is only to be seen
 

@@ -31,13 +31,7 @@ class Turns(QObject):
     """Changes conversations and queues the replies that this asks for.
 
     Args:
-        library: Changed first.
         journal: Told of each change; a reply is sent when what it answers is on the disk.
-        replies: Runs the replies.
-        shelf: Knows when a conversation was used.
-        open_chat: Knows what a new conversation sets for itself.
-        unsent: Written when something was sent.
-        settings: Name the model.
         first_free_id: Ids are given from here on.
         undo_ms: How long deleted messages can be brought back.
     """

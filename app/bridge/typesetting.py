@@ -36,12 +36,7 @@ def load() -> ModuleType:
 
 
 def typeset(library: ModuleType, formula: Formula) -> FormulaShape | None:
-    """A formula's drawing; None where the library cannot read it.
-
-    Args:
-        library: From `load`.
-        formula: What to typeset.
-    """
+    """A formula's drawing; None where the library cannot read it."""
     latex = _MATRIX_POWER.sub(r"{\1}", formula.latex)
     latex = latex.replace("<", r"\lt ").replace(">", r"\gt ")
     try:

@@ -52,10 +52,10 @@ from app.settings.settings import Settings
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
 from app.storage.kept_choice import KeptChoice
-from app.storage.location import data_folder as usual_data_folder
 from app.storage.measured_modes import MeasuredModes
 from app.words import tr
 from engine.errors import StorageError
+from engine.hub.model_folders import data_folder as usual_data_folder
 from engine.messages import DEFAULT_MODEL, ErrorReport, ModelAdvice
 
 # A little longer than the window offers to undo.
@@ -66,42 +66,13 @@ SEARCH_LIMIT = 50
 class Workspace(QObject):
     """Conversations, the running reply, the engine and the settings: makes the parts, and does what concerns several.
 
-    Nothing here waits for the engine, nor for the disk, except `close`, `search` and the first look into a
-    conversation.
+    The parts are its attributes, and the class of each says what it does. Nothing here waits for the engine, nor for
+    the disk, except `close`, `search` and the first look into a conversation.
 
     Args:
         data_folder: Where conversations lie; None for the usual place.
         config_folder: Where settings lie; None for the usual place.
         client: Another engine than the usual child process.
-
-    Attributes:
-        settings: Assigning to one of them saves it.
-        library: Every conversation, to be read.
-        shelf: Changes conversations: titles, folders, options, presets, the trash.
-        turns: Changes the turns of a conversation: send, edit, regenerate, delete.
-        replies: The replies in the making.
-        archive: Conversations as files.
-        model: The model in the engine, and the engine's state.
-        drafts: The drafts of the chosen model.
-        plans: What the engine predicts of every mode.
-        machine: What this machine has, and measuring it.
-        gpu_addon: GPU support: whether it is here, and fetching it.
-        model_store: Models on this computer, on their way, and to be had.
-        typesetter: Typesets formulas.
-        lexer_maker: Makes what code is coloured with.
-        attachment_reader: Reads files that are to go along with a message.
-        comparison: Two modes on one prompt.
-        settings_desk: What the dialog of settings needs beside them.
-        open_chat: The chat that is shown: its model and its options.
-        unsent: What is typed in each chat and not sent.
-        titles: Asks the model for titles.
-        shown_chat: Which chat is being shown, and which one the run before did not survive.
-        diagnostics: Texts about this installation.
-        power: Says that the computer runs on battery or is hot.
-        idle_unload: Takes a model out of memory that nobody uses.
-        idle_measuring: Measures this machine while nobody wants anything.
-        engine_watch: Ends an engine that does not answer.
-        inspection: How the latest replies were made, for the inspector.
     """
 
     notice = Signal(str)  # one sentence for the whole app

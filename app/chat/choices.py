@@ -49,12 +49,7 @@ def model_name(ref: str) -> str:
 
 
 def model_choices(recent_refs: Sequence[str], installed: Sequence[InstalledEntry] = ()) -> list[Choice]:
-    """The bundled model, the installed ones, then folders and GGUF files used lately; one that is gone says so.
-
-    Args:
-        recent_refs: Folders and files used lately.
-        installed: What is on this computer, the bundled model with it where it is there.
-    """
+    """The bundled model, the installed ones, then folders and GGUF files used lately; one that is gone says so."""
     choices = [
         Choice(entry.ref, model_name(entry.ref), tr("Built in: very small, quick, often wrong"))
         if entry.bundled

@@ -39,12 +39,7 @@ class Trial:
     problem: str = ""
 
     def after(self, event: Event, seconds: float) -> Trial:
-        """The trial that follows an event of its request.
-
-        Args:
-            event: The event.
-            seconds: Since the request was sent.
-        """
+        """The trial that follows an event of its request, so many seconds after that was sent."""
         if isinstance(event, PlanChosen):
             return replace(self, ran=event.plan.mode)
         if isinstance(event, ModeChanged):

@@ -13,9 +13,7 @@ from engine.messages import LoadOptions, SamplingOptions, Thinking, shared_optio
 def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
     """Load options for a model, as the settings are now for it.
 
-    Args:
-        settings: The settings.
-        ref: Another model than the chosen one; its own draft goes along.
+    ``ref`` is another model than the chosen one; its own draft goes along.
     """
     model = settings.model if ref is None else ref
     settings = settings.of_model(model)
@@ -53,13 +51,7 @@ class ReplyOptions:
 
 
 def reply_options(settings: Settings, ref: str, own: ConversationOptions) -> ReplyOptions:
-    """Sampling in force: what a conversation sets for itself, then the model's own, then what holds for all.
-
-    Args:
-        settings: The settings.
-        ref: The model that replies.
-        own: The conversation's.
-    """
+    """Sampling in force: what a conversation sets for itself, then the model's own, then what holds for all."""
     settings = settings.of_model(ref)
     sampling = SamplingOptions(**{one.name: getattr(settings, one.name) for one in fields(SamplingOptions)})
     return ReplyOptions(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any
 
 from engine.errors import EngineStopped
 from engine.messages import (
@@ -58,21 +59,27 @@ class EngineState:
     trouble: ErrorReport | None = None
     resting: bool = False
 
+    def _anew(self, **changes: Any) -> EngineState:
+        """The state with changes, and without what was to be told of the load before."""
+        told = {"fraction": None, "sentence": "", "trouble": None, "resting": False}
+        return replace(self, **{**told, **changes})
+
+    def starting(self) -> EngineState:
+        """The state when the process is started."""
+        return self._anew(phase=EnginePhase.STARTING)
+
     def with_model(self, ref: str, name: str, draft_name: str) -> EngineState:
         """The state when a model and a draft are the chosen ones that are not in memory."""
-        model = replace(self, model_ref=ref, model_name=name, draft_name=draft_name)
-        return replace(model, weights="", fraction=None, sentence="", trouble=None, resting=False)
+        return self._anew(model_ref=ref, model_name=name, draft_name=draft_name, weights="")
 
     def loading(self) -> EngineState:
         """The state when a load begins."""
-        loading = replace(self, phase=EnginePhase.LOADING, weights="", fraction=None, sentence="")
-        return replace(loading, trouble=None, resting=False)
+        return self._anew(phase=EnginePhase.LOADING, weights="")
 
     def stopped(self, sentence: str) -> EngineState:
         """The state when the process is gone."""
         trouble = ErrorReport(EngineStopped.__name__, sentence) if sentence else None
-        stopped = replace(self, phase=EnginePhase.STOPPED, weights="", fraction=None, sentence=sentence)
-        return replace(stopped, trouble=trouble, resting=False)
+        return self._anew(phase=EnginePhase.STOPPED, weights="", sentence=sentence, trouble=trouble)
 
     def after(self, event: Event) -> EngineState:
         """The state that follows an event; the same object when the event changes nothing."""
@@ -84,8 +91,7 @@ class EngineState:
             return replace(self.loading(), fraction=fraction)
         if isinstance(event, ModelLoaded):
             report = event.report
-            ready = replace(self, phase=EnginePhase.READY, model_name=report.name, weights=report.weights)
-            return replace(ready, fraction=None, sentence="", trouble=None, resting=False)
+            return self._anew(phase=EnginePhase.READY, model_name=report.name, weights=report.weights)
         if isinstance(event, ModelUnloaded) and self.phase is not EnginePhase.LOADING:
             return replace(self, phase=EnginePhase.IDLE, weights="", fraction=None)
         if self.phase is EnginePhase.LOADING and isinstance(event, (Finished, Failed)):

@@ -64,7 +64,7 @@ def find_formulas(markdown: str) -> list[FormulaPlace]:
         character = markdown[at]
         place = None
         if character == "`":
-            at = _behind_code(markdown, at)
+            at, _ = code_span(markdown, at)
             continue
         if character == "\\":
             mark = markdown[at : at + 2]
@@ -82,14 +82,14 @@ def find_formulas(markdown: str) -> list[FormulaPlace]:
     return found
 
 
-def _behind_code(markdown: str, at: int) -> int:
-    """Behind a code span that opens here, or behind its backticks where nothing closes it."""
+def code_span(markdown: str, at: int) -> tuple[int, str]:
+    """End and text of a code span that opens here; its backticks where nothing closes it."""
     opening = _CODE.match(markdown, at)
     assert opening is not None
     for closing in _CODE.finditer(markdown, opening.end()):
         if len(closing[0]) == len(opening[0]):
-            return closing.end()
-    return opening.end()
+            return closing.end(), markdown[opening.end() : closing.start()]
+    return opening.end(), opening[0]
 
 
 def _between(markdown: str, at: int, opening: str, closing: str) -> FormulaPlace | None:

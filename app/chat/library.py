@@ -44,23 +44,18 @@ class Library:
 
     # --- conversations ------------------------------------------------------------------------------------
 
-    def conversations(
-        self, contains: str = "", folder: str | None = None, archived: bool = False
-    ) -> list[Conversation]:
+    def conversations(self, contains: str = "", archived: bool = False) -> list[Conversation]:
         """Conversations to list: pinned ones first, then by their last use, the latest first.
 
         Args:
             contains: Only those whose title contains this, whatever its case.
-            folder: Only those in this folder, empty for those in none; None for all.
             archived: The archived ones instead of the others.
         """
         wanted = " ".join(contains.casefold().split())
         shown = [
             conversation
             for conversation in self.all_conversations()
-            if conversation.archived == archived
-            and folder in (None, conversation.folder)
-            and wanted in conversation.title.casefold()
+            if conversation.archived == archived and wanted in conversation.title.casefold()
         ]
         return sorted(shown, key=lambda one: (one.pinned, one.updated_at, one.id), reverse=True)
 

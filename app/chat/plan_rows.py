@@ -57,10 +57,7 @@ def plan_rows(
 ) -> list[PlanRow]:
     """The rows, fastest first, then modes of which nothing is known, then those that cannot run.
 
-    Args:
-        choices: Every mode, with the reason where it cannot be chosen.
-        predicted: Tokens per second by mode, as far as something was predicted.
-        measured: The same as replies of this model showed it.
+    Both mappings have tokens per second by mode: as predicted, and as replies of this model showed it.
     """
     rows = [
         PlanRow(choice.key, choice.title, predicted.get(choice.key), measured.get(choice.key), choice.problem)

@@ -46,9 +46,7 @@ def recommend(
     Each is larger and slower than the next. Where fewer than three of them are large enough to be of use and fast
     enough to read along, larger ones come in while they are bearable, then smaller ones.
 
-    Args:
-        models: Of the catalogue.
-        predictions: By reference; a model without one is not recommended.
+    A model of the catalogue without a prediction, by its reference, is not recommended.
     """
 
     def speed(model: ListedModel) -> float:

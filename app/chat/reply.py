@@ -29,10 +29,7 @@ def reply_after(reply: Message, event: Event, context_limit: int = 0) -> Message
 
     Text in progress (`TokensAdded`) is not handled here: it comes in bursts and is gathered first.
 
-    Args:
-        reply: The reply so far.
-        event: An event of its request.
-        context_limit: Tokens of context of the loaded model; 0 when not known.
+    ``context_limit`` is that of the loaded model in tokens; 0 when not known.
     """
     if isinstance(event, StatisticsUpdated):
         figures = _statistics(

@@ -40,9 +40,7 @@ class ReplyDetails:
     def of(cls, reply: Reply, kept_characters: int = 0) -> ReplyDetails:
         """Details from the engine's report of a finished reply.
 
-        Args:
-            reply: The report.
-            kept_characters: Characters of the message that stood there before.
+        So many characters of the message stood there before.
         """
         new = reply.new_characters
         return cls(

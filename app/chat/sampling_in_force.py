@@ -27,12 +27,7 @@ class InForce:
 
 
 def sampling_in_force(chosen: Mapping[str, Any], advice: ModelAdvice) -> dict[str, InForce]:
-    """Every number by its setting's name, as the engine settles them (engine/advice.py).
-
-    Args:
-        chosen: What the person has set by the settings' names, None for nothing.
-        advice: What the engine tells of the model.
-    """
+    """Every number by its setting's name, as engine/advice.py settles them; None in ``chosen`` is nothing chosen."""
     found = {}
     for name in ADVISED:
         value = chosen[name]

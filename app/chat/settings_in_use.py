@@ -16,13 +16,7 @@ TOLD_BY_ENGINE = frozenset(
 def settings_in_use(
     report: ModelReport | None, options: LoadOptions | None, running_mode: str
 ) -> dict[str, Any]:
-    """Values by the names of settings; what the engine does not tell is left out.
-
-    Args:
-        report: The model in memory.
-        options: What it was loaded with.
-        running_mode: The mode of its last reply, empty before there is one.
-    """
+    """Values by the names of settings; what the engine does not tell is left out."""
     if report is None or options is None:
         return {}
     in_use: dict[str, Any] = {

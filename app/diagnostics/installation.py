@@ -21,11 +21,7 @@ def version_of(package: str) -> str:
 
 
 def system_line(gpu: str | None) -> str:
-    """One line: Tenon's version, the system and the hardware in short.
-
-    Args:
-        gpu: As in `EngineState`.
-    """
+    """Tenon's version, the system and the hardware in one line; ``gpu`` is that of `EngineState`."""
     memory = psutil.virtual_memory()
     parts = [
         f"tenon {version_of('tenon') or 'from source'}",

@@ -16,13 +16,7 @@ from engine.messages import ErrorReport
 
 
 class Diagnostics:
-    """Texts for somebody who mends it; each call reads a few kilobytes.
-
-    Args:
-        log_folder: Folder of the logs.
-        data_folder: Folder of the conversations.
-        engine: Gives the engine's state now.
-    """
+    """Texts for somebody who mends it; each call reads a few kilobytes."""
 
     def __init__(self, log_folder: Path, data_folder: Path, engine: Callable[[], EngineState]) -> None:
         self.log_folder = log_folder

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import logging
+import os
+from contextlib import suppress
 from pathlib import Path
 
-from app.diagnostics.crash_record import RunMark, crash_trace, watch_hard_crashes
+import psutil
+
+from app.diagnostics.crash_record import crash_trace, watch_hard_crashes
 from app.diagnostics.log_files import WINDOW, start_log, stop_log
 
 _log = logging.getLogger(__name__)
 
 
 class SessionRecord:
-    """Begins the window's log and watches for crashes.
-
-    Args:
-        folder: Where logs lie.
+    """Begins the window's log and watches for crashes; a file is there as long as Tenon runs.
 
     Attributes:
-        ended_badly: Whether the run before ended without closing.
+        ended_badly: True if the run before is gone without having closed.
         crash_trace: Where that one crashed; empty where it was ended from outside.
     """
 
     def __init__(self, folder: Path) -> None:
         self.crash_trace = crash_trace(folder, WINDOW)
-        self._mark = RunMark(folder)
-        self.ended_badly = self._mark.left_behind
+        self._mark = folder / "running"
+        self.ended_badly = is_left_behind(self._mark)
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._mark.write_text(f"{os.getpid()} {_started(os.getpid())}", encoding="ascii")
         self._handler = start_log(folder, WINDOW)
         watch_hard_crashes(folder, WINDOW)
         _log.info("Tenon starts")
@@ -35,5 +39,25 @@ class SessionRecord:
     def close(self) -> None:
         """The window is closed as it should be."""
         _log.info("Tenon ends")
-        self._mark.remove()
+        with suppress(OSError):
+            self._mark.unlink()
         stop_log(self._handler)
+
+
+def is_left_behind(mark: Path) -> bool:
+    """True if a mark is of a process that is gone without having taken it away."""
+    try:
+        number, _, started = mark.read_text(encoding="ascii").partition(" ")
+        # A number may have been given again since; the time at which a process began tells them apart.
+        return _started(int(number)) != started
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError):
+        return True
+
+
+def _started(process_id: int) -> str:
+    try:
+        return f"{psutil.Process(process_id).create_time():.0f}"
+    except psutil.Error:
+        return "gone"

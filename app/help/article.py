@@ -1,14 +1,20 @@
-"""The articles, as they are written in assets/help: one Markdown file for each section."""
+"""The articles, as they are written in assets/help: one Markdown file for each section.
+
+``{memory}`` in one is filled with words about this computer; ``{do:new-chat}``, ``{setting:theme}`` and
+``{article:size}`` become links to a command, a setting and another article, each under the name that the window has.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "help"
 _HEAD = re.compile(r"^## (?P<title>.+?) \{#(?P<name>[a-z-]+)\}$", re.MULTILINE)
 _KEYWORDS = "Keywords: "
+_PLACEHOLDER = re.compile(r"\{(?:(?P<kind>[a-z]+):)?(?P<name>[a-z_-]+)\}")
 
 
 @dataclass(frozen=True)
@@ -20,7 +26,7 @@ class Article:
         title: What it is called.
         section: The section that it stands in.
         keywords: Other words that people use for it.
-        body: Markdown, with the placeholders of `app.help.placeholder`.
+        body: Markdown with placeholders.
     """
 
     name: str
@@ -28,6 +34,10 @@ class Article:
     section: str
     keywords: tuple[str, ...]
     body: str
+
+    def filled(self, word_for: Callable[[str, str], str]) -> str:
+        """The body with each placeholder replaced by the word for its kind, empty for none, and name."""
+        return _PLACEHOLDER.sub(lambda found: word_for(found["kind"] or "", found["name"]), self.body)
 
 
 def read_articles(folder: Path = FOLDER) -> tuple[Article, ...]:

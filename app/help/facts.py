@@ -5,12 +5,12 @@ They are in English, as the articles are, and so are their figures, whatever the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.chat.modes import known_modes, mode_title
-from app.chat.recommendation import Recommendation
+from app.chat.recommendation import Recommendation, fits
 from engine.messages import MachineReport, ModePrediction, PlanReport, Prediction
 
 # Slower than this is slower than most people read.
@@ -142,39 +142,39 @@ def _context(facts: HelpFacts) -> str:
 
 
 def _largest(facts: HelpFacts) -> str:
-    known = [model for model in facts.models if model.parameters and model.reference in facts.predictions]
+    known = [
+        (model.title, model.parameters, facts.predictions[model.reference])
+        for model in facts.models
+        if model.parameters and model.reference in facts.predictions
+    ]
     if not known:
         return _FITTING
-    fits = {model.reference: fit_of(facts.predictions[model.reference]) for model in known}
-    fitting = [model for model in known if fits[model.reference] in (Fit.EASY, Fit.FITS)]
+
+    def most(some: Iterable[tuple[str, int, Prediction]]) -> tuple[str, int, Prediction] | None:
+        return max(some, key=lambda one: one[1], default=None)
+
     # A draft beside it may be one too many for what is free now.
-    fitting = [model for model in fitting if _takes(facts, model) <= _room(facts, model)]
+    fitting = [one for one in known if fits(one[2]) and one[2].memory_bytes <= one[2].room_bytes]
     sentences = []
-    if fitting:
-        largest = max(fitting, key=_parameters)
-        prediction = facts.predictions[largest.reference]
+    largest = most(fitting)
+    if largest is None:
+        sentences.append("No model of the catalogue fits into this computer's memory.")
+    else:
+        title, _, prediction = largest
         sentences.append(
-            f"The largest model of the catalogue that fits into this computer's memory is **{largest.title}**: "
+            f"The largest model of the catalogue that fits into this computer's memory is **{title}**: "
             f"it takes {_size(prediction.memory_bytes)} of the {_size(prediction.room_bytes)} that a model can "
             f"have here, and writes {_predicted(prediction)}."
         )
-        swift = [model for model in fitting if _per_second(facts, model) >= _READING_TOKENS_PER_S]
-        if swift and max(swift, key=_parameters) is not largest:
-            comfortable = max(swift, key=_parameters)
+        swift = most(one for one in fitting if (one[2].tokens_per_second or 0.0) >= _READING_TOKENS_PER_S)
+        if swift is not None and swift is not largest:
             sentences.append(
-                f"The largest one that writes as fast as people read is **{comfortable.title}**, with "
-                f"{_predicted(facts.predictions[comfortable.reference])}."
+                f"The largest one that writes as fast as people read is **{swift[0]}**, with {_predicted(swift[2])}."
             )
-    else:
-        sentences.append("No model of the catalogue fits into this computer's memory.")
-    streamed = [model for model in known if fits[model.reference] is Fit.DISK]
-    if streamed:
-        beyond = max(streamed, key=_parameters)
-        sentences.append(
-            f"Read from the disk, **{beyond.title}** would run too, with "
-            f"{_predicted(facts.predictions[beyond.reference])}."
-        )
-    if not all(facts.predictions[model.reference].basis != "guess" for model in known):
+    beyond = most(one for one in known if fit_of(one[2]) is Fit.DISK)
+    if beyond is not None:
+        sentences.append(f"Read from the disk, **{beyond[0]}** would run too, with {_predicted(beyond[2])}.")
+    if any(prediction.basis == "guess" for _, _, prediction in known):
         sentences.append("The speeds of this computer were never measured: the speeds named are guesses.")
     return " ".join(sentences)
 
@@ -205,22 +205,6 @@ def _predicted(prediction: Prediction) -> str:
     speed = "" if prediction.tokens_per_second is None else f"about {_speed(prediction.tokens_per_second)}"
     mode = "" if prediction.mode is None else f"in {mode_title(prediction.mode)}"
     return " ".join(part for part in (speed, mode) if part)
-
-
-def _parameters(model: ListedModel) -> int:
-    return model.parameters or 0
-
-
-def _takes(facts: HelpFacts, model: ListedModel) -> int:
-    return facts.predictions[model.reference].memory_bytes
-
-
-def _room(facts: HelpFacts, model: ListedModel) -> int:
-    return facts.predictions[model.reference].room_bytes
-
-
-def _per_second(facts: HelpFacts, model: ListedModel) -> float:
-    return facts.predictions[model.reference].tokens_per_second or 0.0
 
 
 def _speed(tokens_per_second: float) -> str:

@@ -249,11 +249,7 @@ class Settings(Remembered):
             self.drafts = kept
 
     def follow_models(self, current: Callable[[str], str]) -> None:
-        """Name models by where they lie now.
-
-        Args:
-            current: Of a reference, the one that holds now.
-        """
+        """Name models by where they lie now, which ``current`` tells of each reference."""
         self.model, self.new_chat_model = current(self.model), current(self.new_chat_model)
         self.recent_models = tuple(map(current, self.recent_models))
         self.drafts = {current(ref): current(draft) for ref, draft in self.drafts.items()}

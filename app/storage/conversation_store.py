@@ -204,13 +204,14 @@ class ConversationStore:
         with storage_errors(self._folder):
             search_index.prepare(self._connection)
 
-    def delete_messages(self, message_ids: Iterable[int]) -> None:
-        """Mark messages as deleted."""
-        self._set_messages_deleted_at(message_ids, time.time())
-
-    def undelete_messages(self, message_ids: Iterable[int]) -> None:
-        """Take that mark away."""
-        self._set_messages_deleted_at(message_ids, None)
+    def set_messages_deleted(self, message_ids: Iterable[int], deleted: bool) -> None:
+        """Mark messages as deleted, or take that mark away."""
+        deleted_at = time.time() if deleted else None
+        with self._transaction():
+            self._connection.executemany(
+                "UPDATE messages SET deleted_at = ? WHERE id = ?",
+                [(deleted_at, message_id) for message_id in message_ids],
+            )
 
     def erase_messages(self, message_ids: Iterable[int]) -> None:
         """Erase messages; what followed one follows its parent."""
@@ -250,13 +251,13 @@ class ConversationStore:
         with self._transaction():
             self._connection.execute("DELETE FROM presets WHERE name = ?", (name,))
 
-    def hide(self, conversation_id: int) -> None:
-        """Mark a conversation as deleted."""
-        self._set_deleted_at(conversation_id, time.time())
-
-    def unhide(self, conversation_id: int) -> None:
-        """Take that mark away."""
-        self._set_deleted_at(conversation_id, None)
+    def set_deleted(self, conversation_id: int, deleted: bool) -> None:
+        """Mark a conversation as deleted, or take that mark away."""
+        with self._transaction():
+            self._connection.execute(
+                "UPDATE conversations SET deleted_at = ? WHERE id = ?",
+                (time.time() if deleted else None, conversation_id),
+            )
 
     def erase(self, conversation_id: int) -> None:
         """Erase a conversation that is in the trash and its messages; any other stays."""
@@ -375,19 +376,6 @@ class ConversationStore:
         )
         self._connection.execute("UPDATE id_blocks SET next_id = ?", (first + count,))
         return first
-
-    def _set_deleted_at(self, conversation_id: int, deleted_at: float | None) -> None:
-        with self._transaction():
-            self._connection.execute(
-                "UPDATE conversations SET deleted_at = ? WHERE id = ?", (deleted_at, conversation_id)
-            )
-
-    def _set_messages_deleted_at(self, message_ids: Iterable[int], deleted_at: float | None) -> None:
-        with self._transaction():
-            self._connection.executemany(
-                "UPDATE messages SET deleted_at = ? WHERE id = ?",
-                [(deleted_at, message_id) for message_id in message_ids],
-            )
 
     def _erase_messages(self, message_ids: Iterable[int]) -> None:
         for message_id in message_ids:

@@ -41,10 +41,7 @@ class KeptChoice:
     ) -> tuple[Recommendation, ...]:
         """Recommendations that are kept.
 
-        Args:
-            models: The catalogue.
-            known: What is predicted, by reference.
-            whole: Whether nothing more is going to be predicted; before, there is what was kept or nothing.
+        They are chosen once the ``whole`` catalogue is predicted; before, there is what was kept or nothing.
         """
         here = [known[model.reference] for model in models if model.reference in known]
         if not here:

@@ -39,9 +39,7 @@ def damaged_message(
 def mend(connection: sqlite3.Connection, path: Path) -> str:
     """Look at every row, and mend those that are damaged; the file as it was is kept.
 
-    Args:
-        connection: In autocommit mode, with no triggers yet.
-        path: Its file.
+    The connection is in autocommit mode and has no triggers yet.
 
     Returns:
         What was done, for the person; empty where nothing was damaged.

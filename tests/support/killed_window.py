@@ -32,7 +32,7 @@ from app.bridge.workspace import Workspace
 from app.diagnostics.log_files import log_folder
 from app.diagnostics.session_record import SessionRecord
 from app.settings.settings import Settings
-from app.storage.location import data_folder
+from engine.hub.model_folders import data_folder
 from engine.messages import TokensAdded
 
 STORY = "Write a long story about a lighthouse keeper."

@@ -59,9 +59,7 @@ class Downloads(QObject):
     def add(self, plans: Sequence[DownloadPlan], refused: Callable[[TenonError], None]) -> None:
         """Put models at the end of the queue, one behind the other.
 
-        Args:
-            plans: What to fetch.
-            refused: Called where there is no room for one of them.
+        ``refused`` is called where there is no room for one of them.
         """
         self._worker.run(lambda: self._add(plans), nothing, refused)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
@@ -57,10 +58,8 @@ class Forecasts(QObject):
     def ask(self, models: Sequence[ListedModel], on_hub: bool = False) -> None:
         """Predict these, as far as that was not done with these settings; `changed` follows as answers come.
 
-        Args:
-            models: Of the catalogue, or found on the hub.
-            on_hub: Whether the hub may be asked for what is not of the catalogue; what was asked of it before and
-                is not answered is given up.
+        With ``on_hub`` the hub is asked for what is not of the catalogue; what was asked of it before and is not
+        answered is given up.
         """
         options = self._options()
         if options != self._settled:
@@ -114,11 +113,8 @@ class Forecasts(QObject):
             return None
         from engine.hub.outline import find_or_outline, outlined_bytes
 
-        hub = connect()
-        try:
+        with closing(connect()) as hub:
             place = find_or_outline(model.reference, hub)
-        finally:
-            hub.close()
         return ModelOutline(model.reference, str(place)), outlined_bytes(place)
 
     def _take_outlined(self, outline: ModelOutline) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
@@ -22,6 +23,8 @@ from engine.hub.selection import quantization_of
 from engine.messages import DEFAULT_MODEL
 from engine.weights.draft_kind import draft_kind
 
+Result = TypeVar("Result")
+
 _PROGRESS_STEP = 0.005  # of the whole, between two tellings
 
 
@@ -30,6 +33,7 @@ class Installed(QObject):
 
     Attributes:
         entries: The bundled model first, where it is there, then what was installed, by name.
+        reads: Name of the model that is being checked or imported; empty for none.
     """
 
     changed = Signal()
@@ -50,13 +54,7 @@ class Installed(QObject):
         self._worker = Worker("models-list", self)
         self._reading = Worker("models-files", self)  # hashes gigabytes
         self._stop = threading.Event()
-        self._closed = False
-        self._reads = ""  # what is being checked or imported
-
-    @property
-    def reads(self) -> str:
-        """Name of the model that is being checked or imported; empty for none."""
-        return self._reads
+        self.reads = ""
 
     def refresh(self) -> None:
         """Look again; `changed` follows where something did."""
@@ -102,35 +100,16 @@ class Installed(QObject):
         """Import what was looked at: used in place, or copied. `imported` or `import_refused` follows."""
 
         def then(name: str) -> None:
-            self._reads = ""
             self.imported.emit(name)
             self.refresh()
 
-        def failed(error: TenonError) -> None:
-            self._reads = ""
-            if not isinstance(error, Cancelled):
-                self.import_refused.emit(error.message)
-            self.changed.emit()
-
-        if self._begin(entry.name):
-            self._reading.run(lambda: self._import(entry, copy), then, failed)
+        self._read(entry.name, lambda: self._import(entry, copy), then, self.import_refused.emit)
 
     def verify(self, name: str) -> None:
         """Compare a model's files with what they were; `verified` follows."""
-
-        def then(bad: tuple[str, ...]) -> None:
-            self._reads = ""
-            self.verified.emit(name, bad)
-            self.changed.emit()
-
-        def failed(error: TenonError) -> None:
-            self._reads = ""
-            if not isinstance(error, Cancelled):
-                self.problem.emit(error.message)
-            self.changed.emit()
-
-        if self._begin(name):
-            self._reading.run(lambda: self._verify(name), then, failed)
+        self._read(
+            name, lambda: self._verify(name), lambda bad: self.verified.emit(name, bad), self.problem.emit
+        )
 
     def stop_reading(self) -> None:
         """Give up the check or the import that runs; an import leaves nothing behind."""
@@ -138,21 +117,37 @@ class Installed(QObject):
 
     def close(self) -> None:
         """Do nothing more. May be called twice."""
-        self._closed = True
         self._stop.set()
         self._worker.close()
         self._reading.close(1.0)
 
-    def _begin(self, name: str) -> bool:
-        """True if a model can be read now: one at a time."""
-        if self._reads:
-            busy = tr("{name} is still being read: wait for that, or stop it.", name=self._reads)
-            self.problem.emit(busy)
-            return False
-        self._reads = name
+    def _read(
+        self,
+        name: str,
+        work: Callable[[], Result],
+        then: Callable[[Result], None],
+        refused: Callable[[str], None],
+    ) -> None:
+        """Read a model's files, of one model at a time; gigabytes take a while."""
+        if self.reads:
+            self.problem.emit(tr("{name} is still being read: wait for that, or stop it.", name=self.reads))
+            return
+        self.reads = name
         self._stop.clear()
         self.changed.emit()
-        return True
+
+        def done(result: Result) -> None:
+            self.reads = ""
+            then(result)
+            self.changed.emit()
+
+        def failed(error: TenonError) -> None:
+            self.reads = ""
+            if not isinstance(error, Cancelled):
+                refused(error.message)
+            self.changed.emit()
+
+        self._reading.run(work, done, failed)
 
     def _take(self, entries: tuple[InstalledEntry, ...]) -> None:
         if entries != self.entries:
@@ -167,7 +162,7 @@ class Installed(QObject):
     def _import(self, entry: ImportEntry, copy: bool) -> str:
         from engine.hub.local_import import import_model
 
-        progress = _Progress(self, entry.name)
+        progress = self._progress(entry.name)
         return import_model(
             models_folder(), [Path(path) for path in entry.paths], copy, entry.name, progress=progress
         ).name
@@ -175,43 +170,29 @@ class Installed(QObject):
     def _verify(self, name: str) -> tuple[str, ...]:
         from engine.hub.verification import verify
 
-        checks = verify(installed_model(name), _Progress(self, name))
+        checks = verify(installed_model(name), self._progress(name))
         return tuple(check.name for check in checks if check.state != "ok")
 
-    def progress(self, name: str, share: float) -> None:
-        """Tell how far it is, from the thread that reads; ends it where that was asked for.
+    def _progress(self, name: str) -> Callable[[int, int], None]:
+        """Tells now and then how far a check or an import is, and ends one that is to stop."""
+        told = -1.0
 
-        Raises:
-            Cancelled: it is to end.
-        """
-        if self._stop.is_set() or self._closed:
-            raise Cancelled("It was stopped.")
-        self.progressed.emit(name, share)
+        def tell(done_bytes: int, total_bytes: int) -> None:
+            nonlocal told
+            if self._stop.is_set():
+                raise Cancelled("It was stopped.")
+            share = done_bytes / max(1, total_bytes)
+            if share - told >= _PROGRESS_STEP or share >= 1.0:
+                told = share
+                self.progressed.emit(name, share)
 
-
-class _Progress:
-    """Tells now and then how far a check or an import is."""
-
-    def __init__(self, installed: Installed, name: str) -> None:
-        self._installed = installed
-        self._name = name
-        self._told = -1.0
-
-    def __call__(self, done_bytes: int, total_bytes: int) -> None:
-        share = done_bytes / max(1, total_bytes)
-        if share - self._told >= _PROGRESS_STEP or share >= 1.0:
-            self._told = share
-            self._installed.progress(self._name, share)
+        return tell
 
 
 def model_to_begin_with(chosen: str, recent: Sequence[str]) -> str:
     """The model that answers first: the chosen one, or where that is a bundled one that is not here, another.
 
     A copy of Tenon may lack the bundled model, because it could not be fetched, and an earlier one had others.
-
-    Args:
-        chosen: What the settings name.
-        recent: Folders and files used lately, the latest first.
 
     Returns:
         What to use; ``chosen`` where there is nothing else.

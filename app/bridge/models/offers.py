@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -84,10 +85,7 @@ class Offers(QObject):
     def fetch(self, offer: OfferEntry, drafts: tuple[str, ...] = (), draft_for: str = "") -> None:
         """Put what was offered into the queue, with drafts behind it.
 
-        Args:
-            offer: What was offered.
-            drafts: References of what guesses for it.
-            draft_for: Name of an installed model that it is to guess for itself; empty for none.
+        ``draft_for`` names an installed model that it is to guess for itself; empty for none.
         """
         plan = self._offers[offer.reference, offer.quantization].plan
         if draft_for:
@@ -126,11 +124,8 @@ class Offers(QObject):
             return ()
         from engine.hub.search import search
 
-        hub = connect()
-        try:
+        with closing(connect()) as hub:
             return search(hub, text, limit=_MOST_RESULTS)
-        finally:
-            hub.close()
 
 
 def listed(model: CatalogueModel) -> ListedModel:
@@ -170,11 +165,8 @@ def _found(model: FoundModel) -> ListedModel:
 def _ask(reference: str, quantization: str = "") -> Offer:
     from engine.hub.offer import make_offer
 
-    hub = connect()
-    try:
+    with closing(connect()) as hub:
         return make_offer(hub, models_folder(), reference, quantization=quantization or None)
-    finally:
-        hub.close()
 
 
 def _look_up(reference: str, quantization: str, queued_bytes: int) -> tuple[Offer, OfferEntry]:

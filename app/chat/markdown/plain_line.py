@@ -6,7 +6,7 @@ import html
 import re
 from html.entities import html5
 
-from app.chat.formula import find_formulas
+from app.chat.formula import code_span, find_formulas
 from app.chat.markdown.block import Block, BlockKind
 from app.chat.markdown.cells import split_cells
 from app.chat.markdown.emphasis import NONCHARACTERS, emphasis_marks
@@ -19,7 +19,6 @@ _UNDERLINE = re.compile(r"^ {0,3}(?:=+|-+)\s*$")  # below a heading without a ha
 _QUOTE = re.compile(r"^(?: {0,3}>)+ ?")
 _ITEM = re.compile(r"^\s*(?:[-*+]|(\d{1,9}[.)]))(?:\s+|$)")
 _SPECIAL = re.compile(r"[\\`$<&\[!]")
-_TICKS = re.compile(r"`+")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _ENTITY = re.compile(r"&(#\w{1,8};|\w{1,32};)")
 _ADDRESS = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[\w.+-]+@[\w.-]+)>")
@@ -106,7 +105,7 @@ def _unwrapped(paragraph: str) -> tuple[str, set[int]]:
             add(formulas[at].formula.latex, True)
             at = formulas[at].end
         elif paragraph[at] == "`":
-            at, code = _code(paragraph, at)
+            at, code = code_span(paragraph, at)
             add(code, True)
         elif (found := _ESCAPED.match(paragraph, at)) is not None:
             add(found[1], True)
@@ -130,16 +129,6 @@ def _unwrapped(paragraph: str) -> tuple[str, set[int]]:
             at += 1
     add(paragraph[at:], False)
     return "".join(parts), literal
-
-
-def _code(paragraph: str, at: int) -> tuple[int, str]:
-    """End and text of a code span that opens here; the backticks where nothing closes it."""
-    opening = _TICKS.match(paragraph, at)
-    assert opening is not None
-    for closing in _TICKS.finditer(paragraph, opening.end()):
-        if len(closing[0]) == len(opening[0]):
-            return closing.end(), paragraph[opening.end() : closing.start()]
-    return opening.end(), opening[0]
 
 
 def _is_marked(text: str) -> bool:

@@ -10,7 +10,6 @@ from app.chat.sampling_in_force import ADVISED, sampling_in_force
 from app.help.article import Article
 from app.help.facts import HelpFacts
 from app.help.library import HelpLibrary
-from app.help.placeholder import filled
 from app.settings.pages import PAGES, Action
 from app.settings.settings import Settings
 from app.ui.commands import Commands
@@ -39,7 +38,7 @@ class ArticleText:
         def word_for(kind: str, name: str) -> str:
             return self._link(kind, name) if kind else facts.words(name)
 
-        return filled(article.body, word_for)
+        return article.filled(word_for)
 
     def _link(self, kind: str, name: str) -> str:
         if kind == COMMAND:

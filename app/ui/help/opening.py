@@ -10,7 +10,6 @@ from PySide6.QtGui import QAction
 
 from app.help.article import Article
 from app.help.library import help_library
-from app.help.offered import offered_articles
 from app.ui.commands import Command, CommandGroup, Commands
 from app.ui.help.article_text import COMMAND, SETTING, ArticleText, setting_titles
 from app.ui.places import HELP, PlaceStack
@@ -71,7 +70,9 @@ class HelpOpening(QObject):
     def offer(self) -> None:
         """Tell which articles a blank chat offers, as things are now."""
         bundled = self._workspace.settings.model == DEFAULT_MODEL
-        names = offered_articles(self._workspace.machine.report, bundled)
+        report = self._workspace.machine.report
+        card = report is not None and bool(report.gpus)
+        names = ("size", "which-model" if bundled else "faster", "gpu" if card else "why-mode")
         self.offered.emit([help_library()[name] for name in names])
 
     @Slot()

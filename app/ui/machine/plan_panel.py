@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
 
-from app.chat.mode_table import mode_rows
 from app.ui.inert_text import PlainLabel
 from app.ui.machine.pick_button import PickButton
 from app.ui.machine.plan_table import PlanTable
@@ -79,13 +78,12 @@ class PlanPanel(QFrame):
             plan: None while there is none.
             problem: One sentence; empty while the plan is awaited.
         """
+        self.table.set_plan(plan)
         if plan is None:
-            self.table.set_rows([], False)
             self._notes.setText(
                 problem or tr("The plan is being made. While a reply runs it waits for its end.")
             )
             return
-        self.table.set_rows(mode_rows(plan), not plan.measured)
         none = [] if plan.chosen else [plan.reason]
         self._notes.setText("\n".join([*none, *plan_notes(plan)]))
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.chat.mode_table import ModeRow
+from app.chat.modes import mode_title
 from app.ui import figures
 from app.ui.figures import gigabytes
 from app.ui.machine.words import speed_figure
@@ -17,6 +16,7 @@ from app.ui.placing import mirrored
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
+from engine.messages import ModePrediction, PlanReport
 
 _SIDE_PX = 16
 _GAP_PX = 18  # between columns
@@ -50,7 +50,8 @@ class _Line:
 class _Place:
     """Place of a row."""
 
-    row: ModeRow
+    row: ModePrediction
+    reason: str  # why ``auto`` takes it; empty where it does not
     box: QRect
     lines: tuple[_Line, ...]
 
@@ -61,8 +62,8 @@ class PlanTable(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._rows: list[ModeRow] = []
-        self._assumed = False
+        self._plan: PlanReport | None = None
+        self._rows: list[ModePrediction] = []
         self._columns: list[_Column] = []
         self._widths: list[int] = []
         self._places: list[_Place] = []
@@ -70,8 +71,8 @@ class PlanTable(QWidget):
         theme.changed.connect(self._arrange)
 
     @property
-    def rows(self) -> list[ModeRow]:
-        """Content that is shown."""
+    def rows(self) -> list[ModePrediction]:
+        """Every mode, fastest first, then those that cannot run."""
         return self._rows
 
     @property
@@ -79,16 +80,13 @@ class PlanTable(QWidget):
         """The columns that there is room for."""
         return [column.title for column in self._columns]
 
-    def set_rows(self, rows: Sequence[ModeRow], assumed: bool) -> None:
-        """Show other rows.
-
-        Args:
-            rows: Fastest first, then those that cannot run.
-            assumed: Whether figures come from speeds that were never measured.
-        """
-        if (list(rows), assumed) == (self._rows, self._assumed):
+    def set_plan(self, plan: PlanReport | None) -> None:
+        """Show another plan; None shows nothing."""
+        if plan == self._plan:
             return
-        self._rows, self._assumed = list(rows), assumed
+        self._plan = plan
+        modes = () if plan is None else plan.modes
+        self._rows = sorted(modes, key=lambda row: (bool(row.refusal), -(row.tokens_per_second or 0.0)))
         self._describe()
         self._arrange()
 
@@ -135,14 +133,16 @@ class PlanTable(QWidget):
 
     def _every_column(self) -> list[_Column]:
         runs = [row for row in self._rows if not row.refusal]
-        columns = [_Column(tr("RAM, GB"), tuple(gigabytes(row.host_bytes) for row in runs))]
-        if any(row.gpu_bytes for row in runs):
-            columns.append(_Column(tr("VRAM, GB"), tuple(gigabytes(row.gpu_bytes) for row in runs)))
-        first = tuple(figures.duration(1e3 * row.first_token_s) for row in runs)
-        speed = tuple(speed_figure(row.tokens_per_second) for row in runs)
-        times = tuple("" if row.times_plain is None else figures.ratio(row.times_plain) for row in runs)
+        columns = [_Column(tr("RAM, GB"), tuple(gigabytes(_host_bytes(row)) for row in runs))]
+        if any(map(_gpu_bytes, runs)):
+            columns.append(_Column(tr("VRAM, GB"), tuple(gigabytes(_gpu_bytes(row)) for row in runs)))
+        first = tuple(map(_first_token, runs))
+        speeds = {row.mode: row.tokens_per_second or 0.0 for row in runs}
+        speed = tuple(map(speed_figure, speeds.values()))
+        plain = speeds.get("plain")
+        times = tuple(figures.ratio(one / plain) if plain else "" for one in speeds.values())
         columns.append(_Column(tr("First token"), first))
-        if self._assumed:
+        if self._plan is not None and not self._plan.measured:
             columns.append(_Column(tr("tok/s, assumed"), speed))
         else:
             columns.append(_Column(tr("tok/s"), speed, TextStyle.UI_BOLD, "text"))
@@ -157,28 +157,31 @@ class PlanTable(QWidget):
     def _head_height(self) -> int:
         return self._theme.type.px(30) if any(not row.refusal for row in self._rows) else 1
 
-    def _placed(self, row: ModeRow, top: int) -> _Place:
+    def _reason(self, row: ModePrediction) -> str:
+        return self._plan.reason if self._plan is not None and row.mode == self._plan.chosen else ""
+
+    def _placed(self, row: ModePrediction, top: int) -> _Place:
         inner = QRect(_SIDE_PX, top + _PAD_PX, max(self.width() - 2 * _SIDE_PX, 40), 100_000)
         lines: list[_Line] = []
         if row.refusal:
             indent = self._refused_indent()
             beside = inner.width() - indent >= self._theme.type.px(_WORDS_PX)
-            title = self._line(row.title, TextStyle.UI_MEDIUM, "sub", inner)
+            title = self._line(mode_title(row.mode), TextStyle.UI_MEDIUM, "sub", inner)
             lines.append(title)
             room = inner.adjusted(indent, 0, 0, 0) if beside else inner.translated(0, title.box.height() + 2)
             lines.append(self._line(row.refusal, TextStyle.UI, "sub", room))
         else:
             columns = sum(self._widths) + _GAP_PX * len(self._widths)
-            title_style = TextStyle.UI_BOLD if row.reason else TextStyle.UI_MEDIUM
+            title_style = TextStyle.UI_BOLD if self._reason(row) else TextStyle.UI_MEDIUM
             left = inner.adjusted(0, 0, -columns, 0)
             for text, style, role in (
-                (row.title, title_style, "text"),
-                (row.summary, TextStyle.SMALL, "sub"),
+                (mode_title(row.mode), title_style, "text"),
+                (_summary(row), TextStyle.SMALL, "sub"),
             ):
                 lines.append(self._line(text, style, role, left))
                 left.translate(0, lines[-1].box.height() + 1)
             whole = QRect(inner.left(), left.top() + 2, inner.width(), inner.height())
-            for text, role in ((self._figures(row), "sub"), (row.reason, "acct")):
+            for text, role in ((self._figures(row), "sub"), (self._reason(row), "acct")):
                 if text:
                     lines.append(self._line(text, TextStyle.SMALL, role, whole))
                     whole.translate(0, lines[-1].box.height() + 2)
@@ -187,12 +190,12 @@ class PlanTable(QWidget):
         height = max(wanted, self._theme.type.px(_LEAST_ROW_PX))
         lower = (height - wanted) // 2  # words stand in the middle of a row that has room
         lines = [replace(line, box=line.box.translated(0, lower)) for line in lines]
-        return _Place(row, QRect(0, top, self.width(), height), tuple(lines))
+        return _Place(row, self._reason(row), QRect(0, top, self.width(), height), tuple(lines))
 
     def _refused_indent(self) -> int:
         """Left edge of the reasons of refused modes: behind the longest of their names."""
         metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
-        names = (metrics.horizontalAdvance(row.title) for row in self._rows if row.refusal)
+        names = (metrics.horizontalAdvance(mode_title(row.mode)) for row in self._rows if row.refusal)
         return max(self._theme.type.px(_REFUSED_PX), max(names) + _GAP_PX)
 
     def _line(self, text: str, style: TextStyle, role: str, room: QRect) -> _Line:
@@ -200,16 +203,16 @@ class PlanTable(QWidget):
         bounds = metrics.boundingRect(QRect(0, 0, room.width(), 100_000), int(_WRAP), text)
         return _Line(text, style, role, QRect(room.left(), room.top(), room.width(), bounds.height()))
 
-    def _figures(self, row: ModeRow) -> str:
+    def _figures(self, row: ModePrediction) -> str:
         """Text of the columns that have no room."""
         if tr("First token") in self.column_titles:
             return ""
         if len(self._columns) > 2:
-            return tr("First token after {time}", time=figures.duration(1e3 * row.first_token_s))
-        words = [tr("{size} GB of memory", size=gigabytes(row.host_bytes))]
-        if row.gpu_bytes:
-            words.append(tr("{size} GB on the GPU", size=gigabytes(row.gpu_bytes)))
-        words.append(tr("first token after {time}", time=figures.duration(1e3 * row.first_token_s)))
+            return tr("First token after {time}", time=_first_token(row))
+        words = [tr("{size} GB of memory", size=gigabytes(_host_bytes(row)))]
+        if _gpu_bytes(row):
+            words.append(tr("{size} GB on the GPU", size=gigabytes(_gpu_bytes(row))))
+        words.append(tr("first token after {time}", time=_first_token(row)))
         return ", ".join(words)
 
     # --- painting ---------------------------------------------------------------------------------------------
@@ -218,12 +221,12 @@ class PlanTable(QWidget):
         color = self._theme.color
         if place.row.refusal:
             painter.fillRect(place.box, color("surf"))
-        elif place.row.reason:
+        elif place.reason:
             painter.fillRect(place.box, color("accs"))
         painter.fillRect(QRect(0, place.box.top(), self.width(), 1), color("line"))
         for line in place.lines:
             painter.setFont(self._theme.font(line.style))
-            painter.setPen(color("acct" if place.row.reason and line.role == "sub" else line.role))
+            painter.setPen(color("acct" if place.reason and line.role == "sub" else line.role))
             painter.drawText(mirrored(self, QRectF(line.box)), int(_WRAP), line.text)
         if not place.row.refusal:
             head = place.lines[0].box.height() + place.lines[1].box.height() + 2 * _PAD_PX
@@ -249,12 +252,24 @@ class PlanTable(QWidget):
     def _describe(self) -> None:
         said = []
         for row in self._rows:
-            if row.refusal:
-                said.append(f"{row.title}: {row.refusal}")
-            else:
-                words = tr("about {speed} tok/s", speed=speed_figure(row.tokens_per_second))
-                said.append(
-                    ". ".join(part for part in (f"{row.title}: {words}", row.summary, row.reason) if part)
-                )
+            words = row.refusal or tr("about {speed} tok/s", speed=speed_figure(row.tokens_per_second or 0.0))
+            parts = (f"{mode_title(row.mode)}: {words}", _summary(row), self._reason(row))
+            said.append(". ".join(part for part in parts if part))
         self.setAccessibleName(tr("Plan"))
         self.setAccessibleDescription("\n".join(said))
+
+
+def _summary(row: ModePrediction) -> str:
+    return row.summary[:1].upper() + row.summary[1:]
+
+
+def _host_bytes(row: ModePrediction) -> int:
+    return row.memory_bytes.get("host", 0)
+
+
+def _gpu_bytes(row: ModePrediction) -> int:
+    return sum(row.memory_bytes.values()) - _host_bytes(row)
+
+
+def _first_token(row: ModePrediction) -> str:
+    return figures.duration(1e3 * (row.first_token_s or 0.0))

@@ -260,7 +260,7 @@ def test_a_backup_brings_back_the_chats_that_are_not_here(desk: Desk) -> None:
     desk.wait(lambda: bool(written))
     workspace._database.writer.back_up(date.today())
     (backup,) = backups(desk.folder / "data")
-    workspace._database.writer.hide(lost)
+    workspace._database.writer.set_deleted(lost, True)
     workspace._database.writer.erase(lost)
     workspace._database.writer.erase_messages([workspace.library.messages(shorter)[-1].id])
     workspace.close()

@@ -161,7 +161,7 @@ def test_closing_in_the_middle_says_nothing_more(
     seen: list[GpuSupport] = []
     support.changed.connect(seen.append)
     support.close()
-    thread = support._thread
+    thread = support._worker._thread
     assert thread is not None
     thread.join(20)
     assert not thread.is_alive()

@@ -260,7 +260,7 @@ def test_two_windows_on_one_folder(desk: Desk) -> None:
 
 def test_a_path_is_taken_from_the_environment(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     from app.settings.settings_file import config_folder
-    from app.storage.location import data_folder
+    from engine.hub.model_folders import data_folder
 
     monkeypatch.setenv("TENON_DATA_DIR", "/some/data")
     monkeypatch.setenv("TENON_CONFIG_DIR", "/some/config")

@@ -1,8 +1,14 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+import psutil
+import pytest
+
+from app.diagnostics.session_record import is_left_behind
 
 ROOT = Path(__file__).resolve().parents[3]
 CODE = (
@@ -38,3 +44,18 @@ def test_the_next_start_knows_how_the_last_one_ended(tmp_path: Path) -> None:
     log = (tmp_path / "window.log").read_text(encoding="utf-8")
     assert log.count(" starts\n") == 5
     assert log.count("did not end as it should") == 2
+
+
+def test_a_process_that_still_runs_has_left_nothing_behind(tmp_path: Path) -> None:
+    mark = tmp_path / "running"
+    assert not is_left_behind(mark)
+    mark.write_text(f"{os.getpid()} {psutil.Process().create_time():.0f}")
+    assert not is_left_behind(mark)
+
+
+@pytest.mark.parametrize(
+    "text", [f"{os.getpid()} 12345", "no number", ""], ids=["given again", "no number", "nothing"]
+)
+def test_a_number_that_was_given_again_or_is_none_counts_as_left_behind(tmp_path: Path, text: str) -> None:
+    (tmp_path / "running").write_text(text)
+    assert is_left_behind(tmp_path / "running")

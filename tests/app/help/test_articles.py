@@ -15,7 +15,6 @@ from app.chat.modes import known_modes
 from app.help.article import Article, read_articles
 from app.help.facts import HelpFacts
 from app.help.library import help_library
-from app.help.placeholder import filled, placeholders
 from app.settings.pages import PAGES
 from app.settings.settings import Settings
 from app.ui.field_keys import FIELD_KEYS
@@ -62,6 +61,18 @@ def options_of(parser: argparse.ArgumentParser) -> set[str]:
     return found
 
 
+def placeholders(article: Article) -> list[tuple[str, str]]:
+    """Kind and name of each."""
+    found: list[tuple[str, str]] = []
+
+    def note(kind: str, name: str) -> str:
+        found.append((kind, name))
+        return ""
+
+    article.filled(note)
+    return found
+
+
 def test_articles_are_many_short_and_named_once() -> None:
     assert 60 <= len(ARTICLES) <= 100
     assert len({one.name for one in ARTICLES}) == len({one.title for one in ARTICLES}) == len(ARTICLES)
@@ -73,7 +84,7 @@ def test_every_placeholder_resolves(window: MainWindow) -> None:
     library, titles = help_library(), setting_titles()
     empty = HelpFacts("1.0", "/data")
     for article in ARTICLES:
-        for kind, name in placeholders(article.body):
+        for kind, name in placeholders(article):
             if kind == COMMAND:
                 assert window.commands[name].text(), (article.name, name)
             elif kind == SETTING:
@@ -83,7 +94,7 @@ def test_every_placeholder_resolves(window: MainWindow) -> None:
             else:
                 assert kind == ""
                 assert isinstance(empty.words(name), str)
-        shown = filled(article.body, lambda kind, name: "")
+        shown = article.filled(lambda kind, name: "")
         assert not re.search(r"[{}]", CODE.sub("", shown)), article.name
 
 
@@ -105,7 +116,7 @@ def test_values_of_options_and_modes_are_the_real_ones() -> None:
     for code in code_of(articles["weights"]):
         value = code.removeprefix("--weights ")
         assert ask(["ask", "--weights", value, "x"]).weights == value
-    assert ("", "mode-names") in placeholders(articles["options"].body)
+    assert ("", "mode-names") in placeholders(articles["options"])
     for mode in CODE.findall(HelpFacts("", "").words("mode-names")):
         assert ask(["ask", "--mode", mode, "x"]).mode == mode
 
@@ -139,7 +150,7 @@ def test_settings_that_articles_name_are_in_the_dialog() -> None:
     declared = Settings.declared()
     rows = {getattr(item, "name", "") for page in PAGES for item in page.items()}
     assert setting_titles().keys() <= rows | declared.keys()
-    named = {name for one in ARTICLES for kind, name in placeholders(one.body) if kind == SETTING}
+    named = {name for one in ARTICLES for kind, name in placeholders(one) if kind == SETTING}
     assert named <= rows
 
 

@@ -81,14 +81,14 @@ def test_the_index_follows_every_change(database: Database) -> None:
     assert found(database, "alpha") == []
     database.writer.save(CHAT, [replace(streaming, content="gamma", state=MessageState.COMPLETE)])
     assert (found(database, "alpha"), found(database, "gamma")) == ([], [2])
-    database.writer.delete_messages([2])
+    database.writer.set_messages_deleted([2], True)
     assert found(database, "gamma") == []
-    database.writer.undelete_messages([2])
-    database.writer.hide(1)
+    database.writer.set_messages_deleted([2], False)
+    database.writer.set_deleted(1, True)
     assert found(database, "gamma") == []
-    database.writer.unhide(1)
+    database.writer.set_deleted(1, False)
     assert found(database, "gamma") == [2]
-    database.writer.hide(1)
+    database.writer.set_deleted(1, True)
     database.writer.erase(1)
     database.writer.save(CHAT, [message(2, "new")])
     assert (found(database, "gamma"), found(database, "new")) == ([], [2])

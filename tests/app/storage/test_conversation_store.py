@@ -101,11 +101,11 @@ def test_deleted_messages_come_back_or_are_erased_and_what_followed_moves_up(dat
         replace(PROMPT, id=number, parent_id=number - 1 if number > 2 else None) for number in range(2, 7)
     ]
     database.writer.save(replace(CHAT, leaf_id=6), chain)
-    database.writer.delete_messages([3, 6])
+    database.writer.set_messages_deleted([3, 6], True)
     assert [message.id for message in database.reader.messages(1) if message.deleted] == [3, 6]
     database.writer.save(CHAT, [replace(chain[1], content="late news")])  # do not bring it back
     assert database.reader.messages(1)[1].deleted
-    database.writer.undelete_messages([3])
+    database.writer.set_messages_deleted([3], False)
     database.writer.erase_messages([3, 6, 99])
     left = [(message.id, message.parent_id) for message in database.reader.messages(1)]
     assert left == [(2, None), (4, 2), (5, 4)]
@@ -117,7 +117,7 @@ def test_the_next_start_erases_deleted_messages(tmp_path: Path) -> None:
         replace(CHAT, leaf_id=4),
         [PROMPT, replace(PROMPT, id=3, parent_id=2), replace(PROMPT, id=4, parent_id=3)],
     )
-    first.writer.delete_messages([3, 4])
+    first.writer.set_messages_deleted([3, 4], True)
     close(first)
     second = open_database(tmp_path)
     assert second.reader.messages(1) == [PROMPT]
@@ -127,16 +127,16 @@ def test_the_next_start_erases_deleted_messages(tmp_path: Path) -> None:
 
 def test_a_hidden_conversation_comes_back_or_is_erased(database: Database) -> None:
     database.writer.save(CHAT, [PROMPT])
-    database.writer.hide(1)
+    database.writer.set_deleted(1, True)
     assert database.reader.conversations() == []
     database.writer.save(replace(CHAT, updated_at=5.0), [REPLY])  # late news do not bring it back
     assert database.reader.conversations() == []
-    database.writer.unhide(1)
+    database.writer.set_deleted(1, False)
     database.writer.erase(1)
     assert len(database.reader.conversations()) == 1
-    database.writer.hide(1)
+    database.writer.set_deleted(1, True)
     database.writer.erase(1)
-    database.writer.unhide(1)
+    database.writer.set_deleted(1, False)
     assert database.reader.conversations() == []
     assert database.reader.messages(1) == []
 
@@ -147,7 +147,7 @@ def test_the_next_start_finishes_what_the_last_one_left(tmp_path: Path) -> None:
     replies = [replace(REPLY, id=number, state=state) for number, state in enumerate(MessageState, start=10)]
     first.writer.save(CHAT, replies)
     first.writer.save(Conversation(50, "Deleted", 1.0, 1.0), [])
-    first.writer.hide(50)
+    first.writer.set_deleted(50, True)
     with first.writer._transaction():
         first.writer._connection.execute("UPDATE conversations SET deleted_at = deleted_at - 31 * 86400")
     close(first)
@@ -157,7 +157,7 @@ def test_the_next_start_finishes_what_the_last_one_left(tmp_path: Path) -> None:
         assert after.state is (MessageState.INTERRUPTED if cut else before.state)
         assert after.content == before.content
         assert bool(after.error) is cut
-    second.writer.unhide(50)
+    second.writer.set_deleted(50, False)
     assert second.reader.conversations() == [CHAT]
     close(second)
 

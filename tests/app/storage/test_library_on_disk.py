@@ -66,7 +66,7 @@ class Person:
         elif operation == "undo":
             restored = self.library.undelete_messages()
             if restored is not None:
-                self.store.undelete_messages(restored.message_ids)
+                self.store.set_messages_deleted(restored.message_ids, False)
                 self.save()
         elif operation == "erase":
             for dropped in self.library.forget_deleted_messages():
@@ -82,7 +82,7 @@ class Person:
             else:
                 ids = self.library.delete_message(self.chat, message.id)
                 self.save()
-                self.store.delete_messages(ids)
+                self.store.set_messages_deleted(ids, True)
 
 
 def shown(library: Library, chat: int) -> list[int]:

@@ -55,7 +55,7 @@ def test_each_chat_has_its_own(database: Database) -> None:
 def test_it_goes_with_its_chat(database: Database) -> None:
     database.writer.save_unsent(1, "secret", FILES)
     database.writer.save_unsent(None, "new", ())
-    database.writer.hide(1)
+    database.writer.set_deleted(1, True)
     assert database.reader.unsent(1).text == "secret"  # the chat can come back
     database.writer.erase(1)
     assert database.reader.unsent(1) == Unsent()

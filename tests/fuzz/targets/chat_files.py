@@ -59,7 +59,7 @@ class Target:
         for record in kept:
             self._shown.settle(*(self._view(message) for message in record.shown()[:6]))
         for chat in added:
-            self._store.hide(chat.id)
+            self._store.set_deleted(chat.id, True)
             self._store.erase(chat.id)
 
     def close(self) -> None:

@@ -60,7 +60,7 @@ def test_it_asks_when_it_is_shown_and_shows_what_comes(
     assert names[3] == "Disk: SSD, 64.0 GB free, Reads 3.1 GB/s"
     rows = page.plan.table.rows
     assert [row.mode for row in rows if not row.refusal] == ["dovetail", "lookup", "plain"]
-    assert [row.mode for row in rows if row.reason] == ["dovetail"]
+    assert [row.mode for row in rows if page.plan.table._reason(row)] == ["dovetail"]
     assert "There is no GPU" in page.plan.table.accessibleDescription()
     assert page.plan.notes.startswith("Predicted from this machine's speeds.")
     assert page.measure.button.isEnabled()

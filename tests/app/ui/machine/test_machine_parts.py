@@ -9,7 +9,6 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.chat.measuring import MeasuredMode
-from app.chat.mode_table import ModeRow, mode_rows
 from app.ui.machine.bars import Bar, Bars, Legend, tick_step
 from app.ui.machine.plan_table import PlanTable
 from app.ui.machine.words import (
@@ -28,31 +27,36 @@ from tests.support.machine_scene import GPU, machine, plan
 NOW = datetime(2026, 3, 2, 15, 0, tzinfo=timezone(timedelta(hours=1)))
 
 
-def test_rows_are_in_order_with_their_figures() -> None:
-    rows = mode_rows(plan(gpu=True))
-    assert [row.mode for row in rows] == ["dovetail", "lookup", "offload", "plain", "layer-offload", "llmcad"]
-    first = rows[0]
-    assert (first.host_bytes, first.gpu_bytes) == (5_300_000_000, 2_100_000_000)
-    assert first.times_plain == pytest.approx(14.5 / 5.9)
-    assert first.summary.startswith("Draft on the GPU")
-    assert first.reason == plan(gpu=True).reason
-    assert rows[-1] == ModeRow("llmcad", "LLMCad", refusal=rows[-1].refusal)
-    lonely = replace(plan(), modes=plan().modes[:2])
-    assert [row.times_plain for row in mode_rows(lonely)] == [None, None]
+def test_rows_are_in_order_with_their_figures(qtbot: QtBot, theme: Theme) -> None:
+    table = PlanTable(theme)
+    qtbot.addWidget(table)
+    table.resize(700, 400)
+    table.set_plan(plan(gpu=True))
+    assert [row.mode for row in table.rows] == [
+        "dovetail", "lookup", "offload", "plain", "layer-offload", "llmcad",
+    ]  # fmt: skip
+    figures = {column.title: column.values for column in table._columns}
+    assert (figures["RAM, GB"][0], figures["VRAM, GB"][0]) == ("5.3", "2.1")
+    assert figures["Times plain"][0].startswith("2.5")
+    first = table.accessibleDescription().splitlines()[0]
+    assert first.startswith("Dovetail: about 14.5 tok/s. Draft on the GPU")
+    assert first.endswith(plan(gpu=True).reason)
+    table.set_plan(replace(plan(), modes=[row for row in plan().modes if row.mode != "plain"]))
+    assert {column.title: set(column.values) for column in table._columns}["Times plain"] == {""}
 
 
 def test_columns_give_way_and_their_figures_go_below(qtbot: QtBot, theme: Theme) -> None:
     table = PlanTable(theme)
     qtbot.addWidget(table)
     table.resize(700, 400)
-    table.set_rows(mode_rows(plan(gpu=True)), assumed=False)
+    table.set_plan(plan(gpu=True))
     assert table.column_titles == ["RAM, GB", "VRAM, GB", "First token", "tok/s", "Times plain"]
     wide = table.height()
     table.resize(330, table.height())
     assert table.column_titles == ["tok/s"]
     assert table.height() > wide
     assert all(len(place.lines) >= 3 for place in table._places if not place.row.refusal)
-    table.set_rows(mode_rows(plan()), assumed=True)
+    table.set_plan(replace(plan(), measured=False))
     table.resize(700, table.height())
     assert "VRAM, GB" not in table.column_titles
 
@@ -61,12 +65,12 @@ def test_the_best_row_and_the_refused_ones_stand_out(qtbot: QtBot, theme: Theme)
     table = PlanTable(theme)
     qtbot.addWidget(table)
     table.resize(700, 400)
-    table.set_rows(mode_rows(plan()), assumed=False)
+    table.set_plan(plan())
     picture = table.grab().toImage()
     edge = [picture.pixelColor(2, place.box.center().y()) for place in table._places]
     assert edge[0] == theme.color("accs")
     assert edge[-1] == theme.color("surf")
-    table.set_rows([], assumed=False)
+    table.set_plan(None)
     assert table.isHidden()
 
 
