@@ -171,7 +171,8 @@ class LoadedModel:
             self.notes += self.draft.notes
         self._idle: TokenSequence | None = self._new_sequence()
         streamed = self.placement.streamed_bytes > 0
-        self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(flat=streamed))
+        step = 0.0 if draft is None else draft.read_elements / placed.parameters
+        self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(streamed, step))
         self.match_chances = MatchChances()
         self.options = options
         self.folder = folder

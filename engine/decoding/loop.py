@@ -92,7 +92,8 @@ def decode(
         recent.extend(verdict.tokens)
         del recent[:-PENALTY_WINDOW]
         begun = time.perf_counter()
-        recipe.drafter.observe(verdict.tokens, sequence.take_hidden(), probes)
+        hidden = sequence.take_hidden() if recipe.drafter.wants_hidden else None
+        recipe.drafter.observe(verdict.tokens, hidden, probes)
         proposed = recipe.drafter.propose(_shape(recipe.schedule, reply, sequence))
         draft = recipe.schedule.choose(proposed)
         drafted, waited_s = time.perf_counter(), sequence.waited_s

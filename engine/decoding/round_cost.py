@@ -28,13 +28,14 @@ class RoundCost:
 
     Args:
         flat: Whether forwards are expected to wait for weights.
+        step: Time that a network's step is expected to take, as a share of a plain round's.
 
     Attributes:
         flat: The same.
         doubts: How often costs were forgotten.
     """
 
-    def __init__(self, flat: bool = False) -> None:
+    def __init__(self, flat: bool = False, step: float = 0.2) -> None:
         self.flat = flat
         self.doubts = 0
         # What forwards compute, and what those took that waited.
@@ -45,6 +46,8 @@ class RoundCost:
         self._expected: dict[int, float] = {}
         self._draft = _Curve()
         self._draft.add(1, 0.0)
+        self._step = step
+        self._step_s: deque[float] = deque(maxlen=_KEPT)
 
     def add_verify(self, size: int, seconds: float, waited_s: float = 0.0) -> None:
         """A forward over the root and so many rows was measured; ``waited_s`` of it went by for weights."""
@@ -60,6 +63,15 @@ class RoundCost:
     def add_draft(self, size: int, seconds: float) -> None:
         """A draft was made by a drafter that had nothing to catch up with."""
         self._draft.add(_bucket(size), seconds)
+
+    def add_step(self, seconds: float) -> None:
+        """A step of a network that had next to nothing to catch up with."""
+        self._step_s.append(seconds)
+
+    @property
+    def step_s(self) -> float:
+        """A step of a network, or what was expected of one."""
+        return statistics.median_low(self._step_s) if self._step_s else self._step * self.plain_s()
 
     @property
     def measured(self) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Sequence
 import torch
 from torch import Tensor
 
+from engine.decoding.hidden_rows import HiddenRows
 from engine.decoding.target import LAYER_GOAL_S, Target
 from engine.drafting.kind import DraftText
 from engine.model.decoder import Output
@@ -42,7 +43,8 @@ class TokenSequence:
         self._hidden_layers: tuple[int, ...] = ()
         self._hidden_from = 0
         self._last_hidden: Tensor | None = None
-        self._hidden: list[Tensor] = []
+        self._hidden = HiddenRows(target.config.hidden_size)
+        self._in_place = False  # the last forward's are where they would be kept
         self._verified_rows: Tensor | None = None
 
     @property
@@ -65,23 +67,29 @@ class TokenSequence:
         """Keep the longest prefix that the cache and the prompt share, cut the rest, and return its length.
 
         The prompt's last token is never taken from the cache: its logits are needed. Nor is anything whose hidden
-        rows are wanted.
+        rows are wanted and were not left here by the reply before.
 
         Args:
             prompt: Token ids.
             hidden_layers: Layers whose input rows `take_hidden` is to hand over, see `Decoder.forward`; none: no rows.
             hidden_from: The first position whose rows are wanted.
         """
+        left = self.take_hidden() if hidden_layers == self._hidden_layers else None
         self._hidden_layers, self._hidden_from = hidden_layers, hidden_from
-        self._hidden = []
+        self._last_hidden, self._in_place = None, False
+        self._hidden.take()
         shared = shared_tokens(self.token_ids, prompt[:-1])
-        if hidden_layers:
+        # Where the rows that are left begin; they go on to the last token.
+        first = len(self.token_ids) - (0 if left is None else len(left))
+        if hidden_layers and hidden_from < first:
             shared = min(shared, hidden_from)
         # The cache holds less than the text where a device failed to commit.
         shared = min(shared, self._cache.length)
         self._cache.truncate(shared)
         kept = self._cache.begin(len(prompt))
         del self.token_ids[kept:]
+        if left is not None and kept > hidden_from >= first:
+            self._hidden.add(left[hidden_from - first : kept - first])
         return kept
 
     def prefill(
@@ -169,12 +177,11 @@ class TokenSequence:
         if of_tokens and self._hidden_layers in ((), (self._decoder.config.layers,)):
             if self._target.decoder is not self._decoder:
                 self._follow_target(check)
-            found = self._decoder.read_next((root, *draft.tokens), self._cache, check)
+            place = self._hidden.address(draft.rows) if self._hidden_layers else None
+            found = self._decoder.read_next((root, *draft.tokens), self._cache, check, place)
             if found is not None:
-                logits, hidden = found
-                if self._hidden_layers:
-                    self._last_hidden = hidden.clone()
-                return logits
+                self._in_place = place is not None
+                return found
         base = len(self.token_ids)
         positions = [base + depth for depth in draft.row_depths]
         mask = None if draft.is_chain else draft.row_mask()
@@ -198,11 +205,13 @@ class TokenSequence:
         except RuntimeError as error:
             self._target.fail(error)  # the next forward begins by reading the text again elsewhere
         unwanted = max(0, self._hidden_from - len(self.token_ids))
-        if self._last_hidden is not None and unwanted < len(rows):
+        if self._in_place:
+            self._hidden.keep(len(rows))
+        elif self._last_hidden is not None and unwanted < len(rows):
             # A copy, so that the rows of a large forward are not held on to for the few that were kept.
             index = torch.tensor(rows[unwanted:], dtype=torch.long, device=self._last_hidden.device)
-            self._hidden.append(self._last_hidden.index_select(0, index))
-        self._last_hidden = None
+            self._hidden.add(self._last_hidden.index_select(0, index))
+        self._last_hidden, self._in_place = None, False
         self.token_ids.extend(tokens)
 
     def take_hidden(self) -> Tensor | None:
@@ -213,7 +222,7 @@ class TokenSequence:
         """
         if not self._hidden_layers:
             return None
-        taken, self._hidden = self._hidden, []
+        taken = self._hidden.take()
         if taken:
             return taken[0] if len(taken) == 1 else torch.cat(taken)
         source = self._decoder.source
@@ -298,5 +307,6 @@ class TokenSequence:
             output = run()
         if self._hidden_layers:
             self._last_hidden = torch.cat([output.layer_inputs[layer] for layer in self._hidden_layers], 1)
+        self._in_place = False
         self._verified_rows = None if embeddings is None else output.hidden
         return output.logits

@@ -25,8 +25,8 @@ _DOUBT_AFTER = 64
 _MEMORY = 0.9
 # What a forward may take longer behind a network that drafted.
 _PUSHED_OUT = 1.5
-# Of what a step of a drafter takes, as it is measured.
-_STEP_MEMORY = 0.8
+# Rounds after which a network has so many tokens to catch up with that its time is not a step's.
+_LAGS_AFTER = 2
 _NOTHING = Draft()
 
 
@@ -53,9 +53,8 @@ class WorthwhileNodes(Schedule):
         self._refused = 0
         # Of drafts that take no time, and of those that do.
         self._gained_s = {True: 0.0, False: 0.0}
-        self._step_s = 0.0
+        self._since_step = _LAGS_AFTER
         self._steps = 0
-        self._first_draft = True
         self._tokens = 0
         self._lately_s = 0.0
         self._lately_tokens = 0.0
@@ -63,12 +62,12 @@ class WorthwhileNodes(Schedule):
     def shape(self) -> DraftShape:
         """As many as there may be; of a drafter's own steps those that are worth their time."""
         cost = self._cost
-        if not cost.measured:
+        if cost.flat and not cost.measured:
             return self._largest
         if self._measures_plain() or self._overdrawn(free=False):
             return replace(self._largest, step_worth=inf)
         row_s = cost.forward_s(2) - cost.forward_s(1)
-        return replace(self._largest, step_worth=min(1.0, (self._step_s + row_s) * self._tokens_per_s()))
+        return replace(self._largest, step_worth=min(1.0, (cost.step_s + row_s) * self._tokens_per_s()))
 
     def choose(self, draft: Draft) -> Draft:
         """The nodes that pay; none while plain decoding has to be measured, or the ledger is overdrawn."""
@@ -104,10 +103,10 @@ class WorthwhileNodes(Schedule):
         self._since_plain = 0 if plain else self._since_plain + 1
         plain_s = seconds = self._cost.forward_s(0)
         draft_s = self._drafted_s(record.draft_ms / 1e3)
-        if size:
+        if size or draft_s:
             # Where the width is known, whatever came in between is not the draft's fault; but for what a network that
             # drafted has pushed out of the caches.
-            known_s = self._cost.forward_s(size) if self._cost.knows(size) else inf
+            known_s = self._cost.forward_s(size) if not size or self._cost.knows(size) else inf
             seconds = min(record.verify_ms / 1e3, known_s * (_PUSHED_OUT if draft_s else 1.0))
         seconds += draft_s
         self._tokens += tokens
@@ -119,14 +118,13 @@ class WorthwhileNodes(Schedule):
     def _drafted_s(self, draft_s: float) -> float:
         """Seconds that a network's draft took; 0 where none drafted."""
         if not self._steps:
+            self._since_step += 1
             return 0.0
-        if self._first_draft:
-            # The drafter has taken in what it missed in it.
-            self._first_draft = False
-            return 0.0
-        step_s = draft_s / self._steps
-        self._step_s = _STEP_MEMORY * self._step_s + (1 - _STEP_MEMORY) * step_s if self._step_s else step_s
-        return min(draft_s, 2 * self._steps * self._step_s)
+        lags, self._since_step = self._since_step >= _LAGS_AFTER, 0
+        if lags:
+            return draft_s
+        self._cost.add_step(draft_s / self._steps)
+        return min(draft_s, 2 * self._steps * self._cost.step_s)
 
     def _measures_plain(self) -> bool:
         cost = self._cost

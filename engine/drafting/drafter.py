@@ -19,10 +19,12 @@ class Drafter(Protocol):
     Attributes:
         hidden_layers: Which of the target's hidden rows `observe` wants, by layer: index i is the input of layer i,
             and the number of layers names the head's input, behind the final norm. Empty for none.
+        wants_hidden: The next call of `observe` is to bring rows; those that are not wanted come with a later one.
         gives_chances: The scores of its drafts are chances as they were observed, which a schedule may weigh.
     """
 
     hidden_layers: tuple[int, ...] = ()
+    wants_hidden: bool = True
     gives_chances: bool = False
 
     def reset(self, prompt: Sequence[int]) -> int:
@@ -43,7 +45,8 @@ class Drafter(Protocol):
             tokens: At least one; the last one is the new root.
             hidden: (k, len(hidden_layers) * h) rows of the positions that were committed since the last call, the
                 layers side by side in the order of ``hidden_layers``. The first call after `reset` brings those from
-                the position that it returned to the prompt's end. None when ``hidden_layers`` is empty.
+                the position that it returned to the prompt's end. None when ``hidden_layers`` is empty, or
+                they were not wanted.
             probes: (k, V) float32 logits of the probes of the last accepted node, or of the root, in the order of the
                 last draft; None where it had none there.
         """

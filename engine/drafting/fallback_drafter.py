@@ -46,6 +46,10 @@ class FallbackDrafter(Drafter):
         """Tell the drafter."""
 
         def tell(drafter: Drafter) -> None:
+            # A call for nothing takes its time too between two forwards.
+            if hidden is None and probes is None:
+                drafter.observe(tokens, None)
+                return
             rows = (None if found is None else self._link.to_device(found) for found in (hidden, probes))
             drafter.observe(tokens, *rows)
 
@@ -59,7 +63,9 @@ class FallbackDrafter(Drafter):
         if self._drafter is None:
             return otherwise
         try:
-            return call(self._drafter)
+            answer = call(self._drafter)
+            self.wants_hidden = self._drafter.wants_hidden
+            return answer
         except (torch.OutOfMemoryError, MemoryError):
             self._give_up(say("The draft ran out of memory, so the reply goes on without it."))
         except RuntimeError as error:  # what torch raises when a device is lost or a kernel fails
@@ -71,4 +77,5 @@ class FallbackDrafter(Drafter):
 
     def _give_up(self, sentence: str) -> None:
         self._drafter = None
+        self.wants_hidden = True  # those that it would have taken are to be dropped
         self._failed(sentence)

@@ -25,8 +25,6 @@ from engine.placement.link import Link
 
 # Rows of a long prompt that are run at once.
 _CHUNK = 512
-# Rows that are run by the short way, a few at once.
-_FEW_ROWS = 64
 
 
 class FeatureDraft(Drafter):
@@ -62,10 +60,10 @@ class FeatureDraft(Drafter):
         self._cache = network.new_cache(context + LARGEST_TREE)
         ids = network.weights.target_ids
         self._target_ids: list[int] | None = None if ids is None else ids.tolist()
-        self._fresh_prompt = False
         self._text: list[int] = []
-        # The target's rows behind the cache's, which the next proposal takes in.
+        # The target's rows behind the cache's, which the next proposal takes in, and how many both hold.
         self._waiting: list[Tensor] = []
+        self._held = 0
         self._root: Tensor | None = None
 
     def reset(self, prompt: Sequence[int]) -> int:
@@ -73,20 +71,17 @@ class FeatureDraft(Drafter):
         shared = shared_tokens(self._text, prompt)
         self._text = list(prompt)
         self._root = None
-        self._fresh_prompt = True
         # Row i holds the token at i + 1 too.
         if self._cache.length > max(0, shared - 1):
             self._cache.truncate(max(0, shared - 1))
             self._waiting = []
-            return self._cache.length
-        if self._waiting:
+        elif self._waiting:
             self._waiting = [torch.cat(self._waiting)[: shared - self._cache.length]]
-        return self._cache.length + sum(len(rows) for rows in self._waiting)
+        self._held = self._cache.length + sum(len(rows) for rows in self._waiting)
+        return self._held
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
-        """Take in emitted tokens and the target's rows of what was committed.
-
-        The prompt's are run here, once the first token is out; others wait until a draft is asked for.
+        """Note emitted tokens and the target's rows of what was committed, which wait until a draft is asked for.
 
         Args:
             tokens: The last one is the new root.
@@ -99,14 +94,9 @@ class FeatureDraft(Drafter):
         self._text.extend(tokens)
         if hidden is not None:
             self._waiting.append(hidden)
-            if len(self._waiting) > MOST_ROWS:  # asking many tensors for their rows takes long
-                self._waiting = [torch.cat(self._waiting)]
-        held = self._cache.length + sum(len(rows) for rows in self._waiting)
-        if held != len(self._text) - 1:
-            raise ValueError(f"{held} hidden rows for {len(self._text)} tokens")
-        if self._fresh_prompt:
-            self._fresh_prompt = False
-            self._take_in()
+            self._held += len(hidden)  # asking each tensor again would take long
+            if self._held != len(self._text) - 1:
+                raise ValueError(f"{self._held} hidden rows for {len(self._text)} tokens")
 
     @torch.inference_mode()
     def propose(self, shape: DraftShape) -> Draft:
@@ -162,17 +152,26 @@ class FeatureDraft(Drafter):
         """True if the network has the short way that `run_chain` takes."""
         return self._network.has_short_way
 
+    @property
+    def waiting(self) -> int:
+        """Rows that the next chain has to take in first."""
+        return len(self._text) - 1 - self._cache.length
+
     def target_token(self, own: int) -> int:
         """The target's id of one of the draft's tokens."""
         return own if self._target_ids is None else self._target_ids[own]
 
     @torch.inference_mode()
-    def run_chain(self, goes_on: Callable[[Tensor], int | None]) -> None:
+    def run_chain(
+        self, goes_on: Callable[[Tensor], int | None], known: Callable[[Tensor, Sequence[int]], None]
+    ) -> None:
         """Run a chain below the last observed token, step by step by the short way.
 
         Args:
             goes_on: Is given the (1, Vd) logits of what follows each node, the root first, and returns the token of the
                 next node, by the target's ids; None ends the chain.
+            known: Is given the (k, Vd) logits of what follows the last few tokens before the root that no chain began
+                at, and the k tokens that came there.
         """
         network, cache = self._network, self._cache
 
@@ -180,43 +179,41 @@ class FeatureDraft(Drafter):
             found = network.run_next(tokens, cache, features, self._check)
             assert found is not None, "chains are run where there is a short way"
             cache.commit(range(len(tokens)))
-            return found[0], found[1][-1:]
+            return found
 
-        rows = self._waiting_rows() if self._waiting else None
-        if rows is None or len(rows) > _FEW_ROWS:
-            root = self._take_in()
-            logits = network.logits(root)
-        else:
-            for features in torch.split(rows, MOST_ROWS):
-                first = cache.length + 1
-                logits, root = run(self._text[first : first + len(features)], features)
-            self._waiting, self._root = [], root.clone()
-        length, node = cache.length, root
+        features = self._run_waiting(max(0, self._held - cache.length - MOST_ROWS))
+        tokens = self._text[cache.length + 1 :]
+        logits, rows = run(tokens, features)
+        self._root = rows[-1:].clone()
+        known(logits[:-1], tokens[1:])
+        length, logits, node = cache.length, logits[-1:], self._root
         while (token := goes_on(logits)) is not None:
             logits, node = run((token,), node)
         cache.truncate(length)
 
-    def _waiting_rows(self) -> Tensor:
-        return self._waiting[0] if len(self._waiting) == 1 else torch.cat(self._waiting)
-
     def _take_in(self) -> Tensor:
         """Run the rows that wait, and return the last one's output, (1, h): the root's."""
         if self._waiting:
-            rows, self._waiting = self._waiting_rows(), []
-            for start in range(0, len(rows), _CHUNK):
-                features = rows[start : start + _CHUNK]
-                first = self._cache.length
-                behind = torch.tensor(self._text[first + 1 : first + 1 + len(features)])
-                made = self._network.run(
-                    self._link.to_device(behind),
-                    self._link.to_device(torch.arange(first, first + len(features))),
-                    self._cache,
-                    target_features=features,
-                    check=self._check,
-                )
-                self._cache.commit(range(len(features)))
-                # A copy of one row, so that the others' memory is free again.
-                self._root = made[-1:].clone()
+            self._run_waiting(self._held - self._cache.length)
         if self._root is None:
             raise ValueError("a feature draft cannot draft before it has observed a token")
         return self._root
+
+    def _run_waiting(self, most: int) -> Tensor:
+        """Run as many rows of those that wait, and return the others."""
+        rows = self._waiting[0] if len(self._waiting) == 1 else torch.cat(self._waiting)
+        self._waiting = []
+        for start in range(0, most, _CHUNK):
+            features, first = rows[start : min(start + _CHUNK, most)], self._cache.length
+            behind = torch.tensor(self._text[first + 1 : first + 1 + len(features)])
+            made = self._network.run(
+                self._link.to_device(behind),
+                self._link.to_device(torch.arange(first, first + len(features))),
+                self._cache,
+                target_features=features,
+                check=self._check,
+            )
+            self._cache.commit(range(len(features)))
+            # A copy of one row, so that the others' memory is free again.
+            self._root = made[-1:].clone()
+        return rows[most:]

@@ -181,7 +181,7 @@ class FeatureNetwork:
             check: Called between blocks where they take long; raises to cancel.
 
         Returns:
-            (1, Vd) float32 logits of what follows the last row, by the draft's own ids, and what `run` returns, both in
+            (n, Vd) float32 logits of what follows each row, by the draft's own ids, and what `run` returns, both in
             memory that the next call overwrites; None where there is no shorter way than `run` and `logits`.
         """
         if self._next_rows is None or len(tokens) > MOST_ROWS:

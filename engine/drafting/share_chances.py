@@ -6,6 +6,8 @@ from __future__ import annotations
 _CLASSES = 10
 # Shares are taken to mean what they say, as if that had been seen so often; and how soon observations are forgotten.
 _WEIGHT, _MEMORY = 8.0, 0.995
+# Of all guesses lately: what share of them comes is taken to be this before any was seen, and how soon it is forgotten.
+_USUAL, _LATELY = 0.25, 0.95
 
 
 class ShareChances:
@@ -17,6 +19,7 @@ class ShareChances:
     def __init__(self) -> None:
         self._held = [_WEIGHT * (place + 0.5) / _CLASSES for place in range(_CLASSES)]
         self._seen = [_WEIGHT] * _CLASSES
+        self.lately = _USUAL
 
     def chance(self, share: float) -> float:
         """That a token of this share comes."""
@@ -28,6 +31,7 @@ class ShareChances:
         place = _class_of(share)
         self._held[place] = _MEMORY * self._held[place] + held
         self._seen[place] = _MEMORY * self._seen[place] + 1.0
+        self.lately = _LATELY * self.lately + (1 - _LATELY) * held
 
 
 def _class_of(share: float) -> int:

@@ -161,19 +161,24 @@ class Decoder:
         return Output(self._capped(logits), hidden, inputs)
 
     def read_next(
-        self, tokens: Sequence[int], cache: KVCache, check: Callable[[], None]
-    ) -> tuple[Tensor, Tensor] | None:
+        self, tokens: Sequence[int], cache: KVCache, check: Callable[[], None], place: int | None = None
+    ) -> Tensor | None:
         """Forward of a chain of tokens behind the committed ones, bit for bit as in `forward`; see `NextRows`.
 
+        Args:
+            tokens: (n) ids.
+            cache: From `new_cache`.
+            check: Called between layers where a forward takes long; raises to cancel.
+            place: Address of (n, h) float32 for what the head maps; None where nobody wants it.
+
         Returns:
-            (n, V) float32 logits and (n, h), what the head maps; both are valid until the next call. None where this
-            decoder has no shorter way than `forward`.
+            (n, V) float32 logits, valid until the next call. None where this decoder has no shorter way than `forward`.
         """
         if self._next_rows is None or len(tokens) > MOST_ROWS:
             return None
         check()
-        logits, hidden = self._next_rows(tokens, cache, check)
-        return self._capped(logits), hidden
+        logits, _ = self._next_rows(tokens, cache, check, place=place)
+        return self._capped(logits)
 
     @torch.inference_mode()
     def logits(self, hidden: Tensor) -> Tensor:

@@ -42,11 +42,12 @@ class NextRows:
         self._embedded = list(embedded)
         self._logits = [logits[:count] for count in range(MOST_ROWS + 1)]
         self._made = [(hidden if self._joins else normed)[:count] for count in range(MOST_ROWS + 1)]
+        self._normed = normed.data_ptr()
         self._stop = Stop(None)
         self._pass = kernel.Pass(
             given=given.data_ptr(),
             hidden=hidden.data_ptr(),
-            normed=normed.data_ptr(),
+            normed=self._normed,
             logits=logits.data_ptr(),
             stop=self._stop.pointer,
         )
@@ -60,6 +61,7 @@ class NextRows:
         cache: KVCache,
         check: Callable[[], None],
         features: Tensor | None = None,
+        place: int | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Read tokens behind the committed rows; no later forward builds upon their rows before they are committed.
 
@@ -68,10 +70,12 @@ class NextRows:
             cache: Its length does not change.
             check: Called between layers where a forward takes long; raises to cancel.
             features: (n, h), with which a model that joins joins the tokens' embeddings.
+            place: Address of (n, h) float32 that takes what the head maps, of a model that does not join; None for the
+                memory that is returned.
 
         Returns:
-            (n, V) float32 logits and (n, h), what the head mapped, in memory that the next call overwrites. A model
-            that joins gives the logits of the last row alone, and its hidden rows before a final norm.
+            (n, V) float32 logits and (n, h), what the head mapped, or before a final norm where the model joins: in
+            memory that the next call overwrites.
 
         Raises:
             ValueError: The cache has no room.
@@ -91,12 +95,12 @@ class NextRows:
                 row *= self._scale
         if features is not None:
             self._features[:count] = features
-        self._pass.first = count - 1 if self._joins else 0
-        self._pass.m, self._pass.count = count, count - self._pass.first
+        self._pass.normed = self._normed if place is None else place
+        self._pass.m = self._pass.count = count
         self._stop.check = check
         if not kernel.forward_model(self._model.structure, self._pass):
             raise self._stop.raised
-        return self._logits[self._pass.count], self._made[count]
+        return self._logits[count], self._made[count]
 
     def _describe(self, cache: KVCache) -> None:
         """Make the structures for a cache's tensors."""

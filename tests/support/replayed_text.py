@@ -34,6 +34,8 @@ def replay(
     forward_s: Callable[[int], float],
     noise: float = 0.0,
     seed: int = 0,
+    draft_s: Callable[[Draft], float] = lambda draft: 0.0,
+    pushed_out_s: float = 0.0,
 ) -> Replayed:
     """Decode a reply that is known.
 
@@ -43,28 +45,34 @@ def replay(
     Args:
         prompt: Token ids.
         reply: The tokens that the target says.
-        drafter: Its own time does not count.
+        drafter: Drafts.
         schedule: Chooses.
         forward_s: Seconds of a forward by its rows.
         noise: Each forward takes up to this share longer, as the schedule sees it and as it counts.
         seed: Of the noise.
+        draft_s: Seconds that the drafter took for this; what it drafts by itself takes none.
+        pushed_out_s: Seconds that a forward takes longer where a network has drafted.
     """
     chance = random.Random(seed)
     drafter.reset(prompt)
     drafter.observe(reply[:1], None)
     at, seconds, rounds = 1, 0.0, []
     while at < len(reply):
-        draft = schedule.choose(drafter.propose(schedule.shape()))
+        proposed = drafter.propose(schedule.shape())
+        draft = schedule.choose(proposed)
         accepted = _accepted(draft, reply[at : len(reply) - 1])
+        drafted_s = draft_s(proposed)
         taken_s = forward_s(len(draft) + 1) * (1 + noise * chance.random())
+        taken_s += pushed_out_s if proposed.steps else 0.0
         emitted = tuple(reply[at : at + len(accepted) + 1])
         record = RoundRecord(
-            len(prompt) + at, draft.tokens, draft.parents, draft.scores, accepted, emitted, 0.0, taken_s * 1e3
+            *(len(prompt) + at, draft.tokens, draft.parents, draft.scores, accepted, emitted),
+            *(drafted_s * 1e3, taken_s * 1e3),
         )
         schedule.observe(record)
         drafter.observe(emitted, None)
         rounds.append(record)
-        seconds += taken_s
+        seconds += drafted_s + taken_s
         at += len(emitted)
     return Replayed(seconds, (len(reply) - 1) * forward_s(1) * (1 + noise / 2), tuple(rounds))
 

@@ -10,15 +10,22 @@ import torch
 
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
+from engine.drafting.drafter import Drafter
+from engine.kernels import library
+from engine.model.config import read_config
 from engine.model.decoder import Decoder
+from engine.model.packed_loader import load_packed
 from engine.model.token_tree import Draft, DraftShape
+from engine.model.weight_format import weight_format
+from engine.placement.resident import Resident
+from engine.weights.checkpoint import Checkpoint
 from tests.support.decoders import greedy, load_decoder
 from tests.support.replies import run_reply
 
 TOKENS = 40
 
 
-class Recorder:
+class Recorder(Drafter):
     """Drafts the true continuation with a wrong sibling at each node, and keeps every row that it is given."""
 
     def __init__(self, layers: tuple[int, ...], truth: Sequence[int]) -> None:
@@ -46,9 +53,6 @@ class Recorder:
             parents += [parent, parent]
             parent = len(tokens) - 1
         return Draft(tuple(tokens), tuple(parents))
-
-    def draft_ahead(self) -> bool:
-        return False
 
     def observe(
         self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None
@@ -98,7 +102,8 @@ def test_the_next_reply_brings_the_rows_that_the_drafter_misses_and_no_others(de
     longer = [*truth, 7, 8, 9]
     known = drafter.known
     _, timings = run_reply(target, drafter, longer, 4)
-    assert timings.cache_n == known < len(truth)
+    # The last round's rows were left where the target keeps them.
+    assert known < timings.cache_n == len(truth) - 1
     text = drafter.text[: drafter.known]
     torch.testing.assert_close(drafter.rows, fresh_rows(decoder, text, (3,)), atol=1e-5, rtol=1e-4)
     # Another text: the drafter knows the first ten, the target is asked again from there.
@@ -147,3 +152,61 @@ def fresh_rows_of_long_text(decoder: Decoder, text: list[int]) -> torch.Tensor:
     cache = decoder.new_cache(len(text))
     cache.begin(len(text))
     return decoder.forward(torch.tensor(text), torch.arange(len(text)), cache).hidden
+
+
+class Late(Recorder):
+    """Drafts chains, and wants rows after every fifth round, or never."""
+
+    def __init__(self, layers: tuple[int, ...], truth: Sequence[int], ever: bool) -> None:
+        super().__init__(layers, truth)
+        self.wants_hidden = False
+        self._ever = ever
+        self._rounds = 0
+
+    def propose(self, shape: DraftShape) -> Draft:
+        self._rounds += 1
+        self.wants_hidden = self._ever and self._rounds % 5 == 0
+        count = self._rounds % 4
+        right = self._truth[len(self.text) : len(self.text) + count]
+        return Draft.chain([*right[:-1], 7])
+
+    def observe(
+        self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None
+    ) -> None:
+        if self.wants_hidden:
+            super().observe(tokens, hidden)
+        else:
+            assert hidden is None
+            self.text += tokens
+
+
+@pytest.fixture(scope="module")
+def packed(llama_folder: Path) -> Decoder:
+    if library.available() is None:
+        pytest.skip("the kernel library was not built")
+    checkpoint = Checkpoint(llama_folder)
+    config = read_config(checkpoint)
+    return Decoder(config, Resident(load_packed(checkpoint, config, weight_format("q8_0"))))
+
+
+def test_rows_that_nobody_wants_yet_stay_where_the_forward_has_put_them(packed: Decoder) -> None:
+    """More of them than one piece of memory holds; the next reply needs none of them read again."""
+    layers = (packed.config.layers,)
+    prompt = list(range(3, 40))
+    truth = prompt + greedy(packed, torch.tensor(prompt), 620)
+    target, drafter = TokenSequence(Target(packed), 700), Late(layers, truth, ever=True)
+    run_reply(target, drafter, prompt, 300)
+    never = Late(layers, truth, ever=False)
+    never.text, never.rows, never.known = drafter.text, drafter.rows, drafter.known
+    # The last rounds' rows were not taken, and are there all the same.
+    assert 300 < drafter.known < len(prompt) + 300 - 1
+    more = truth[:345]
+    _, timings = run_reply(target, never, more, 270)
+    assert timings.cache_n == len(prompt) + 300 - 1
+    assert never.known == drafter.known
+    rows = target.take_hidden()
+    assert rows is not None
+    text = target.token_ids
+    assert never.known + len(rows) == len(text) > 600
+    expected = fresh_rows(packed, text, layers)
+    assert torch.equal(torch.cat((never.rows, rows)), expected)

@@ -11,7 +11,7 @@ import torch
 
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
-from engine.drafting.drafter import NoDrafter
+from engine.drafting.drafter import Drafter, NoDrafter
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
@@ -69,13 +69,11 @@ def text_logits(decoder: Decoder, text: Sequence[int], last: int) -> torch.Tenso
     return decoder.forward(ids, torch.arange(len(text)), cache, logit_rows=slice(-last, None)).logits
 
 
-class Prober:
+class Prober(Drafter):
     """Drafts the true continuation beside wrong siblings, probes after each node, and checks what they found.
 
     Every third draft has probes alone.
     """
-
-    gives_chances = False
 
     def __init__(self, decoder: Decoder, truth: Sequence[int], hidden_layers: tuple[int, ...] = ()) -> None:
         self.hidden_layers = hidden_layers
@@ -126,9 +124,6 @@ class Prober:
             assert_same(probes, expected, self._decoder)
             self.checked += len(probes)
         self._text += tokens
-
-    def draft_ahead(self) -> bool:
-        return False
 
 
 def packed(folder: Path) -> Decoder:

@@ -13,6 +13,7 @@ from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.decoding.target import Target
+from engine.drafting.drafter import Drafter
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import ROOT, Draft, DraftShape
@@ -24,7 +25,7 @@ PROMPT = (5, 90, 200, 17)
 NODES = 8
 
 
-class Oracle:
+class Oracle(Drafter):
     """Drafts the true continuation, with a wrong sibling beside each node."""
 
     hidden_layers: tuple[int, ...] = ()
@@ -51,9 +52,6 @@ class Oracle:
             parents += [parent, parent]
             parent = len(tokens) - 1
         return Draft(tuple(tokens), tuple(parents))
-
-    def draft_ahead(self) -> bool:
-        return False
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import torch
 
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
+from engine.drafting.drafter import Drafter
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.errors import Cancelled
 from engine.model.token_tree import Draft, DraftShape
@@ -21,12 +22,11 @@ from tests.support.replies import run_reply
 PROMPT = list(range(3, 30))
 
 
-class Failing:
+class Failing(Drafter):
     """Drafts nonsense and fails at the n-th call of one of its methods."""
 
     def __init__(self, method: str, call: int, error: BaseException) -> None:
         self.hidden_layers: tuple[int, ...] = (1,)
-        self.gives_chances = False
         self._left = {method: call}
         self._error = error
         self.calls = 0
@@ -45,9 +45,6 @@ class Failing:
     def propose(self, shape: DraftShape) -> Draft:
         self._count("propose")
         return Draft.chain([5, 6, 7])
-
-    def draft_ahead(self) -> bool:
-        return False
 
     def observe(
         self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None

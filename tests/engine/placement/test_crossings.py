@@ -12,6 +12,7 @@ from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.draft_model_drafter import DraftModelDrafter
+from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.model.config import read_config
@@ -85,12 +86,11 @@ def test_a_small_model_on_the_device_gets_token_ids_and_the_shape_of_trees(llama
     assert all(len(size) == 1 for size, dtype in link.crossings if dtype == torch.int64)
 
 
-class FeatureReader:
+class FeatureReader(Drafter):
     """Drafts what a matrix on the device makes of the newest hidden row, as a feature draft would."""
 
     def __init__(self, width: int, layers: tuple[int, ...]) -> None:
         self.hidden_layers = layers
-        self.gives_chances = False
         self.matrix = torch.randn(width * len(layers), 300, generator=torch.Generator().manual_seed(1))
         self.rows = 0
         self._newest = torch.zeros(1, width * len(layers))
@@ -108,9 +108,6 @@ class FeatureReader:
 
     def propose(self, shape: DraftShape) -> Draft:
         return Draft.chain(torch.mm(self._newest, self.matrix).topk(min(shape.rows, 3)).indices[0].tolist())
-
-    def draft_ahead(self) -> bool:
-        return False
 
 
 @pytest.mark.parametrize("layers", [(3,), (0, 1, 2)])
