@@ -1,4 +1,4 @@
-"""``tenon train``: train a draft for a model."""
+"""``tenon train``: train a draft for a model, or search the tree of its Medusa heads."""
 
 from __future__ import annotations
 
@@ -21,25 +21,7 @@ def add_to(commands: Any) -> None:
         "Ctrl+C ends it early and keeps the best so far.",
     )
     draft.set_defaults(run=_train_draft)
-    add_model_option(draft)
-    draft.add_argument(
-        "--data",
-        metavar="FILE",
-        type=Path,
-        help="a JSON object with a text or a chat on each line (default: the model writes all of them itself)",
-    )
-    draft.add_argument(
-        "--generate",
-        metavar="N",
-        type=int,
-        help="let the model write at most N texts itself, to the requests of --data where that is given",
-    )
-    draft.add_argument(
-        "--texts",
-        metavar="FOLDER",
-        type=Path,
-        help="keep what the model writes, and learn what was kept before",
-    )
+    _add_texts(draft, 30.0)
     draft.add_argument(
         "--kind",
         choices=("feature", "medusa"),
@@ -86,34 +68,77 @@ def add_to(commands: Any) -> None:
         required=True,
         help="the draft's folder; goes on from a draft of this shape",
     )
-    draft.add_argument(
+    tree = kinds.add_parser(
+        "tree",
+        help="the tree of guesses that a model checks at once, for its Medusa heads",
+        description="Search the tree that the mode ghidorah follows, on the model's own replies or on chats, and keep "
+        "it for this model and these heads.",
+    )
+    tree.set_defaults(run=_search_tree)
+    _add_texts(tree, 5.0)
+    tree.add_argument(
+        "--draft", metavar="MODEL", required=True, help="the Medusa heads: a folder, or an installed name"
+    )
+
+
+def _add_texts(parser: argparse.ArgumentParser, minutes: float) -> None:
+    add_model_option(parser)
+    parser.add_argument(
+        "--data",
+        metavar="FILE",
+        type=Path,
+        help="a JSON object with a text or a chat on each line (default: the model writes all of them itself)",
+    )
+    parser.add_argument(
+        "--generate",
+        metavar="N",
+        type=int,
+        help="let the model write at most N texts itself, to the requests of --data where that is given",
+    )
+    parser.add_argument(
+        "--texts",
+        metavar="FOLDER",
+        type=Path,
+        help="keep what the model writes, and take what was kept before",
+    )
+    parser.add_argument(
         "--minutes",
         metavar="T",
         type=float,
-        default=30.0,
-        help="time for writing and training together (default: %(default)g)",
+        default=minutes,
+        help="time for writing and what follows together (default: %(default)g)",
     )
-    draft.add_argument(
+    parser.add_argument(
         "--threads", metavar="N", type=int, help="CPU threads (default: the usable physical cores)"
     )
-    draft.add_argument("--seed", metavar="S", type=int, default=1, help="the same seed starts the same way")
+    parser.add_argument("--seed", metavar="S", type=int, default=1, help="the same seed starts the same way")
+
+
+def _texts(options: argparse.Namespace) -> dict[str, Any]:
+    names = ("model", "data", "generate", "texts", "minutes", "threads", "seed")
+    return {name: getattr(options, name) for name in names}
+
+
+def _search_tree(options: argparse.Namespace) -> int:
+    from engine.training.draft.calibration import TreeRequest, run
+
+    try:
+        run(TreeRequest(draft=options.draft, **_texts(options)), sys.stderr)
+    except KeyboardInterrupt:
+        print("tenon: Stopped; the tree is as it was before.", file=sys.stderr)
+        return 130
+    return 0
 
 
 def _train_draft(options: argparse.Namespace) -> int:
     from engine.training.draft.making import TrainRequest, run
 
     request = TrainRequest(
-        model=options.model,
-        data=options.data,
-        generate=options.generate,
+        **_texts(options),
         blocks=options.blocks,
         fusion=options.fusion,
         out=options.out,
         vocabulary=options.vocabulary or None,
-        texts=options.texts,
-        minutes=options.minutes,
-        threads=options.threads,
-        seed=options.seed,
         kind=options.kind,
         heads=options.heads,
         head=options.head,

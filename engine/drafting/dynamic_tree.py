@@ -15,8 +15,10 @@ from torch import Tensor
 from engine.kernels.sampling import likeliest
 from engine.model.token_tree import ROOT, Draft, DraftShape
 
+#: The longest path of any tree.
+DEEPEST = 16
 #: Nodes that a draft may have to run for one tree of 64 by 16: the deepest level is never expanded.
-LARGEST_TREE = 64 * (16 - 1)
+LARGEST_TREE = 64 * (DEEPEST - 1)
 
 
 @dataclass(frozen=True)
@@ -27,11 +29,13 @@ class TreeShape:
         width: Nodes that are expanded at each level, and children that are looked at of each; 1 drafts chains.
         depth: Longest path below the root.
         nodes: Nodes kept for the target to verify.
+        searched: A tree that was searched for the draft is followed, where there is one.
     """
 
     width: int = 10
     depth: int = 7
     nodes: int = 15
+    searched: bool = False
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from torch import Tensor
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
 from engine.drafting.head_loader import check_sizes
+from engine.drafting.kept_tree import read_tree
 from engine.drafting.kind import (
     Drafting,
     DraftKind,
@@ -28,8 +29,12 @@ from engine.drafting.kind import (
     Seconds,
 )
 from engine.drafting.medusa_heads import MedusaLayout, MedusaNetwork, load_medusa, read_medusa
+from engine.drafting.rank_log import Path as Node
 from engine.drafting.sampled_tree import DraftSampling, sampled_draft
+from engine.drafting.searched_tree import parents_of
 from engine.errors import DraftMismatch
+from engine.hub.installed import cache_folder
+from engine.kernels.sampling import likeliest
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.linear import Linear, LinearMap
@@ -130,9 +135,11 @@ class MedusaDraft(DraftKind):
                 head = _read_head(parts.checkpoint, config, half, link.device, check)
         checkpoint, cap = HeadCheckpoint(parts.folder), config.logit_soft_cap
         network = load_medusa(checkpoint, head, head_type, cap, weights, link.device, check)
+        tree = read_tree(cache_folder(), parts.checkpoint.digest(), self.digest)
 
         def new_text() -> DraftText:
-            return partial(_drafter, MedusaDrafter(network, config.layers, config.vocabulary_size, link))
+            size = config.vocabulary_size
+            return partial(_drafter, MedusaDrafter(network, config.layers, size, link, tree))
 
         return LoadedDraft(self.name, link, new_text)
 
@@ -156,6 +163,7 @@ class MedusaDrafter(Drafter):
         hidden_layer: The number of the target's layers, which names the rows that its head maps.
         vocabulary_size: The target's.
         link: The way to the heads' device.
+        tree: Nodes of the tree that was searched for them, the best first; empty for none.
 
     Attributes:
         hidden_layers: That one.
@@ -163,13 +171,21 @@ class MedusaDrafter(Drafter):
         sampling: How drafts are drawn; None: they hold the likeliest tokens. May be changed between replies.
     """
 
-    def __init__(self, network: MedusaNetwork, hidden_layer: int, vocabulary_size: int, link: Link) -> None:
+    def __init__(
+        self,
+        network: MedusaNetwork,
+        hidden_layer: int,
+        vocabulary_size: int,
+        link: Link,
+        tree: Sequence[Node] = (),
+    ) -> None:
         self.hidden_layers: tuple[int, ...] = (hidden_layer,)
         self.limits = TreeShape(_WIDTH, len(network.heads), _NODES)
         self.sampling: DraftSampling | None = None
         self._network = network
         self._vocabulary_size = vocabulary_size
         self._link = link
+        self._tree, self._parents = tree, parents_of(tree)
         self._text: list[int] = []
         self._row: Tensor | None = None
 
@@ -185,7 +201,7 @@ class MedusaDrafter(Drafter):
             self._row = hidden[-1:]
 
     def propose(self, shape: DraftShape) -> Draft:
-        """A tree below the last observed token: dynamic, fixed, or drawn where that is wanted.
+        """A tree below the last observed token: dynamic, fixed or searched, its tokens drawn where that is wanted.
 
         Raises:
             DraftMismatch: A fixed tree is deeper than there are heads.
@@ -195,6 +211,9 @@ class MedusaDrafter(Drafter):
             return Draft()
         if self._row is None:
             raise ValueError("heads cannot draft before a token was observed")
+        follows = bool(self._tree) and self.limits.searched and shape.parents is None
+        if follows:
+            shape = DraftShape.tree(self._parents[: shape.rows])
         most = len(network.heads)
         if shape.depth > most:
             raise DraftMismatch(
@@ -214,7 +233,13 @@ class MedusaDrafter(Drafter):
                 return drawn_from[level.depth].expand(len(level.tokens), -1)
 
             return sampled_draft(limits, shape, drawn_from[0], follow, self.sampling, self._text)
-        draft = grow_tree(limits, shape, logits[0], lambda level: logits[level.depth, None])
+        if follows:
+            nodes = self._tree[: shape.rows]
+            tokens, _ = likeliest(logits, 1 + max(node[-1] for node in nodes))
+            # In the order of the nodes, which tells the schedule what a smaller tree would have had.
+            draft = Draft(tuple(tokens[len(node) - 1][node[-1]] for node in nodes), shape.parents or ())
+        else:
+            draft = grow_tree(limits, shape, logits[0], lambda level: logits[level.depth, None])
         if network.target_ids is None:
             return draft
         own = link.to_device(torch.tensor(draft.tokens, dtype=torch.long))

@@ -38,8 +38,7 @@ _HALF_BYTES = 2
 # Rounds without a draft that an adaptive schedule spends on comparing.
 _COMPARING = 1.03
 # A draft is one of these sizes, as the adaptive schedule has them.
-_DRAFT_NODES = (1, 3, 7, 15)
-_STREAMED_DRAFT_NODES = (1, 3, 7, 15, 31, 63)
+_DRAFT_NODES = (1, 3, 7, 15, 31, 63)
 _TREE_DEPTH, _PACED_DEPTH, _TREE_WIDTH = 7, 16, 10
 # The share of rounds in which what LLMCad drafted ahead still holds: the whole best branch must have been accepted.
 _AHEAD_HOLDS = 0.3
@@ -223,17 +222,21 @@ def plain_round(target: TargetCost) -> Round:
     return Round(1.0 / (target.forward_s(1) + target.loop_s), 1.0, 0)
 
 
-def drafted_round(target: TargetCost, draft: DraftCost | None, expected: Expectation) -> Round:
+def drafted_round(
+    target: TargetCost, draft: DraftCost | None, expected: Expectation, largest: int = 15
+) -> Round:
     """Draft and verify in turn: equation 1, with the size of draft that gives most.
 
     Args:
         target: T_V.
         draft: T_D; None for a drafter that takes no time.
         expected: Omega.
+        largest: Nodes of a draft at most.
     """
     rounds = [
         _mean(target, expected, nodes, 0.0 if draft is None else draft.tree_s(nodes))
         for nodes in _DRAFT_NODES
+        if nodes <= largest
     ]
     best = max(rounds, key=lambda one: one.tokens_per_second)
     plain = plain_round(target)
@@ -245,7 +248,7 @@ def drafted_round(target: TargetCost, draft: DraftCost | None, expected: Expecta
 def streamed_round(target: TargetCost, draft: DraftCost, expected: Expectation) -> Round:
     """LLMCad's (Xu et al. 2023, section 3.4): drafts are made ahead while the target's layers are on their way."""
     rounds = []
-    for nodes in _STREAMED_DRAFT_NODES:
+    for nodes in _DRAFT_NODES:
         drafting = draft.tree_s(nodes, paced=True)
         hidden = min(drafting, target.waiting_s(nodes + 1)) * draft.ahead_holds
         rounds.append(_mean(target, expected, nodes, drafting - hidden))

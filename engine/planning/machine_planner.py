@@ -224,8 +224,9 @@ class MachinePlanner:
             assert drafting is not None, "a draft has its cost"
             published = published_expectation(draft.published)
             expected = profile.expectation(drafter_key(mode.name, draft.digest), published)
-            drafted = streamed_round if mode.drafts_ahead else drafted_round
-            return drafted(target, drafting, expected)
+            if mode.drafts_ahead:
+                return streamed_round(target, drafting, expected)
+            return drafted_round(target, drafting, expected, mode.values({}).get("draft_nodes", 15))
         if mode.looks_up:
             expected = profile.expectation(drafter_key(mode.name), lookup_expectation())
             return drafted_round(target, None, expected)

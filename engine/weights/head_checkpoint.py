@@ -17,6 +17,8 @@ from engine.weights.draft_kind import MEDUSA_SAFETENSORS, PICKLES
 from engine.weights.pickle_check import check_pickle
 from engine.weights.safetensors_file import SafetensorsFile
 
+_WEIGHTS = {".safetensors", ".bin", ".pt"}
+
 
 class HeadCheckpoint:
     """A head's tensors, as they are stored. A safetensors file is preferred where there are both.
@@ -50,8 +52,10 @@ class HeadCheckpoint:
         self.shapes = {name: file.entries[name].shape for name, file in self._file_of.items()}
 
     def digest(self) -> str:
-        """Text that names the weights in what was measured: heads of one layout differ in their folders alone."""
-        facts = (self.config, sorted(self.shapes.items()), str(self.folder.resolve()))
+        """Text that names the weights in what was measured: other ones have another folder, or were written later."""
+        status = [path.stat() for path in sorted(self.folder.iterdir()) if path.suffix in _WEIGHTS]
+        times = [(one.st_size, one.st_mtime_ns) for one in status]
+        facts = (self.config, sorted(self.shapes.items()), str(self.folder.resolve()), times)
         return hashlib.sha256(repr(facts).encode()).hexdigest()
 
     def tensor(self, name: str) -> Tensor:

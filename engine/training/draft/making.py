@@ -52,39 +52,48 @@ _ASSUMED = 500.0
 _LINEAR_TOKENS = 60_000
 
 
-@dataclass(frozen=True)
-class TrainRequest:
-    """Request to train a draft.
+@dataclass(frozen=True, kw_only=True)
+class TextRequest:
+    """Request for texts of a target.
 
     Attributes:
         model: The target's folder or name.
         data: Texts or chats, one JSON object a line; None: the target writes all of them itself.
-        generate: Most texts that the target writes, to the requests of the data or to its own; None to learn from the
-            data as it is, or without it for as long as there is time.
-        blocks: 1 to 6: transformer blocks, or residual blocks of each Medusa head.
-        fusion: dovetail or eagle, of a feature draft.
-        out: The draft's folder; a draft of the same shape that it holds is gone on from.
-        minutes: How long writing and training may take together.
-        vocabulary: Tokens that it may draft, the most frequent ones; None for all.
-        texts: A folder that keeps what the target writes; what it holds is learned too.
+        generate: Most texts that the target writes, to the requests of the data or to its own; None to take the data as
+            it is, or without it to write for as long as there is time.
+        minutes: How long writing and what follows may take together.
+        texts: A folder that keeps what the target writes; what it holds is taken too.
         threads: CPU threads, None for the usable cores.
         seed: Of everything random.
-        kind: A feature draft, or Medusa heads.
-        heads: Of Medusa, 1 to 16.
-        head: Whose output maps these have.
     """
 
     model: str
     data: Path | None
     generate: int | None
-    blocks: int
-    fusion: FusionName
-    out: Path
     minutes: float
-    vocabulary: int | None = None
     texts: Path | None = None
     threads: int | None = None
     seed: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainRequest(TextRequest):
+    """Request to train a draft.
+
+    Attributes:
+        blocks: 1 to 6: transformer blocks, or residual blocks of each Medusa head.
+        fusion: dovetail or eagle, of a feature draft.
+        out: The draft's folder; a draft of the same shape that it holds is gone on from.
+        vocabulary: Tokens that it may draft, the most frequent ones; None for all.
+        kind: A feature draft, or Medusa heads.
+        heads: Of Medusa, 1 to 16.
+        head: Whose output maps these have.
+    """
+
+    blocks: int
+    fusion: FusionName
+    out: Path
+    vocabulary: int | None = None
     kind: KindName = "feature"
     heads: int = 4
     head: HeadName = "shared"
@@ -103,26 +112,14 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     Raises:
         TenonError: the request makes no sense, or the target cannot be loaded.
     """
+    check_texts(request)
     _check(request)
     ends_at = time.monotonic() + 60 * request.minutes
-    folder = find_model(request.model)
-    records = [] if request.data is None else read_records(request.data)
-    checkpoint = Checkpoint(folder)
+    checkpoint = Checkpoint(find_model(request.model))
     config = read_config(checkpoint)
     kind, make = _maker(request, config)
-    tokenizer = Tokenizer(folder, read_end_ids(folder))
     threads = request.threads or usable_cores()
-    torch.set_num_threads(threads)
-    decoder = _load(checkpoint, config, request.model)
-
-    longest = min(_LONGEST, config.context_length)
-    if request.data is not None and request.generate is None:
-        examples = list(examples_of(records, tokenizer, longest))
-    else:
-        asked = prompts_of(records, tokenizer)
-        given = requests(tokenizer, request.seed) if request.data is None else answers_to(asked, request.seed)
-        examples = _write(request, decoder, tokenizer, given, longest, out)
-    examples = [example for example in examples if any(example.learn[2:])]
+    decoder, examples = texts_of(request, checkpoint, out)
     if not examples:
         raise InvalidOption("There is no text to learn from: give longer texts, or chats with replies.")
     stride = max(_KEPT_ASIDE_SHARE, len(examples) // _KEPT_ASIDE)
@@ -142,7 +139,7 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     else:
         ends = TargetEnds.of(decoder, network.token_ids)
         print(f"goes on from the draft in {request.out}", file=out, flush=True)
-    tokens = max(longest, min(_STEP_TOKENS, _STEP_LOGITS // len(ends.head)))
+    tokens = max(_longest(config), min(_STEP_TOKENS, _STEP_LOGITS // len(ends.head)))
     supply = ExampleSupply(decoder, learned, tokens, request.seed, threads)
     kept_aside = [batch_of(decoder, KIND, [example]) for example in aside]
     minutes = max(ends_at - time.monotonic(), 1.0) / 60
@@ -162,6 +159,33 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     return not outcome.interrupted
 
 
+def texts_of(request: TextRequest, checkpoint: Checkpoint, out: TextIO) -> tuple[Decoder, list[Example]]:
+    """Load a target, and read or write its texts; those without a token to guess are left out.
+
+    Args:
+        request: Which texts.
+        checkpoint: The target's.
+        out: Where progress is reported.
+    """
+    folder, config = find_model(request.model), read_config(checkpoint)
+    records = [] if request.data is None else read_records(request.data)
+    tokenizer = Tokenizer(folder, read_end_ids(folder))
+    torch.set_num_threads(request.threads or usable_cores())
+    decoder = _load(checkpoint, config, request.model)
+    longest = _longest(config)
+    if request.data is not None and request.generate is None:
+        examples = list(examples_of(records, tokenizer, longest))
+    else:
+        asked = prompts_of(records, tokenizer)
+        given = requests(tokenizer, request.seed) if request.data is None else answers_to(asked, request.seed)
+        examples = _write(request, decoder, tokenizer, given, longest, out)
+    return decoder, [example for example in examples if any(example.learn[2:])]
+
+
+def _longest(config: ModelConfig) -> int:
+    return min(_LONGEST, config.context_length)
+
+
 def _maker(
     request: TrainRequest, target: ModelConfig
 ) -> tuple[type[TrainedDraft], Callable[[Tensor | None], TrainedDraft]]:
@@ -176,19 +200,27 @@ def _maker(
     return MedusaNetwork, partial(MedusaNetwork, target, request.heads, request.blocks, request.head == "own")
 
 
-def _check(request: TrainRequest) -> None:
+def check_texts(request: TextRequest) -> None:
+    """Refuse values that are out of their range.
+
+    Raises:
+        InvalidOption: One of these.
+    """
     if request.generate is not None and request.generate < 1:
         raise InvalidOption(
             f"The number of texts to generate is {request.generate}, but it must be at least 1."
         )
     if not 0 < request.minutes <= 60 * 24 * 30:
         raise InvalidOption(f"The training time is {request.minutes:g} minutes, but it must be more than 0.")
+    if request.threads is not None and not 1 <= request.threads <= 1024:
+        raise InvalidOption(f"The number of threads is {request.threads}, but it must be between 1 and 1024.")
+
+
+def _check(request: TrainRequest) -> None:
     if request.vocabulary is not None and request.vocabulary < 2:
         raise InvalidOption(
             f"The draft's vocabulary is {request.vocabulary} tokens, but it must have at least 2."
         )
-    if request.threads is not None and not 1 <= request.threads <= 1024:
-        raise InvalidOption(f"The number of threads is {request.threads}, but it must be between 1 and 1024.")
     if request.out.is_file():
         raise InvalidOption(f"{request.out} is a file: give a folder for the draft.")
     if request.out.is_dir():
@@ -210,7 +242,7 @@ def _load(checkpoint: Checkpoint, config: ModelConfig, model: str) -> Decoder:
 
 
 def _write(
-    request: TrainRequest,
+    request: TextRequest,
     decoder: Decoder,
     tokenizer: Tokenizer,
     given: Iterator[Sequence[Turn]],

@@ -12,7 +12,7 @@ def test_modes_say_what_they_lack() -> None:
         return [mode.key for mode in mode_choices(draft, gpu, vram_budget_bytes) if mode.problem]
 
     assert lacking("small", "A GPU") == lacking("small", None) == []
-    assert lacking("", "A GPU") == ["dovetail", "llmcad"]
+    assert lacking("", "A GPU") == ["dovetail", "ghidorah", "llmcad"]
     assert lacking("small", "") == lacking("small", "A GPU", 0) == ["offload", "layer-offload"]
     dovetail = next(mode for mode in mode_choices("small", "", None) if mode.key == "dovetail")
     assert dovetail.detail.endswith("Draft: small")

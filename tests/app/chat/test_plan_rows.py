@@ -11,7 +11,13 @@ def test_fastest_first_and_what_cannot_run_last() -> None:
     names = [row.name for row in rows]
     assert names[:2] == ["lookup", "plain"]
     assert "auto" not in names
-    assert {row.name for row in rows if row.reason} == {"dovetail", "offload", "layer-offload", "llmcad"}
+    assert {row.name for row in rows if row.reason} == {
+        "dovetail",
+        "ghidorah",
+        "offload",
+        "layer-offload",
+        "llmcad",
+    }
     assert all(row.reason for row in rows[2:])
     assert (rows[1].predicted, rows[1].measured, rows[1].expected) == (6.0, 5.5, 5.5)
     assert rows[0].expected == 9.0

@@ -1,0 +1,38 @@
+"""Ghidorah: Medusa heads guess all tokens of a tree at once, whose shape was searched on the model's own replies.
+
+Source: Wei et al. 2025, "Ghidorah: Fast LLM Inference on Edge with Speculative Decoding and Hetero-Core Parallelism",
+section III-C. The schedule settles the width by what forwards take here; of the searched tree the first nodes are the
+best, so that each width has its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.modes.mode import WIDTH, Mode, Values, adaptive, nodes
+from engine.sentences import mark
+
+if TYPE_CHECKING:
+    from engine.drafting.dynamic_tree import TreeShape
+
+
+def _growth(values: Values) -> TreeShape:
+    from engine.drafting.dynamic_tree import DEEPEST, TreeShape
+
+    return TreeShape(values["draft_width"], DEEPEST, values["draft_nodes"], searched=True)
+
+
+MODE = Mode(
+    name=mark("ghidorah"),
+    title="Ghidorah",
+    help=mark("Medusa heads guess several tokens in one step, the model checks a tree of them at once."),
+    reason=mark(
+        "Ghidorah was chosen: Medusa heads guess several tokens in one step, and the model checks a tree of them in "
+        "one pass."
+    ),
+    schedule=adaptive,
+    growth=_growth,
+    options=(WIDTH, nodes(63)),
+    drafts=("medusa",),
+    wrong_draft=mark("It needs Medusa heads as its draft: choose heads that were made for this model."),
+)
