@@ -26,14 +26,13 @@ from engine.model.footprint import stored_layer_bytes
 from engine.model.weight_format import weight_format
 from engine.placement.footprint import Sizes
 from engine.placement.streamed import StreamedPlan
-from engine.planning import hardware_report
-from engine.planning.probes import host_memory
+from engine.planning import hardware, hardware_report
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient
 from tests.support.hub_server import HubServer
 
-host_memory.process_bytes = lambda: 0  # budgets are the model's alone
+hardware.process_bytes = lambda: 0  # budgets are the model's alone
 hardware_report.read_gpus = lambda: ()  # type: ignore[assignment]
 _IMPATIENT = Patience(attempts=3, first_pause_s=0.0, longest_pause_s=5.0)
 

@@ -25,4 +25,4 @@ def use_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def use_no_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
     """The process takes nothing without a model, so that budgets are the model's alone."""
-    monkeypatch.setattr("engine.planning.probes.host_memory.process_bytes", lambda: 0)
+    monkeypatch.setattr("engine.planning.hardware.process_bytes", lambda: 0)
