@@ -48,12 +48,14 @@ class StepMask:
             None where every new row sees all rows, or where ``causal`` says it.
         folded: Whether query heads are folded into rows.
         causal: The n new rows are a chain and nothing is committed.
+        common_row: Every new row sees all committed rows from this one on.
     """
 
     first_row: int
     additive: Tensor | None
     folded: bool
     causal: bool = False
+    common_row: int = 0
 
 
 def step_mask(
@@ -81,7 +83,7 @@ def step_mask(
     first = 0 if window is None else max(0, min(length, int(new.min()) - window + 1))
     folded = count <= FOLD_LIMIT_ROWS
     if len(positions) == 1:
-        return StepMask(first, None, folded)
+        return StepMask(first, None, folded, common_row=first)
     if tree is None and length == 0 and len(positions) == count and (window is None or count <= window):
         return StepMask(0, None, False, causal=True)
     device = positions.device
@@ -91,6 +93,7 @@ def step_mask(
     additive = torch.zeros(count, length - first + len(positions), dtype=dtype, device=device)
     # Not -inf: a block of a row in which all is masked must stay finite; it is scaled to an exact 0 later.
     lowest = torch.finfo(dtype).min
+    common = first if window is None else max(first, int(new.max()) - window + 1)
     if window is None:
         additive[:, length - first :].masked_fill_(~tree, lowest)
     else:
@@ -99,7 +102,9 @@ def step_mask(
         hidden = distance >= window
         hidden[:, length - first :] |= ~tree
         additive.masked_fill_(hidden, lowest)
-    return StepMask(first, additive.repeat_interleave(group, 0) if folded and group > 1 else additive, folded)
+    if folded and group > 1:
+        additive = additive.repeat_interleave(group, 0)
+    return StepMask(first, additive, folded, common_row=common)
 
 
 def attend(
@@ -118,54 +123,94 @@ def attend(
     Returns:
         (n, heads * head_dim).
     """
-    count, heads, head_dim = queries.shape
-    kv_heads = len(keys)
-    if not mask.folded:
-        return _attend_by_head(queries, keys, values, mask, scale, soft_cap)
-    folded = queries.reshape(count, kv_heads, -1, head_dim).transpose(0, 1).reshape(kv_heads, -1, head_dim)
-    if soft_cap is not None:
-        mixed = _attend_capped(folded, keys, values, mask.additive, scale, soft_cap)
-    else:
-        mixed = functional.scaled_dot_product_attention(
-            folded[None], keys[None], values[None], attn_mask=mask.additive, scale=scale
-        )[0]
-    return mixed.reshape(kv_heads, count, -1, head_dim).transpose(0, 1).reshape(count, heads * head_dim)
-
-
-def _attend_by_head(
-    queries: Tensor, keys: Tensor, values: Tensor, mask: StepMask, scale: float, soft_cap: float | None
-) -> Tensor:
-    """The same for many rows, whose heads are not folded."""
     count, heads, _ = queries.shape
     kv_heads = len(keys)
-    by_head = queries.transpose(0, 1)
-    if soft_cap is None:
-        mixed = functional.scaled_dot_product_attention(
-            by_head[None],
-            keys[None],
-            values[None],
-            attn_mask=mask.additive,
-            is_causal=mask.causal,
-            scale=scale,
-            enable_gqa=heads != kv_heads,
-        )[0]
-    else:
+    if soft_cap is not None:
         additive = _causal(count, queries) if mask.causal else mask.additive
-        group = heads // kv_heads
-        mixed = torch.cat(
-            [
-                _attend_capped(
-                    by_head[kv * group : (kv + 1) * group],
-                    keys[kv].expand(group, -1, -1),
-                    values[kv].expand(group, -1, -1),
-                    additive,
-                    scale,
-                    soft_cap,
-                )
-                for kv in range(kv_heads)
-            ]
-        )
+        return attend_part(queries, keys, values, additive, mask.folded, scale, soft_cap)[0].flatten(1)
+    if mask.folded:
+        mixed = functional.scaled_dot_product_attention(
+            _folded(queries, kv_heads)[None], keys[None], values[None], attn_mask=mask.additive, scale=scale
+        )[0]
+        return _unfolded(mixed, count).flatten(1)
+    mixed = functional.scaled_dot_product_attention(
+        queries.transpose(0, 1)[None],
+        keys[None],
+        values[None],
+        attn_mask=mask.additive,
+        is_causal=mask.causal,
+        scale=scale,
+        enable_gqa=heads != kv_heads,
+    )[0]
     return mixed.transpose(0, 1).reshape(count, -1)
+
+
+def attend_part(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    additive: Tensor | None,
+    folded: bool,
+    scale: float,
+    soft_cap: float | None,
+) -> tuple[Tensor, Tensor]:
+    """Attention over a part of the rows that a forward sees; `merged` puts parts together.
+
+    Args:
+        queries: (n, heads, head_dim), rotated.
+        keys: (kv_heads, rows, head_dim).
+        values: The same shape.
+        additive: Of these rows, as `StepMask` has it; None where every new row sees all of them.
+        folded: Whether query heads are folded into rows.
+        scale: Multiplies the scores.
+        soft_cap: As in `attend`.
+
+    Returns:
+        (n, heads, head_dim), and (n, heads, 1) float32, the logarithm of the sum of exp(score).
+    """
+    count, heads, _ = queries.shape
+    kv_heads = len(keys)
+    if folded:
+        mixed, sums = _scored(_folded(queries, kv_heads), keys, values, additive, scale, soft_cap)
+        return _unfolded(mixed, count), _unfolded(sums, count)
+    by_head, group = queries.transpose(0, 1), heads // kv_heads
+    parts = [
+        _scored(
+            by_head[kv * group : (kv + 1) * group],
+            keys[kv].expand(group, -1, -1),
+            values[kv].expand(group, -1, -1),
+            additive,
+            scale,
+            soft_cap,
+        )
+        for kv in range(kv_heads)
+    ]
+    mixed, sums = (torch.cat(part).transpose(0, 1) for part in zip(*parts, strict=True))
+    return mixed, sums
+
+
+def merged(one: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor]) -> Tensor:
+    """Attention over the rows of two parts: each of `attend_part` is weighted by its share of the sum.
+
+    Source: online softmax as in FlashAttention (Dao et al. 2022, section 3.1).
+
+    Returns:
+        (n, heads, head_dim) float32.
+    """
+    total = torch.logaddexp(one[1], other[1])
+    return one[0] * (one[1] - total).exp() + other[0] * (other[1] - total).exp()
+
+
+def _folded(queries: Tensor, kv_heads: int) -> Tensor:
+    """(n, heads, d) as (kv_heads, n * group, d)."""
+    count, _, head_dim = queries.shape
+    return queries.reshape(count, kv_heads, -1, head_dim).transpose(0, 1).reshape(kv_heads, -1, head_dim)
+
+
+def _unfolded(mixed: Tensor, count: int) -> Tensor:
+    """(kv_heads, n * group, d) as (n, heads, d)."""
+    kv_heads, _, width = mixed.shape
+    return mixed.reshape(kv_heads, count, -1, width).transpose(0, 1).reshape(count, -1, width)
 
 
 def _causal(count: int, like: Tensor) -> Tensor:
@@ -173,21 +218,28 @@ def _causal(count: int, like: Tensor) -> Tensor:
     return torch.full((count, count), lowest, dtype=like.dtype, device=like.device).triu_(1)
 
 
-def _attend_capped(
+def _scored(
     queries: Tensor,
     keys: Tensor,
     values: Tensor,
     additive: Tensor | None,
     scale: float,
-    soft_cap: float,
-) -> Tensor:
-    """Attention with capped scores, (heads, m, head_dim), in blocks of rows that bound the memory of the scores."""
+    soft_cap: float | None,
+) -> tuple[Tensor, Tensor]:
+    """Attention by way of its scores, (heads, m, head_dim), in blocks of rows that bound the memory of the scores."""
     step = max(1, SCORES_LIMIT_BYTES // (4 * len(keys) * keys.shape[1]))
     blocks = []
     for start in range(0, queries.shape[1], step):
         scores = torch.bmm(queries[:, start : start + step], keys.transpose(1, 2)).float()
-        scores = scores.mul_(scale / soft_cap).tanh_().mul_(soft_cap)
+        if soft_cap is None:
+            scores *= scale
+        else:
+            scores = scores.mul_(scale / soft_cap).tanh_().mul_(soft_cap)
         if additive is not None:
             scores += additive[start : start + step]
-        blocks.append(torch.bmm(scores.softmax(-1).to(values.dtype), values))
-    return blocks[0] if len(blocks) == 1 else torch.cat(blocks, 1)
+        sums = scores.logsumexp(-1, keepdim=True)
+        blocks.append((torch.bmm(scores.sub_(sums).exp_().to(values.dtype), values), sums))
+    if len(blocks) == 1:
+        return blocks[0]
+    mixed, all_sums = (torch.cat(part, 1) for part in zip(*blocks, strict=True))
+    return mixed, all_sums

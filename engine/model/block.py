@@ -48,7 +48,11 @@ def attention(
         turned = rotate(turned, *rotation)
     keys, values = cache.append(index, turned[:, heads:], qkv[:, turning:], mask.first_row)
     queries = turned[:, :heads].to(keys.dtype)
-    mixed = attend(queries, keys, values, mask, config.attention_scale, config.attention_soft_cap)
+    scale, soft_cap = config.attention_scale, config.attention_soft_cap
+    if cache.far_rows is None:
+        mixed = attend(queries, keys, values, mask, scale, soft_cap)
+    else:
+        mixed = cache.far_rows.attend(cache, index, queries, keys, values, mask, scale, soft_cap)
     return weights.output(mixed.to(rows.dtype))
 
 

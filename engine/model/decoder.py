@@ -84,6 +84,7 @@ class Decoder:
             elsewhere=[side for side in self._sides if side != self.home],
             carry=self.source.carry,
             to_device=to_device,
+            far_rows=self.source.new_far_rows(capacity_tokens),
         )
 
     @torch.inference_mode()

@@ -6,12 +6,14 @@ import ctypes
 from array import array
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from engine.kernels import library
 from engine.kernels.layer import row_bytes_8_bits
+from engine.model.attention import StepMask
 from engine.model.layer import Side
 
 FIRST_ROWS = 256
@@ -21,6 +23,32 @@ def shared_tokens(cached: Sequence[int], wanted: Sequence[int]) -> int:
     """The number of first tokens that two texts share: rows that a cache of one may keep for the other."""
     pairs = enumerate(zip(cached, wanted, strict=False))
     return next((at for at, (own, other) in pairs if own != other), min(len(cached), len(wanted)))
+
+
+class FarRows(Protocol):
+    """The first committed rows of a cache as another device has them, which attends over them."""
+
+    def attend(
+        self,
+        cache: KVCache,
+        layer: int,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: StepMask,
+        scale: float,
+        soft_cap: float | None,
+    ) -> Tensor:
+        """Attention over all rows, those of the other device included; see `engine.model.attention.attend`."""
+        ...
+
+    def truncate(self, length: int) -> None:
+        """Forget the rows from ``length`` on."""
+        ...
+
+    def empty(self, *shape: int, dtype: torch.dtype) -> Tensor:
+        """Memory for the cache's rows, all of them."""
+        ...
 
 
 class KVCache:
@@ -49,6 +77,7 @@ class KVCache:
         elsewhere: Sides of the first layers, as many as compute on another device.
         carry: Moves the indices of kept rows to such a side.
         to_device: Moves them from the host's memory to ``device``.
+        far_rows: Attends over some of the committed rows on another device; None for none.
 
     Attributes:
         length: Committed rows.
@@ -67,9 +96,11 @@ class KVCache:
         elsewhere: Sequence[Side] = (),
         carry: Callable[[Tensor, Side], Tensor] = lambda tensor, side: tensor.to(side.device),
         to_device: Callable[[Tensor], Tensor] | None = None,
+        far_rows: FarRows | None = None,
     ) -> None:
         self.capacity = capacity
         self.length = 0
+        self.far_rows = far_rows
         self.long_text = False
         self._short_text_limit = short_text_limit
         self._uncommitted = 0
@@ -82,11 +113,15 @@ class KVCache:
         stores = [(head_dim, side.cache, side.device) for side in elsewhere]
         stores += [(width, dtype, device)] * (layers - len(elsewhere))
         self._layers = [
-            torch.empty((2, kv_heads, self._rows, wide), dtype=type_, device=place)
-            for wide, type_, place in stores
+            self._empty((2, kv_heads, self._rows, wide), type_, place) for wide, type_, place in stores
         ]
         self._addresses: ctypes.Array[ctypes.c_void_p] | None = None
         self._nothing = self._row_positions
+
+    def _empty(self, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
+        if self.far_rows is not None:
+            return self.far_rows.empty(*shape, dtype=dtype)
+        return torch.empty(shape, dtype=dtype, device=device)
 
     @property
     def bytes(self) -> int:
@@ -160,7 +195,8 @@ class KVCache:
             return
         self._rows = min(self.capacity, max(needed, 2 * self._rows))
         for index, old in enumerate(self._layers):
-            grown = old.new_empty((2, old.shape[1], self._rows, old.shape[3]))
+            shape = (2, old.shape[1], self._rows, old.shape[3])
+            grown = self._empty(shape, old.dtype, old.device)
             grown[:, :, :kept] = old[:, :, :kept]
             self._layers[index] = grown
         self._addresses = None
@@ -249,6 +285,8 @@ class KVCache:
             raise ValueError(f"cannot cut {self.length} rows to {length}")
         self._forget_uncommitted()
         self.length = length
+        if self.far_rows is not None:
+            self.far_rows.truncate(length)
 
     def _forget_uncommitted(self) -> None:
         self._uncommitted = 0

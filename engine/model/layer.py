@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -12,6 +13,9 @@ from torch import Tensor
 from engine.model.embedding import Embedding
 from engine.model.linear import LinearMap
 from engine.model.norm import Norm
+
+if TYPE_CHECKING:
+    from engine.model.kv_cache import FarRows
 
 
 @dataclass(frozen=True)
@@ -166,6 +170,10 @@ class WeightSource(ABC):
     def carry(self, tensor: Tensor, side: Side) -> Tensor:
         """A tensor of one side in the memory of another."""
         return tensor
+
+    def new_far_rows(self, capacity_tokens: int) -> FarRows | None:
+        """The part of a new cache that attention reads on another device; None for none."""
+        return None
 
     @property
     def resident_layers(self) -> tuple[LayerWeights, ...]:

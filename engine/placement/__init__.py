@@ -1,5 +1,6 @@
 """Placements of weights: one file for each kind. ``PLACEMENTS`` is the table of them, by name."""
 
+from engine.placement.columns import ColumnsPlan
 from engine.placement.layer_offload import LayerOffloadPlan
 from engine.placement.plan import PlacementPlan
 from engine.placement.resident import ResidentPlan
@@ -7,7 +8,15 @@ from engine.placement.split import SplitPlan
 from engine.placement.streamed import StreamedPlan
 
 PLACEMENTS: dict[str, type[PlacementPlan]] = {
-    plan.name: plan for plan in (ResidentPlan, SplitPlan, LayerOffloadPlan, StreamedPlan)
+    plan.name: plan for plan in (ResidentPlan, SplitPlan, ColumnsPlan, LayerOffloadPlan, StreamedPlan)
 }
 
-__all__ = ["PLACEMENTS", "LayerOffloadPlan", "PlacementPlan", "ResidentPlan", "SplitPlan", "StreamedPlan"]
+__all__ = [
+    "PLACEMENTS",
+    "ColumnsPlan",
+    "LayerOffloadPlan",
+    "PlacementPlan",
+    "ResidentPlan",
+    "SplitPlan",
+    "StreamedPlan",
+]

@@ -13,43 +13,49 @@ import torch
 from torch import Tensor
 
 from engine.model.layer import LayerWeights
-from engine.model.linear import DequantizedLinear, JoinedLinear, Linear, PackedLinear, joined
+from engine.model.linear import DequantizedLinear, JoinedLinear, Linear, LinearMap, PackedLinear, joined
 from engine.model.norm import Norm
 
 
 def layer_tensors(layer: LayerWeights, dtype: torch.dtype) -> Iterator[Tensor]:
     """Every tensor of a layer in the type that it has on the device, one after the other."""
     for part in layer.parts():
-        for one in part.parts if isinstance(part, JoinedLinear) else (part,):
-            if isinstance(one, Norm):
-                yield one.gain
-                continue
-            assert isinstance(one, Linear | PackedLinear | DequantizedLinear), "a matrix that can be moved"
-            yield one.weight.to(dtype) if isinstance(one, Linear) else one.matrix.data
-            if one.bias is not None:
-                yield one.bias.to(dtype)
+        yield from part_tensors(part, dtype)
+
+
+def part_tensors(part: Norm | LinearMap, dtype: torch.dtype) -> Iterator[Tensor]:
+    """The same of one norm or matrix."""
+    for one in part.parts if isinstance(part, JoinedLinear) else (part,):
+        if isinstance(one, Norm):
+            yield one.gain
+            continue
+        assert isinstance(one, Linear | PackedLinear | DequantizedLinear), "a matrix that can be moved"
+        yield one.weight.to(dtype) if isinstance(one, Linear) else one.matrix.data
+        if one.bias is not None:
+            yield one.bias.to(dtype)
 
 
 def device_layer(layer: LayerWeights, tensors: Iterator[Tensor]) -> LayerWeights:
     """The layer made of copies of its `layer_tensors`, in the same order."""
-
-    def moved(part: Any) -> Any:
-        if part is None:
-            return None
-        if isinstance(part, JoinedLinear):
-            return joined([moved(one) for one in part.parts])
-        first = next(tensors)
-        if isinstance(part, Norm):
-            return part.elsewhere(first)
-        assert isinstance(part, Linear | PackedLinear | DequantizedLinear), "a matrix that can be moved"
-        bias = None if part.bias is None else next(tensors)
-        if isinstance(part, Linear):
-            return Linear(first, bias)
-        return DequantizedLinear(replace(part.matrix, data=first), bias)
-
     parts: dict[str, Any] = {field.name: getattr(layer, field.name) for field in fields(layer)}
     # In the order of `LayerWeights.parts`, which is that of the fields.
-    return LayerWeights(**{name: moved(part) for name, part in parts.items()})
+    for name, part in parts.items():
+        parts[name] = None if part is None else device_part(part, tensors)
+    return LayerWeights(**parts)
+
+
+def device_part(part: Any, tensors: Iterator[Tensor]) -> Any:
+    """The same of one norm or matrix."""
+    if isinstance(part, JoinedLinear):
+        return joined([device_part(one, tensors) for one in part.parts])
+    first = next(tensors)
+    if isinstance(part, Norm):
+        return part.elsewhere(first)
+    assert isinstance(part, Linear | PackedLinear | DequantizedLinear), "a matrix that can be moved"
+    bias = None if part.bias is None else next(tensors)
+    if isinstance(part, Linear):
+        return Linear(first, bias)
+    return DequantizedLinear(replace(part.matrix, data=first), bias)
 
 
 def half_type(device: torch.device) -> torch.dtype:

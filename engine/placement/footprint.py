@@ -25,6 +25,9 @@ _TREE_ROWS = 65
 _DENSE_PRODUCT_BYTES = 24 << 20
 # Pieces of the file on their way into memory, and what the C library keeps of them.
 _READING_BYTES = 20 << 20
+# What computing with 8 bits or fewer moves on a GPU, which dequantizes a piece at a time: bytes for each weight,
+# counted from the operators.
+_DEQUANTIZING_TRAFFIC = 20
 
 
 @dataclass(frozen=True)
@@ -119,3 +122,8 @@ def device_format(weights: WeightFormat) -> WeightFormat:
     if not weights.packed:
         return weights
     return replace(weights, activations=torch.bfloat16, cache=torch.bfloat16)
+
+
+def dequantizing_traffic(weights: WeightFormat) -> int:
+    """Bytes for each weight that a product on a GPU moves beside reading it; 16 bits are computed with as they are."""
+    return _DEQUANTIZING_TRAFFIC if weights.packed and weights.measured_as != "bf16" else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from engine.placement.footprint import Footprint, Sizes
@@ -26,31 +26,69 @@ class LayerPlace:
     copied: float = 0.0
     disk: float = 0.0
 
-    @property
-    def computes_on_device(self) -> bool:
-        """True if its attention, and so its keys and values, are on the GPU."""
-        return self.device + self.copied > self.host + self.disk
-
 
 HOST, DEVICE = LayerPlace(host=1.0), LayerPlace(device=1.0)
 COPIED, DISK = LayerPlace(copied=1.0), LayerPlace(disk=1.0)
 
 
 @dataclass(frozen=True)
+class UnitSpeeds:
+    """Speeds by which the work of a forward is divided between the host and a GPU.
+
+    Attributes:
+        host_bytes_per_s: The host reads its memory.
+        device_bytes_per_s: The GPU reads its memory.
+        exchange_s: Time to give the GPU rows and take what it made of them, but for the bytes.
+    """
+
+    host_bytes_per_s: float = 1.0
+    device_bytes_per_s: float = 1.0
+    exchange_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class UnitSeconds:
+    """Seconds of one unit, the host or a GPU, for the parts of a forward.
+
+    Attributes:
+        products: With the matrices of a layer.
+        attention: Over the text before, in a layer.
+        operators: A layer's beside these.
+        head: With the head.
+        exchange: To give the unit rows and take what it made of them, but for the bytes; 0 for the host.
+        crossing: For each byte of these rows.
+    """
+
+    products: float
+    attention: float
+    operators: float
+    head: float
+    exchange: float = 0.0
+    crossing: float = 0.0
+
+    @property
+    def layer(self) -> float:
+        """All of a layer."""
+        return self.products + self.attention + self.operators
+
+
+@dataclass(frozen=True)
 class Room:
-    """Memory that may be taken.
+    """Memory that may be taken, and what is there to compute.
 
     Attributes:
         host_bytes: Of the host's, for everything but the process without a model.
         device: The GPU that may be used, as torch calls it; empty for none.
         device_bytes: Of its memory.
         unified: Both are one pool.
+        speeds: Of the host and the GPU.
     """
 
     host_bytes: int
     device: str = ""
     device_bytes: int = 0
     unified: bool = False
+    speeds: UnitSpeeds = UnitSpeeds()
 
     def holds(self, host_bytes: int, device_bytes: int) -> bool:
         """True if both fit."""
@@ -60,7 +98,9 @@ class Room:
     def beside(self, host_bytes: int, device_bytes: int) -> Room:
         """Room left beside a draft that takes these bytes."""
         taken = host_bytes + (device_bytes if self.unified else 0)
-        return Room(self.host_bytes - taken, self.device, self.device_bytes - device_bytes, self.unified)
+        return replace(
+            self, host_bytes=self.host_bytes - taken, device_bytes=self.device_bytes - device_bytes
+        )
 
 
 @dataclass(frozen=True)
@@ -76,6 +116,13 @@ class PlacementPlan(ABC):
     buffers: int = 0
 
     name: ClassVar[str]
+    fuses_layers: ClassVar[bool] = True
+    """True if the kernel library computes the host's packed layers, each in one call."""
+
+    @classmethod
+    def suited(cls, sizes: Sizes) -> Sizes:
+        """The same in a format that this kind of placement computes with."""
+        return sizes
 
     @classmethod
     @abstractmethod
@@ -83,7 +130,7 @@ class PlacementPlan(ABC):
         """The placement with as much in fast memory as fits; None where not even the least of it does.
 
         Args:
-            sizes: Of the model.
+            sizes: Of the model, as `suited` has them.
             room: Memory that may be taken.
             most: Layers that may stay on a GPU.
         """
@@ -110,10 +157,19 @@ class PlacementPlan(ABC):
         """Of a model that is streamed, layers that stay in memory."""
         return sum(place.host > 0 for place in self.layers) if self.streams else 0
 
+    def computes_there(self, place: LayerPlace) -> bool:
+        """True if the hidden rows of a layer, and so its keys and values, are on the GPU."""
+        return place.device + place.copied > place.host + place.disk
+
+    @property
+    def uses_gpu(self) -> bool:
+        """True if something computes on the GPU."""
+        return any(place.device or place.copied for place in self.layers)
+
     @property
     def computed_there(self) -> int:
         """Layers that compute on the GPU."""
-        return sum(place.computes_on_device for place in self.layers)
+        return sum(map(self.computes_there, self.layers))
 
     @property
     def streams(self) -> bool:
@@ -154,10 +210,17 @@ class PlacementPlan(ABC):
         """True if there is room for it."""
         return room.holds(self.host(sizes).total, self.device(sizes).total)
 
-    def computing_s(self, host_s: float, device_s: float) -> float:
-        """Seconds that a forward's layers compute, by those of a layer on the host and of one on the GPU."""
+    def computing_s(self, host: UnitSeconds, device: UnitSeconds, width: int, position: int) -> float:
+        """Seconds that a forward's layers and head compute.
+
+        Args:
+            host: The host's.
+            device: The GPU's, or the host's again where nothing computes on one.
+            width: Rows of the forward.
+            position: Tokens of text before.
+        """
         there = self.computed_there
-        return (len(self.layers) - there) * host_s + (there * device_s if there else 0.0)
+        return (len(self.layers) - there) * host.layer + there * device.layer + host.head
 
     def crossing_s(self, layer_bytes: int, disk_bytes_per_s: float, bus_bytes_per_s: float) -> float:
         """Seconds that a forward's weights are on their way."""

@@ -18,10 +18,13 @@ from engine.messages.machine import FormatSpeed
 from engine.model.footprint import head_bytes, layer_bytes
 from engine.model.weight_format import WeightFormat
 from engine.placement import PlacementPlan
+from engine.placement.footprint import dequantizing_traffic
+from engine.placement.plan import UnitSeconds
 from engine.planning.expected_tokens import Expectation
 from engine.planning.machine_speeds import MachineSpeeds
 from engine.planning.model_facts import TargetFacts
 from engine.planning.probes.host_speed import format_speed
+from engine.planning.room import EXCHANGE_OPERATORS
 
 # Time beside the products, in operators on hardly any data (`HostSpeed.operator_s`): of a layer and of a forward
 # outside the layers (embedding, final norm), on torch's operators and in the kernel library; of the loop around it
@@ -31,9 +34,6 @@ _LAYER_OPERATORS, _FORWARD_OPERATORS = 100, 400
 _FUSED_LAYER_OPERATORS, _FUSED_FORWARD_OPERATORS = 8, 150
 _LOOP_OPERATORS = 150
 _LAUNCHES = 35
-# What computing with 8 bits or fewer moves on a GPU, which dequantizes a piece at a time: bytes for each weight,
-# counted from the operators. 16 bits are computed with as they are.
-_DEQUANTIZING_TRAFFIC = 20
 _HALF_BYTES = 2
 # Rounds without a draft that an adaptive schedule spends on comparing.
 _COMPARING = 1.03
@@ -89,9 +89,10 @@ class TargetCost:
         whole_bytes = config.layers * self._layer_bytes + self._head_bytes
         self._format = format_speed(speeds.host, weights.measured_as, whole_bytes)
         self._head_elements = target.head_elements
+        self._position = position
         self._cache_bytes = 2 * config.kv_heads * weights.cache_row_bytes(config.head_dim) * position
         self._packed = weights.packed
-        self._dequantized = weights.packed and weights.measured_as != "bf16"
+        self._traffic = dequantizing_traffic(weights)
         self._factor = factor or {}
 
     def forward_s(self, width: int) -> float:
@@ -120,35 +121,41 @@ class TargetCost:
         return whole * self.predicted_s(chunk) + (self.predicted_s(rest) if rest else 0.0)
 
     def _computing_s(self, width: int) -> float:
-        there = self._gpu_layer_s(width) if self._plan.computed_there else 0.0
-        return self._plan.computing_s(self._host_layer_s(width), there) + self._head_s(width)
+        host = self._host_seconds(width)
+        device = self._device_seconds(width) if self._plan.uses_gpu else host
+        return self._plan.computing_s(host, device, width, self._position)
 
     def _crossing_s(self) -> float:
         gpu, disk = self._speeds.gpu, self._speeds.disk_bytes_per_s
         bus = math.inf if gpu is None else gpu.from_host_bytes_per_s
         return self._plan.crossing_s(self._layer_bytes, disk, bus)
 
-    def _host_layer_s(self, width: int) -> float:
+    def _host_seconds(self, width: int) -> UnitSeconds:
         host = self._speeds.host
-        operators = _FUSED_LAYER_OPERATORS if self._packed else _LAYER_OPERATORS
-        attention = self._cache_bytes / host.memory_bytes_per_s
-        return (
-            self._format.seconds(self._layer_bytes, width * self._layer_elements)
-            + attention
-            + operators * host.operator_s
+        fused = self._packed and self._plan.fuses_layers
+        return UnitSeconds(
+            products=self._format.seconds(self._layer_bytes, width * self._layer_elements),
+            attention=self._cache_bytes / host.memory_bytes_per_s,
+            operators=(_FUSED_LAYER_OPERATORS if fused else _LAYER_OPERATORS) * host.operator_s,
+            head=self._format.seconds(self._head_bytes, width * self._head_elements),
         )
 
-    def _head_s(self, width: int) -> float:
-        return self._format.seconds(self._head_bytes, width * self._head_elements)
-
-    def _gpu_layer_s(self, width: int) -> float:
+    def _device_seconds(self, width: int) -> UnitSeconds:
         gpu = self._speeds.gpu
         assert gpu is not None, "layers were placed on a GPU that is not there"
-        traffic = self._layer_bytes + (
-            _DEQUANTIZING_TRAFFIC * self._layer_elements if self._dequantized else 0
+
+        def products_s(size_bytes: int, elements: int) -> float:
+            reading = (size_bytes + self._traffic * elements) / gpu.memory_bytes_per_s
+            return max(reading, width * elements / gpu.products_per_s)
+
+        return UnitSeconds(
+            products=products_s(self._layer_bytes, self._layer_elements),
+            attention=self._cache_bytes / gpu.memory_bytes_per_s,
+            operators=_LAUNCHES * gpu.operator_s,
+            head=products_s(self._head_bytes, self._head_elements),
+            exchange=EXCHANGE_OPERATORS * gpu.operator_s,
+            crossing=1.0 / gpu.from_host_bytes_per_s,
         )
-        reading = (traffic + self._cache_bytes) / gpu.memory_bytes_per_s
-        return max(reading, width * self._layer_elements / gpu.products_per_s) + _LAUNCHES * gpu.operator_s
 
 
 class DraftCost:

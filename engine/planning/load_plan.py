@@ -235,9 +235,10 @@ class LoadPlanner:
         room = self._left_by(draft)
         for sizes in candidates:
             for kind in kinds:
-                placement = kind.fit(sizes, room, self._most_layers)
+                suited = kind.suited(sizes)
+                placement = kind.fit(suited, room, self._most_layers)
                 if placement is not None:
-                    return self._made(mode, placement, sizes, draft)
+                    return self._made(mode, placement, suited, draft)
         return None
 
     def _streamed(self, mode: Mode, weights: WeightFormat, draft: DraftPlan | None) -> LoadPlan | None:
@@ -290,7 +291,9 @@ class LoadPlanner:
     def _gpu_notes(self, mode: Mode, placement: PlacementPlan, sizes: Sizes) -> Iterator[str]:
         """Sentences about the part of the placement of a mode that could not be had on a GPU."""
         about = PLACEMENTS[mode.placements[0]]
-        asked = about.fit(sizes, Room(_BOUNDLESS, self.room.device, _BOUNDLESS), self._most_layers)
+        asked = about.fit(
+            sizes, replace(self.room, host_bytes=_BOUNDLESS, device_bytes=_BOUNDLESS), self._most_layers
+        )
         if self.room.device and asked is None:
             return  # no layer was to be there
         if not isinstance(placement, about):
@@ -307,8 +310,9 @@ class LoadPlanner:
         room = self.room
         if not room.device:
             return say(NO_GPU)
-        there = Room(_BOUNDLESS, room.device, room.device_bytes)
-        if PLACEMENTS[mode.placements[0]].fit(sizes, there, self._most_layers) is None:
+        there = replace(room, host_bytes=_BOUNDLESS, unified=False)
+        about = PLACEMENTS[mode.placements[0]]
+        if about.fit(about.suited(sizes), there, self._most_layers) is None:
             return say(
                 "Not even one layer fits into what is free of the GPU's memory, {free_bytes}.",
                 free_bytes=readable(room.device_bytes),

@@ -163,8 +163,8 @@ def test_the_app_starts_without_torch() -> None:
 
 def test_nobody_asks_for_the_kind_of_a_placement() -> None:
     """What differs between placements is in their classes: no other file compares their names or types."""
-    names = {"resident", "offload", "layer-offload", "stream"}
-    classes = {"ResidentPlan", "SplitPlan", "LayerOffloadPlan", "StreamedPlan"}
+    names = {"resident", "offload", "columns", "layer-offload", "stream"}
+    classes = {"ResidentPlan", "SplitPlan", "ColumnsPlan", "LayerOffloadPlan", "StreamedPlan"}
     offenders = []
     for path in [*(ROOT / "engine").rglob("*.py"), *(ROOT / "app").rglob("*.py")]:
         if path.is_relative_to(ROOT / "engine" / "placement"):

@@ -18,9 +18,12 @@ from engine.messages import Cancel, Finished, Notice
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights
+from engine.modes import MODES
+from engine.placement.columns import Columns
 from engine.placement.layer_offload import LayerOffload
 from engine.placement.split import DeviceLayers
 from tests.support.checkpoints import write_checkpoint
+from tests.support.columns_mode import COLUMNS
 from tests.support.decoders import greedy, load_decoder
 from tests.support.engine_client import EngineClient, engine_client
 from tests.support.heads import make_head
@@ -34,6 +37,7 @@ PLACES: dict[str, type[Any]] = {
     "offload": DeviceLayers,
     "layer-offload": LayerOffload,
     "dovetail": DeviceLayers,
+    "columns": Columns,
 }
 
 
@@ -44,8 +48,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in: the host's memory under another name."""
+    """A stand-in: the host's memory under another name; and a mode for each placement."""
     use_gpu(monkeypatch)
+    monkeypatch.setitem(MODES, "columns", COLUMNS)
 
 
 @pytest.fixture
@@ -67,11 +72,11 @@ class Failing:
         self.at = 0
         layer = place.layer
 
-        def failing(layers: Any, index: int) -> LayerWeights:
+        def failing(layers: Any, index: int, *others: Any) -> LayerWeights:
             self.calls += 1
             if self.calls == self.at:
                 raise error
-            found: LayerWeights = layer(layers, index)
+            found: LayerWeights = layer(layers, index, *others)
             return found
 
         monkeypatch.setattr(place, "layer", failing)

@@ -12,6 +12,8 @@ from engine.model.footprint import layer_bytes, stored_layer_bytes
 from engine.model.tensors import Slot
 from engine.model.weight_format import weight_format
 from engine.placement import LayerOffloadPlan, PlacementPlan, ResidentPlan, SplitPlan, StreamedPlan
+from engine.placement.columns import Boundary, ColumnsPlan, Ratios
+from engine.placement.footprint import Sizes
 from engine.planning.cost_model import DraftCost, TargetCost, drafted_round, plain_round, streamed_round
 from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
 from engine.planning.machine_speeds import MachineSpeeds
@@ -83,6 +85,44 @@ def test_layers_on_a_gpu_are_read_there_and_packed_ones_are_dequantized() -> Non
 def test_layers_that_are_copied_take_as_long_as_the_bus() -> None:
     copied = TargetCost(MODEL, BF16, LayerOffloadPlan.of(22, 2), SPEEDS, 0)
     assert copied.forward_s(1) == pytest.approx(20 * layer_bytes(MODEL.config, BF16, 0) / 8e9)
+
+
+def test_columns_take_as_long_as_the_slower_unit_and_what_crosses_is_priced() -> None:
+    config, position = MODEL.config, 1024
+    sizes = Sizes(config, BF16, 4096)
+    plan = ColumnsPlan.of(sizes, Ratios.even(0.5), Boundary(0.5))
+    host, gpu = cost(RESIDENT), SPEEDS.gpu
+    assert gpu is not None
+
+    def forward_s(plan: ColumnsPlan, speeds: MachineSpeeds = SPEEDS) -> float:
+        return TargetCost(MODEL, BF16, plan, speeds, position).forward_s(1)
+
+    # The host is slower with its half than the GPU is with the other.
+    whole = TargetCost(MODEL, BF16, RESIDENT, SPEEDS, position).forward_s(1)
+    assert host.forward_s(1) < whole
+    assert forward_s(plan) == pytest.approx(whole / 2, rel=1e-3)
+    # With all of it on the GPU its time counts, and a slow bus carries two bytes for each number.
+    there = ColumnsPlan.of(sizes, Ratios.even(1.0), Boundary(1.0))
+    weights = config.layers * layer_bytes(config, BF16, position) + BF16.matrix_bytes(
+        config.vocabulary_size, config.hidden_size
+    )
+    hidden, wide, kv = config.hidden_size, config.intermediate_size, config.kv_size
+    layer = (
+        2 * (hidden + (hidden + 2 * kv)) + 2 * (2 * hidden) + 2 * (hidden + 2 * wide) + 2 * (wide + hidden)
+    )
+    attention = 2 * hidden + 4 * (hidden + config.heads) + 2 * 2 * kv
+    crossing = config.layers * (layer + attention) + 2 * (hidden + config.vocabulary_size)
+    found = forward_s(there)
+    assert found == pytest.approx(weights / 200e9 + crossing / 8e9, rel=1e-3)
+    assert forward_s(replace(there, shared=True)) == pytest.approx(weights / 200e9, rel=1e-3)
+    waiting = replace(SPEEDS, gpu=replace(gpu, operator_s=1e-6))
+    exchanges = 5 * config.layers + 1
+    assert forward_s(there, waiting) - found == pytest.approx(4e-6 * exchanges)
+    # Fused layers give way to operators.
+    slow = replace(SPEEDS, host=replace(HOST, operator_s=1e-6))
+    few = ColumnsPlan.of(Sizes(config, Q8_0, 4096), Ratios.even(0.0))
+    extra = TargetCost(MODEL, Q8_0, few, slow, 0).forward_s(1) - cost(RESIDENT, slow).forward_s(1)
+    assert extra == pytest.approx(config.layers * (100 - 8) * 1e-6)
 
 
 def test_a_trees_draft_costs_its_depth_and_not_its_nodes() -> None:

@@ -33,6 +33,7 @@ from engine.placement.link import Link
 from engine.placement.source import TargetSource
 from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlanner
+from tests.support.columns_mode import COLUMNS
 from tests.support.machines import machine, machine_names, small_draft, stored_in, target
 
 META = torch.device("meta")
@@ -151,6 +152,7 @@ def loads(name: str, model: str, form: str) -> Iterator[tuple[ModelConfig, LoadP
 def test_what_is_planned_is_what_is_loaded(
     name: str, model: str, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setitem(MODES, "columns", COLUMNS)
     monkeypatch.setattr(layer_offload, "copies_to", lambda device: MetaCopies())
     monkeypatch.setattr(source_module, "half_type", lambda device: torch.bfloat16)
     monkeypatch.setattr(Norm, "elsewhere", lambda norm, gain: norm)
@@ -171,7 +173,7 @@ def test_what_is_planned_is_what_is_loaded(
         )
         placed = plan.placement.load(source)
         there = [placed.placement.side(index).name == plan.device for index in range(config.layers)]
-        assert there == [place.computes_on_device for place in plan.placement.layers]
+        assert there == list(map(plan.placement.computes_there, plan.placement.layers))
         held = dict(placed.placement.bytes_by_device)
         on_device = held.pop(plan.device, 0) if plan.device else 0
         # Copies begin at multiples of 256 bytes, and biases take the device's type.

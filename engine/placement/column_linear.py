@@ -1,0 +1,131 @@
+"""A matrix divided by panels of output columns between the host and a device: each computes its own part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from engine.kernels.packing import PANEL_ROWS, Packed
+from engine.model.linear import JoinedLinear, Linear, LinearMap, PackedLinear, joined
+from engine.placement.device_layer import device_part, part_tensors
+from engine.placement.link import Link
+
+
+def panels(rows: int) -> int:
+    """Panels of so many outputs."""
+    return -(-rows // PANEL_ROWS)
+
+
+def staying(rows: Sequence[int], ratio: float) -> list[int]:
+    """Outputs of each part that stay on the host: all but the last panels of all parts together."""
+    counts = [panels(count) for count in rows]
+    left = sum(counts) - round(ratio * sum(counts))
+    found = []
+    for count, all_of_it in zip(rows, counts, strict=True):
+        here = min(left, all_of_it)
+        left -= here
+        found.append(min(count, here * PANEL_ROWS))
+    return found
+
+
+class ColumnLinear:
+    """A matrix whose first output columns are the host's and whose last are the device's.
+
+    Args:
+        linear: The matrix, in the host's memory.
+        ratio: The device's share of its panels, from 0 to 1.
+        dtype: Of the device's activations.
+        link: The way for weights.
+        rows_link: The way for rows.
+        keep_whole: The host keeps all of it.
+
+    Attributes:
+        size_bytes: Bytes in the host's memory.
+        device_bytes: Bytes in the device's.
+    """
+
+    def __init__(
+        self,
+        linear: LinearMap,
+        ratio: float,
+        dtype: torch.dtype,
+        link: Link,
+        rows_link: Link,
+        keep_whole: bool = False,
+    ) -> None:
+        rows = [_rows_of(part) for part in _parts(linear)]
+        self._every = sum(rows)
+        self._columns = sum(staying(rows, ratio))
+        self._dtype = dtype
+        self._link = rows_link
+        self._here, self._there = _divided(linear, ratio)
+        if self._there is not None:
+            if not keep_whole and self._here is not None:
+                self._here = _own(self._here)
+            tensors = map(link.to_device, part_tensors(self._there, dtype))
+            self._there = device_part(self._there, tensors)
+        held = linear if keep_whole else self._here
+        self.size_bytes = 0 if held is None else held.size_bytes
+        self.device_bytes = 0 if self._there is None else self._there.size_bytes
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """Map (n, in) to (n, out); the device computes while the host does."""
+        if self._there is None:
+            assert self._here is not None
+            return self._here(rows)
+        far = self._there(self._link.to_device(rows.to(self._dtype)))
+        out = self._link.empty(len(rows), self._every, dtype=rows.dtype)
+        if self._here is not None:
+            out[:, : self._columns] = self._here(rows)
+        self._link.fetch(far, out[:, self._columns :])
+        return out
+
+    def withdraw(self, whole: LinearMap) -> None:
+        """Compute all of it on the host."""
+        self._here, self._there = whole, None
+
+
+def _rows_of(part: LinearMap) -> int:
+    assert isinstance(part, Linear | PackedLinear), "a matrix on the host"
+    return len(part.weight) if isinstance(part, Linear) else part.matrix.rows
+
+
+def _parts(linear: LinearMap) -> tuple[LinearMap, ...]:
+    return linear.parts if isinstance(linear, JoinedLinear) else (linear,)
+
+
+def _divided(linear: LinearMap, ratio: float) -> tuple[LinearMap | None, LinearMap | None]:
+    """The host's columns of a matrix and the GPU's, as views."""
+    parts = _parts(linear)
+    cuts = staying([_rows_of(part) for part in parts], ratio)
+    here = [_columns(part, 0, cut) for part, cut in zip(parts, cuts, strict=True) if cut]
+    there = [
+        _columns(part, cut, rows)
+        for part, cut in zip(parts, cuts, strict=True)
+        if (rows := _rows_of(part)) > cut
+    ]
+    return joined(here) if here else None, joined(there) if there else None
+
+
+def _columns(part: LinearMap, start: int, stop: int) -> LinearMap:
+    assert isinstance(part, Linear | PackedLinear), "a matrix on the host"
+    bias = None if part.bias is None else part.bias[start:stop]
+    if isinstance(part, Linear):
+        return Linear(part.weight[start:stop], bias)
+    matrix = part.matrix
+    data = matrix.data.view(panels(matrix.rows), -1)[start // PANEL_ROWS : panels(stop)].flatten()
+    return PackedLinear(Packed(data, stop - start, matrix.columns, matrix.type), bias, part.refined_above)
+
+
+def _own(linear: LinearMap) -> LinearMap:
+    """A copy, so that the rest of the memory that it is a view of can be freed."""
+    if isinstance(linear, JoinedLinear):
+        return joined([_own(part) for part in linear.parts])
+    assert isinstance(linear, Linear | PackedLinear), "a matrix on the host"
+    if isinstance(linear, Linear):
+        return Linear(linear.weight.clone(), linear.bias)
+    matrix = linear.matrix
+    return PackedLinear(replace(matrix, data=matrix.data.clone()), linear.bias, linear.refined_above)

@@ -1,0 +1,481 @@
+"""Every matrix divided by its output columns between the host and a GPU, which compute at the same time.
+
+Both read the same rows and each writes its own part of the result, so nothing is added up between them. Norms,
+rotations, activations and residual sums are the host's. Attention over the first committed rows is the GPU's, over the
+others and the tree the host's; both have a softmax of their own, and the parts are weighted by their sums.
+
+Source: Ghidorah (Wei et al. 2025), section III-B. Where the memory of both is one, rows do not cross on CUDA devices,
+for there torch lets both see one memory (`SharedLink`); elsewhere they are copied and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+import torch
+
+from engine.errors import InvalidOption
+from engine.kernels.packing import PANEL_ROWS
+from engine.model.attention import SCORES_LIMIT_BYTES
+from engine.model.config import ModelConfig
+from engine.model.layer import LayerWeights, ModelWeights
+from engine.model.linear import LinearMap
+from engine.model.tensors import head_slot, layer_slots
+from engine.model.weight_format import WeightFormat
+from engine.placement.column_linear import ColumnLinear, panels, staying
+from engine.placement.divided_rows import DividedRows
+from engine.placement.footprint import Footprint, Sizes, dequantizing_traffic, device_format
+from engine.placement.link import Link, SharedLink
+from engine.placement.placement import Placement
+from engine.placement.plan import LayerPlace, PlacementPlan, Room, UnitSeconds, UnitSpeeds
+from engine.placement.resident import Resident
+from engine.placement.source import Placed, TargetSource
+from engine.sentences import figure, say
+
+# The GPU gets no less of a matrix at first, however long it takes to begin: shares are adjusted by measurement.
+_LEAST_SHARE = 1 / 32
+# Where memory is short, shares are tried at so many distances from the best.
+_STEPS = 32
+_LOGIT_ROWS = 65
+
+
+@dataclass(frozen=True)
+class Ratios:
+    """The GPU's share of the output columns of each kind of matrix, from 0 to 1.
+
+    Raises:
+        InvalidOption: one is out of range.
+    """
+
+    qkv: float = 0.0
+    output: float = 0.0
+    gate_up: float = 0.0
+    down: float = 0.0
+    head: float = 0.0
+
+    def __post_init__(self) -> None:
+        for kind, ratio in vars(self).items():
+            if not 0.0 <= ratio <= 1.0:
+                raise InvalidOption(
+                    say(
+                        "The GPU's share of the matrices {kind} is {ratio}, but it must be from 0 to 1.",
+                        kind=kind,
+                        ratio=f"{ratio:g}",
+                    )
+                )
+
+    @classmethod
+    def even(cls, ratio: float) -> Ratios:
+        """The same for every kind."""
+        return cls(ratio, ratio, ratio, ratio, ratio)
+
+    def toward(self, goal: float, share: float) -> Ratios:
+        """Ratios on the way to the same one for all."""
+        return Ratios(**{kind: ratio + (goal - ratio) * share for kind, ratio in vars(self).items()})
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """The committed rows that attention reads on the GPU: all before the boundary.
+
+    Attributes:
+        share: Of the rows of a text.
+        offset: Rows that the GPU does not get because the exchange takes as long as they would on the host.
+    """
+
+    share: float = 0.0
+    offset: float = 0.0
+
+    def rows(self, length: int) -> int:
+        """Rows before the boundary in a text of so many; it moves by whole panels as the text grows."""
+        return max(0, min(int(self.share * length - self.offset), length)) // PANEL_ROWS * PANEL_ROWS
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A kind of matrix, for its time and the bytes of its rows.
+
+    Attributes:
+        of_layer: Its share of the bytes of a layer's matrices; 1 for the head.
+        there: The GPU's share of it, in whole panels.
+        in_bytes: Bytes of a row on its way to the GPU.
+        out_bytes: Bytes of a row on its way back.
+    """
+
+    of_layer: float
+    there: float
+    in_bytes: int
+    out_bytes: int
+
+
+@dataclass(frozen=True)
+class ColumnsPlan(PlacementPlan):
+    """A share of each matrix in the GPU's memory, the rest in the host's.
+
+    Attributes:
+        ratios: The shares that were asked for.
+        boundary: Of attention.
+        shared: Rows do not cross: both see them in one memory.
+        exchanges: Of a layer's matrices, those of the first layer, then of the head.
+        queries: Of attention, in bytes: a row of queries, and what comes back for it.
+        committed_bytes: Keys and values of a row in a layer.
+    """
+
+    ratios: Ratios = Ratios()
+    boundary: Boundary = Boundary()
+    shared: bool = False
+    exchanges: tuple[Exchange, ...] = ()
+    queries: tuple[int, int] = (0, 0)
+    committed_bytes: int = 0
+
+    name = "columns"
+    fuses_layers = False
+
+    @classmethod
+    def suited(cls, sizes: Sizes) -> Sizes:
+        """With keys and values of 16 bits: only the kernel library reads rows of 8."""
+        eight_bits = sizes.weights.cache == torch.int8
+        return replace(sizes, weights=replace(sizes.weights, cache=torch.bfloat16)) if eight_bits else sizes
+
+    @classmethod
+    def fit(cls, sizes: Sizes, room: Room, most: int) -> ColumnsPlan | None:
+        """The shares with which both units take equally long, or the nearest that fit; attention's last."""
+        most_share = most / sizes.config.layers
+        if not room.device or not most:
+            return None
+        balanced = _balanced(sizes, room.speeds, most_share)
+        boundary = _balanced_boundary(sizes, room.speeds)
+        shared = room.unified and torch.device(room.device).type == "cuda"
+        for rows, step, goal in product((boundary, Boundary()), range(_STEPS), (0.0, most_share)):
+            plan = cls.of(sizes, balanced.toward(goal, step / _STEPS), rows, shared)
+            if plan.fits(sizes, room):
+                return plan
+        return None
+
+    @classmethod
+    def of(
+        cls, sizes: Sizes, ratios: Ratios, boundary: Boundary = Boundary(), shared: bool = False
+    ) -> ColumnsPlan:
+        """With these shares."""
+        config, weights = sizes.config, sizes.weights
+        there = device_format(weights)
+        each = there.activations.itemsize
+        layers = _matrices(config, weights)
+        # Most layers are the same as another one, and `fit` asks for many plans.
+        moved = {id(one): _there(one, ratios) for one in {id(one): one for one in layers}.values()}
+        places = [
+            LayerPlace(host=1.0 - moved[id(one)] / size, device=moved[id(one)] / size)
+            for one, size in zip(layers, sizes.layers, strict=True)
+        ]
+        first, head = layers[0], _head(config, weights)
+        whole = sum(one.size_bytes for one in first.values())
+        exchanges = [
+            one.exchange(vars(ratios)[kind], one.size_bytes / whole, each) for kind, one in first.items()
+        ]
+        return cls(
+            tuple(places),
+            ratios=ratios,
+            boundary=boundary,
+            shared=shared,
+            exchanges=(*exchanges, head.exchange(ratios.head, 1.0, each)),
+            queries=(config.query_size * there.cache.itemsize, 4 * config.heads * (config.head_dim + 1)),
+            committed_bytes=2 * config.kv_size * there.cache.itemsize,
+        )
+
+    @classmethod
+    def least_device_bytes(cls, sizes: Sizes) -> int:
+        """A panel of each matrix, or a few, and what computes them."""
+        return cls.of(sizes, Ratios.even(_LEAST_SHARE)).device(sizes).total
+
+    def computes_there(self, place: LayerPlace) -> bool:
+        """Hidden rows are the host's, and it keeps all keys and values."""
+        return False
+
+    @property
+    def uses_gpu(self) -> bool:
+        """True if something computes on the GPU."""
+        return bool(self.boundary.share) or any(one.there for one in self.exchanges)
+
+    @property
+    def key(self) -> str:
+        """Key under which measured forwards are kept."""
+        shares = " ".join(f"{ratio:.3f}" for ratio in (*vars(self.ratios).values(), self.boundary.share))
+        return f"{self.name} {shares}"
+
+    def host(self, sizes: Sizes, draft_bytes: int = 0, baseline_bytes: int = 0) -> Footprint:
+        """Footprint in the host's memory, where the head is whole: a GPU that fails takes nothing with it."""
+        footprint = super().host(sizes, draft_bytes, baseline_bytes)
+        return replace(footprint, activations=footprint.activations + self._score_bytes(sizes))
+
+    def device(self, sizes: Sizes, draft_bytes: int = 0) -> Footprint:
+        """Footprint in the GPU's memory: its columns, and a copy of its rows of the cache."""
+        config = sizes.config
+        layers = sum(size * place.device for size, place in zip(sizes.layers, self.layers, strict=True))
+        head = _head(config, sizes.weights).there(self.ratios.head)
+        rows = 0 if self.shared else self.boundary.rows(sizes.context)
+        logits = int(4 * _LOGIT_ROWS * config.vocabulary_size * self.ratios.head)
+        return Footprint(
+            weights=int(layers) + head,
+            cache=rows * config.layers * self.committed_bytes,
+            activations=sizes.device_computing + logits + self._score_bytes(sizes),
+            draft=draft_bytes,
+        )
+
+    def computing_s(self, host: UnitSeconds, device: UnitSeconds, width: int, position: int) -> float:
+        """Seconds that layers and head compute: of each part what the slower unit takes.
+
+        Where both read one memory they also take from each other what it gives, which is not known here: the shares
+        are adjusted by measurement.
+        """
+
+        def both(
+            there: float, host_s: float, device_s: float, row_bytes: int, more_bytes: float = 0
+        ) -> float:
+            if not there:
+                return host_s
+            crossing = 0.0 if self.shared else (width * row_bytes + more_bytes) * device.crossing
+            return max((1.0 - there) * host_s, device.exchange + crossing + there * device_s)
+
+        *layer, head = self.exchanges
+        seconds = host.operators
+        for one in layer:
+            row_bytes = one.in_bytes + one.out_bytes
+            seconds += both(
+                one.there, one.of_layer * host.products, one.of_layer * device.products, row_bytes
+            )
+        there = self.boundary.rows(position) / max(position, 1)
+        # Of each token that is committed the GPU gets its keys and values once.
+        committed = self.boundary.share * self.committed_bytes
+        seconds += both(there, host.attention, device.attention, sum(self.queries), committed)
+        last = both(head.there, host.head, device.head, head.in_bytes + head.out_bytes)
+        return len(self.layers) * seconds + last
+
+    def load(self, source: TargetSource) -> Placed:
+        """Read one layer after the other and give the GPU its columns."""
+        host, link = source.host(()), source.link
+        rows_link = SharedLink(link.device) if self.shared else link
+        columns = Columns(
+            host,
+            source.config,
+            source.layer,
+            self.ratios,
+            self.boundary,
+            source.device_type,
+            link,
+            rows_link,
+        )
+
+        def at_home() -> Placement:
+            return Resident(replace(host, layers=tuple(map(source.layer, range(source.config.layers)))))
+
+        return Placed(columns, host.parameters, f"{link.device} + cpu", host.notes, at_home)
+
+    def summary(self) -> str:
+        """Say where the weights are."""
+        share = sum(place.device for place in self.layers) / len(self.layers)
+        return say(
+            "{share} % of each layer's columns on the GPU, the others in memory",
+            share=figure(100 * share, ".0f"),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain types."""
+        return super().as_json() | {"ratios": vars(self.ratios), "attention": vars(self.boundary)}
+
+    def _score_bytes(self, sizes: Sizes) -> int:
+        """Scores of attention, which are explicit where it is divided."""
+        scores = 4 * sizes.config.heads * min(512, sizes.context) * sizes.context
+        return 2 * min(SCORES_LIMIT_BYTES, scores) if self.boundary.share else 0
+
+
+@dataclass(frozen=True)
+class _Matrix:
+    """One kind of matrix by its parts, which stand one behind the other.
+
+    Attributes:
+        parts: Outputs and bytes of each.
+        inputs: Of all.
+    """
+
+    parts: tuple[tuple[int, int], ...]
+    inputs: int
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all parts."""
+        return sum(size for _, size in self.parts)
+
+    def there(self, ratio: float) -> int:
+        """Bytes of the GPU's share."""
+        cuts = staying([rows for rows, _ in self.parts], ratio)
+        return sum(
+            size - size * panels(here) // panels(rows)
+            for (rows, size), here in zip(self.parts, cuts, strict=True)
+        )
+
+    def exchange(self, ratio: float, of_layer: float, itemsize: int) -> Exchange:
+        """Its time and its rows, in a type of so many bytes on their way."""
+        rows = [rows for rows, _ in self.parts]
+        out = sum(rows) - sum(staying(rows, ratio))
+        return Exchange(
+            of_layer,
+            self.there(ratio) / self.size_bytes,
+            itemsize * self.inputs if out else 0,
+            itemsize * out,
+        )
+
+
+# Planning asks for the same models again and again.
+@lru_cache(maxsize=64)
+def _matrices(config: ModelConfig, weights: WeightFormat) -> tuple[dict[str, _Matrix], ...]:
+    """Each layer's matrices by kind; layers that are alike have one object.
+
+    Packed ones are in parts, each in its own type, and dense ones are one.
+    """
+    alike: dict[str, dict[str, _Matrix]] = {}
+    layers = []
+    for layer in range(config.layers):
+        found: dict[str, _Matrix] = {}
+        for slot in layer_slots(config, layer):
+            if len(slot.shape) == 2:
+                part = (slot.shape[0], weights.slot_bytes(slot))
+                known = found.get(slot.field)
+                parts = () if known is None else known.parts
+                if parts and not weights.packed:
+                    parts = ((parts[0][0] + part[0], parts[0][1] + part[1]),)
+                else:
+                    parts = (*parts, part)
+                found[slot.field] = _Matrix(parts, slot.shape[1])
+        layers.append(alike.setdefault(repr(found), found))
+    return tuple(layers)
+
+
+def _there(matrices: dict[str, _Matrix], ratios: Ratios) -> int:
+    """Bytes of a layer's matrices on the GPU."""
+    return sum(one.there(vars(ratios)[kind]) for kind, one in matrices.items())
+
+
+def _head(config: ModelConfig, weights: WeightFormat) -> _Matrix:
+    slot = head_slot(config)
+    return _Matrix(((slot.shape[0], weights.slot_bytes(slot)),), slot.shape[1])
+
+
+def _balanced(sizes: Sizes, speeds: UnitSpeeds, most_share: float) -> Ratios:
+    """Shares with which both units take equally long for each kind of matrix, by their speeds alone."""
+
+    def share(one: _Matrix) -> float:
+        moved = dequantizing_traffic(sizes.weights) * one.inputs * sum(rows for rows, _ in one.parts)
+        host_s = one.size_bytes / speeds.host_bytes_per_s
+        device_s = (one.size_bytes + moved) / speeds.device_bytes_per_s
+        return min(max((host_s - speeds.exchange_s) / (host_s + device_s), _LEAST_SHARE), most_share)
+
+    kinds = {kind: share(one) for kind, one in _matrices(sizes.config, sizes.weights)[0].items()}
+    return Ratios(**kinds, head=share(_head(sizes.config, sizes.weights)))
+
+
+def _balanced_boundary(sizes: Sizes, speeds: UnitSpeeds) -> Boundary:
+    host, device = speeds.host_bytes_per_s, speeds.device_bytes_per_s
+    together_s = sizes.cache(1) / sizes.context * (1.0 / host + 1.0 / device)
+    return Boundary(device / (host + device), speeds.exchange_s / together_s)
+
+
+class Columns(Resident):
+    """A model whose matrices are divided between the host and a device.
+
+    Args:
+        host: The model without its layers.
+        config: Of the model.
+        read: Reads a layer into the host's memory, by its index.
+        ratios: The device's shares.
+        boundary: Of attention.
+        dtype: Of the device's activations, keys and values.
+        link: The way for weights.
+        rows_link: The way for rows.
+
+    Attributes:
+        ratios: The device's shares now.
+        boundary: Of attention; another one counts from the next forward on.
+    """
+
+    def __init__(
+        self,
+        host: ModelWeights,
+        config: ModelConfig,
+        read: Callable[[int], LayerWeights],
+        ratios: Ratios,
+        boundary: Boundary,
+        dtype: torch.dtype,
+        link: Link,
+        rows_link: Link,
+    ) -> None:
+        self.ratios = ratios
+        self.boundary = boundary
+        self._config = config
+        self._read = read
+        self._dtype = dtype
+        self._link = link
+        self._rows_link = rows_link
+        self._whole_head = host.head
+        self._divided_head = self._column_linear(host.head, ratios.head, keep_whole=True)
+        divided = tuple(self._divide(read(index), ratios) for index in range(config.layers))
+        super().__init__(replace(host, layers=divided, head=self._divided_head))
+
+    def change(self, ratios: Ratios) -> None:
+        """Divide the matrices anew, between two forwards: layers are read again, one after the other.
+
+        Raises:
+            TenonError: the checkpoint cannot be read any more. Every layer is whole all the same.
+        """
+        if ratios.head != self.ratios.head:
+            self._divided_head = self._column_linear(self._whole_head, ratios.head, keep_whole=True)
+            self._weights = replace(self._held(), head=self._divided_head)
+            self.head = self._divided_head
+        if replace(ratios, head=self.ratios.head) != self.ratios:
+            for index in range(self._config.layers):
+                layers = list(self._held().layers)
+                layers[index] = self._divide(self._read(index), ratios)
+                self._weights = replace(self._held(), layers=tuple(layers))
+        self.ratios = ratios
+
+    @property
+    def resident_layers(self) -> tuple[LayerWeights, ...]:
+        """None that a forward may take as they are."""
+        return ()
+
+    def new_far_rows(self, capacity_tokens: int) -> DividedRows | None:
+        """The device's rows of a new cache, none of them there yet."""
+        if not self.boundary.share:
+            return None
+        return DividedRows(
+            self._config,
+            capacity_tokens,
+            lambda length: self.boundary.rows(length),
+            self._dtype,
+            self._rows_link,
+        )
+
+    @property
+    def bytes_by_device(self) -> dict[str, int]:
+        """Bytes of weights held, by device."""
+        maps = [part for layer in self._held().layers for part in layer.parts()]
+        there = sum(part.device_bytes for part in (*maps, self.head) if isinstance(part, ColumnLinear))
+        return {"cpu": self._held().size_bytes, str(self._link.device): there}
+
+    def release(self) -> None:
+        """Free the weights. A draft that shares the head goes on with the whole one."""
+        self._divided_head.withdraw(self._whole_head)
+        super().release()
+
+    def _divide(self, layer: LayerWeights, ratios: Ratios) -> LayerWeights:
+        shares = vars(ratios)
+        kinds: dict[str, Any] = {kind: getattr(layer, kind) for kind in shares if kind != "head"}
+        for kind, part in kinds.items():
+            kinds[kind] = self._column_linear(part, shares[kind])
+        return replace(layer, **kinds)
+
+    def _column_linear(self, linear: LinearMap, ratio: float, keep_whole: bool = False) -> ColumnLinear:
+        return ColumnLinear(linear, ratio, self._dtype, self._link, self._rows_link, keep_whole)
