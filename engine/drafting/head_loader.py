@@ -45,7 +45,7 @@ class SharedWeights:
 
 def share(source: WeightSource) -> SharedWeights:
     """The target's own embedding and head, for a draft on the same device."""
-    return SharedWeights(source.embedding, source.head, source.dtype)
+    return SharedWeights(source.embedding, source.whole_head, source.dtype)
 
 
 def read_shared(

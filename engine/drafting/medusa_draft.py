@@ -127,7 +127,7 @@ class MedusaDraft(DraftKind):
     def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights, and a copy of the target's head where they share it elsewhere."""
         source, config, link, check = parts.target.source, parts.target.config, parts.link, parts.check
-        weights, head, head_type = parts.plan.weights, source.head, source.dtype
+        weights, head, head_type = parts.plan.weights, source.whole_head, source.dtype
         if parts.plan.on_gpu:
             half = half_type(link.device)
             weights, head_type = WeightFormat("16 bits", half, half, half), half

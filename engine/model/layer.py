@@ -139,6 +139,11 @@ class WeightSource(ABC):
     home: Side
 
     @property
+    def whole_head(self) -> LinearMap:
+        """The head in one piece at home, for a draft that shares it or takes rows of it."""
+        return self.head
+
+    @property
     def dtype(self) -> torch.dtype:
         """Type of the activations at home."""
         return self.home.activations

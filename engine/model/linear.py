@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -22,6 +22,17 @@ DEQUANTIZING_BYTES = 12 * _PIECE_WEIGHTS
 
 #: Groups of activations of which two numbers of 8 bits are taken, by how far they stand above the others.
 ALL, OUTLIERS, NONE = 0.0, 2.0, math.inf
+
+
+class LinearMap(Protocol):
+    """A weight matrix in any format."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes in the host's memory, or in that of the one device that computes."""
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """Map (n, in) to (n, out), in the rows' type."""
 
 
 class Linear:
@@ -119,10 +130,6 @@ class JoinedLinear:
     def __call__(self, rows: Tensor) -> Tensor:
         """Map (n, in) to (n, all outs)."""
         return torch.cat([part(rows) for part in self.parts], -1)
-
-
-#: A weight matrix in any format.
-LinearMap: TypeAlias = Linear | PackedLinear | DequantizedLinear | JoinedLinear
 
 
 def rows_of(linear: LinearMap, rows: Tensor) -> Tensor:

@@ -83,10 +83,6 @@ class ColumnLinear:
         self._link.fetch(far, out[:, self._columns :])
         return out
 
-    def withdraw(self, whole: LinearMap) -> None:
-        """Compute all of it on the host."""
-        self._here, self._there = whole, None
-
 
 def _rows_of(part: LinearMap) -> int:
     assert isinstance(part, Linear | PackedLinear), "a matrix on the host"

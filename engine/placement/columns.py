@@ -420,9 +420,9 @@ class Columns(Resident):
         self._link = link
         self._rows_link = rows_link
         self._whole_head = host.head
-        self._divided_head = self._column_linear(host.head, ratios.head, keep_whole=True)
+        head = self._column_linear(host.head, ratios.head, keep_whole=True)
         divided = tuple(self._divide(read(index), ratios) for index in range(config.layers))
-        super().__init__(replace(host, layers=divided, head=self._divided_head))
+        super().__init__(replace(host, layers=divided, head=head))
 
     def change(self, ratios: Ratios) -> None:
         """Divide the matrices anew, between two forwards: layers are read again, one after the other.
@@ -431,15 +431,19 @@ class Columns(Resident):
             TenonError: the checkpoint cannot be read any more. Every layer is whole all the same.
         """
         if ratios.head != self.ratios.head:
-            self._divided_head = self._column_linear(self._whole_head, ratios.head, keep_whole=True)
-            self._weights = replace(self._held(), head=self._divided_head)
-            self.head = self._divided_head
+            self.head = self._column_linear(self.whole_head, ratios.head, keep_whole=True)
+            self._weights = replace(self._held(), head=self.head)
         if replace(ratios, head=self.ratios.head) != self.ratios:
             for index in range(self._config.layers):
                 layers = list(self._held().layers)
                 layers[index] = self._divide(self._read(index), ratios)
                 self._weights = replace(self._held(), layers=tuple(layers))
         self.ratios = ratios
+
+    @property
+    def whole_head(self) -> LinearMap:
+        """The head as the host has it."""
+        return self._whole_head
 
     @property
     def resident_layers(self) -> tuple[LayerWeights, ...]:
@@ -464,11 +468,6 @@ class Columns(Resident):
         maps = [part for layer in self._held().layers for part in layer.parts()]
         there = sum(part.device_bytes for part in (*maps, self.head) if isinstance(part, ColumnLinear))
         return {"cpu": self._held().size_bytes, str(self._link.device): there}
-
-    def release(self) -> None:
-        """Free the weights. A draft that shares the head goes on with the whole one."""
-        self._divided_head.withdraw(self._whole_head)
-        super().release()
 
     def _divide(self, layer: LayerWeights, ratios: Ratios) -> LayerWeights:
         shares = vars(ratios)
