@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import platform
+import zipfile
 from collections import deque
 from dataclasses import dataclass
+from email.parser import BytesParser
+from typing import TYPE_CHECKING
 
 from packaging.markers import Marker
-from packaging.requirements import Requirement
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.tags import Tag, sys_tags
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
@@ -15,9 +19,13 @@ from packaging.version import Version
 
 from engine.errors import AddonUnusable, DownloadFailed
 from engine.gpu_addon.bundled_torch import BundledTorch
-from engine.gpu_addon.remote_wheel import read_facts
 from engine.gpu_addon.wheel_index import Link, WheelIndex
 from engine.sentences import say
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+_READ_AHEAD_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -102,6 +110,7 @@ def _best(links: tuple[Link, ...], wanted: SpecifierSet, places: dict[Tag, int])
 
 
 def _look_into(index: WheelIndex, link: Link) -> tuple[Wheel, tuple[Requirement, ...]]:
+    """A wheel and its requirements, from a few of its bytes: a zip archive's table of contents is at its end."""
     if link.sha256 is None:
         raise DownloadFailed(
             say(
@@ -110,12 +119,26 @@ def _look_into(index: WheelIndex, link: Link) -> tuple[Wheel, tuple[Requirement,
                 file_name=link.file_name,
             )
         )
-    facts = read_facts(index, link.file_name, link.url)
-    name, version, _, _ = parse_wheel_filename(link.file_name)
+    remote = _RemoteFile(index, link.url)
+    try:
+        with zipfile.ZipFile(io.BufferedReader(remote, _READ_AHEAD_BYTES)) as archive:
+            unpacked_bytes = sum(entry.file_size for entry in archive.infolist())
+            names = [name for name in archive.namelist() if name.count("/") == 1]
+            (name,) = (name for name in names if name.endswith(".dist-info/METADATA"))
+            lines = BytesParser().parsebytes(archive.read(name)).get_all("Requires-Dist") or []
+        requirements = tuple(Requirement(str(line)) for line in lines)
+    except (zipfile.BadZipFile, ValueError, InvalidRequirement, EOFError) as error:
+        raise DownloadFailed(
+            say(
+                "{file_name} on the package index is no wheel: give another index.", file_name=link.file_name
+            ),
+            details=repr(error),
+        ) from error
+    project, version, _, _ = parse_wheel_filename(link.file_name)
     wheel = Wheel(
-        name, str(version), link.file_name, link.url, link.sha256, facts.size_bytes, facts.unpacked_bytes
+        project, str(version), link.file_name, link.url, link.sha256, remote.size_bytes, unpacked_bytes
     )
-    return wheel, facts.requirements
+    return wheel, requirements
 
 
 def _applies(marker: Marker | None, extras: set[str]) -> bool:
@@ -127,3 +150,33 @@ def _for_this_python(requires_python: str | None) -> bool:
         return requires_python is None or platform.python_version() in SpecifierSet(requires_python)
     except InvalidSpecifier:
         return True
+
+
+class _RemoteFile(io.RawIOBase):
+    """A file on the index that can be read anywhere."""
+
+    def __init__(self, index: WheelIndex, url: str) -> None:
+        super().__init__()
+        self._index, self._url, self._at = index, url, 0
+        self.size_bytes = index.size_bytes(url)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size_bytes}[whence]
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer).cast("B")
+        length = max(0, min(len(view), self.size_bytes - self._at))
+        if length:
+            view[:length] = self._index.read(self._url, self._at, length)
+        self._at += length
+        return length

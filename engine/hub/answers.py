@@ -94,86 +94,51 @@ def raise_for_status(response: httpx2.Response, repo: str, has_token: bool) -> N
 
 def access_error(error: HfHubHTTPError, repo: str, has_token: bool, endpoint: str) -> HubError:
     """Tenon's error for an answer of the hub."""
+    kind, sentence = _refusal(error, has_token, endpoint.lower().startswith("http:"))
+    status, page = error.response.status_code, f"{endpoint}/{repo}"
+    return kind(say(sentence, repo=repo, page=page, endpoint=endpoint, status=status), str(error))
+
+
+def _refusal(error: HfHubHTTPError, has_token: bool, plain_text: bool) -> tuple[type[HubError], str]:
+    """The kind of error, and a sentence with {repo}, its {page}, the {endpoint} or the {status}."""
     status = error.response.status_code
-    page = f"{endpoint}/{repo}"
-    details = str(error)
-    if isinstance(error, GatedRepoError) and endpoint.lower().startswith("http:"):
-        return AccessDenied(
-            say(
-                "{repo} is gated, and Tenon sends no access token to {endpoint}, because the connection is not "
-                "encrypted: set HF_ENDPOINT to an address that begins with https.",
-                repo=repo,
-                endpoint=endpoint,
-            ),
-            details,
+    if isinstance(error, GatedRepoError) and plain_text:
+        return AccessDenied, mark(
+            "{repo} is gated, and Tenon sends no access token to {endpoint}, because the connection is not "
+            "encrypted: set HF_ENDPOINT to an address that begins with https."
+        )
+    if isinstance(error, GatedRepoError) and has_token:
+        return AccessDenied, mark(
+            "{repo} is gated, and your access token's account has not been let in: accept its "
+            "terms at {page}, wait until its owner agrees, and try again."
         )
     if isinstance(error, GatedRepoError):
-        if has_token:
-            return AccessDenied(
-                say(
-                    "{repo} is gated, and your access token's account has not been let in: accept its "
-                    "terms at {page}, wait until its owner agrees, and try again.",
-                    repo=repo,
-                    page=page,
-                ),
-                details,
-            )
-        return AccessDenied(
-            say(
-                "{repo} is gated: accept its terms at {page}, then keep an access token of your "
-                "account with `tenon models token`.",
-                repo=repo,
-                page=page,
-            ),
-            details,
+        return AccessDenied, mark(
+            "{repo} is gated: accept its terms at {page}, then keep an access token of your "
+            "account with `tenon models token`."
         )
     if isinstance(error, RevisionNotFoundError):
-        return NotOnHub(
-            say("{repo} has no such revision any more: get it again at its present one.", repo=repo), details
-        )
+        return NotOnHub, mark("{repo} has no such revision any more: get it again at its present one.")
     if status == 401 and has_token:
-        return AccessDenied(
-            say(
-                "The hub does not accept the access token, or {repo} does not exist: check the name "
-                "at {page}, or keep a new token with `tenon models token`.",
-                repo=repo,
-                page=page,
-            ),
-            details,
+        return AccessDenied, mark(
+            "The hub does not accept the access token, or {repo} does not exist: check the name "
+            "at {page}, or keep a new token with `tenon models token`."
         )
     if status == 401 or isinstance(error, RepositoryNotFoundError):
-        return NotOnHub(
-            say(
-                "The hub has no {repo}, or hides it from you: check the name, or keep an access "
-                "token with `tenon models token` if it is private.",
-                repo=repo,
-            ),
-            details,
+        return NotOnHub, mark(
+            "The hub has no {repo}, or hides it from you: check the name, or keep an access "
+            "token with `tenon models token` if it is private."
         )
     if status == 403:
-        return AccessDenied(
-            say(
-                "The hub refuses access to {repo}: check at {page} whether your account may read it.",
-                repo=repo,
-                page=page,
-            ),
-            details,
+        return AccessDenied, mark(
+            "The hub refuses access to {repo}: check at {page} whether your account may read it."
         )
     if status in (404, 410):
-        return NotOnHub(
-            say(
-                "A file of {repo} is not on the hub any more: get it again at its present revision.",
-                repo=repo,
-            ),
-            details,
+        return NotOnHub, mark(
+            "A file of {repo} is not on the hub any more: get it again at its present revision."
         )
-    return HubError(
-        say(
-            "The hub answered {status} for {repo}: try again later, or check HF_ENDPOINT and the proxy.",
-            status=status,
-            repo=repo,
-        ),
-        details,
+    return HubError, mark(
+        "The hub answered {status} for {repo}: try again later, or check HF_ENDPOINT and the proxy."
     )
 
 

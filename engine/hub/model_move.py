@@ -116,7 +116,7 @@ def move_models(target: Path, progress: Progress = lambda done_bytes, total_byte
         if move is None or not _is_switched(move):
             check_move(target)
             move = Move(models_folder(), target)
-            _keep(move)
+            write_json(data_folder() / _JOURNAL, {"source": str(move.source), "target": str(move.target)})
             _bring(move, progress)
             _switch(move)
         _delete(move.source)
@@ -220,10 +220,6 @@ def _switch(move: Move) -> None:
 def _is_switched(move: Move) -> bool:
     """True if the target is in force, so that only the old files are left to delete."""
     return models_folder() == move.target
-
-
-def _keep(move: Move) -> None:
-    write_json(data_folder() / _JOURNAL, {"source": str(move.source), "target": str(move.target)})
 
 
 def _delete(folder: Path) -> None:

@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from torch import Tensor
 
@@ -46,45 +47,29 @@ class _Loaded:
     reason: str  # why there is none
 
 
-def _declare(functions: ctypes.CDLL) -> None:
-    functions.tenon_version.restype = ctypes.c_int32
-    functions.tenon_select.argtypes = [ctypes.c_char_p]
-    functions.tenon_select.restype = ctypes.c_char_p
-    functions.tenon_instruction_set.argtypes = [ctypes.c_int32, ctypes.POINTER(ctypes.c_int32)]
-    functions.tenon_instruction_set.restype = ctypes.c_char_p
-    functions.tenon_prefer.argtypes = [ctypes.c_int32, ctypes.c_int32, ctypes.c_char_p]
-    functions.tenon_prefer.restype = ctypes.c_int32
-    functions.tenon_set_spin.argtypes = [ctypes.c_int64]
-    functions.tenon_set_spin.restype = None
-    pointer, size = ctypes.c_void_p, ctypes.c_int64
-    functions.tenon_matmul.argtypes = [ctypes.POINTER(Matrix), pointer, size, pointer, ctypes.c_int32]
-    functions.tenon_matmul.restype = ctypes.c_int32
-    functions.tenon_arrange.argtypes = [
-        *(ctypes.c_int32, pointer, size, size, pointer, pointer, ctypes.c_int32),
-    ]
-    functions.tenon_unpack.argtypes = [ctypes.c_int32, pointer, size, size, size, size, pointer]
-    functions.tenon_dequantize.argtypes = [
-        *(ctypes.c_int32, pointer, size, pointer, size, pointer, ctypes.c_int32),
-    ]
-    functions.tenon_quantize.argtypes = [ctypes.c_int32, pointer, size, size, pointer, ctypes.c_int32]
-    functions.tenon_layer_scratch_bytes.argtypes = [pointer, pointer, ctypes.c_int32]
-    functions.tenon_layer_scratch_bytes.restype = size
-    functions.tenon_layer_forward.argtypes = [*[pointer] * 6, ctypes.c_int32]
-    functions.tenon_layer_forward.restype = None
-    functions.tenon_forward_scratch_bytes.argtypes = [pointer, pointer, ctypes.c_int32]
-    functions.tenon_forward_scratch_bytes.restype = size
-    functions.tenon_forward.argtypes = [pointer, pointer, pointer, ctypes.c_int32]
-    functions.tenon_move_rows.argtypes = [pointer, *[size] * 5, pointer, size]
-    functions.tenon_move_rows.restype = None
-    functions.tenon_sample_scratch_bytes.argtypes = [size]
-    functions.tenon_sample_scratch_bytes.restype = size
-    real = ctypes.c_double
-    functions.tenon_sample.argtypes = [
-        *(pointer, size, real, size, real, real, real, pointer, size, real, pointer),
-    ]
-    functions.tenon_sample.restype = size
-    functions.tenon_likeliest.argtypes = [pointer, size, size, size, ctypes.c_float, pointer, pointer]
-    functions.tenon_likeliest.restype = None
+_INT, _SIZE, _TEXT, _POINTER = ctypes.c_int32, ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p
+_FLOAT, _REAL = ctypes.c_float, ctypes.c_double
+#: By name without ``tenon_``: the type of the result, then those of the arguments.
+_FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "version": (_INT,),
+    "select": (_TEXT, _TEXT),
+    "instruction_set": (_TEXT, _INT, ctypes.POINTER(_INT)),
+    "prefer": (_INT, _INT, _INT, _TEXT),
+    "set_spin": (None, _SIZE),
+    "matmul": (_INT, ctypes.POINTER(Matrix), _POINTER, _SIZE, _POINTER, _INT),
+    "arrange": (_INT, _INT, _POINTER, _SIZE, _SIZE, _POINTER, _POINTER, _INT),
+    "unpack": (_INT, _INT, _POINTER, _SIZE, _SIZE, _SIZE, _SIZE, _POINTER),
+    "dequantize": (_INT, _INT, _POINTER, _SIZE, _POINTER, _SIZE, _POINTER, _INT),
+    "quantize": (_INT, _INT, _POINTER, _SIZE, _SIZE, _POINTER, _INT),
+    "layer_scratch_bytes": (_SIZE, _POINTER, _POINTER, _INT),
+    "layer_forward": (None, *[_POINTER] * 6, _INT),
+    "forward_scratch_bytes": (_SIZE, _POINTER, _POINTER, _INT),
+    "forward": (_INT, _POINTER, _POINTER, _POINTER, _INT),
+    "move_rows": (None, _POINTER, *[_SIZE] * 5, _POINTER, _SIZE),
+    "sample_scratch_bytes": (_SIZE, _SIZE),
+    "sample": (_SIZE, _POINTER, _SIZE, _REAL, _SIZE, *[_REAL] * 3, _POINTER, _SIZE, _REAL, _POINTER),
+    "likeliest": (None, _POINTER, _SIZE, _SIZE, _SIZE, _FLOAT, _POINTER, _POINTER),
+}
 
 
 @cache
@@ -96,7 +81,9 @@ def _load() -> _Loaded:
         )
     try:
         functions = ctypes.CDLL(str(path))
-        _declare(functions)
+        for name, (result, *arguments) in _FUNCTIONS.items():
+            function = getattr(functions, f"tenon_{name}")
+            function.restype, function.argtypes = result, arguments
     except (OSError, AttributeError) as error:
         return _Loaded(None, say("{file} cannot be loaded: {error}.", file=path.name, error=error))
     if functions.tenon_version() != _VERSION:

@@ -42,11 +42,9 @@ class TensorSource(Protocol):
     @property
     def files(self) -> Mapping[Path, WatchedFile]:
         """The files by their paths."""
-        ...
 
     def stored(self, name: str) -> StoredTensor:
         """Place of a tensor of the checkpoint."""
-        ...
 
 
 def load_packed(

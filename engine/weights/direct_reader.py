@@ -71,10 +71,10 @@ class PendingRead:
         error: Why it could not be read; None while it can.
     """
 
-    def __init__(self, size_bytes: int, blocks: int) -> None:
+    def __init__(self, size_bytes: int) -> None:
         self.size_bytes = size_bytes
         self.error: OSError | None = None
-        self.blocks_left = blocks
+        self.blocks_left = 0
         self._done = threading.Event()
 
     def wait(self, timeout_s: float | None = None) -> bool:
@@ -131,26 +131,16 @@ class DirectReader:
         Raises:
             OSError: The reader was closed.
         """
-        parts: list[tuple[Extent, int, memoryview]] = []
+        read = PendingRead(sum(extent.size_bytes for extent in extents))
+        blocks: list[_Block] = []
         begin = 0
         for extent in extents:
             place = memory.view[begin : begin + extent.whole_bytes]
-            parts += [
-                (extent, start, place[start : start + BLOCK_BYTES])
-                for start in range(0, extent.size_bytes, BLOCK_BYTES)
-            ]
+            for start in range(0, extent.size_bytes, BLOCK_BYTES):
+                size, target = min(BLOCK_BYTES, extent.size_bytes - start), place[start : start + BLOCK_BYTES]
+                blocks.append(_Block(read, extent.path, extent.offset + start, size, target))
             begin += extent.whole_bytes
-        read = PendingRead(sum(extent.size_bytes for extent in extents), len(parts))
-        blocks = [
-            _Block(
-                read,
-                extent.path,
-                extent.offset + start,
-                min(BLOCK_BYTES, extent.size_bytes - start),
-                target,
-            )
-            for extent, start, target in parts
-        ]
+        read.blocks_left = len(blocks)
         with self._changed:
             if self._closing:
                 raise OSError("the reader was closed")

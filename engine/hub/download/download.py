@@ -57,6 +57,7 @@ class Download:
     def __init__(self, models: Path, plan: DownloadPlan) -> None:
         self._models = models
         self.folder = models / INCOMING / plan.name
+        self._files, self._place = self.folder / "model", models / plan.name
         self.stored = read_download(self.folder) or StoredDownload(plan)
         if self._other_files_wanted(plan):
             self.stored = replace(self.stored, plan=plan)
@@ -266,14 +267,6 @@ class Download:
             plan.format,
             plan.quantization,
         )
-
-    @property
-    def _files(self) -> Path:
-        return self.folder / "model"
-
-    @property
-    def _place(self) -> Path:
-        return self._models / self.plan.name
 
 
 def _make_folder(folder: Path) -> None:
