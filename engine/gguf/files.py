@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from engine.errors import ModelNotFound, WeightsMissing
@@ -28,9 +29,7 @@ def find_gguf(path: Path) -> Path | None:
         return first_part(path) if path.suffix.lower() == SUFFIX or _begins_as_gguf(path) else None
     if any(path.glob("*.safetensors")):
         return None
-    found = sorted(
-        {first_part(file) for file in path.glob(f"*{SUFFIX}") if not file.name.startswith("mmproj")}
-    )
+    found = list(gguf_models(sorted(path.glob("*"))))
     if len(found) > 1:
         names = [file.name for file in found[:_NAMES_SHOWN]]
         if len(found) > _NAMES_SHOWN:
@@ -44,6 +43,15 @@ def find_gguf(path: Path) -> Path | None:
             )
         )
     return found[0] if found else None
+
+
+def gguf_models(files: Iterable[Path]) -> dict[Path, list[Path]]:
+    """GGUF models among files: the first part of each, and the parts that are there. Image encoders are left out."""
+    found: dict[Path, list[Path]] = {}
+    for file in files:
+        if file.suffix.lower() == SUFFIX and not file.name.startswith("mmproj"):
+            found.setdefault(first_part(file), []).append(file)
+    return found
 
 
 def _begins_as_gguf(path: Path) -> bool:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from filelock import FileLock, Timeout
-
 from engine.errors import AddonUnusable, HubError
 from engine.file_trouble import file_trouble
 from engine.gpu_addon.addon import Addon, index_address
@@ -32,6 +30,7 @@ from engine.hub.connection import HubFile
 from engine.hub.download.room import RESERVE_BYTES, check_room
 from engine.hub.download.stop import StopSignal
 from engine.hub.download.transfer import PART, Patience, Transfer
+from engine.hub.lock import held_alone
 from engine.sentences import either, say
 
 AddonStep = Literal["receiving", "waiting", "unpacking", "checking"]
@@ -136,9 +135,10 @@ class Installation:
             OutOfDisk: there is no room.
             AddonUnusable: an earlier one is in use and cannot make way.
         """
+        busy = HubError(say("Another window or command of Tenon is fetching GPU support: wait for it."))
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            with FileLock(gpu_folder() / f"{INCOMING}.lock", timeout=0):
+            with held_alone(gpu_folder() / f"{INCOMING}.lock", busy):
                 self._clear_leftovers()
                 self._check_room()
                 for wheel in self._plan.wheels:
@@ -146,10 +146,6 @@ class Installation:
                 self._unpack()
                 place(self._unpacked, self._plan.addon.name)
                 shutil.rmtree(self._folder, ignore_errors=True)
-        except Timeout as error:
-            raise HubError(
-                say("Another window or command of Tenon is fetching GPU support: wait for it.")
-            ) from error
         except OSError as error:
             raise file_trouble(error, self._folder) from error
         addon = find_installed()

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from filelock import FileLock, Timeout
 from safetensors import SafetensorError, safe_open
 
 from engine.errors import (
@@ -21,12 +20,13 @@ from engine.errors import (
 )
 from engine.file_trouble import file_trouble
 from engine.gguf.config import architecture_of
-from engine.gguf.files import all_parts, first_part, gguf_name
+from engine.gguf.files import all_parts, first_part, gguf_models, gguf_name
 from engine.gguf.header import read_header
 from engine.hub.download.download import INCOMING
 from engine.hub.download.room import RESERVE_BYTES, check_room
 from engine.hub.hashing import sha256_of
 from engine.hub.inventory import installed_models
+from engine.hub.lock import held_alone
 from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, write_record
 from engine.hub.selection import is_needed, quantization_of
 from engine.outside_file import check_file
@@ -146,23 +146,19 @@ def import_model(
         check_room(models, total, reserve_bytes=reserve_bytes)
     incoming = models / INCOMING / ".import"
     incoming.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(models / INCOMING / ".import.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise InvalidOption(say("Another import is under way: wait for it, and try again.")) from error
-    try:
-        shutil.rmtree(incoming, ignore_errors=True)  # of a program that was killed
-        incoming.mkdir()
-        files = _read(source.files, incoming if copy else None, progress, total)
-        record = _record(source, name, kind, files, belongs_to, None if copy else source.location)
-        write_record(incoming, record)
-        os.replace(incoming, models / name)
-    except OSError as error:
-        raise file_trouble(error, models) from error
-    finally:
-        shutil.rmtree(incoming, ignore_errors=True)
-        lock.release()
+    busy = InvalidOption(say("Another import is under way: wait for it, and try again."))
+    with held_alone(models / INCOMING / ".import.lock", busy):
+        try:
+            shutil.rmtree(incoming, ignore_errors=True)  # of a program that was killed
+            incoming.mkdir()
+            files = _read(source.files, incoming if copy else None, progress, total)
+            record = _record(source, name, kind, files, belongs_to, None if copy else source.location)
+            write_record(incoming, record)
+            os.replace(incoming, models / name)
+        except OSError as error:
+            raise file_trouble(error, models) from error
+        finally:
+            shutil.rmtree(incoming, ignore_errors=True)
     return record
 
 
@@ -233,18 +229,16 @@ def _source(paths: Sequence[Path], copy: bool) -> _Source:
 def _chosen(candidates: Sequence[Path], folder: Path, name: str) -> _Source:
     """The files that a model needs, of a folder's or of those that were named."""
     files = tuple(path for path in candidates if path.is_file())
-    quantized = [
-        path for path in files if path.suffix.lower() == ".gguf" and not path.name.startswith("mmproj")
-    ]
+    quantized = gguf_models(files)
     needed = tuple(path for path in files if is_needed(path.name, "safetensors"))
     if any(path.suffix == ".safetensors" for path in needed):
         return _Source(needed, "safetensors", folder, name)
     if quantized:
-        if len(set(map(first_part, quantized))) > 1:
+        if len(quantized) > 1:
             raise InvalidOption(
                 say("{folder} holds more than one GGUF model: give the file that you want.", folder=folder)
             )
-        parts = tuple(all_parts(first_part(quantized[0])))
+        parts = tuple(all_parts(next(iter(quantized))))
         return _Source(parts, "gguf", parts[0], name)
     needed = tuple(path for path in files if is_needed(path.name, "pytorch"))
     if any(path.name in PICKLES for path in needed):

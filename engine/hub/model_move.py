@@ -14,11 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from engine.errors import InvalidOption, OutOfDisk, WeightsCorrupt
 from engine.hub.download.room import check_room
 from engine.hub.hashing import sha256_of
+from engine.hub.lock import held_alone
 from engine.hub.model_folders import (
     data_folder,
     models_folder,
@@ -106,36 +105,31 @@ def move_models(target: Path, progress: Progress = lambda done_bytes, total_byte
     """
     target = target.expanduser().absolute()
     data_folder().mkdir(parents=True, exist_ok=True)
-    lock = FileLock(data_folder() / _LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise InvalidOption(say("The models are being moved already: wait for that.")) from error
-    try:
-        move = unfinished_move()
-        if move is None or not _is_switched(move):
-            check_move(target)
-            move = Move(models_folder(), target)
-            write_json(data_folder() / _JOURNAL, {"source": str(move.source), "target": str(move.target)})
-            _bring(move, progress)
-            _switch(move)
-        _delete(move.source)
-        (data_folder() / _JOURNAL).unlink(missing_ok=True)
-    except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        reason = say("the disk is full") if full else error.strerror
-        raise OutOfDisk(
-            say(
-                "The models could not be moved to {target} ({reason}): they are still in {source}. Solve this "
-                "and move them again, which continues the move, or keep them there.",
-                target=target,
-                reason=reason,
-                source=models_folder(),
-            ),
-            repr(error),
-        ) from error
-    finally:
-        lock.release()
+    busy = InvalidOption(say("The models are being moved already: wait for that."))
+    with held_alone(data_folder() / _LOCK, busy):
+        try:
+            move = unfinished_move()
+            if move is None or not _is_switched(move):
+                check_move(target)
+                move = Move(models_folder(), target)
+                write_json(data_folder() / _JOURNAL, {"source": str(move.source), "target": str(move.target)})
+                _bring(move, progress)
+                _switch(move)
+            _delete(move.source)
+            (data_folder() / _JOURNAL).unlink(missing_ok=True)
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            reason = say("the disk is full") if full else error.strerror
+            raise OutOfDisk(
+                say(
+                    "The models could not be moved to {target} ({reason}): they are still in {source}. Solve this "
+                    "and move them again, which continues the move, or keep them there.",
+                    target=target,
+                    reason=reason,
+                    source=models_folder(),
+                ),
+                repr(error),
+            ) from error
 
 
 def finish_move() -> None:

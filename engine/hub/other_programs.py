@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from engine.errors import ModelNotFound
-from engine.gguf.files import SUFFIX, first_part, gguf_name
+from engine.gguf.files import gguf_models, gguf_name
 from engine.hub.model_folders import read_folders
 from engine.json_text import read_json
 from engine.outside_file import read_text_file
@@ -143,17 +143,10 @@ def _plain(folder: OtherFolder) -> Iterator[OtherModel]:
 
 def _files(entries: list[Path], source: str, prefix: str = "") -> Iterator[OtherModel]:
     """The GGUF models among files, each by its first part."""
-    files = [
-        entry
-        for entry in entries
-        if entry.suffix.lower() == SUFFIX and not entry.name.startswith("mmproj") and entry.is_file()
-    ]
-    for file in files:
-        if first_part(file) != file:
-            continue
-        name = gguf_name(file)
-        size = sum(_size(part) for part in files if first_part(part) == file)
-        yield OtherModel(f"{prefix}{file.name}" if prefix else str(file), name, file, source, "gguf", size)
+    for file, parts in gguf_models(entry for entry in entries if entry.is_file()).items():
+        if file in parts:
+            reference = f"{prefix}{file.name}" if prefix else str(file)
+            yield OtherModel(reference, gguf_name(file), file, source, "gguf", sum(map(_size, parts)))
 
 
 def _ollama(folder: OtherFolder) -> Iterator[OtherModel]:

@@ -177,45 +177,24 @@ def arrange(
     return packed
 
 
-def dequantize(type: int, raw: Tensor, columns: int, rows: Tensor | None = None) -> Tensor:
-    """Rows of a matrix as a file has it, as floats.
-
-    Args:
-        type: Of its blocks.
-        raw: Its rows, uint8 on the CPU.
-        columns: Of each (k).
-        rows: int64 in one dimension, which rows; None for all.
-
-    Returns:
-        (count, columns) float32.
+def dequantize(type: int, raw: Tensor, columns: int) -> Tensor:
+    """Rows of a matrix as a file has them, uint8 on the CPU, as floats: (rows, columns) float32.
 
     Raises:
         ValueError: The bytes are not whole rows.
-        IndexError: There is no such row.
     """
     stored = row_bytes(type, columns)
     if raw.dtype != torch.uint8 or not stored or raw.numel() % stored:
         raise ValueError(f"{raw.numel()} bytes are not rows of {stored}")
-    lines = raw.contiguous().view(-1, stored)
-    if rows is not None and len(rows) and (int(rows.min()) < 0 or int(rows.max()) >= len(lines)):
-        raise IndexError(f"a row is not among {len(lines)}")
-    count = len(lines) if rows is None else len(rows)
+    raw, count = raw.contiguous(), raw.numel() // stored
     functions = library.loaded()
     if not count:
         return torch.empty(0, columns)
     if functions is None:
-        lines = lines if rows is None else lines[rows]
-        return _unpack(arrange(type, lines, count, columns), 0, count)
-    order = None if rows is None else rows.to(torch.int64).contiguous()
+        return _unpack(arrange(type, raw, count, columns), 0, count)
     out = torch.empty(count, columns)
     functions.tenon_dequantize(
-        type,
-        lines.data_ptr(),
-        columns,
-        None if order is None else order.data_ptr(),
-        count,
-        out.data_ptr(),
-        torch.get_num_threads(),
+        type, raw.data_ptr(), columns, None, count, out.data_ptr(), torch.get_num_threads()
     )
     return out
 

@@ -154,7 +154,7 @@ class TargetSource:
         if found is None:
             return None
         try:
-            found.packed.check(lambda done_bytes, total_bytes: None, self.check)
+            found.packed.check(self.check)
         except PackedFileUnusable:
             with suppress(OSError):
                 spoil_packed_file(found.packed.path)

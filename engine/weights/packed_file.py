@@ -24,7 +24,6 @@ import struct
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from io import BufferedWriter
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,6 @@ VERSION = 3
 _MAGIC = b"TENONPAK"
 _TRAILER = struct.Struct("<QQQ8s")
 _WRITE_BYTES = 16 << 20
-_DROP_BYTES = 64 << 20
 
 
 class PackedFileUnusable(Exception):
@@ -119,18 +117,15 @@ class PackedFile:
             raise PackedFileUnusable(f"{section.name} ends early")
         return data
 
-    def check(self, progress: Callable[[int, int], None], check: Callable[[], None]) -> None:
+    def check(self, check: Callable[[], None]) -> None:
         """Read every section once and compare its checksum; ``check`` raises to cancel.
 
         Raises:
             PackedFileUnusable: naming the section that is damaged.
         """
-        done = 0
         for section in self.sections.values():
             check()
             check_section(section, self.bytes_of(section))
-            done += section.size_bytes
-            progress(done, self.size_bytes)
 
 
 def check_section(section: PackedSection, data: Tensor) -> None:
@@ -159,7 +154,6 @@ def write_packed_file(
     source: str,
     weights: str,
     sections: Iterable[tuple[str, Tensor, dict[str, Any]]],
-    keep_cached: bool = True,
 ) -> None:
     """Write a packed file section by section; the tensors are taken one at a time, so one is in memory.
 
@@ -168,8 +162,6 @@ def write_packed_file(
         source: Digest of the checkpoint.
         weights: The format's name.
         sections: Name, contiguous tensor of any element type, layout.
-        keep_cached: Whether the file's pages may stay in the system's page cache; else they are written out and
-            dropped on the way, so that writing takes no more memory than a tensor.
 
     Raises:
         OSError: no room, or the folder cannot be written to; nothing is left behind.
@@ -178,7 +170,6 @@ def write_packed_file(
     unfinished = unfinished_file(path)
     try:
         with unfinished.open("wb") as handle:
-            dropped = 0
             index: dict[str, Any] = {"version": VERSION, "source": source, "format": weights, "sections": []}
             for name, tensor, layout in sections:
                 handle.write(b"\0" * (-handle.tell() % ALIGNMENT_BYTES))
@@ -188,9 +179,6 @@ def write_packed_file(
                 index["sections"].append(asdict(entry))
                 for start in range(0, len(data), _WRITE_BYTES):
                     handle.write(data[start : start + _WRITE_BYTES])
-                    if not keep_cached and handle.tell() - dropped >= _DROP_BYTES:
-                        _drop_pages(handle)
-                        dropped = handle.tell()
             encoded = json.dumps(index).encode()
             trailer = _TRAILER.pack(handle.tell(), len(encoded), zlib.crc32(encoded), _MAGIC)
             handle.write(encoded + trailer)
@@ -199,13 +187,6 @@ def write_packed_file(
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-def _drop_pages(handle: BufferedWriter) -> None:
-    handle.flush()
-    if hasattr(os, "posix_fadvise"):
-        os.fdatasync(handle.fileno())  # only clean pages can be dropped
-        os.posix_fadvise(handle.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def _read_index(read: Callable[[int], bytes], seek: Callable[[int], int], size_bytes: int) -> dict[str, Any]:

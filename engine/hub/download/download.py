@@ -12,14 +12,13 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Literal
 
-from filelock import FileLock, Timeout
-
 from engine.errors import HubError, NotOnHub
 from engine.hub.connection import Hub
 from engine.hub.download.plan import DownloadPlan, StoredDownload, StoredState, read_download, write_download
 from engine.hub.download.room import RESERVE_BYTES, check_room
 from engine.hub.download.stop import StopSignal
 from engine.hub.download.transfer import PART, Patience, Transfer
+from engine.hub.lock import held_alone
 from engine.hub.record import ModelFile, ModelRecord, read_record, write_record
 from engine.hub.selection import FormatWish, choose_files
 from engine.sentences import say
@@ -125,69 +124,56 @@ class Download:
             HubError: the hub does not give it, or another Tenon is fetching it.
             OutOfDisk: there is no room.
         """
+        patience = patience or Patience()
         _make_folder(self.folder)
-        try:
-            with FileLock(self.folder.with_name(self.folder.name + ".lock"), timeout=0):
-                return self._fetch(hub, stop, report, patience or Patience(), queued_bytes, reserve_bytes)
-        except Timeout as error:
-            raise HubError(
-                say(
-                    "Another window or command of Tenon is fetching {name} already: wait for it, or "
-                    "pause it.",
-                    name=self.plan.name,
+        busy = HubError(
+            say(
+                "Another window or command of Tenon is fetching {name} already: wait for it, or pause it.",
+                name=self.plan.name,
+            )
+        )
+        with held_alone(self.folder.with_name(self.folder.name + ".lock"), busy):
+            if self._arrived():  # the program ended between the last two steps
+                self.discard()
+                return self._place
+            if read_download(self.folder) is None:
+                write_download(self.folder, self.stored)
+            _make_folder(self._files)
+            self._clear_leftovers()
+            check_room(self._models, self.remaining_bytes(), queued_bytes(), reserve_bytes)
+
+            looked_at_bytes = self.done_bytes()
+
+            def tell() -> None:
+                nonlocal looked_at_bytes
+                if self.done_bytes() - looked_at_bytes >= _LOOK_AT_DISK_BYTES:
+                    looked_at_bytes = self.done_bytes()
+                    check_room(self._models, self.remaining_bytes(), reserve_bytes=reserve_bytes)
+                step: Step = "receiving" if self._waiting is None else "waiting"
+                report(Progress(self.done_bytes(), self.plan.size_bytes, step, self._waiting))
+
+            def fetch_files() -> tuple[ModelFile, ...]:
+                return tuple(
+                    self._file(hub, index, stop, patience, tell) for index in range(len(self.plan.files))
                 )
-            ) from error
+
+            tell()
+            try:
+                files = fetch_files()
+            except NotOnHub:
+                # The commit is gone, as after a branch was written anew: the files may be there under another.
+                if not self._find_again(hub):
+                    raise
+                check_room(self._models, self.remaining_bytes(), queued_bytes(), reserve_bytes)
+                files = fetch_files()
+            self._install(files)
+            return self._place
 
     def discard(self) -> None:
         """Remove what has come of it."""
         _remove(self.folder)
         with contextlib.suppress(OSError):  # held by someone; it is empty and may stay
             self.folder.with_name(self.folder.name + ".lock").unlink()
-
-    def _fetch(
-        self,
-        hub: Hub,
-        stop: StopSignal,
-        report: Callable[[Progress], None],
-        patience: Patience,
-        queued_bytes: Callable[[], int],
-        reserve_bytes: int,
-    ) -> Path:
-        if self._arrived():  # the program ended between the last two steps
-            self.discard()
-            return self._place
-        if read_download(self.folder) is None:
-            write_download(self.folder, self.stored)
-        _make_folder(self._files)
-        self._clear_leftovers()
-        check_room(self._models, self.remaining_bytes(), queued_bytes(), reserve_bytes)
-
-        looked_at_bytes = self.done_bytes()
-
-        def tell() -> None:
-            nonlocal looked_at_bytes
-            if self.done_bytes() - looked_at_bytes >= _LOOK_AT_DISK_BYTES:
-                looked_at_bytes = self.done_bytes()
-                check_room(self._models, self.remaining_bytes(), reserve_bytes=reserve_bytes)
-            step: Step = "receiving" if self._waiting is None else "waiting"
-            report(Progress(self.done_bytes(), self.plan.size_bytes, step, self._waiting))
-
-        def fetch_files() -> tuple[ModelFile, ...]:
-            return tuple(
-                self._file(hub, index, stop, patience, tell) for index in range(len(self.plan.files))
-            )
-
-        tell()
-        try:
-            files = fetch_files()
-        except NotOnHub:
-            # The commit is gone, as after a branch was written anew: the files may be there under another.
-            if not self._find_again(hub):
-                raise
-            check_room(self._models, self.remaining_bytes(), queued_bytes(), reserve_bytes)
-            files = fetch_files()
-        self._install(files)
-        return self._place
 
     def _file(
         self, hub: Hub, index: int, stop: StopSignal, patience: Patience, tell: Callable[[], None]

@@ -77,12 +77,7 @@ def test_rows_equal_those_of_gguf(type: int, way: str) -> None:
     exact = expected(type, raw)
     assert exact.isnan().any() or type == blocks.NAMES["MXFP4"]
     assert same_bits(blocks.dequantize(type, raw, 768), exact)
-    some = torch.tensor([47, 0, 3, 3, 30])
-    assert same_bits(blocks.dequantize(type, raw, 768, some), exact[some])
-    assert blocks.dequantize(type, raw, 768, some[:0]).shape == (0, 768)
-    for row in (-1, 48):
-        with pytest.raises(IndexError, match="48"):
-            blocks.dequantize(type, raw, 768, torch.tensor([row]))
+    assert blocks.dequantize(type, raw[:0], 768).shape == (0, 768)
     with pytest.raises(ValueError, match="bytes are not rows"):
         blocks.dequantize(type, raw.flatten()[1:], 768)
 

@@ -36,7 +36,7 @@ def nothing(*_: object) -> None:
 
 def test_what_was_written_is_read_back(path: Path) -> None:
     packed = PackedFile(path, "digest", "q8_0")
-    packed.check(nothing, nothing)
+    packed.check(nothing)
     for name, tensor in TENSORS.items():
         assert packed.sections[name].layout == {"shape": list(tensor.shape)}
         found = packed.bytes_of(packed.sections[name])
@@ -62,7 +62,7 @@ def test_a_flipped_bit_is_found_and_its_section_named(path: Path, name: str, pla
     data[section.offset + int(place * (section.size_bytes - 1))] ^= bit
     path.write_bytes(data)
     with pytest.raises(PackedFileUnusable, match=f"{name} is damaged"):
-        PackedFile(path, "digest", "q8_0").check(nothing, nothing)
+        PackedFile(path, "digest", "q8_0").check(nothing)
 
 
 def test_pages_that_changed_places_are_found(path: Path) -> None:
@@ -71,7 +71,7 @@ def test_pages_that_changed_places_are_found(path: Path) -> None:
     data[:4096], data[4096:8192] = data[4096:8192], data[:4096]
     path.write_bytes(data)
     with pytest.raises(PackedFileUnusable, match="one is damaged"):
-        PackedFile(path, "digest", "q8_0").check(nothing, nothing)
+        PackedFile(path, "digest", "q8_0").check(nothing)
 
 
 def test_a_flipped_bit_in_the_index_or_the_trailer_is_found(path: Path) -> None:
