@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -282,13 +281,9 @@ def _read(
     done = 0
     progress(done, total_bytes)
     for path in files:
-        with ExitStack() as opened:
-            copy = None if target is None else opened.enter_context((target / path.name).open("wb"))
-            before = done
-            digest = sha256_of(path, lambda read: progress(before + read, total_bytes), copy)  # noqa: B023
-            if copy is not None:
-                copy.flush()
-                os.fsync(copy.fileno())
+        before = done
+        copy = None if target is None else target / path.name
+        digest = sha256_of(path, lambda read: progress(before + read, total_bytes), copy)  # noqa: B023
         size_bytes = path.stat().st_size
         done += size_bytes
         found.append(ModelFile(path.name, size_bytes, digest))

@@ -182,13 +182,7 @@ def _copy(source: Path, place: Path, progress: Callable[[int], None]) -> None:
     """Copy a file and compare what then lies on the disk; it has its name only when that is the same."""
     place.parent.mkdir(parents=True, exist_ok=True)
     part = _part(place)
-    with part.open("wb") as writer:
-        digest = sha256_of(source, progress, writer)
-        size = writer.tell()
-        writer.flush()
-        os.fsync(writer.fileno())
-        if hasattr(os, "posix_fadvise"):  # or what is verified would be the memory's copy
-            os.posix_fadvise(writer.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    digest, size = sha256_of(source, progress, part), source.stat().st_size
     if sha256_of(part, lambda read: progress(size + read)) != digest:
         part.unlink()
         raise WeightsCorrupt(

@@ -111,19 +111,16 @@ class Sampler:
         _require(0.01 <= self.repetition_penalty <= 100.0, _PENALTY, self.repetition_penalty)
         _require(0 <= self.seed <= _MASK_64, _SEED, self.seed)
 
-    def pick(self, logits: Tensor, position: int, text: Sequence[int] = ()) -> int:
+    def pick(self, logits: Tensor, row: int, position: int, text: Sequence[int] = ()) -> int:
         """The token at a position.
 
         Args:
-            logits: (V,) float32, the target's row for the token before the position.
-            position: The position the token will have, counted from the start of the prompt.
+            logits: (n, V) float32, the target's.
+            row: Index of the row for the token before the position.
+            position: Place of the token, counted from the start of the prompt.
             text: Token ids before the position, the last `PENALTY_WINDOW` at least; read only when there is a
                 repetition penalty.
         """
-        return self.pick_row(logits[None], 0, position, text)
-
-    def pick_row(self, logits: Tensor, row: int, position: int, text: Sequence[int] = ()) -> int:
-        """The token that `pick` takes from one row of (n, V) logits."""
         noise = uniform(self.seed, position) if self.temperature else 0.0
         ids = _NONE if self.repetition_penalty == 1.0 else array("i", text[-PENALTY_WINDOW:])
         token = kernel.sample(

@@ -27,7 +27,7 @@ class SampleAndMatch(Verifier):
         penalised = self._sampler.repetition_penalty != 1.0
         history = recent
         while True:
-            token = self._sampler.pick_row(logits, row, position + len(tokens), history)
+            token = self._sampler.pick(logits, row, position + len(tokens), history)
             tokens.append(token)
             children = draft.children[row]
             if token not in children:

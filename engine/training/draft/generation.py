@@ -70,7 +70,7 @@ class _Text:
     def take(self, logits: Tensor, row: int, end_ids: Collection[int], longest: int) -> bool:
         """Take the next token; returns whether the text goes on."""
         turn = self.turns[self.turn]
-        token = turn.sampler.pick_row(logits, row, len(self.ids), self.ids)
+        token = turn.sampler.pick(logits, row, len(self.ids), self.ids)
         self.ids.append(token)
         self.own.append(True)
         self.written += 1

@@ -79,7 +79,7 @@ class Killed(BaseException):
     """What no handler catches, as a kill is not caught."""
 
 
-STEPS = ("_keep", "_copy", "_switch", "write_folders", "_delete", "os.rename", "os.fsync", "os.replace")
+STEPS = ("write_json", "_copy", "_switch", "write_folders", "_delete", "os.rename", "os.fsync", "os.replace")
 
 
 @pytest.mark.parametrize("disks", [1, 2])

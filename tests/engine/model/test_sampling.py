@@ -71,7 +71,9 @@ def test_draws_follow_the_distribution(sampler: Sampler) -> None:
     chosen = torch.searchsorted(expected.cumsum(0), noise, right=True)
     frequencies = torch.bincount(chosen, minlength=VOCABULARY) / draws
     assert float((frequencies - expected).abs().sum()) / 2 < 0.01
-    keyed = [Sampler(**{**vars(sampler), "seed": 5}).pick(logits, position) for position in range(500)]
+    keyed = [
+        Sampler(**{**vars(sampler), "seed": 5}).pick(logits[None], 0, position) for position in range(500)
+    ]
     assert keyed == chosen[:500].tolist()
 
 
@@ -84,14 +86,14 @@ def test_noise_is_keyed_by_seed_and_position() -> None:
 
 def test_greedy_takes_the_best_and_ignores_the_filters() -> None:
     logits = _logits()
-    assert Sampler(temperature=0.0, top_k=1, top_p=0.1).pick(logits, 3) == int(logits.argmax())
+    assert Sampler(temperature=0.0, top_k=1, top_p=0.1).pick(logits[None], 0, 3) == int(logits.argmax())
     assert Sampler().distribution(logits).max() == 1.0
 
 
 def test_penalty_moves_the_greedy_choice() -> None:
     logits = torch.tensor([2.0, 1.9, -1.0])
-    assert Sampler(repetition_penalty=1.2).pick(logits, 0, [0]) == 1
-    assert Sampler(repetition_penalty=1.2).pick(logits, 0, [2]) == 0
+    assert Sampler(repetition_penalty=1.2).pick(logits[None], 0, 0, [0]) == 1
+    assert Sampler(repetition_penalty=1.2).pick(logits[None], 0, 0, [2]) == 0
 
 
 FILTERS = st.builds(
@@ -127,7 +129,7 @@ def test_the_kernel_picks_what_torch_picks(
         logits[torch.randint(size, (impossible,), generator=generator)] = -math.inf
     if not logits.isfinite().any():
         return
-    assert sampler.pick(logits, 5, seen) == sampler._pick(logits, uniform(sampler.seed, 5), seen)
+    assert sampler.pick(logits[None], 0, 5, seen) == sampler._pick(logits, uniform(sampler.seed, 5), seen)
 
 
 @pytest.mark.parametrize("odd", [math.nan, math.inf])
@@ -137,20 +139,20 @@ def test_the_kernel_picks_what_torch_picks(
 def test_rows_with_nan_and_infinity_go_to_torch(sampler: Sampler, odd: float) -> None:
     logits = _logits(size=100)
     logits[[30, 70]] = odd
-    assert sampler.pick(logits, 0) == (99 if sampler.temperature else 30)
+    assert sampler.pick(logits[None], 0, 0) == (99 if sampler.temperature else 30)
 
 
 def test_draws_of_the_kernel_cover_a_large_vocabulary() -> None:
     """A flat row: each draw is the token at its noise's share."""
     size, sampler = 5000, Sampler(temperature=1.0, seed=3)
     for position in range(300):
-        assert sampler.pick(torch.zeros(size), position) == int(uniform(3, position) * size)
+        assert sampler.pick(torch.zeros(1, size), 0, position) == int(uniform(3, position) * size)
 
 
 def test_the_penalty_forgets_what_is_long_ago() -> None:
     sampler, logits = Sampler(repetition_penalty=1.2), torch.tensor([2.0, 1.9, -1.0])
-    assert sampler.pick(logits, 0, [0, *[2] * (PENALTY_WINDOW - 1)]) == 1
-    assert sampler.pick(logits, 0, [0, *[2] * PENALTY_WINDOW]) == 0
+    assert sampler.pick(logits[None], 0, 0, [0, *[2] * (PENALTY_WINDOW - 1)]) == 1
+    assert sampler.pick(logits[None], 0, 0, [0, *[2] * PENALTY_WINDOW]) == 0
     assert sampler.distribution(logits, [0, *[2] * PENALTY_WINDOW]).argmax() == 0
 
 

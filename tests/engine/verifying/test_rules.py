@@ -37,7 +37,7 @@ def test_an_empty_draft_is_plain_decoding(name: str) -> None:
         sampler = Sampler(temperature=1.2, top_k=4, seed=seed)
         row = _rows(seed)[:1]
         verdict = RULES[name].verifier(sampler).verify(Draft(), row, 9, [])
-        assert (verdict.tokens, verdict.nodes) == ((sampler.pick(row[0], 9),), ())
+        assert (verdict.tokens, verdict.nodes) == ((sampler.pick(row, 0, 9),), ())
 
 
 @pytest.mark.parametrize("name", sorted(RULES))

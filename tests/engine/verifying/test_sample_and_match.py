@@ -30,7 +30,7 @@ def test_emits_exactly_what_the_target_would_have_sampled_alone() -> None:
         verdict = SampleAndMatch(sampler).verify(TREE, _rows(TREE), 10, [])
         alone: tuple[int, ...] = ()
         for offset in range(len(verdict.tokens)):
-            alone = (*alone, sampler.pick(_logits(alone), 10 + offset))
+            alone = (*alone, sampler.pick(_logits(alone)[None], 0, 10 + offset))
         assert verdict.tokens == alone
 
 
@@ -49,7 +49,7 @@ def test_distribution_of_the_first_two_tokens_is_the_target_s() -> None:
     for seed in range(draws):
         tokens = SampleAndMatch(Sampler(temperature=1.0, seed=seed)).verify(TREE, rows, 0, []).tokens
         if len(tokens) == 1:
-            tokens = (*tokens, Sampler(temperature=1.0, seed=seed).pick(_logits(tokens), 1))
+            tokens = (*tokens, Sampler(temperature=1.0, seed=seed).pick(_logits(tokens)[None], 0, 1))
         counts[tokens[:2]] = counts.get(tokens[:2], 0) + 1
     distance = 0.0
     for pair in itertools.product(range(3), repeat=2):
