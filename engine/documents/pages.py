@@ -47,7 +47,7 @@ class Pages:
     """A document's text in the making.
 
     Attributes:
-        unit: What the sections are.
+        unit: Kind of the sections.
     """
 
     unit: Unit = ""

@@ -39,7 +39,7 @@ def read_beside(
     Args:
         kind: ``pdf``, ``docx``, ``html`` or ``epub``.
         path: The file.
-        cancelled: Whether nobody waits for it any more.
+        cancelled: True once nobody waits for it any more.
 
     Raises:
         Unreadable: It is not usable; a process that died counts as a damaged document.

@@ -100,7 +100,7 @@ class GgufModel:
     Attributes:
         config: As config.json would have it.
         files: Its tensors.
-        quantization: What the file calls its mixture of types, such as Q4_K_M; None for plain numbers.
+        quantization: Name of its mixture of types, such as Q4_K_M; None for plain numbers.
     """
 
     config: dict[str, Any]

@@ -65,7 +65,7 @@ class Naming:
     Attributes:
         layer: Modules of a layer: llama.cpp's name to Hugging Face's.
         interleaved: The rows of q and k are interleaved.
-        norm_offset: What was added to every norm's weight.
+        norm_offset: Number that was added to every norm's weight.
     """
 
     layer: Mapping[str, str]

@@ -60,7 +60,7 @@ def byte_level(ids: dict[str, int], merges: Sequence[str], splitting: Splitting)
     Args:
         ids: The tokens.
         merges: Two tokens each, with a space between them, the first ones first.
-        splitting: How a text is split before.
+        splitting: Splits of a text before.
 
     Raises:
         Exception: Of a merge that makes no token; the library's own kind, which has no name.

@@ -36,7 +36,7 @@ class Addon:
     """A build of torch for one kind of GPU.
 
     Attributes:
-        name: What ``tenon gpu install`` takes.
+        name: Name for ``tenon gpu install``.
         title: For people.
         vendor: Whose graphics cards.
         systems: On which systems, as `platform.system` calls them.
@@ -44,7 +44,7 @@ class Addon:
         least_driver: NVIDIA's oldest driver that it runs on, the first part of its version.
         least_capability: The oldest compute capability that it was built for.
         most_capability: The newest.
-        caution: What to know before it is fetched, a sentence to be said.
+        caution: Advice before it is fetched, a sentence to be said.
     """
 
     name: str

@@ -21,7 +21,7 @@ class BundledTorch:
 
     Attributes:
         version: Without what comes after a plus, which names the build.
-        gpu: What it was built for: ``CUDA``, ``ROCm`` or ``XPU``; None for processors alone.
+        gpu: Kind of GPU that it was built for: ``CUDA``, ``ROCm`` or ``XPU``; None for processors alone.
         requires: Names of the packages that it needs, which are there, then.
     """
 

@@ -69,7 +69,7 @@ class Outcome:
         key: Of everything that it depends on; with another key it is worth nothing.
         failure: Why the add-on is switched off, a sentence to be said; None where it works.
         gpus: Names of the GPUs that it sees.
-        figures: What that sentence names.
+        figures: Names and numbers of that sentence.
     """
 
     key: str

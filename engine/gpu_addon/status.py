@@ -23,11 +23,9 @@ class GpuStatus:
     """GPU support on this machine.
 
     Attributes:
-        cards: What the system shows.
-        choice: What could be fetched.
         installed: The add-on that is here, None for none.
-        outcome: Whether it works; None where nothing is installed.
-        disk_bytes: What removing it would free, unfinished ones included.
+        outcome: Result of its check; None where nothing is installed.
+        disk_bytes: Bytes that removing it would free, unfinished ones included.
         sentence: All that in a sentence or two, for the person.
     """
 

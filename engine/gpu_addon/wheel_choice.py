@@ -46,7 +46,7 @@ def choose_wheels(index: WheelIndex, torch: BundledTorch) -> tuple[Wheel, ...]:
 
     Args:
         index: Of one build of torch.
-        torch: What Tenon runs on: the add-on has the same version, so that the rest of Tenon fits it.
+        torch: Tenon's own: the add-on has the same version, so that the rest of Tenon fits it.
 
     Returns:
         The wheels, torch first; none where the index has no such torch for this system and Python.

@@ -46,9 +46,9 @@ class Link:
 
     Attributes:
         file_name: The wheel's name.
-        url: Where it is; on another host where the page says so.
+        url: Its address; on another host where the page says so.
         sha256: Of its bytes; None where the page does not say.
-        requires_python: Which Pythons it is for, as the page says it.
+        requires_python: Versions of Python that it is for, as the page says it.
     """
 
     file_name: str

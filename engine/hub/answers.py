@@ -27,7 +27,7 @@ class Place:
         in_trouble: With the {status} of its answer.
         in_circles: It redirects without end.
         untrusted: Its certificate.
-        behind_proxy: Which lets nobody through.
+        behind_proxy: The proxy lets nobody through.
         silent: It does not answer in time.
         misspelled: Its address, with the {error}.
         out_of_reach: No connection.

@@ -14,8 +14,8 @@ class BundledModel:
     """A model that ships with Tenon.
 
     Attributes:
-        name: What it is called on the command line; its folder in ``assets/models``.
-        title: What people see in place of the name; empty where nobody meets it.
+        name: Its name on the command line, and of its folder in ``assets/models``.
+        title: Name for people; empty where nobody meets it.
         file: Its one GGUF file in that folder; empty where it is a checkpoint folder.
         drafts: Names of the bundled drafts that were made for it. The first that is there is the one that modes take
             which need a draft.

@@ -20,14 +20,14 @@ class CatalogueModel:
     """A model of the catalogue.
 
     Attributes:
-        name: What `tenon models get` takes.
+        name: Name for `tenon models get`.
         title: For people.
         about: One sentence.
         licence: As the hub names it.
         config: The part of config.json that its size follows from, under its own keys.
-        safetensors_repo: Where its original weights are.
-        gated: Whether these are behind terms to accept; the GGUF repositories are not.
-        gguf_repo: Where quantized ones are.
+        safetensors_repo: Repository of its original weights.
+        gated: These are behind terms to accept; the GGUF repositories are not.
+        gguf_repo: Repository of quantized ones.
         drafts: Names of smaller models of the catalogue with its vocabulary.
         heads: Repositories of draft heads that were trained for it.
     """

@@ -73,8 +73,8 @@ class Listing:
 
     Attributes:
         revision: The branch, tag or commit that was asked for.
-        commit: What it stands for now.
-        gated: Whether its owner wants terms accepted first.
+        commit: Its present meaning.
+        gated: Its owner wants terms accepted first.
     """
 
     repo: str
@@ -93,8 +93,8 @@ class Hub(FileServer):
         endpoint: Its address; None takes HF_ENDPOINT, else the public hub.
         token: An access token; None looks in HF_TOKEN, the system's keyring and the client library's own file. None is
             sent to an address without TLS.
-        connect_s: How long a connection may take.
-        stall_s: How long it may be silent.
+        connect_s: Limit of making a connection.
+        stall_s: Limit of silence.
     """
 
     def __init__(

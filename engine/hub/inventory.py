@@ -27,7 +27,7 @@ class InstalledModel:
     Attributes:
         name: Its folder's name.
         location: The folder or the file that is loaded.
-        record: What is known of it; None for a folder that was put there by hand.
+        record: Its own description; None for a folder that was put there by hand.
         problem: Why it cannot be used, None where nothing is known to be wrong.
     """
 
@@ -50,7 +50,7 @@ class Removal:
     Attributes:
         name: The model.
         freed_bytes: Of the disk; files that are used in place stay where they are.
-        kept_location: Where these are, None where there are none.
+        kept_location: Their place, None where there are none.
         drafts: Names of the drafts and heads that belong to this model and to no other installed one.
     """
 

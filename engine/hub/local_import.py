@@ -113,10 +113,10 @@ def import_model(
         paths: A folder, a GGUF file, or the files of one model.
         copy: Copy the files; otherwise they are used where they are.
         name: To install it under; None takes the folder's or the file's.
-        kind: What it is for; None lets the files say it.
+        kind: Its use; None lets the files say it.
         belongs_to: Repositories or names of the targets that it drafts for.
         progress: Called as bytes are read; what it raises ends the import and leaves nothing behind.
-        reserve_bytes: What has to stay free on the disk.
+        reserve_bytes: Space that has to stay free on the disk.
 
     Raises:
         ModelNotFound: a path is not there.

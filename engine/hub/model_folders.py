@@ -20,8 +20,8 @@ class ModelFolders:
     """The folders that the person has chosen for models.
 
     Attributes:
-        own: Where Tenon's own models were moved to; empty for the usual place.
-        former: Where they lay before, so that what was written down there is still found.
+        own: Place that Tenon's own models were moved to; empty for the usual one.
+        former: Their places before, so that what was written down with these is still found.
         added: Folders of others.
     """
 

@@ -30,11 +30,11 @@ class Offer:
     """A download that could be started.
 
     Attributes:
-        plan: What to give to the queue.
-        gated: Whether terms have to be accepted first.
-        page: Where the hub shows it.
+        plan: For the queue.
+        gated: Terms have to be accepted first.
+        page: Its address on the hub.
         alternatives: The quantizations there are, smallest first.
-        drafts: What could be fetched along, smallest first: catalogue names and heads' repositories.
+        drafts: Drafts that could be fetched along, smallest first: catalogue names and heads' repositories.
     """
 
     plan: DownloadPlan
@@ -63,7 +63,7 @@ def make_offer(
         wish: The format; ``auto`` takes GGUF where there is some.
         quantization: Of a GGUF file.
         revision: Branch, tag or commit.
-        kind: What it is for; None takes the catalogue's word, or the files'.
+        kind: Its use; None takes the catalogue's word, or the files'.
         name: To install it under.
 
     Raises:

@@ -34,7 +34,7 @@ class OtherModel:
     """A model of another program's, or of a folder that the person added.
 
     Attributes:
-        reference: What it is asked for by.
+        reference: Text that `find_model` takes for it.
         location: The folder or file that is loaded.
         source: The program, or the folder.
     """

@@ -29,7 +29,7 @@ def find_or_outline(reference: str, hub: Hub | None = None) -> Path:
     """The folder of an installed model, else one in the cache that holds config.json and an index with the size.
 
     Args:
-        reference: What `find_model` takes, a name of the catalogue, or a repository.
+        reference: A reference of `find_model`, a name of the catalogue, or a repository.
         hub: To ask for sizes and for configs that the catalogue does not have; None asks nobody.
 
     Raises:

@@ -42,18 +42,18 @@ class ModelRecord:
 
     Attributes:
         name: Its folder's name, and what a person calls it.
-        kind: What it is for.
+        kind: Its use.
         format: Of its weights.
         files: Everything that belongs to it.
         quantization: Of a GGUF file, by its own name (``Q4_K_M``).
-        repo: Where on the hub it came from; None for an imported one.
+        repo: Its origin on the hub; None for an imported one.
         revision: The commit that was fetched.
-        catalogue_name: What the catalogue calls it.
+        catalogue_name: Its name in the catalogue.
         base: Repositories of the models that it is a quantization or another copy of.
         belongs_to: Repositories or names of the targets that it was made to draft for.
         licence: As the hub names it.
         location: The folder or file that is used in place; None where the files lie beside the record.
-        added: When it arrived, ISO 8601 in UTC.
+        added: Time of its arrival, ISO 8601 in UTC.
     """
 
     name: str

@@ -23,9 +23,9 @@ class FoundModel:
     """A repository that the hub found.
 
     Attributes:
-        gated: Whether terms have to be accepted first.
+        gated: Terms have to be accepted first.
         downloads: In the last month.
-        parameters: Where the hub knows it.
+        parameters: Number of weights, as far as the hub knows it.
         changed: The day of its last change, ISO 8601.
         problem: Why Tenon cannot run it; None where nothing speaks against it.
     """

@@ -92,7 +92,7 @@ def choose_files(
         listing: The repository.
         wish: The format; ``auto`` takes GGUF where there is some.
         quantization: Of a GGUF file (``Q8_0``); None takes `DEFAULT_QUANTIZATION`, or the nearest to it.
-        head: Whether the repository is known to hold a draft head: those may be in PyTorch's own format.
+        head: True for a repository that is known to hold a draft head: those may be in PyTorch's own format.
 
     Raises:
         InvalidOption: there is no such quantization.

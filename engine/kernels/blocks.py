@@ -35,14 +35,14 @@ class _Form:
     """A type's block as a file has it.
 
     Attributes:
-        elements: How many it holds.
+        elements: Number of its elements.
         size: In bytes.
         fields: The elements' bits, lowest first: how many, the first byte, and how many bytes one group of shifts
             spans before the next (element e of field byte b: width w, shift s, b = e // (w * 8 / bits) * w + e % w).
-        halves: Where its scale and its minimum are, in half precision.
+        halves: Places of its scale and its minimum, in half precision.
         scales: Bytes of finer scales as arranged.
-        zero: What is taken off an element.
-        table: What an element's bits stand for instead.
+        zero: Number that is taken off an element.
+        table: Meanings of an element's bits instead.
     """
 
     elements: int
@@ -136,11 +136,11 @@ def arrange(
     Args:
         type: Of its blocks.
         raw: Its rows as in a file, uint8 on the CPU; may be mapped from the file.
-        rows: How many (n).
+        rows: Their number (n).
         columns: Of each (k).
         row_map: (rows,) int32, for each row the one in ``raw`` that it is; None for their own order.
         out: (`arranged_bytes`,) uint8, where it goes; None for new memory.
-        threads: How many share the work; torch's number by default.
+        threads: Number of threads that share the work; torch's by default.
 
     Raises:
         ValueError: A size does not fit.
@@ -390,7 +390,7 @@ def quantize(type: int, x: Tensor, threads: int | None = None) -> Tensor:
     Args:
         type: One of `QUANTIZABLE`.
         x: (n, k) float32.
-        threads: How many share the work; torch's number by default.
+        threads: Number of threads that share the work; torch's by default.
 
     Returns:
         (n, `row_bytes`) uint8, as a file has it.

@@ -46,7 +46,7 @@ class StepMask:
         first_row: Cache rows before this one lie outside every new row's window.
         additive: 0 or the type's lowest number; (n * group, rows) where ``folded``, (n, rows) otherwise;
             None where every new row sees all rows, or where ``causal`` says it.
-        folded: Whether query heads are folded into rows.
+        folded: Query heads are folded into rows.
         causal: The n new rows are a chain and nothing is committed.
         common_row: Every new row sees all committed rows from this one on.
     """

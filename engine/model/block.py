@@ -33,7 +33,7 @@ def attention(
         index: Its layer in the cache.
         rows: (n, in) what queries, keys and values are mapped from, normalised already.
         rotation: Of the new rows; None where nothing is rotated.
-        mask: Who sees whom.
+        mask: Rows that each row sees.
         cache: Has room for n rows behind the committed ones; they are written there.
 
     Returns:

@@ -51,8 +51,8 @@ class ModelConfig:
         windows: Per layer: how many positions it sees, its own included; None for all.
         ropes: The kinds of RoPE there are.
         layer_ropes: Per layer: an index into ``ropes``, None where nothing is rotated.
-        tensor_prefix: What the names of the decoder's tensors begin with.
-        quantization: What a GGUF file calls its mixture of types, such as Q4_K_M; None for plain numbers.
+        tensor_prefix: Beginning of the names of the decoder's tensors.
+        quantization: A GGUF file's name of its mixture of types, such as Q4_K_M; None for plain numbers.
         types: The element types of the checkpoint's tensors; empty where they are not known.
     """
 

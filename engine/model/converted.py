@@ -115,11 +115,11 @@ def open_converted(
     Args:
         checkpoint: The model.
         config: Of this checkpoint.
-        weight_format: What it is converted to.
-        cache_folder: Where the file goes when the model's own folder cannot be written to.
+        weight_format: Format to convert it to.
+        cache_folder: Place of the file when the model's own folder cannot be written to.
         progress: Called while converting with bytes of the checkpoint done, and in all.
         check: Called often; raises to cancel, and then leaves nothing behind.
-        beside: Whether Tenon may write beside the model; not where another program's files lie.
+        beside: Tenon may write beside the model; not where another program's files lie.
 
     Raises:
         TensorMismatch: The checkpoint's tensors are not those of its config.
@@ -196,7 +196,7 @@ class ConversionKeeper:
 
         Args:
             name: Of the matrix.
-            piece: Where the rows come from.
+            piece: Origin of the rows.
             kind: Their type.
             rows: Their bytes; they are copied.
             refused: Why they are not in the format's own type.

@@ -19,9 +19,9 @@ class Family:
 
     Attributes:
         name: For messages.
-        qkv_bias: Whether q, k and v carry biases; None: ``attention_bias`` says it.
+        qkv_bias: q, k and v carry biases; None: ``attention_bias`` says it.
         output_bias: The same for the attention's output projection.
-        mlp_bias: Whether the feed-forward network carries biases; None: ``mlp_bias`` says it.
+        mlp_bias: The feed-forward network carries biases; None: ``mlp_bias`` says it.
         query_key_norm: An RMS norm on each query and key head before the rotation.
         sandwich_norm: A second norm behind attention and behind the feed-forward network.
         norm_offset: Added to each norm weight: Gemma stores w and multiplies by 1 + w.
@@ -30,9 +30,9 @@ class Family:
         soft_caps: Attention scores and logits may have tanh caps.
         fused_projections: The checkpoint stores q, k, v as one tensor and gate, up as one.
         partial_rotary: ``partial_rotary_factor`` of each head is rotated and the rest passes.
-        windows: Which layers slide: none, all when ``sliding_window`` is set, or those that ``layer_types``
+        windows: Layers that slide: none, all when ``sliding_window`` is set, or those that ``layer_types``
             names.
-        tensor_prefixes: What the names of its tensors may begin with; the first that fits is used.
+        tensor_prefixes: Possible beginnings of its tensors' names; the first that fits is used.
         text_config: The decoder's config is this part of config.json.
         ignored_prefixes: Tensors of parts that Tenon does not run (an image encoder).
     """

@@ -25,8 +25,8 @@ class Stop:
     """A check that raises, as the library calls it.
 
     Attributes:
-        check: What is asked.
-        raised: What it raised last.
+        check: Function that is asked.
+        raised: Its last error.
         pointer: For the library.
     """
 
@@ -53,7 +53,7 @@ class FusedModel:
         layers: All of them; none, where they are computed before.
         norm: The final one, its gain in the host's memory, or None.
         head: From hidden states to logits.
-        join: What enters the first layer from rows that are given; None where these enter it.
+        join: Map of rows that are given to the first layer's input; None where these enter it.
 
     Attributes:
         kinds: Window and rope of each kind of layer, in the order of the steps that a call takes.
@@ -126,7 +126,7 @@ class FusedModel:
         Args:
             hidden: (n, h) float32, changed by the layers.
             steps: One for each of `kinds`.
-            cache: Where keys and values go; only with layers.
+            cache: Place of keys and values; only with layers.
             logit_rows: Rows to compute logits for, one behind the other.
             hidden_layers: Layers whose input is wanted.
             check: Called between layers where a forward takes long; raises to cancel.

@@ -72,7 +72,7 @@ class KVCache:
         capacity: Most rows, committed and uncommitted together.
         dtype: Type of keys and values; int8 for 8 bits with a scale per 32 channels, half of bfloat16's bytes. Only the
             kernel library reads and writes those: for layers that are fused, see `engine.model.fused_layer`.
-        device: Where they are.
+        device: Their place.
         short_text_limit: LongRoPE: texts longer than this are rotated otherwise, from their first token on.
         elsewhere: Sides of the first layers, as many as compute on another device.
         carry: Moves the indices of kept rows to such a side.

@@ -76,7 +76,7 @@ class PackedLinear(_MatrixAndBias):
     Args:
         matrix: Arranged for the kernels.
         bias: (out,) float32 or None.
-        refined_above: Which groups of activations are more than 8 bits; see `blocks.matmul`. For `ALL`, as the head
+        refined_above: Groups of activations that are more than 8 bits; see `blocks.matmul`. For `ALL`, as the head
             has it, a product takes twice the arithmetic; `OUTLIERS` are a tenth of the groups of a normed hidden state.
             Three quarters of what 8 bits lose of a model is lost there, and of the rest most at the head.
     """

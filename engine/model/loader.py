@@ -31,10 +31,10 @@ def load_weights(
     """Read a whole model. Beside the weights themselves no more than one slice is held.
 
     Args:
-        checkpoint: Where to read.
+        checkpoint: Source of the tensors.
         config: Of this checkpoint.
         dtype: Type of matrices and embedding; norms are kept in float32.
-        device: Where they go.
+        device: Place of the weights.
         progress: Called with bytes read and bytes to read, after each slice.
         check: Called before each slice; raises to cancel.
         wanted: The layers to read, in order; None for all. Others are loaded elsewhere.
@@ -98,8 +98,8 @@ def read_slots(
     """Read tensors into the decoder's fused ones.
 
     Args:
-        checkpoint: Where to read.
-        slots: What to read and where it goes.
+        checkpoint: Source of the tensors.
+        slots: Tensors to read, and their places.
         dtype: Type of the result.
         device: Of the result.
         advance: Called with the bytes of each slice.

@@ -60,16 +60,8 @@ def load_packed(
 ) -> ModelWeights:
     """Read a whole model. Beside the weights themselves some pieces of a few megabytes are held.
 
-    Args:
-        checkpoint: The model.
-        config: Of this checkpoint.
-        weight_format: Packed.
-        progress: Called with bytes read, and in all.
-        check: Called often; raises to cancel.
-        wanted: The layers to read, in order; None for all. Others are loaded elsewhere.
-        source: Where the tensors are read from; None for the checkpoint.
-        refused: Matrices that the format could not hold when the source was made, and why.
-        keep: Takes what is arranged, for a file of it.
+    Arguments are those of `engine.model.loader.load_weights`, but for a ``source`` of the tensors in the checkpoint's
+    place, with the matrices that the format could not hold when it was made (``refused``), and for ``keep``.
 
     Raises:
         TensorMismatch: The checkpoint's tensors are not those of its config.

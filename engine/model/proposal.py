@@ -20,7 +20,7 @@ class Proposal:
     target: a sampled tree that is pruned by its scores afterwards is no sampled tree any more.
 
     Attributes:
-        replacement: Whether each sibling was drawn from the same distribution, so that tokens may repeat, or from
+        replacement: Each sibling was drawn from the same distribution, so that tokens may repeat, and not from
             what the siblings before it had left, renormalised.
         draws: (N + 1,) for each row the tokens drawn below it in order, repeats included.
         distributions: (N + 1,) for each row the (V,) float64 probabilities that its first child was drawn from, V

@@ -39,7 +39,7 @@ def read_rope(config: Mapping[str, Any], layer_type: str | None, partial: bool) 
     Args:
         config: From `complete`.
         layer_type: The entry of ``rope_parameters`` to take where they differ by kind of layer, else None.
-        partial: Whether the family rotates only a part of each head.
+        partial: The family rotates only a part of each head.
 
     Raises:
         UnsupportedModel: A kind of RoPE that Tenon does not know.

@@ -16,7 +16,7 @@ class RowRuns:
     piece can still be stopped in time.
 
     Args:
-        goal_s: What a run may take. Runs double while they take less than half of it.
+        goal_s: Limit of a run's time. Runs double while they take less than half of it.
     """
 
     def __init__(self, goal_s: float) -> None:

@@ -31,7 +31,7 @@ class Slot:
         name: In the checkpoint.
         shape: In the checkpoint.
         field: The attribute of the decoder's weights.
-        first_row: Where its rows begin there.
+        first_row: Beginning of its rows there.
         sensitive: It is one of those that formats of few bits keep finer.
     """
 
@@ -150,8 +150,8 @@ def compare_tensors(
     Args:
         found: Name and shape of each tensor of a checkpoint.
         expected: The same as it must be.
-        harmless: Whether an unexpected tensor of this name does not matter.
-        sentence: What to say with the {problems} that there are.
+        harmless: True for a name that may be there unexpectedly.
+        sentence: Message with the {problems} that there are.
 
     Raises:
         TensorMismatch: A tensor is missing, unexpected or of the wrong shape; names the first few of each.

@@ -80,7 +80,7 @@ class Draft:
         parents: (N,) index of each node's parent, -1 for the root; parents come before their children.
         scores: (N,) log of the chance that the target gets to each node: under the drafter, which is its cumulative
             probability, and for drawn ones as planned before they were drawn. Empty when it has none.
-        proposal: How the tokens were drawn; None for a deterministic draft, whose tokens were chosen without chance.
+        proposal: Draws of the tokens; None for a deterministic draft, whose tokens were chosen without chance.
         probes: Rows that no node, child or verdict knows; a draft may have probes and no nodes.
         steps: Of a network that drafted, where that counts against what the draft gains.
     """

@@ -70,7 +70,7 @@ class ChatTemplate:
 
         Args:
             messages: Each with a ``role`` and a ``content``.
-            thinking: What is wanted of it; what the template does not ask for has no effect.
+            thinking: Wishes; those that the template does not ask for have no effect.
 
         Raises:
             TemplateRefused: It is no template, or refuses this conversation.

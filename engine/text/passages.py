@@ -54,8 +54,8 @@ class Passage:
     """A stretch of an attachment's text.
 
     Attributes:
-        attachment: Which one, by its number.
-        section: Which of its pages or chapters, by its number; 0 without any.
+        attachment: Number of the attachment.
+        section: Number of its page or chapter; 0 without any.
         end: The end of it, exclusive.
     """
 

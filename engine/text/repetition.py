@@ -103,7 +103,7 @@ class LoopWatch:
 
     Args:
         decode: Token ids to text.
-        asked: What the person wrote: words that are all from there may be repeated for longer.
+        asked: Words of the person: text that is all from there may be repeated for longer.
     """
 
     def __init__(self, decode: Callable[[Sequence[int]], str], asked: str = "") -> None:

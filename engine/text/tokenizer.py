@@ -76,8 +76,8 @@ class Tokenizer:
 
         Args:
             messages: The turns before it.
-            opening: How that turn begins, where it is to be continued.
-            thinking: What is wanted of a template that knows of thinking.
+            opening: Beginning of that turn, where it is to be continued.
+            thinking: Wishes to a template that knows of thinking.
 
         Raises:
             UnsupportedModel: the checkpoint's chat template refuses this conversation, or takes too long.

@@ -57,12 +57,12 @@ class Checkpoint:
         path: A folder with config.json and safetensors files, a GGUF file, or a folder with one.
 
     Attributes:
-        folder: Where the files lie.
+        folder: Folder of the files.
         config: config.json as it is, or what a GGUF file says in its place.
-        from_gguf: Whether the config comes from a GGUF file's metadata, and not from config.json.
+        from_gguf: The config comes from a GGUF file's metadata, and not from config.json.
         generation_config: generation_config.json, or what a GGUF file has of it; empty where there is none.
         architecture: ``architectures[0]`` of the config.
-        quantization: What a GGUF file calls its mixture of types, such as Q4_K_M; None for plain numbers.
+        quantization: A GGUF file's name of its mixture of types, such as Q4_K_M; None for plain numbers.
         names: The names of all tensors.
         types: Their element types, numbers of GGUF's; those that cannot be read are left out.
         files: The weights files by their paths.

@@ -18,7 +18,7 @@ class CheckpointOutline:
 
     Attributes:
         from_gguf: False: config.json is what it reads.
-        quantization: What the index says of a quantized file that is to be fetched, such as Q4_K_M; None without.
+        quantization: Of a quantized file that is to be fetched, by the index, such as Q4_K_M; None without.
         types: Empty: an outline knows of no tensor's.
         names: The names of all tensors as the index lists them; empty without one.
         size_bytes: Size of all weights files: of those that are there, else what the index says; None where neither

@@ -99,7 +99,7 @@ class DirectReader:
     """Reads ranges of some files in the order in which they were asked for.
 
     Attributes:
-        read_bytes: What was read so far.
+        read_bytes: Bytes read so far.
         direct: The files at which the page cache is passed by.
 
     Raises:
@@ -125,7 +125,7 @@ class DirectReader:
         """Begin to read extents, each to where the whole pages of those before it end.
 
         Args:
-            extents: What is read.
+            extents: Ranges to read.
             memory: Nobody else's until the read is over. What follows in an extent's last page may be overwritten.
 
         Raises:

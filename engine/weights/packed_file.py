@@ -51,11 +51,10 @@ class PackedSection:
     """One packed tensor.
 
     Attributes:
-        name: What it is.
         offset: Of its first byte; a multiple of 4096.
         size_bytes: Its length.
         checksum: Of its bytes, as above.
-        layout: What its reader must know: shapes and element types.
+        layout: Facts for its reader: shapes and element types.
     """
 
     name: str
@@ -158,7 +157,7 @@ def write_packed_file(
     """Write a packed file section by section; the tensors are taken one at a time, so one is in memory.
 
     Args:
-        path: Where to; replaced whole when everything is written, untouched otherwise.
+        path: The file; replaced whole when everything is written, untouched otherwise.
         source: Digest of the checkpoint.
         weights: The format's name.
         sections: Name, contiguous tensor of any element type, layout.

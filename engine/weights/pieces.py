@@ -46,11 +46,11 @@ def read_pieces(
     """Read tensors, each in pieces of whole heads where its rows are interleaved.
 
     Args:
-        files: Where they lie.
+        files: Their files.
         tensors: In any order; they come in that of the files.
         check: Called before each piece; raises to cancel.
         row_multiple: Of rows in each piece but the last.
-        keep_cached: Whether the files' pages may stay in the system's page cache.
+        keep_cached: The files' pages may stay in the system's page cache.
         each: Called with each piece by the thread that has read it and before it is handed out, by several threads at
             once: what costs time is done there, while its bytes are in the core's cache.
 

@@ -33,22 +33,12 @@ HEADER_LIMIT_BYTES = 100_000_000  # the format's own limit
 
 
 @dataclass(frozen=True)
-class _WrittenEntry:
-    """One tensor as the header describes it."""
+class Entry:
+    """One tensor as the header describes it: its bytes begin and end at offsets behind the header."""
 
     dtype: str
     shape: tuple[int, ...]
     data_offsets: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One tensor of a file: its element type by safetensors' name, its shape, and its bytes in the file."""
-
-    dtype: str
-    shape: tuple[int, ...]
-    start: int
-    stop: int
 
 
 class SafetensorsFile:
@@ -63,7 +53,7 @@ class SafetensorsFile:
         self.size_bytes = path.stat().st_size
         self.header, self._data_start = self._read_header()
         self.entries = {name: self._entry(name) for name in self.header if name != "__metadata__"}
-        needed = self._data_start + max((entry.stop for entry in self.entries.values()), default=0)
+        needed = self._data_start + max((entry.data_offsets[1] for entry in self.entries.values()), default=0)
         if self.size_bytes < needed:
             raise WeightsCorrupt(
                 say(
@@ -107,7 +97,7 @@ class SafetensorsFile:
     def _entry(self, name: str) -> Entry:
         raw = self.header[name]
         try:
-            entry = from_plain(_WrittenEntry, raw)
+            entry = from_plain(Entry, raw)
             (start, stop), shape, dtype = entry.data_offsets, entry.shape, entry.dtype
         except ValueError as error:
             raise self._corrupt(say("the entry of {name} cannot be read", name=name)) from error
@@ -115,7 +105,7 @@ class SafetensorsFile:
         sound = 0 <= start <= stop and min(shape, default=0) >= 0
         if not sound or (width is not None and stop - start != math.prod(shape) * width):
             raise self._corrupt(say("the bytes of {name} do not match its shape", name=name))
-        return Entry(dtype, shape, start, stop)
+        return entry
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -147,8 +137,9 @@ class SafetensorsFile:
                     names=", ".join(KINDS),
                 )
             )
-        start = self._data_start + entry.start
-        return StoredTensor(name, self.path, start, entry.stop - entry.start, KINDS[entry.dtype], entry.shape)
+        start, stop = entry.data_offsets
+        place = self._data_start + start
+        return StoredTensor(name, self.path, place, stop - start, KINDS[entry.dtype], entry.shape)
 
     def tensor(self, name: str) -> Tensor:
         """Read one whole tensor, numbers or indices, in the type it is stored in.
@@ -161,5 +152,5 @@ class SafetensorsFile:
         dtype = INDEX_DTYPES.get(entry.dtype) or PLAIN[self.stored(name).kind]
         whole = torch.empty(entry.shape, dtype=dtype)
         target = memoryview(whole.view(-1).view(torch.uint8).numpy().data)
-        WatchedFile(self.path).read([(self._data_start + entry.start, target)], name)
+        WatchedFile(self.path).read([(self._data_start + entry.data_offsets[0], target)], name)
         return whole

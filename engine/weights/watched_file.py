@@ -61,7 +61,7 @@ class WatchedFile:
         Args:
             parts: The first byte of each, and where as many as fit go.
             name: Of the tensor, for the sentence.
-            keep_cached: Whether their pages may stay in the system's page cache.
+            keep_cached: Their pages may stay in the system's page cache.
 
         Raises:
             WeightsUnreadable: The file was changed, or the disk failed.

@@ -50,7 +50,7 @@ class Download:
 
     Args:
         models: The folder of installed models.
-        plan: What to fetch. Where a download of this name is on the disk already, that one goes on.
+        plan: Files to fetch. Where a download of this name is on the disk already, that one goes on.
     """
 
     def __init__(self, models: Path, plan: DownloadPlan) -> None:
@@ -109,12 +109,12 @@ class Download:
         """Fetch what is missing and put the model into its place.
 
         Args:
-            hub: Where from.
+            hub: Server of the files.
             stop: Ends it; what has come stays.
             report: Called as bytes come.
-            patience: How long to go on trying.
-            queued_bytes: What other downloads are still to bring to this disk.
-            reserve_bytes: What has to stay free on it.
+            patience: Limits on trying.
+            queued_bytes: Bytes that other downloads are still to bring to this disk.
+            reserve_bytes: Space that has to stay free on it.
 
         Returns:
             The installed model's folder.

@@ -34,8 +34,8 @@ class DownloadQueue:
         models: The folder of installed models.
         connect: Makes the connection; called in the queue's own thread, before each download.
         listener: Called with what changes, from whichever thread changes it; must return soon.
-        patience: How long to go on trying.
-        reserve_bytes: What has to stay free on the disk.
+        patience: Limits on trying.
+        reserve_bytes: Space that has to stay free on the disk.
         clock: Seconds that never go back.
     """
 
@@ -127,7 +127,7 @@ class DownloadQueue:
         """Stop, leaving everything on the disk as it is; what ran is queued when the program starts again.
 
         Args:
-            wait_s: How long to wait for the queue's thread, which may be about to reach the hub.
+            wait_s: Limit of waiting for the queue's thread, which may be about to reach the hub.
         """
         with self._changed:
             self._closing = True

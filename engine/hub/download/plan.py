@@ -24,8 +24,8 @@ class DownloadPlan:
 
     Attributes:
         revision: The branch, tag or commit that was asked for.
-        commit: What it stood for, which is what is fetched.
-        kind: What it is for; None lets the files say it.
+        commit: The meaning of the revision then, which is fetched.
+        kind: Its use; None lets the files say it.
     """
 
     name: str

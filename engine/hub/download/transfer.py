@@ -34,7 +34,7 @@ class Patience:
         attempts: In a row without a single new byte.
         first_pause_s: Before the second attempt; each further pause is twice as long.
         longest_pause_s: The longest of these, and the longest that the hub may ask for.
-        slowest_bytes_per_s: What comes slower than this counts as nothing.
+        slowest_bytes_per_s: Bytes that come slower than this count as nothing.
         slow_s: After so long.
     """
 
@@ -50,8 +50,8 @@ class _Interrupted(Exception):
 
     Attributes:
         error: To raise when it was the last one.
-        pause_s: What the hub asks for.
-        stalled: Whether what came is too little to count.
+        pause_s: Pause that the hub asks for.
+        stalled: Too little came to count.
     """
 
     def __init__(self, error: HubError, pause_s: float | None = None, stalled: bool = False) -> None:
@@ -69,9 +69,9 @@ class Transfer:
         repo: Name of its origin in sentences.
         url: Address of the file.
         file: Description by the hub.
-        folder: Where to; it exists.
+        folder: Place for the file; it exists.
         stop: Ends it.
-        patience: How long to go on trying.
+        patience: Limits on trying.
         arrived: Called with the bytes of this file that are on the disk, as they grow.
         waiting: Called with the reason while it waits before another attempt, with None when it goes on.
     """
