@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -88,11 +89,8 @@ def make_plan(addons: Sequence[Addon], torch: BundledTorch, address: str | None 
                     caution=addon.caution and say(addon.caution),
                 )
             )
-        index = WheelIndex(where)
-        try:
+        with closing(WheelIndex(where)) as index:
             wheels = choose_wheels(index, torch)
-        finally:
-            index.close()
         if wheels:
             return AddonPlan(addon, where, torch.version, wheels)
     raise AddonUnusable(
@@ -187,21 +185,11 @@ class Installation:
             tell()
 
         file = HubFile(wheel.file_name, wheel.size_bytes, wheel.sha256, None)
-        index = WheelIndex(self._plan.address)
-        try:
+        with closing(WheelIndex(self._plan.address)) as index:
             Transfer(
-                index,
-                say("the package index"),
-                wheel.url,
-                file,
-                self._folder,
-                self._stop,
-                self._patience,
-                arrived,
-                tell,
+                *(index, say("the package index"), wheel.url, file, self._folder),
+                *(self._stop, self._patience, arrived, tell),
             ).run()
-        finally:
-            index.close()
 
     def _unpack(self) -> None:
         plan, done = self._plan, 0

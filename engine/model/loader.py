@@ -7,14 +7,19 @@ from collections.abc import Callable, Collection, Sequence
 import torch
 from torch import Tensor
 
-from engine.errors import TensorMismatch
 from engine.model.config import ModelConfig
 from engine.model.embedding import Table
 from engine.model.layer import LayerWeights, ModelWeights
 from engine.model.linear import Linear, LinearMap
 from engine.model.norm import Norm
-from engine.model.tensors import Slot, check_tensors, expected_tensors, layer_slots, outer_slots
-from engine.sentences import say
+from engine.model.tensors import (
+    Slot,
+    check_tensors,
+    count_parameters,
+    expected_tensors,
+    layer_slots,
+    outer_slots,
+)
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 
@@ -63,7 +68,7 @@ def load_weights(
         final_norm=Norm(outer["final_norm"], config.norm_epsilon, config.family.norm_offset),
         head=Linear(outer["embedding"] if config.tied else outer["head"]),
         tied=config.tied,
-        parameters=sum(torch.Size(shape).numel() for shape in expected.values()),
+        parameters=count_parameters(config),
         activations=dtype,
         cache=dtype,
     )
@@ -107,32 +112,17 @@ def read_slots(
 
     Returns:
         The decoder's tensors by field name.
-
-    Raises:
-        TensorMismatch: Rows of one were not filled.
     """
     rows: dict[str, int] = {}
     for slot in slots:
         rows[slot.field] = max(rows.get(slot.field, 0), slot.first_row + slot.shape[0])
     tensors: dict[str, Tensor] = {}
-    filled = dict.fromkeys(rows, 0)
     for slot in slots:
         if slot.field not in tensors:
             tensors[slot.field] = torch.empty((rows[slot.field], *slot.shape[1:]), dtype=dtype, device=device)
         target = tensors[slot.field][slot.first_row : slot.first_row + slot.shape[0]]
         for count in checkpoint.read(slot.name, target, check):
             advance(count)
-        filled[slot.field] += slot.shape[0]
-    for name, count in filled.items():
-        if count != rows[name]:
-            raise TensorMismatch(
-                say(
-                    "Only {count} of {rows} rows of {name} were filled; report this as a bug.",
-                    count=count,
-                    rows=rows[name],
-                    name=name,
-                )
-            )
     return tensors
 
 

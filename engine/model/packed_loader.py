@@ -18,7 +18,7 @@ from engine.model.layer import LayerWeights, ModelWeights
 from engine.model.linear import ALL, NONE, OUTLIERS, PackedLinear, joined
 from engine.model.loader import dress_layer
 from engine.model.norm import Norm
-from engine.model.tensors import Slot, check_tensors, expected_tensors, head_slot, layer_slots, outer_slots
+from engine.model.tensors import Slot, check_tensors, count_parameters, head_slot, layer_slots, outer_slots
 from engine.model.weight_format import WeightFormat
 from engine.sentences import say
 from engine.weights.checkpoint import Checkpoint, piece_values
@@ -250,11 +250,6 @@ def final_norm_of(config: ModelConfig, parts: Parts) -> Norm:
     weight = parts[outer_slots(config)[1].name]
     assert isinstance(weight, Tensor)
     return Norm(weight, config.norm_epsilon, config.family.norm_offset)
-
-
-def count_parameters(config: ModelConfig) -> int:
-    """Number of weights, shared ones counted once."""
-    return sum(torch.Size(shape).numel() for shape in expected_tensors(config).values())
 
 
 def format_notes(

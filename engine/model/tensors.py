@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -123,6 +124,11 @@ def expected_tensors(config: ModelConfig) -> dict[str, tuple[int, ...]]:
     for layer in range(config.layers):
         slots += layer_slots(config, layer)
     return {slot.name: slot.shape for slot in slots}
+
+
+def count_parameters(config: ModelConfig) -> int:
+    """Number of weights, shared ones counted once."""
+    return sum(map(math.prod, expected_tensors(config).values()))
 
 
 def check_tensors(checkpoint: Checkpoint, config: ModelConfig) -> None:

@@ -26,13 +26,12 @@ from engine.model.loader import load_layers, read_slots
 from engine.model.norm import Norm
 from engine.model.packed_loader import (
     PackedReader,
-    count_parameters,
     embedding_rows,
     final_norm_of,
     format_notes,
     load_packed_layer,
 )
-from engine.model.tensors import Slot, check_tensors, head_slot, layer_slots, outer_slots
+from engine.model.tensors import Slot, check_tensors, count_parameters, head_slot, layer_slots, outer_slots
 from engine.model.weight_format import WeightFormat
 from engine.placement.disk import DiskKind, disk_kind
 from engine.placement.footprint import Footprint, Sizes

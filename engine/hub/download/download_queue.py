@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from engine.errors import Cancelled, InvalidOption, TenonError
@@ -171,8 +171,7 @@ class DownloadQueue:
     def _run(self, download: Download, stop: StopSignal) -> None:
         failure: str | None = None
         try:
-            hub = self._connect()
-            try:
+            with closing(self._connect()) as hub:
                 download.run(
                     hub,
                     stop,
@@ -180,8 +179,6 @@ class DownloadQueue:
                     self._patience,
                     reserve_bytes=self._reserve_bytes,
                 )
-            finally:
-                hub.close()
         except Cancelled:
             with self._changed:
                 if download.plan.name not in self._downloads:
