@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 import torch
 from torch import Tensor
 
+from engine.errors import TensorMismatch
 from engine.model.config import ModelConfig
 from engine.model.embedding import Table
 from engine.model.layer import LayerWeights, ModelWeights
@@ -20,6 +21,7 @@ from engine.model.tensors import (
     layer_slots,
     outer_slots,
 )
+from engine.sentences import say
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 
@@ -112,17 +114,32 @@ def read_slots(
 
     Returns:
         The decoder's tensors by field name.
+
+    Raises:
+        TensorMismatch: Rows of one were not filled.
     """
     rows: dict[str, int] = {}
     for slot in slots:
         rows[slot.field] = max(rows.get(slot.field, 0), slot.first_row + slot.shape[0])
     tensors: dict[str, Tensor] = {}
+    filled = dict.fromkeys(rows, 0)
     for slot in slots:
         if slot.field not in tensors:
             tensors[slot.field] = torch.empty((rows[slot.field], *slot.shape[1:]), dtype=dtype, device=device)
         target = tensors[slot.field][slot.first_row : slot.first_row + slot.shape[0]]
         for count in checkpoint.read(slot.name, target, check):
             advance(count)
+        filled[slot.field] += slot.shape[0]
+    for name, count in filled.items():
+        if count != rows[name]:
+            raise TensorMismatch(
+                say(
+                    "Only {count} of {rows} rows of {name} were filled; report this as a bug.",
+                    count=count,
+                    rows=rows[name],
+                    name=name,
+                )
+            )
     return tensors
 
 

@@ -89,9 +89,7 @@ def test_any_flipped_bit_of_any_section_is_found(folder: Path) -> None:
         data[section.offset + section.size_bytes * 2 // 3] ^= 32
         packed_file(folder).write_bytes(data)
         with pytest.raises(PackedFileUnusable, match=f"{section.name} is damaged"):
-            PackedFile(packed_file(folder), checkpoint.digest(), "q8_0").check(
-                lambda done, total: None, lambda: None
-            )
+            PackedFile(packed_file(folder), checkpoint.digest(), "q8_0").check(lambda: None)
 
 
 def test_a_matrix_with_other_bytes_than_its_shape_needs_is_made_again(folder: Path) -> None:
