@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
 from app.bridge.single_instance import SingleInstance, instance_name
@@ -44,12 +44,8 @@ class FirstPaint(QObject):
         """Wait for the window's paint event, then for the event loop to come round again."""
         if event.type() == QEvent.Type.Paint:
             self._window.removeEventFilter(self)
-            QTimer.singleShot(0, self, self._tell)
+            QTimer.singleShot(0, self, self.happened.emit)
         return False
-
-    @Slot()
-    def _tell(self) -> None:
-        self.happened.emit()
 
 
 class Application:

@@ -1,4 +1,4 @@
-"""Tenon's version."""
+"""Versions of Tenon and of the packages that it runs with."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ _FALLBACK = "0.1.0"
 
 
 def version() -> str:
-    """As installed."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
+    """Tenon's version, as installed."""
+    return version_of("tenon") or _FALLBACK
+
+
+def version_of(package: str) -> str:
+    """A package's version; empty where it is not installed."""
+    from importlib import metadata  # tens of milliseconds, which a start does without
 
     try:
-        return installed("tenon")
-    except PackageNotFoundError:
-        return _FALLBACK
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""

@@ -32,10 +32,15 @@ def read_json(text: str | bytes) -> Any:
     raise ValueError("it is nested too deeply")
 
 
+def whole_characters(text: str) -> str:
+    """A text with a mark in the place of each half of a character that stands alone: none can be kept."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _whole(value: Any) -> Any:
-    """The value with a mark in the place of each half of a character that stands alone."""
+    """The value with whole characters in its texts."""
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return whole_characters(value)
     if isinstance(value, dict):
         return {_whole(name): _whole(inner) for name, inner in value.items()}
     return [_whole(inner) for inner in value] if isinstance(value, list) else value

@@ -31,8 +31,8 @@ class Archive(QObject):
 
     Args:
         store: Used in the writer's thread alone.
-        kept: Whether conversations outlive the program; else nothing is imported or backed up.
-        busy: Whether a reply is written, which a backup would keep from the disk.
+        kept: True if conversations outlive the program; else nothing is imported or backed up.
+        busy: True if a reply is written, which a backup would keep from the disk.
     """
 
     imported = Signal(object)  # list of Conversation: they are on the disk

@@ -42,12 +42,12 @@ class EngineClient(QObject):
 
     Args:
         serve: ``module:function`` that the child process runs.
-        log_folder: Where a child process writes its log; None for nowhere.
+        log_folder: Folder of the child process's log; None for no log.
 
     Attributes:
-        cancel_timeout_ms: How long an engine may take to stop a request before it is killed.
-        kill_timeout_ms: How long it may take to end then before it is left to itself.
-        ran_out_of_memory: Whether the last engine that ended most likely did so for want of memory.
+        cancel_timeout_ms: Time that an engine may take to stop a request before it is killed.
+        kill_timeout_ms: Time that it may take to end then before it is left to itself.
+        ran_out_of_memory: True if the last engine that ended most likely did so for want of memory.
     """
 
     event_received = Signal(object)  # Event

@@ -31,7 +31,7 @@ class EngineProcess:
         on_event: Called with each event, from the reading thread.
         on_exit: Called last, once, with the exit code (negative: a signal), from the reading thread; None where the
             child sent something that cannot be read, and was ended for it.
-        log_folder: Where the child writes its log; None for nowhere.
+        log_folder: Folder of the child's log; None for no log.
 
     Raises:
         OSError: The system has no room for another process.

@@ -35,13 +35,13 @@ class Inspection(QObject):
     """Follows every reply, so that the latest ones can be looked at when they are done.
 
     Args:
-        plans: What is predicted; asked for while somebody looks.
+        plans: Predictions; asked for while somebody looks.
         modes: Asked for every mode, with the reason where it cannot run.
         keep: Takes a reply's id and how it was made, once it is finished.
         read: Gives back what `keep` took; nothing where there is none.
 
     Attributes:
-        watched: Whether somebody looks, so that predictions are wanted.
+        watched: True if somebody looks, so that predictions are wanted.
         clock: Tells the moment that a sample belongs to, in seconds.
     """
 

@@ -34,7 +34,7 @@ class Journal(QObject):
 
     Args:
         store: Used by the writer's thread alone from here on.
-        library: What is to be written, as it is at the time of the call.
+        library: Source of the content to write, as it is at the time of the call.
         writer: Runs the writes; closed together with this object.
     """
 

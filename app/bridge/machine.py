@@ -49,11 +49,11 @@ class Machine(QObject):
     while something is measured wait for its end.
 
     Attributes:
-        plans: What is predicted.
-        kept: What was measured of modes.
+        plans: Predictions of modes.
+        kept: Measurements of modes.
         report: The machine; None before the engine has told.
-        measuring: How far measuring is.
-        declined: Whether the person stopped measuring: then nothing is measured unasked any more.
+        measuring: Progress of measuring.
+        declined: True if the person stopped measuring: then nothing is measured unasked any more.
         doubtful: With what options modes were measured while other programs kept the machine busy; None for none.
         clock: Tells the time, in seconds.
     """

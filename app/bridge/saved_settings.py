@@ -21,7 +21,7 @@ class SavedSettings(QObject):
 
     Attributes:
         settings: Assigning to one of them saves it.
-        problems: What was wrong with the file, in sentences.
+        problems: Sentences on faults of the file.
     """
 
     problem = Signal(str)  # it cannot be written

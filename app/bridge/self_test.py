@@ -24,7 +24,7 @@ class SelfTestReport:
 
     Attributes:
         version: Tenon's.
-        question: What was asked.
+        question: The question.
         window_s: When the window had been painted; None before. The same for the others.
         engine_s: When the engine had its libraries.
         model_s: When the model was in memory.

@@ -14,8 +14,8 @@ from app.bridge.replies import Replies
 from app.chat.conversation import Conversation
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.library import Library
-from app.chat.prompt_text import whole_characters
 from app.chat.title import title_of
+from engine.json_text import whole_characters
 
 
 class Shelf(QObject):

@@ -65,7 +65,7 @@ class SingleInstance(QObject):
         """Become the first, or have the first open some files.
 
         Args:
-            paths: What this start was asked to open; absolute.
+            paths: Files that this start was asked to open; absolute.
 
         Returns:
             Whether to open a window: there is no other, or it does not answer.

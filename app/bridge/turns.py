@@ -17,13 +17,13 @@ from app.chat.attachment import check_number
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.conversation_options import ConversationOptions
 from app.chat.library import Library
-from app.chat.prompt_text import whole_characters
 from app.chat.reply import can_continue
 from app.chat.reply_queue import Ticket
 from app.chat.title import title_of
 from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import EmptyPrompt
+from engine.json_text import whole_characters
 from engine.messages import Attachment, Role
 
 
@@ -33,7 +33,7 @@ class Turns(QObject):
     Args:
         journal: Told of each change; a reply is sent when what it answers is on the disk.
         first_free_id: Ids are given from here on.
-        undo_ms: How long deleted messages can be brought back.
+        undo_ms: Time in which deleted messages can be brought back.
     """
 
     conversation_replaced = Signal(int)  # its messages as a whole

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, Slot, qInstallMessageHandler
+from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, qInstallMessageHandler
 
 from app.diagnostics.traces import trace_of
 from app.words import mark, tr
@@ -50,7 +50,7 @@ class UncaughtErrors(QObject):
         self._installed = False
         self._before: tuple[Any, Any, Any, Any] = (None, None, None, None)
         # Queued always: a dialog must not open in the middle of a paint event.
-        self._seen_elsewhere.connect(self._tell, Qt.ConnectionType.QueuedConnection)
+        self._seen_elsewhere.connect(self.happened, Qt.ConnectionType.QueuedConnection)
 
     def install(self) -> None:
         """From here on nothing ends the window silently."""
@@ -91,10 +91,6 @@ class UncaughtErrors(QObject):
             _log.error("Nobody caught this:\n%s", trace)
         if times == 1:
             self._seen_elsewhere.emit(ErrorReport("InternalError", tr(_SENTENCE), trace))
-
-    @Slot(object)
-    def _tell(self, report: ErrorReport) -> None:
-        self.happened.emit(report)
 
 
 def _log_qt(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:

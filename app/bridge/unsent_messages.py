@@ -7,9 +7,9 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.journal import Journal
-from app.chat.prompt_text import whole_characters
 from app.chat.unsent import Unsent
 from engine.errors import StorageError, TenonError
+from engine.json_text import whole_characters
 from engine.messages import Attachment
 
 # A change is written at once, but a text of many pages, which is written as a whole, not at each key.

@@ -32,7 +32,7 @@ class UpdateCheck(QObject):
     Args:
         settings: ``check_for_updates`` decides each time.
         version: The one that runs.
-        address: Where to ask.
+        address: The server to ask.
         stamp: A file whose time is when there was an answer last; None for the usual place.
     """
 

@@ -79,7 +79,7 @@ class Worker(QObject):
         """Drop what waits, and tell nothing more. May be called twice.
 
         Args:
-            wait_s: How long to wait for the piece that runs.
+            wait_s: Seconds to wait for the piece that runs.
         """
         with self._lock:
             self._dropped = True

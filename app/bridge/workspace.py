@@ -70,8 +70,8 @@ class Workspace(QObject):
     the disk, except `close`, `search` and the first look into a conversation.
 
     Args:
-        data_folder: Where conversations lie; None for the usual place.
-        config_folder: Where settings lie; None for the usual place.
+        data_folder: Folder of the conversations; None for the usual one.
+        config_folder: Folder of the settings; None for the usual one.
         client: Another engine than the usual child process.
     """
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from app.chat.prompt_text import whole_characters
 from app.words import tr
 from engine.errors import InvalidOption
+from engine.json_text import whole_characters
 from engine.messages import Attachment, Section
 
 MAX_FILES = 16  # of one message

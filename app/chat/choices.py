@@ -16,7 +16,7 @@ class Choice:
     """A row of a menu.
 
     Attributes:
-        key: What is told when it is chosen, such as `LoadOptions.model` or ``--mode`` take; empty for none.
+        key: Value that is told when it is chosen, such as `LoadOptions.model` or ``--mode`` take; empty for none.
         title: First line.
         detail: Second line, empty for none.
         checked: True for the one in use.
@@ -76,8 +76,8 @@ def draft_choices(
         refs: Drafts to offer.
         bundled: Those that ship with Tenon.
         chosen: The one in use; empty for none.
-        usual: What modes that need a draft take when none is chosen; empty where there is nothing to take.
-        problems: What is wrong with a draft, by its reference, as far as that is known.
+        usual: Draft that modes take which need one when none is chosen; empty where there is none.
+        problems: Faults of drafts by their references, as far as they are known.
     """
     detail = (
         tr("Modes that need a draft cannot run")

@@ -21,8 +21,8 @@ class Trial:
         tokens_per_second: Speed of generation; None where it was too short to say.
         mean_acceptance_length: Tokens for each forward of the model (tau); None without a draft.
         read: Share of the prompt that is read, 0 to 1.
-        ended: Whether nothing more comes.
-        stopped: Whether the person ended it.
+        ended: True if nothing more comes.
+        stopped: True if the person ended it.
         problem: One sentence when it failed, else empty.
     """
 
@@ -76,10 +76,10 @@ class Agreement:
     """Agreement of the tokens of two trials.
 
     Attributes:
-        tokens: How many tokens are the same from the beginning.
-        identical: Whether these are all of them.
-        complete: Whether both replies came to their own end; else this is about what there is of both.
-        characters: How many characters of the texts are the same from the beginning.
+        tokens: Number of tokens that are the same from the beginning.
+        identical: True if these are all of them.
+        complete: True if both replies came to their own end; else this is about what there is of both.
+        characters: Number of characters of the texts that are the same from the beginning.
     """
 
     tokens: int

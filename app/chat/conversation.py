@@ -79,11 +79,11 @@ class Message:
 
     Attributes:
         id: Unique over all conversations.
-        conversation_id: Where it belongs.
+        conversation_id: Its conversation.
         role: ``user`` or ``assistant``.
         content: Its text, as far as it has come.
         created_at: Seconds since 1970, UTC.
-        state: How far it has come.
+        state: Its state.
         statistics: Figures of a reply, None before the first ones.
         notices: Sentences to read beside it.
         error: One sentence when it failed or was cut off, else empty.
@@ -91,11 +91,11 @@ class Message:
         parent_id: The message that it follows; None for the first. Messages of one parent are alternatives.
         deleted: Hidden until undo or until it is erased; what follows it is shown all the same.
         model: The model that a reply was asked of: a name, a folder or a file; empty where it was not kept.
-        details: What ran; None before the reply is complete.
+        details: Facts of the run; None before the reply is complete.
         attachments: Files that the model reads before the content.
         kept_characters: Of a reply that is being continued, how much of the content was there before; not kept on
             the disk.
-        trouble: What went wrong, with details; None where the reply is from a file or an older Tenon.
+        trouble: The error with details; None where the reply is from a file or an older Tenon.
     """
 
     id: int
@@ -123,11 +123,11 @@ class Conversation:
 
     Attributes:
         leaf_id: The message at the end of the shown path; None takes the newest one.
-        pinned: Whether it stands above the others.
-        archived: Whether it is left out of the list.
+        pinned: True if it stands above the others.
+        archived: True if it is left out of the list.
         folder: The folder that it lies in; empty for none. A folder is there as long as something lies in it.
         model: The model that its last reply was asked of; empty before the first.
-        options: What it sets for itself instead of the settings.
+        options: Options that it sets for itself instead of the settings.
     """
 
     id: int

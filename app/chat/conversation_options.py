@@ -16,11 +16,11 @@ class ConversationOptions:
     """Overrides of one conversation; None takes the setting.
 
     Attributes:
-        system_prompt: What the model is told first; blank tells it nothing.
+        system_prompt: Words that the model is told first; blank tells it nothing.
         max_tokens: Longest reply in tokens; 0 is until the context is full.
-        sampling: How tokens are drawn; a None in it takes the setting, and the model's own where there is none.
-        mode: How replies are generated, by its ``--mode`` name.
-        thinking: What is wanted of a model that can think before it answers.
+        sampling: Sampling; a None in it takes the setting, and the model's own where there is none.
+        mode: Mode of the replies, by its ``--mode`` name.
+        thinking: Wish to a model that can think before it answers.
     """
 
     system_prompt: str | None = None

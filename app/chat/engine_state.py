@@ -34,17 +34,17 @@ class EngineState:
     """The engine as the window shows it.
 
     Attributes:
-        phase: Where it is.
+        phase: Its phase.
         model_ref: The chosen model: a bundled one's name, a folder or a file.
-        model_name: What to show for it.
+        model_name: Its name in the window.
         weights: The format in use once a model is loaded, such as ``bf16`` or ``Q4_K_M``, else empty.
         fraction: Progress of a load, 0 to 1; None when not loading or not known.
-        sentence: What to tell the person: why it stopped, or why the model could not be loaded. Else empty.
+        sentence: Reason why it stopped, or why the model could not be loaded, for the person; else empty.
         draft_name: The draft that was chosen for the model, empty for none.
-        measuring: Whether it is kept free of replies, because this machine is measured.
+        measuring: True if it is kept free of replies, because this machine is measured.
         gpu: The GPU that the engine can use, by torch's name; empty where there is none, None while not known.
         trouble: Why it stopped, or why the model could not be loaded, with details.
-        resting: Whether the model was taken out of memory because nothing was asked of it.
+        resting: True if the model was taken out of memory because nothing was asked of it.
     """
 
     phase: EnginePhase

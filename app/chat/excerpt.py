@@ -27,7 +27,7 @@ def excerpt(marked: str, markdown: bool) -> tuple[str, tuple[Span, ...]]:
 
     Args:
         marked: The message, with its matches between `MATCH_START` and `MATCH_END`.
-        markdown: Whether it is Markdown, of which the marks are left out.
+        markdown: True if it is Markdown, of which the marks are left out.
 
     Returns:
         The line, with ellipses where it goes on, and (start, end) of each match in it.

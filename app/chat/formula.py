@@ -16,8 +16,8 @@ class Formula:
     """A formula.
 
     Attributes:
-        latex: What lies between its marks.
-        display: Whether it is set as on a line of its own: larger sums, limits above and below.
+        latex: Text between its marks.
+        display: True if it is set as on a line of its own: larger sums, limits above and below.
     """
 
     latex: str

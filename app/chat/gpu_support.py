@@ -16,17 +16,17 @@ class GpuSupport:
     """GPU support on this computer.
 
     Attributes:
-        state: How it stands.
+        state: Its state.
         sentence: The engine's, on what was found or what went wrong.
-        title: What is fetched, such as ``CUDA 13.0``.
-        address: Where from.
+        title: Name of the build, such as ``CUDA 13.0``.
+        address: Its source.
         size_bytes: To fetch; 0 while it is not known.
         unpacked_bytes: On the disk in the end; 0 while it is not known.
-        disk_bytes: What removing would free.
-        step: What is being done; nothing else can be asked for meanwhile but to stop it.
+        disk_bytes: Bytes that removing would free.
+        step: The running step; nothing else can be asked for meanwhile but to stop it.
         done_bytes: Of the step.
         total_bytes: Of the step; 0 where there is nothing to count.
-        restart: Whether it changed since Tenon was started, so that the engine learns of it at its next start.
+        restart: True if it changed since Tenon was started, so that the engine learns of it at its next start.
     """
 
     state: GpuState = "looking"

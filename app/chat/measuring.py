@@ -27,7 +27,7 @@ class MeasuredMode:
         first_token_ms: Median time to the first token.
         tokens_per_round: Tokens for each forward of the model.
         refusal: One sentence that says why it could not run; empty where it did.
-        busy: Whether other programs kept the machine busy meanwhile.
+        busy: True if other programs kept the machine busy meanwhile.
     """
 
     mode: str
@@ -44,7 +44,7 @@ class Measuring:
     """Progress of measuring.
 
     Attributes:
-        stage: What is measured.
+        stage: Subject of the measurement.
         what: `Stage.SPEEDS`: the part of the machine that is next.
         share: Of the stage, 0 to 1.
         modes: The modes to measure, in order.

@@ -47,20 +47,20 @@ class ListedModel:
     """A model that can be fetched: from the catalogue, or found on the hub.
 
     Attributes:
-        reference: What fetches it: a name of the catalogue, or ``owner/name``.
+        reference: Name that fetches it: one of the catalogue, or ``owner/name``.
         title: For people.
         owner: Who published it.
         licence: As the hub names it; empty where it is not known.
         size_bytes: About how much is fetched; None while that is not known.
-        parameters: Where they are known.
-        gated: Whether terms have to be accepted first.
-        chat: Whether it is made for conversations.
+        parameters: Number of weights, where it is known.
+        gated: True if terms have to be accepted first.
+        chat: True if it is made for conversations.
         drafts: Names of the catalogue's small models that can guess for it, smallest first.
         heads: Repositories of draft heads that were made for it.
         about: One sentence; empty where there is none.
-        catalogued: Whether it is one of the catalogue's.
+        catalogued: True if it is one of the catalogue's.
         problem: Why Tenon does not run it; empty where nothing speaks against it.
-        repos: Where its weights are.
+        repos: Repositories of its weights.
     """
 
     reference: str
@@ -89,19 +89,19 @@ class InstalledEntry:
     """A model of this computer.
 
     Attributes:
-        name: What it is called.
-        ref: What `LoadOptions.model` takes.
-        kind: What it is for.
+        name: Its name.
+        ref: Value for `LoadOptions.model`.
+        kind: Its purpose.
         format: Of its weights, or its quantization; empty where that is not known.
         size_bytes: Of its files; None where that is not known.
         licence: As the hub names it; empty where it is not known.
-        repo: Where on the hub it came from; empty for an imported one.
-        catalogue_name: What the catalogue calls it; empty where it does not know it.
-        in_place: Whether its files are used where they are.
-        bundled: Whether it ships with Tenon.
+        repo: Its repository on the hub; empty for an imported one.
+        catalogue_name: Its name in the catalogue; empty where it is not there.
+        in_place: True if its files are used where they are.
+        bundled: True if it ships with Tenon.
         source: Whose folder it lies in, where Tenon reads and never writes; empty for Tenon's own.
         place: Its folder or file; empty where the reference says it.
-        recorded: Whether its files can be checked against what they were.
+        recorded: True if its files can be checked against what they were.
         problem: Why it cannot be used; empty where nothing is known to be wrong.
     """
 
@@ -130,10 +130,10 @@ class FolderEntry:
     """A folder that models lie in.
 
     Attributes:
-        path: Where it is.
+        path: Its path.
         source: The program whose it is; empty for Tenon's own, and for one that the person added.
-        own: Whether it is Tenon's own.
-        missing: Whether it is not there now.
+        own: True if it is Tenon's own.
+        missing: True if it is not there now.
     """
 
     path: str
@@ -152,8 +152,8 @@ class Missed:
     """A download that did not come into the queue: the hub could not be asked, or there is no room.
 
     Attributes:
-        model: What was wanted.
-        with_draft: Whether its first draft was to come along.
+        model: The model that was wanted.
+        with_draft: True if its first draft was to come along.
         draft_for: Name of an installed model that it was to guess for; empty for none.
         message: Why it did not begin.
     """
@@ -175,18 +175,18 @@ class OfferEntry:
     """Content of a model's download, as the hub says it.
 
     Attributes:
-        reference: What was asked for.
-        name: What it would be called here.
-        repo: Where it is.
+        reference: Name that was asked for.
+        name: Its name here.
+        repo: Its repository.
         licence: As the hub names it; empty where it states none.
         size_bytes: Of its files.
-        gated: Whether terms have to be accepted first.
-        page: Where the hub shows it.
+        gated: True if terms have to be accepted first.
+        page: Its page on the hub.
         quantization: Of its weights; empty where they have none.
         quantizations: Those that there are, smallest first.
-        drafts: What could be fetched along.
+        drafts: Drafts that could be fetched along.
         free_bytes: Of the disk, what is queued left out.
-        has_token: Whether an access token is kept.
+        has_token: True if an access token is kept.
     """
 
     reference: str
@@ -210,7 +210,7 @@ class DraftOffer:
     Attributes:
         reference: A name of the catalogue, or a head's repository.
         title: For people.
-        is_head: Whether it is a head and no whole model.
+        is_head: True if it is a head and no whole model.
         size_bytes: About how large it is; None where that is not known.
     """
 
@@ -227,7 +227,7 @@ class RemovalEntry:
     Attributes:
         name: The model.
         freed_bytes: Of the disk.
-        kept_location: Where files that were used in place stay; empty where there are none.
+        kept_location: Place of files that are used in place and stay; empty where there are none.
         drafts: Drafts that belong to it and to no other installed model, with what removing them would free.
     """
 
@@ -242,8 +242,8 @@ class ImportEntry:
     """Content of an import of a folder or files.
 
     Attributes:
-        paths: What was chosen.
-        name: What it would be called.
+        paths: The files that were chosen.
+        name: Name that it would get.
         format: Of its weights.
         size_bytes: Of its files, which a copy takes of the disk.
         free_bytes: Of that disk.

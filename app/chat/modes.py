@@ -36,7 +36,7 @@ def mode_choices(draft: str, gpu: str | None, vram_budget_bytes: int | None) -> 
     Args:
         draft: Name of the draft that modes would take; empty where there is none.
         gpu: The GPU; empty where there is none, None while that is not known.
-        vram_budget_bytes: What may be taken of its memory; None for what is free.
+        vram_budget_bytes: Most of its memory that may be taken; None for what is free.
     """
     return [_choice(mode, draft, gpu, vram_budget_bytes) for mode in _known]
 

@@ -15,7 +15,7 @@ class PlanRow:
 
     Attributes:
         name: Its ``--mode`` name.
-        title: What to show for it.
+        title: Name in the window.
         predicted: Tokens per second that were predicted, None where nothing was.
         measured: Tokens per second that its last reply had, None before there is one.
         reason: Why it cannot run, empty where it can.

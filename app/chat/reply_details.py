@@ -17,7 +17,7 @@ class ReplyDetails:
         model: The model that ran: a name, a folder or a file.
         draft: The draft model, None where none was used.
         weights: Number format of the weights in memory.
-        devices: Where target and draft ran, by ``target`` and ``draft``; None where there was none.
+        devices: Devices of target and draft, by ``target`` and ``draft``; None where there was none.
         stop_reason: ``end``, ``stop``, ``length`` or ``cancelled``.
         timings: Speed and acceptance. Of a reply that was continued: of its last part.
         resident_peak_bytes: Most memory that the engine's process held.

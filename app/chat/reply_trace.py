@@ -26,8 +26,8 @@ class TracedToken:
     """A token of a reply.
 
     Attributes:
-        text: What it says.
-        origin: Where it came from.
+        text: Its characters.
+        origin: Its origin.
         round: The number of its round, counted from 1; 0 for the reply's first token, which takes no round.
     """
 
@@ -44,7 +44,7 @@ class ReplyTrace:
         mode: The mode that runs, by its name; empty before that is known.
         timings: The latest figures, None before the first.
         tokens: The reply's tokens in order, as far as their rounds have come.
-        complete: Whether the reply has ended.
+        complete: True if the reply has ended.
         gauges: Its speed and memory, from moment to moment.
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from app.chat.prompt_text import whole_characters
+from engine.json_text import whole_characters
 from engine.messages import Role
 
 _MAX_TERMS = 12
@@ -22,7 +22,7 @@ class SearchTerm:
 
     Attributes:
         text: As it was typed, without its quotes.
-        begins: Whether a word may go on after it.
+        begins: True if a word may go on after it.
     """
 
     text: str

@@ -41,8 +41,8 @@ class Trouble:
     """A kind of error as the window shows it; the sentence comes with the error.
 
     Attributes:
-        title: What happened, in a few words; marked.
-        remedy: What to do.
+        title: The event in a few words; marked.
+        remedy: The one thing to do.
         setting: The one that settings open at; empty for none.
     """
 

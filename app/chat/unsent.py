@@ -12,7 +12,7 @@ class Unsent:
     """A message in the making.
 
     Attributes:
-        text: What is typed.
+        text: Typed text.
         attachments: The files beside it.
     """
 

@@ -10,7 +10,7 @@ def watch_hard_crashes(folder: Path, name: str) -> None:
     """From here on, write where a segmentation fault or an abort happens to a file.
 
     Args:
-        folder: Where logs lie.
+        folder: Folder of the logs.
         name: Of the process, as with its log.
     """
     try:

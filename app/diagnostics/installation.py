@@ -6,18 +6,10 @@ import platform
 
 import psutil
 
+from app.version import version_of
+
 # What replies and the window are made with, in the order of a report.
 _PACKAGES = ("torch", "transformers", "tokenizers", "PySide6-Essentials", "numpy")
-
-
-def version_of(package: str) -> str:
-    """A package's version; empty where it is not installed."""
-    from importlib import metadata  # tens of milliseconds, which a start does without
-
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return ""
 
 
 def system_line(gpu: str | None) -> str:

@@ -19,7 +19,7 @@ class Component:
     """A piece of software.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         version: Which one is installed; empty where it has none.
         licence: By its usual name; empty where the package does not say.
     """

@@ -20,7 +20,7 @@ class SessionRecord:
 
     Attributes:
         ended_badly: True if the run before is gone without having closed.
-        crash_trace: Where that one crashed; empty where it was ended from outside.
+        crash_trace: Place where that one crashed; empty where it was ended from outside.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -22,8 +22,8 @@ class Article:
     """Something that a person may want to know about Tenon.
 
     Attributes:
-        name: How links and code name it: ``context-full``.
-        title: What it is called.
+        name: Its name in links and code: ``context-full``.
+        title: Its name for people.
         section: The section that it stands in.
         keywords: Other words that people use for it.
         body: Markdown with placeholders.

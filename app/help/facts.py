@@ -26,14 +26,14 @@ class HelpFacts:
 
     Attributes:
         version: Of Tenon.
-        data_folder: Where chats and models lie.
+        data_folder: Folder of chats and models.
         model: The name of the model in use; empty where there is none.
         report: The computer; None before the engine has told.
         plan: Of the model in use; None while there is none.
         models: Those that could be fetched.
-        predictions: What they would do here, by reference, as far as that is known.
+        predictions: Predictions for them here, by reference, as far as they are known.
         recommended: Of these, the ones for this computer.
-        sampling: How words are chosen: (title of the setting, value in force).
+        sampling: Sampling in force: (title of the setting, value).
     """
 
     version: str

@@ -16,7 +16,7 @@ class Names:
 
     Attributes:
         titles: Name and words of each.
-        offered: Whether the window is asked what there is to choose from, with details and reasons.
+        offered: True if the window is asked what there is to choose from, with details and reasons.
     """
 
     titles: tuple[tuple[str, str], ...] = ()
@@ -31,14 +31,14 @@ class Number:
         least: Smallest value, in the unit that is shown.
         most: Largest value.
         places: Digits after the point.
-        step: How far one press of an arrow goes.
-        unit: What stands behind the number, empty for nothing.
-        unit_size: What one of this unit is in the setting's own.
-        empty: What to show for no value at all; empty where a value is needed.
-        least_words: What to show instead of the smallest value, where that stands for something else.
+        step: Way of one press of an arrow.
+        unit: Words behind the number, empty for none.
+        unit_size: Size of this unit in the setting's own.
+        empty: Words for no value at all; empty where a value is needed.
+        least_words: Words in place of the smallest value, where that stands for something else.
         slider: The part of the range that a slider covers, beside what the two words above stand for; None for
             no slider.
-        by_factors: Whether equal ways of the slider are equal factors and not equal differences.
+        by_factors: True if equal ways of the slider are equal factors and not equal differences.
     """
 
     least: float
@@ -58,8 +58,8 @@ class Words:
     """Any text.
 
     Attributes:
-        lines: How many lines of it are seen at once.
-        hint: What stands in the empty field.
+        lines: Number of lines that are seen at once.
+        hint: Words in the empty field.
     """
 
     lines: int = 1

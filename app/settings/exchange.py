@@ -24,7 +24,7 @@ class ImportedSettings:
 
     Attributes:
         values: Allowed values by name.
-        unknown: What this version does not know; it is kept.
+        unknown: Values that this version does not know; they are kept.
         rejected: Names of those whose values are not allowed.
     """
 

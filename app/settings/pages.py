@@ -15,8 +15,8 @@ class Row:
 
     Attributes:
         name: Its name in `Settings`.
-        advanced: Whether it is shown only to those who ask for everything.
-        per_model: Whether a model can have its own value.
+        advanced: True if it is shown only to those who ask for everything.
+        per_model: True if a model can have its own value.
     """
 
     name: str
@@ -29,10 +29,10 @@ class Action:
     """Something to do that is not a value.
 
     Attributes:
-        name: What the dialog knows it by.
-        title: What it is about.
+        name: Its name in the code.
+        title: Its subject.
         help_text: One sentence.
-        button: What the button says; empty where the row has fields of its own.
+        button: Words of the button; empty where the row has fields of its own.
         advanced: As in `Row`.
     """
 
@@ -60,7 +60,7 @@ class Section:
     Attributes:
         title: Its heading.
         own: Items that are always there.
-        of_modes: Whether the options of modes follow them.
+        of_modes: True if the options of modes follow them.
     """
 
     title: str
@@ -282,3 +282,9 @@ PAGES = (
 def rows() -> dict[str, Row]:
     """Every row of a setting, by the setting's name."""
     return {item.name: item for page in PAGES for item in page.items() if isinstance(item, Row)}
+
+
+def matches(typed: str, *texts: str) -> bool:
+    """True if every word that was typed begins or is part of a word of these texts, in any case and order."""
+    written = " ".join(texts).casefold()
+    return all(word in written for word in typed.casefold().split())

@@ -21,7 +21,7 @@ class PendingSettings:
         applied: The settings in force; nothing but `apply` changes them.
 
     Attributes:
-        chosen: What they would be.
+        chosen: The settings as they would be.
     """
 
     def __init__(self, applied: Settings) -> None:

@@ -13,8 +13,8 @@ class SliderScale:
     """Positions 0 to `last`; the first one is no number where the setting has words for that.
 
     Args:
-        number: How the number is asked for; it has a slider.
-        most: Where the slider ends here, in the unit that is shown; None for where it usually ends.
+        number: The control; it has a slider.
+        most: End of the slider here, in the unit that is shown; None for the usual one.
 
     Attributes:
         last: The last position.

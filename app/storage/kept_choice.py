@@ -29,7 +29,7 @@ class KeptChoice:
     """Chooses again for another machine, another catalogue or other budgets, or once its speeds are known better.
 
     Args:
-        folder: Where the file lies; None keeps nothing beyond this object.
+        folder: Folder of the file; None keeps nothing beyond this object.
         submit: Runs the writing, in a thread of its own.
     """
 

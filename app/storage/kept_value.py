@@ -18,7 +18,7 @@ class KeptValue(Generic[T]):
     """Read at the first look, written in a thread of its own.
 
     Args:
-        folder: Where the file lies; None keeps nothing beyond this object.
+        folder: Folder of the file; None keeps nothing beyond this object.
         name: Of the file.
         empty: The value where none is kept: a dataclass of plain data.
         submit: Runs the writing.

@@ -27,7 +27,7 @@ class MeasuredModes:
     """Rows by machine and by what a plan depends on. The file holds neither names nor folders.
 
     Args:
-        folder: Where the file lies; None keeps nothing beyond this object.
+        folder: Folder of the file; None keeps nothing beyond this object.
         submit: Runs the writing, in a thread of its own.
     """
 

@@ -24,8 +24,8 @@ class Folders(QObject):
 
     Attributes:
         entries: Tenon's own first.
-        moving: How much of a move is done, 0 to 1; None while none runs.
-        unfinished: Where a move that was interrupted goes to; empty for none.
+        moving: Share of a move that is done, 0 to 1; None while none runs.
+        unfinished: Target of a move that was interrupted; empty for none.
     """
 
     changed = Signal()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.models.downloads import connect
@@ -34,7 +34,7 @@ class Forecasts(QObject):
 
     Attributes:
         known: Predictions by reference.
-        sizes: What fetching a model of the hub would bring in bytes, by reference.
+        sizes: Bytes to fetch for a model of the hub, by reference.
     """
 
     changed = Signal()
@@ -87,6 +87,7 @@ class Forecasts(QObject):
                 self._waiting.append(ModelOutline(entry.ref, entry.place or entry.ref))
         self._send()
 
+    @Slot()
     def forget(self) -> None:
         """Something changed that decides: the budgets, the machine's measured speeds, the room on the disk.
 

@@ -27,7 +27,7 @@ class Offers(QObject):
     """Asks the hub, and hands what is wanted to the downloads.
 
     Attributes:
-        missed: What did not come as far as the downloads, by the name that it has among them.
+        missed: Models that did not come as far as the downloads, by their names among them.
     """
 
     found = Signal(

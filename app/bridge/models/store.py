@@ -28,12 +28,6 @@ class ModelStore(QObject):
     """The parts, and what concerns more than one of them.
 
     Attributes:
-        downloads: What is on its way.
-        installed: What is on this computer.
-        folders: Where it lies.
-        offers: What could be fetched.
-        access: The access token of the hub.
-        forecasts: What models would do here.
         pairs: Which installed drafts work with which installed models, as far as the engine has said.
     """
 
@@ -71,8 +65,8 @@ class ModelStore(QObject):
         self._pairs_wanted: set[tuple[str, str]] = set()
         self.downloads.arrived.connect(self._arrived)
         self.installed.changed.connect(self._tell_arrived)
-        self.offers.pair_wanted.connect(self._keep_pair)
-        self.installed.removed.connect(self._forget_forecasts)
+        self.offers.pair_wanted.connect(lambda target, draft: self._pairs_wanted.add((target, draft)))
+        self.installed.removed.connect(self.forecasts.forget)  # the disk has more room now
         self.folders.others_changed.connect(self.installed.refresh)
         self.folders.moved.connect(self._follow)
         client.event_received.connect(self._receive)
@@ -186,10 +180,6 @@ class ModelStore(QObject):
         self._arriving.add(name)
         self.installed.refresh()
 
-    @Slot(str, str)
-    def _keep_pair(self, target: str, draft: str) -> None:
-        self._pairs_wanted.add((target, draft))
-
     @Slot()
     def _tell_arrived(self) -> None:
         here = {entry.name: entry for entry in self.installed.entries}
@@ -201,11 +191,6 @@ class ModelStore(QObject):
         for name in self._arriving & here.keys():
             self._arriving.remove(name)
             self.ready.emit(name, here[name].ref)
-
-    @Slot(str)
-    def _forget_forecasts(self, name: str) -> None:
-        """Its disk has more room now."""
-        self.forecasts.forget()
 
     @Slot(object)
     def _receive(self, event: Event) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from app.chat.prompt_text import whole_characters
 from app.words import tr
 from engine.errors import ImportInvalid
+from engine.json_text import whole_characters
 
 _LATEST = 1e11  # seconds since 1970: the year 5138; calendars end not far behind
 

@@ -28,7 +28,7 @@ class Block:
     """One block of a reply.
 
     Attributes:
-        kind: What it is.
+        kind: Its kind.
         text: Its Markdown; for code, formulas and thoughts what lies between their marks.
         language: First word after a code fence; the mark that opened a formula, empty where that is part of it.
         closed: False for a fence, a formula or a thought whose end has not come.

@@ -8,8 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from app.settings.pages import Action, Item, Note, Page, Row, Section
-from app.settings.search import matches
+from app.settings.pages import Action, Item, Note, Page, Row, Section, matches
 from app.settings.settings import Settings
 from app.ui.inert_text import PlainLabel
 from app.ui.placing import place

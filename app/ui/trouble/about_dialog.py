@@ -13,13 +13,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.diagnostics.installation import version_of
 from app.diagnostics.licences import components
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import app_icon
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.ui.trouble.details_foot import DetailsFoot
+from app.version import version_of
 from app.words import tr
 
 if TYPE_CHECKING:

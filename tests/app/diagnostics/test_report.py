@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from app.chat.engine_state import EnginePhase, EngineState
-from app.diagnostics.installation import installation_text, system_line, version_of
+from app.diagnostics.installation import installation_text, system_line
 from app.diagnostics.log_files import WINDOW, log_file
 from app.diagnostics.report import Diagnostics
+from app.version import version_of
 from engine.messages import ErrorReport
 
 REPORT = ErrorReport("OutOfMemory", "The model does not fit.", f"wanted 2 GB\nin {Path.home()}/models/large")
