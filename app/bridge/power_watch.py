@@ -6,8 +6,11 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.worker import Worker
 from app.chat.conversation import Message, MessageState
-from app.words import tr
+from app.words import mark, tr
 from engine.planning.probes.power import is_hot, read_power
+
+_ON_BATTERY = mark("Running on battery: replies may be slower.")
+_HOT = mark("The computer is hot: replies may be slower until it has cooled down.")
 
 
 class PowerWatch(QObject):
@@ -17,33 +20,29 @@ class PowerWatch(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._thread: Worker | None = None
+        self._worker = Worker("tenon-power", self)
         self._asked: set[int] = set()  # replies
         self._done = False
-        self._on_battery = self._hot = False
 
     @Slot(object)
     def reply_changed(self, message: Message) -> None:
         """Ask once for each reply that is being written."""
         if not self._done and message.state is MessageState.STREAMING and message.id not in self._asked:
             self._asked.add(message.id)
-            self._thread = self._thread or Worker("tenon-power", self)
-            self._thread.run(self._ask, self._tell)
+            self._worker.run(_trouble, self._tell)
 
     def close(self) -> None:
         """End the thread."""
-        if self._thread is not None:
-            self._thread.finish()
+        self._worker.finish()
 
-    def _ask(self) -> None:
-        self._on_battery = read_power().on_mains is False
-        self._hot = is_hot()
+    def _tell(self, trouble: str) -> None:
+        if trouble and not self._done:
+            self._done = True
+            self.remark.emit(tr(trouble))
 
-    def _tell(self, asked: None) -> None:
-        if self._done or not (self._on_battery or self._hot):
-            return
-        self._done = True
-        if self._on_battery:
-            self.remark.emit(tr("Running on battery: replies may be slower."))
-        else:
-            self.remark.emit(tr("The computer is hot: replies may be slower until it has cooled down."))
+
+def _trouble() -> str:
+    """Sentence on the reason to be slow, marked; empty where there is none."""
+    if read_power().on_mains is False:
+        return _ON_BATTERY
+    return _HOT if is_hot() else ""

@@ -94,185 +94,162 @@ class Page:
             yield from section.items
 
 
+def _section(title: str, *items: Item, of_modes: bool = False) -> Section:
+    return Section(title, items, of_modes)
+
+
+def _page(name: str, title: str, icon: str, *sections: Section) -> Page:
+    return Page(name, title, icon, sections)
+
+
 PAGES = (
-    Page(
+    _page(
         "model",
         mark("Model"),
         "sparkles",
-        (
-            Section(
-                mark("Replies"),
-                (
-                    Row("system_prompt", per_model=True),
-                    Row("max_tokens", per_model=True),
-                ),
-            ),
-            Section(
-                mark("In memory"),
-                (
-                    Row("weights", advanced=True, per_model=True),
-                    Row("kv_cache", advanced=True, per_model=True),
-                    Row("idle_unload_minutes"),
-                ),
-            ),
+        _section(
+            mark("Replies"),
+            Row("system_prompt", per_model=True),
+            Row("max_tokens", per_model=True),
+        ),
+        _section(
+            mark("In memory"),
+            Row("weights", advanced=True, per_model=True),
+            Row("kv_cache", advanced=True, per_model=True),
+            Row("idle_unload_minutes"),
         ),
     ),
-    Page(
+    _page(
         "speed",
         mark("Speed and memory"),
         "zap",
-        (
-            Section(
-                mark("Memory"),
-                (
-                    Row("context", per_model=True),
-                    Row("gpu_layers", per_model=True),
-                ),
-            ),
-            Section(
-                mark("Speed"),
-                (
-                    Row("mode", per_model=True),
-                    Row("drafts"),
-                    Row("threads", advanced=True, per_model=True),
-                    Row("verify", advanced=True, per_model=True),
-                ),
-            ),
-            Section(
-                mark("Limits"),
-                (
-                    Row("ram_budget_bytes", per_model=True),
-                    Row("vram_budget_bytes", advanced=True, per_model=True),
-                ),
-            ),
-            Section(mark("How drafts grow"), of_modes=True),
+        _section(
+            mark("Memory"),
+            Row("context", per_model=True),
+            Row("gpu_layers", per_model=True),
         ),
+        _section(
+            mark("Speed"),
+            Row("mode", per_model=True),
+            Row("drafts"),
+            Row("threads", advanced=True, per_model=True),
+            Row("verify", advanced=True, per_model=True),
+        ),
+        _section(
+            mark("Limits"),
+            Row("ram_budget_bytes", per_model=True),
+            Row("vram_budget_bytes", advanced=True, per_model=True),
+        ),
+        _section(mark("How drafts grow"), of_modes=True),
     ),
-    Page(
+    _page(
         "style",
         mark("Writing style"),
         "pencil",
-        (
-            Section(
-                mark("How words are chosen"),
-                (
-                    Row("temperature", per_model=True),
-                    Row("top_k", advanced=True, per_model=True),
-                    Row("top_p", advanced=True, per_model=True),
-                    Row("min_p", advanced=True, per_model=True),
-                    Row("repetition_penalty", advanced=True, per_model=True),
-                    Row("seed", advanced=True, per_model=True),
-                    Row("stop_loops", per_model=True),
-                ),
-            ),
+        _section(
+            mark("How words are chosen"),
+            Row("temperature", per_model=True),
+            Row("top_k", advanced=True, per_model=True),
+            Row("top_p", advanced=True, per_model=True),
+            Row("min_p", advanced=True, per_model=True),
+            Row("repetition_penalty", advanced=True, per_model=True),
+            Row("seed", advanced=True, per_model=True),
+            Row("stop_loops", per_model=True),
         ),
     ),
-    Page(
+    _page(
         "downloads",
         mark("Downloads"),
         "download",
-        (
-            Section(
-                mark("Network"),
-                (
-                    Action(
-                        "access_token",
-                        mark("Access token"),
-                        mark("For models that ask for an account; it is kept in the system's keyring."),
-                    ),
-                    Row("hub_mirror", advanced=True),
-                    Row("proxy", advanced=True),
-                ),
+        _section(
+            mark("Network"),
+            Action(
+                "access_token",
+                mark("Access token"),
+                mark("For models that ask for an account; it is kept in the system's keyring."),
             ),
-            Section(
-                mark("On this computer"),
-                (
-                    Action(
-                        "models_folder",
-                        mark("Models"),
-                        mark("Where downloaded models lie."),
-                        mark("Open folder"),
-                    ),
-                ),
+            Row("hub_mirror", advanced=True),
+            Row("proxy", advanced=True),
+        ),
+        _section(
+            mark("On this computer"),
+            Action(
+                "models_folder",
+                mark("Models"),
+                mark("Where downloaded models lie."),
+                mark("Open folder"),
             ),
         ),
     ),
-    Page(
+    _page(
         "appearance",
         mark("Appearance"),
         "settings",
-        (
-            Section(
-                mark("Window"),
-                (Row("theme"), Row("font_scale"), Row("density"), Row("language")),
-            ),
-            Section(
-                mark("Replies"),
-                (Row("notify_when_done"), Row("drafted_shown"), Row("unconfirmed_shown", advanced=True)),
-            ),
+        _section(
+            mark("Window"),
+            Row("theme"),
+            Row("font_scale"),
+            Row("density"),
+            Row("language"),
+        ),
+        _section(
+            mark("Replies"),
+            Row("notify_when_done"),
+            Row("drafted_shown"),
+            Row("unconfirmed_shown", advanced=True),
         ),
     ),
-    Page(
+    _page(
         "privacy",
         mark("Privacy and data"),
         "lock",
-        (
-            Section(
-                mark("What leaves this computer"),
-                (
-                    Note(
-                        mark(
-                            "There is no telemetry. Your chats, settings and models stay on this computer, and "
-                            "nothing about you or it is sent to anybody. The network is used when you search the hub "
-                            "or download a model, and to check for updates if you turn that on."
-                        )
-                    ),
-                    Row("check_for_updates"),
-                ),
+        _section(
+            mark("What leaves this computer"),
+            Note(
+                mark(
+                    "There is no telemetry. Your chats, settings and models stay on this computer, and "
+                    "nothing about you or it is sent to anybody. The network is used when you search the hub "
+                    "or download a model, and to check for updates if you turn that on."
+                )
             ),
-            Section(
-                mark("Chats"),
-                (
-                    Row("titles_by_model"),
-                    Row("daily_backup"),
-                    Action(
-                        "data_folder",
-                        mark("Chats and backups"),
-                        mark("Where they lie on this computer."),
-                        mark("Open data folder"),
-                    ),
-                    Action(
-                        "erase_everything",
-                        mark("Erase everything"),
-                        mark(
-                            "All chats, presets and backups on this computer, for good. Asked for once more."
-                        ),
-                        mark("Erase..."),
-                    ),
-                ),
+            Row("check_for_updates"),
+        ),
+        _section(
+            mark("Chats"),
+            Row("titles_by_model"),
+            Row("daily_backup"),
+            Action(
+                "data_folder",
+                mark("Chats and backups"),
+                mark("Where they lie on this computer."),
+                mark("Open data folder"),
             ),
-            Section(
-                mark("Settings"),
-                (
-                    Action(
-                        "reset_settings",
-                        mark("Reset settings"),
-                        mark("Chooses the usual value of everything; Apply takes it over."),
-                        mark("Reset all"),
-                    ),
-                    Action(
-                        "export_settings",
-                        mark("Export settings"),
-                        mark("A file with all that was changed, for another computer or to keep."),
-                        mark("Export..."),
-                    ),
-                    Action(
-                        "import_settings",
-                        mark("Import settings"),
-                        mark("Shows what a file would change; Apply takes it over."),
-                        mark("Import..."),
-                    ),
-                ),
+            Action(
+                "erase_everything",
+                mark("Erase everything"),
+                mark("All chats, presets and backups on this computer, for good. Asked for once more."),
+                mark("Erase..."),
+            ),
+        ),
+        _section(
+            mark("Settings"),
+            Action(
+                "reset_settings",
+                mark("Reset settings"),
+                mark("Chooses the usual value of everything; Apply takes it over."),
+                mark("Reset all"),
+            ),
+            Action(
+                "export_settings",
+                mark("Export settings"),
+                mark("A file with all that was changed, for another computer or to keep."),
+                mark("Export..."),
+            ),
+            Action(
+                "import_settings",
+                mark("Import settings"),
+                mark("Shows what a file would change; Apply takes it over."),
+                mark("Import..."),
             ),
         ),
     ),
