@@ -170,7 +170,9 @@ class Engine:
         try:
             self._check()
             if isinstance(command, CheckDrafts):
-                self._check_drafts(command)
+                for draft, problem in draft_problems(command.options, command.drafts):
+                    self._on_event(DraftChecked(command.request_id, draft, problem))
+                    self._check()
             elif isinstance(command, ReportMachine):
                 self._report_machine(command)
             elif isinstance(command, MakePlan):
@@ -229,11 +231,6 @@ class Engine:
         """Raise `Cancelled` when the request that runs is to stop."""
         if self._closing.is_set() or self._running in self._cancelled:
             raise Cancelled(say("The request was stopped."))
-
-    def _check_drafts(self, command: CheckDrafts) -> None:
-        for draft, problem in draft_problems(command.options, command.drafts):
-            self._on_event(DraftChecked(command.request_id, draft, problem))
-            self._check()
 
     def _report_machine(self, command: ReportMachine) -> None:
         if not command.measure:

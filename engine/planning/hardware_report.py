@@ -22,8 +22,7 @@ from engine.plain_data import from_plain
 from engine.planning import kernel_table
 from engine.planning.hardware import read_host_memory
 from engine.planning.probes.disks import read_bytes_per_s, read_disk
-from engine.planning.probes.graphics import read_gpus
-from engine.planning.probes.graphics_speed import measure_gpu
+from engine.planning.probes.graphics import measure_gpu, read_gpus
 from engine.planning.probes.host_speed import measure_host
 from engine.planning.probes.other_work import OtherWork
 from engine.planning.probes.power import read_power

@@ -6,7 +6,7 @@ import torch
 from engine.messages.machine import FormatSpeed
 from engine.model.weight_format import weight_format
 from engine.planning.kernel_table import matrix_size
-from engine.planning.probes.graphics_speed import measure_gpu
+from engine.planning.probes.graphics import measure_gpu
 from engine.planning.probes.host_speed import fit_speed
 
 
