@@ -45,6 +45,7 @@ from engine.messages import (
     Pong,
     PredictModels,
     ReportMachine,
+    Request,
     Shutdown,
     Unload,
 )
@@ -60,7 +61,6 @@ from engine.request import check_request
 from engine.sentences import say
 
 _PROGRESS_EVERY_S = 0.05
-_Request = Load | Generate | CheckDrafts | ReportMachine | MakePlan | PredictModels | FindPairs
 _ENDED = object()
 
 
@@ -121,7 +121,7 @@ class Engine:
                 self._on_event(Pong(command.number))
             elif isinstance(command, Unload):
                 self._unload()
-            elif isinstance(command, _Request):
+            elif isinstance(command, Request):
                 self._open.append((command.request_id, self._serve(command)))
                 self._step()
 
@@ -165,7 +165,7 @@ class Engine:
             if next(rest, _ENDED) is _ENDED:
                 self._open.remove(each)
 
-    def _serve(self, command: _Request) -> Iterator[None]:
+    def _serve(self, command: Request) -> Iterator[None]:
         """Run a request to its end, whatever happens: a reply in steps, anything else in one."""
         try:
             self._check()
@@ -283,7 +283,7 @@ class Engine:
             gc.collect()
             self._on_event(ModelUnloaded())
 
-    def _fail(self, command: _Request, error: TenonError) -> None:
+    def _fail(self, command: Request, error: TenonError) -> None:
         """Tell of an error; where the host's memory was short, who holds it, and what context could be made smaller."""
         report = ErrorReport(
             type(error).__name__, error.message, error.details, error.exit_code, allowed=error.allowed

@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.bridge.engine_process import EngineProcess
-from app.bridge.question import Asking, Question
+from app.bridge.question import Question
 from app.chat.modes import learn
 from app.words import mark, tr
 from engine.errors import EngineStopped
@@ -26,6 +26,7 @@ from engine.messages import (
     MachineReported,
     Ping,
     Pong,
+    Request,
 )
 
 _log = logging.getLogger(__name__)
@@ -150,7 +151,7 @@ class EngineClient(QObject):
             self._pinged = self._asked
             self._host.send(Ping(self._asked))
 
-    def ask(self, command: Asking) -> Question:
+    def ask(self, command: Request) -> Question:
         """Hand over a command that is answered, to an engine that is started where none runs.
 
         Args:

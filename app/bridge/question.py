@@ -23,9 +23,8 @@ from engine.messages import (
     PlanMade,
     PredictModels,
     ReportMachine,
+    Request,
 )
-
-Asking = Load | Generate | ReportMachine | MakePlan | CheckDrafts | PredictModels | FindPairs
 
 _ANSWERS: dict[type, type] = {
     Load: ModelLoaded,
@@ -55,7 +54,7 @@ class Question:
         open: True while something is to come.
     """
 
-    def __init__(self, command: Asking, give_up: Callable[[Question, bool], None]) -> None:
+    def __init__(self, command: Request, give_up: Callable[[Question, bool], None]) -> None:
         self.command = command
         self._answer = _ANSWERS[type(command)]
         self._expected = _answers_expected(command)
@@ -118,7 +117,7 @@ class Question:
                 self._failed(report)
 
 
-def _answers_expected(command: Asking) -> int:
+def _answers_expected(command: Request) -> int:
     if isinstance(command, CheckDrafts):
         return len(command.drafts)
     return len(command.models) if isinstance(command, PredictModels) else 1

@@ -22,6 +22,7 @@ from engine.messages.commands import (
     PredictModels,
     PromptKind,
     ReportMachine,
+    Request,
     Role,
     SamplingOptions,
     Shutdown,

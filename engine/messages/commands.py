@@ -244,16 +244,6 @@ class Shutdown:
     """End the engine's thread after the running request has been cancelled."""
 
 
-Command = (
-    Load
-    | Generate
-    | CheckDrafts
-    | ReportMachine
-    | MakePlan
-    | PredictModels
-    | FindPairs
-    | Cancel
-    | Unload
-    | Ping
-    | Shutdown
-)
+Request = Load | Generate | CheckDrafts | ReportMachine | MakePlan | PredictModels | FindPairs
+"""Commands that are answered, and can be cancelled until then."""
+Command = Request | Cancel | Unload | Ping | Shutdown

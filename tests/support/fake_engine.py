@@ -51,7 +51,6 @@ from engine.messages import (
     FindPairs,
     Finished,
     Generate,
-    Load,
     LoadOptions,
     LoadProgress,
     MachineReported,
@@ -74,6 +73,7 @@ from engine.messages import (
     PrefillProgress,
     Reply,
     ReportMachine,
+    Request,
     Shutdown,
     StatisticsUpdated,
     StopReason,
@@ -158,8 +158,7 @@ class FakeEngine:
             self.unload()
         if isinstance(command, Ping):
             self.emit(Pong(command.number))
-        kinds = (Load, Generate, CheckDrafts, ReportMachine, MakePlan, PredictModels, FindPairs)
-        if not isinstance(command, kinds):
+        if not isinstance(command, Request):
             return
         try:
             self.check(command.request_id)
