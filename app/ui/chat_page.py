@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from app.chat.conversation import Message
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.attaching import Attaching
+from app.ui.boxes import filled
 from app.ui.composer.composer import Composer
 from app.ui.empty_state import EmptyState
 from app.ui.header import Header
@@ -71,21 +72,13 @@ class ChatPage(QWidget):
         self.composer = Composer(theme, workspace.mode(), self)
         self._unsent = UnsentText(workspace, self.composer)
         self.attaching = Attaching(workspace, self.composer, self._unsent)
-        self._footer = PlainLabel(tr(_FOOTER), self)
-        self._footer.setProperty("kind", "small")
+        self._footer = PlainLabel(tr(_FOOTER), self, kind="small", wrap=True)
         self._footer.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._footer.setWordWrap(True)
         self.help_line = HelpLine(theme, self)
-        self._place = QVBoxLayout()
-        self._place.addWidget(self.help_line, 0, Qt.AlignmentFlag.AlignLeft)
-        self._place.addWidget(self.composer)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.header)
-        column.addWidget(self._stack, 1)
-        column.addLayout(self._place)
-        column.addWidget(self._footer)
+        self._place = filled(QVBoxLayout(), (self.help_line, 0, Qt.AlignmentFlag.AlignLeft), self.composer)
+        filled(
+            QVBoxLayout(self), self.header, (self._stack, 1), self._place, self._footer, margins=0, spacing=0
+        )
         self._footer.setContentsMargins(8, 7, 8, 10)
         ModelMenus(workspace, self.header.model_button, self.composer.mode_button, self)
         self._connect()

@@ -37,6 +37,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.chat.choices import Choice
+from app.ui.boxes import filled
 from app.ui.placing import in_row
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
@@ -188,9 +189,7 @@ class ChoicePopup(QFrame):
         self._view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._view.setUniformItemSizes(False)
         self._view.clicked.connect(self._choose)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(5, 5, 5, 6)
-        column.addWidget(self._view)
+        filled(QVBoxLayout(self), self._view, margins=(5, 5, 5, 6))
         self._view.setCurrentIndex(self._choices.index(_row_in_use(choices)))
 
     def closeEvent(self, event: QCloseEvent) -> None:

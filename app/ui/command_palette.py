@@ -17,6 +17,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
 
+from app.ui.boxes import filled
 from app.ui.command_row import COMMAND_ROLE, CommandRow, CommandRowDelegate
 from app.ui.commands import Command, Commands
 from app.ui.fuzzy import fuzzy_match
@@ -91,15 +92,9 @@ class CommandPalette(QWidget):
         self.list.setItemDelegate(CommandRowDelegate(theme, self))
         self.list.setAccessibleName(tr("Commands"))
         self.list.clicked.connect(self._clicked)
-        self._nothing = PlainLabel(tr("No command and no article has these letters."), self._box)
-        self._nothing.setProperty("kind", "sub")
+        self._nothing = PlainLabel(tr("No command and no article has these letters."), self._box, kind="sub")
         self._nothing.setContentsMargins(12, 8, 12, 8)
-        column = QVBoxLayout(self._box)
-        column.setContentsMargins(8, 8, 8, 8)
-        column.setSpacing(8)
-        column.addWidget(self.field)
-        column.addWidget(self._nothing)
-        column.addWidget(self.list)
+        filled(QVBoxLayout(self._box), self.field, self._nothing, self.list, margins=8, spacing=8)
         window.installEventFilter(self)
         self.hide()
 

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QStyleOption, QWidget
+from PySide6.QtWidgets import QStyleOption
 
 from app.ui.inert_text import PlainLabel
 
 
 class ElidedLabel(PlainLabel):
     """A label of one line; the whole text is its tool tip where it is cut."""
-
-    def __init__(self, text: str = "", kind: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(text, parent)
-        if kind:
-            self.setProperty("kind", kind)
 
     def minimumSizeHint(self) -> QSize:
         """Some letters are enough."""

@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QGridLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.engine_state import EngineState
 from app.help.article import Article
+from app.ui.boxes import filled
+from app.ui.buttons import push_button
 from app.ui.flow import Flow
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.theme import Theme
@@ -38,15 +40,11 @@ class EmptyState(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.setProperty("kind", "page")
-        self._title = PlainLabel(tr("What would you like to know?"), self)
-        self._title.setProperty("kind", "display")
-        self._lead = PlainLabel(self)
-        self._lead.setProperty("kind", "lead")
+        self._title = PlainLabel(tr("What would you like to know?"), self, kind="display", wrap=True)
+        self._lead = PlainLabel(self, kind="lead", wrap=True)
         for label in (self._title, self._lead):
-            label.setWordWrap(True)
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.better = QPushButton(self)
-        self.better.clicked.connect(self.models_wanted)
+        self.better = push_button("", self, self.models_wanted)
         self.buttons = [QPushButton(tr(text), self) for text in _EXAMPLES]
         self._grid = QGridLayout()
         self._grid.setSpacing(8)
@@ -64,18 +62,13 @@ class EmptyState(QWidget):
             links.addWidget(link)
         self._articles: tuple[str, ...] = ("",) * (_HELP_LINKS + 1)
         self._inner = QWidget(self)
-        inner = QVBoxLayout(self._inner)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(0)
-        inner.addWidget(self._title)
-        inner.addSpacing(8)
-        inner.addWidget(self._lead)
-        inner.addSpacing(12)
-        inner.addWidget(self.better, 0, Qt.AlignmentFlag.AlignHCenter)
-        inner.addSpacing(24)
-        inner.addLayout(self._grid)
-        inner.addSpacing(16)
-        inner.addWidget(self._help)
+        filled(
+            QVBoxLayout(self._inner),
+            *(self._title, 8, self._lead, 12, (self.better, 0, Qt.AlignmentFlag.AlignHCenter), 24),
+            *(self._grid, 16, self._help),
+            margins=0,
+            spacing=0,
+        )
         self.set_narrow(False)
         self.set_engine(engine)
         theme.changed.connect(self._place)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.ringed_dialog import RingedDialog
@@ -37,13 +39,8 @@ class EraseDialog(RingedDialog):
         icon = PlainLabel(self)
         icon.setPixmap(tinted_pixmap("circle-alert", theme.palette.red, _ICON_PX, self.devicePixelRatioF()))
         icon.setFixedWidth(_ICON_PX)
-        title = PlainLabel(tr("Erase %n chat(s) for good?", n=chats), self)
-        title.setProperty("kind", "title")
-        title.setWordWrap(True)
-        head = QHBoxLayout()
-        head.setSpacing(10)
-        head.addWidget(icon, 0, Qt.AlignmentFlag.AlignTop)
-        head.addWidget(title, 1)
+        title = PlainLabel(tr("Erase %n chat(s) for good?", n=chats), self, kind="title", wrap=True)
+        head = filled(QHBoxLayout(), (icon, 0, Qt.AlignmentFlag.AlignTop), (title, 1), spacing=10)
         self._texts = [
             self._text(
                 tr(
@@ -55,30 +52,19 @@ class EraseDialog(RingedDialog):
             self._text(tr("Models stay. Files that you have exported stay where you saved them.")),
         ]
         self.with_settings = TickBox(theme, tr("Put all settings back to their defaults, too"), self)
-        asked = PlainLabel(tr("Type “{word}” to go on:", word=self._word), self)
-        asked.setProperty("kind", "label")
+        asked = PlainLabel(tr("Type “{word}” to go on:", word=self._word), self, kind="label")
         self.field = QLineEdit(self)
         self.field.setAccessibleName(tr("Type “{word}” to go on:", word=self._word))
         self.field.textChanged.connect(self._typed)
         asked.setBuddy(self.field)
-        self.cancel_button = QPushButton(tr("Cancel"), self)
-        self.cancel_button.setDefault(True)
-        self.cancel_button.clicked.connect(self.reject)
-        self.erase_button = QPushButton(tr("Erase everything"), self)
-        self.erase_button.setProperty("kind", "danger")
-        self.erase_button.setAutoDefault(False)
+        self.cancel_button = push_button(tr("Cancel"), self, self.reject, default=True)
+        self.erase_button = push_button(
+            tr("Erase everything"), self, self._erase, kind="danger", default=False
+        )
         self.erase_button.setEnabled(False)
-        self.erase_button.clicked.connect(self._erase)
         self.field.returnPressed.connect(self._erase)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addStretch()
-        buttons.addWidget(self.cancel_button)
-        buttons.addWidget(self.erase_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(_SIDE_PX, 18, _SIDE_PX, 16)
-        column.setSpacing(10)
-        column.addLayout(head)
+        buttons = filled(QHBoxLayout(), STRETCH, self.cancel_button, self.erase_button, spacing=8)
+        column = filled(QVBoxLayout(self), head, margins=(_SIDE_PX, 18, _SIDE_PX, 16), spacing=10)
         for text in self._texts:
             column.addWidget(text)
         column.addWidget(self.with_settings)
@@ -104,9 +90,7 @@ class EraseDialog(RingedDialog):
             text.setMinimumHeight(text.heightForWidth(self.width() - 2 * _SIDE_PX))
 
     def _text(self, sentence: str) -> QLabel:
-        label = PlainLabel(sentence, self)
-        label.setProperty("kind", "sub")
-        label.setWordWrap(True)
+        label = PlainLabel(sentence, self, kind="sub", wrap=True)
         return label
 
     @Slot()

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
+from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
@@ -36,20 +37,14 @@ class FindBar(QFrame):
         )
         self.field.textEdited.connect(self.typed)
         self.field.installEventFilter(self)
-        self._said = PlainLabel(self)
-        self._said.setProperty("kind", "meter")
+        self._said = PlainLabel(self, kind="meter")
         self.previous_button = self._button("chevron-up", tr("Previous place"))
         self.previous_button.clicked.connect(self.previous_requested)
         self.next_button = self._button("chevron-down", tr("Next place"))
         self.next_button.clicked.connect(self.next_requested)
         self._close = self._button("x", tr("Close"))
         self._close.clicked.connect(self.left)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 7, 12, 7)
-        row.setSpacing(4)
-        row.addWidget(self.field, 1)
-        row.addSpacing(8)
-        row.addWidget(self._said)
+        row = filled(QHBoxLayout(self), (self.field, 1), 8, self._said, margins=(16, 7, 12, 7), spacing=4)
         row.addStretch(0)
         row.addSpacing(4)
         row.addWidget(self.previous_button)

@@ -29,11 +29,22 @@ class PlainLabel(QLabel):
     Args:
         text: The text; or the parent, of a label that has none yet.
         parent: The parent, behind a text.
+        kind: Its look, by the name that the style sheet has for it.
+        wrap: True if it may take several lines.
     """
 
-    def __init__(self, text: str | QWidget | None = None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        text: str | QWidget | None = None,
+        parent: QWidget | None = None,
+        kind: str = "",
+        wrap: bool = False,
+    ) -> None:
         super().__init__(text if isinstance(text, QWidget) else parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(wrap)
+        if kind:
+            self.setProperty("kind", kind)
         if isinstance(text, str):
             self.setText(text)
 

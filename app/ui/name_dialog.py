@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
@@ -40,32 +42,17 @@ class NameDialog(RingedDialog):
         self._then = then
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
-        label = PlainLabel(title, self)
-        label.setProperty("kind", "label")
+        label = PlainLabel(title, self, kind="label")
         self.field = QLineEdit(name, self)
         self.field.setAccessibleName(title)
         self.field.setMaxLength(_LONGEST)
         self.field.selectAll()
         self.field.textChanged.connect(self._changed)
         label.setBuddy(self.field)
-        self.accept_button = QPushButton(button, self)
-        self.accept_button.setProperty("kind", "primary")
-        self.accept_button.setDefault(True)
-        self.accept_button.clicked.connect(self.accept)
-        cancel = QPushButton(tr("Cancel"), self)
-        cancel.clicked.connect(self.reject)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addStretch()
-        buttons.addWidget(cancel)
-        buttons.addWidget(self.accept_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 18, 20, 16)
-        column.setSpacing(8)
-        column.addWidget(label)
-        column.addWidget(self.field)
-        column.addSpacing(8)
-        column.addLayout(buttons)
+        self.accept_button = push_button(button, self, self.accept, kind="primary", default=True)
+        cancel = push_button(tr("Cancel"), self, self.reject)
+        buttons = filled(QHBoxLayout(), STRETCH, cancel, self.accept_button, spacing=8)
+        filled(QVBoxLayout(self), label, self.field, 8, buttons, margins=(20, 18, 20, 16), spacing=8)
         self.setFixedWidth(min(theme.type.px(_WIDTH_PX), max(280, parent.window().width() - 40)))
         self._changed()
         self.accepted.connect(self._tell)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
+from app.ui.boxes import STRETCH, filled
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
@@ -39,16 +40,10 @@ class PlacePage(QWidget):
         self.sidebar_button.setToolTip(tr("Show or hide the chats (Ctrl+B)"))
         self.sidebar_button.setAccessibleName(tr("Show or hide the chats (Ctrl+B)"))
         self.sidebar_button.clicked.connect(self.sidebar_toggled)
-        self.title = PlainLabel(title, self)
-        self.title.setProperty("kind", "page-title")
+        self.title = PlainLabel(title, self, kind="page-title")
         self.head = QHBoxLayout()
         self.head.setSpacing(8)
-        self._line = QHBoxLayout()
-        self._line.setSpacing(8)
-        self._line.addWidget(self.sidebar_button)
-        self._line.addWidget(self.title)
-        self._line.addStretch(1)
-        self._line.addLayout(self.head)
+        self._line = filled(QHBoxLayout(), self.sidebar_button, self.title, STRETCH, self.head, spacing=8)
         content = QWidget()
         content.setProperty("kind", "column")
         self.column = QVBoxLayout(content)
@@ -60,11 +55,7 @@ class PlacePage(QWidget):
         self.area.setWidget(content)
         self.area.setAccessibleName(title)
         self.area.verticalScrollBar().rangeChanged.connect(self._fit)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
-        whole.addLayout(self._line)
-        whole.addWidget(self.area, 1)
+        filled(QVBoxLayout(self), self._line, (self.area, 1), margins=0, spacing=0)
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
 
+from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
 
 _GAP_PX = 10
@@ -15,16 +16,10 @@ class SectionHead(QWidget):
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title = PlainLabel(title, self)
-        self._title.setProperty("kind", "section")
-        self.words = PlainLabel(self)
-        self.words.setProperty("kind", "sub")
+        self._title = PlainLabel(title, self, kind="section")
+        self.words = PlainLabel(self, kind="sub")
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(_GAP_PX)
-        self._row.addWidget(self._title)
-        self._row.addWidget(self.words, 1)
+        self._row = filled(QHBoxLayout(self), *(self._title, (self.words, 1)), margins=0, spacing=_GAP_PX)
         self.words.hide()
 
     def say(self, words: str) -> None:

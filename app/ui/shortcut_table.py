@@ -11,12 +11,13 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.commands import CommandGroup, Commands
 from app.ui.field_keys import FIELD_KEYS
 from app.ui.inert_text import PlainLabel
@@ -83,18 +84,9 @@ class ShortcutTable(RingedDialog):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(rows)
         self._scroll.setAccessibleName(tr("Keyboard shortcuts"))
-        close = QPushButton(tr("Close"), self)
-        close.setDefault(True)
-        close.clicked.connect(self.accept)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(_SIDE_PX, 12, _SIDE_PX, 14)
-        foot.addStretch()
-        foot.addWidget(close)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 12, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._scroll, 1)
-        column.addLayout(foot)
+        close = push_button(tr("Close"), self, self.accept, default=True)
+        foot = filled(QHBoxLayout(), STRETCH, close, margins=(_SIDE_PX, 12, _SIDE_PX, 14))
+        filled(QVBoxLayout(self), (self._scroll, 1), foot, margins=(0, 12, 0, 0), spacing=0)
         self.resize(self.sizeHint())
 
     def sizeHint(self) -> QSize:
@@ -106,25 +98,19 @@ class ShortcutTable(RingedDialog):
 
     def _add_section(self, grid: QGridLayout, title: str, rows: list[KeyRow]) -> None:
         at = grid.rowCount()
-        head = PlainLabel(title)
-        head.setProperty("kind", "section")
-        head.setWordWrap(True)
+        head = PlainLabel(title, kind="section", wrap=True)
         head.setContentsMargins(0, _SECTION_GAP_PX if at > 1 else 0, 0, 2)
         grid.addWidget(head, at, 0, 1, 2)
         for number, (done, keys) in enumerate(rows, at + 1):
-            words = PlainLabel(done)
-            words.setWordWrap(True)
+            words = PlainLabel(done, wrap=True)
             words.setAccessibleDescription(", ".join(keys))
             grid.addWidget(words, number, 0)
             grid.addWidget(self._key_caps(keys), number, 1, Qt.AlignmentFlag.AlignRight)
 
     def _key_caps(self, keys: tuple[str, ...]) -> QWidget:
         caps = QWidget()
-        row = QBoxLayout(self._caps_direction, caps)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
+        row = filled(QBoxLayout(self._caps_direction, caps), margins=0, spacing=6)
         for key in keys:
-            cap = PlainLabel(key)
-            cap.setProperty("kind", "key")
+            cap = PlainLabel(key, kind="key")
             row.addWidget(cap, 0, Qt.AlignmentFlag.AlignRight)
         return caps

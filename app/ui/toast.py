@@ -18,6 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui.announcements import announce
+from app.ui.boxes import filled
+from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme, animation_ms
@@ -46,23 +48,17 @@ class Toast(QFrame):
         self._on_details: Callable[[], object] | None = None
         self._said: tuple[Any, ...] = ()  # the arguments of `say`
         self._covered: list[tuple[Any, ...]] = []  # of trouble that others stand before
-        self._title = PlainLabel(self)
-        self._title.setProperty("kind", "strong")
-        self._title.setWordWrap(True)
+        self._title = PlainLabel(self, kind="strong", wrap=True)
         self._title.hide()
-        self._label = PlainLabel(self)
-        self._label.setWordWrap(True)
-        self._action = QPushButton(self)
-        self._action.clicked.connect(self._act)
+        self._label = PlainLabel(self, wrap=True)
+        self._action = push_button("", self, self._act)
         self._close = QToolButton(self)
         self._close.setIcon(themed_icon(theme, "x"))
         scale_icon(theme, self._close, 16, 28)
         self._close.setAccessibleName(tr("Close notice"))
         self._close.setToolTip(tr("Close"))
         self._close.clicked.connect(self.dismiss)
-        self._details = QPushButton(tr("Show details"), self)
-        self._details.setProperty("kind", "link")
-        self._details.clicked.connect(self._show_details)
+        self._details = push_button(tr("Show details"), self, self._show_details, kind="link")
         self._details.hide()
         self._below = QBoxLayout(
             QBoxLayout.Direction.LeftToRight
@@ -70,14 +66,10 @@ class Toast(QFrame):
         self._below.setSpacing(4)
         self._below.addWidget(self._details, 0, Qt.AlignmentFlag.AlignLeft)
         self._below.addStretch(1)
-        self._words = QVBoxLayout()
-        self._words.setSpacing(4)
-        self._words.addWidget(self._title)
+        self._words = filled(QVBoxLayout(), self._title, spacing=4)
         self._words.addWidget(self._label, 1)  # a single line stands in the middle
         self._words.addLayout(self._below)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(16, 10, 8, 10)
-        self._row.setSpacing(12)
+        self._row = filled(QHBoxLayout(self), margins=(16, 10, 8, 10), spacing=12)
         self._sign = PlainLabel(self)
         self._sign.hide()
         self._row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)

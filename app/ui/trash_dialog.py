@@ -12,12 +12,13 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app.chat.library import TRASH_DAYS
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
@@ -39,10 +40,11 @@ class TrashDialog(RingedDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Trash"))
         told = PlainLabel(
-            tr("Deleted chats stay here for {days} days, then they are erased.", days=TRASH_DAYS), self
+            tr("Deleted chats stay here for {days} days, then they are erased.", days=TRASH_DAYS),
+            self,
+            kind="sub",
+            wrap=True,
         )
-        told.setProperty("kind", "sub")
-        told.setWordWrap(True)
         self.list = QListWidget(self)
         self.list.setProperty("kind", "pages")
         self.list.setFrameShape(QFrame.Shape.NoFrame)
@@ -52,32 +54,18 @@ class TrashDialog(RingedDialog):
         self.list.setAccessibleName(tr("Deleted chats"))
         self.list.itemSelectionChanged.connect(self._enable)
         self.list.itemActivated.connect(self._bring_back)
-        self._empty = PlainLabel(tr("The trash is empty."), self)
-        self._empty.setProperty("kind", "sub")
+        self._empty = PlainLabel(tr("The trash is empty."), self, kind="sub")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.erase_button = QPushButton(tr("Erase for good"), self)
-        self.erase_button.setProperty("kind", "danger")
-        self.erase_button.setAutoDefault(False)
-        self.erase_button.clicked.connect(self._erase)
-        self.back_button = QPushButton(tr("Bring back"), self)
-        self.back_button.setProperty("kind", "primary")
-        self.back_button.setDefault(True)
-        self.back_button.clicked.connect(self._bring_back)
-        close = QPushButton(tr("Close"), self)
-        close.clicked.connect(self.reject)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(self.erase_button)
-        buttons.addStretch(1)
-        buttons.addWidget(close)
-        buttons.addWidget(self.back_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 16, 20, 16)
-        column.setSpacing(12)
-        column.addWidget(told)
-        column.addWidget(self.list, 1)
-        column.addWidget(self._empty, 1)
-        column.addLayout(buttons)
+        self.erase_button = push_button(tr("Erase for good"), self, self._erase, kind="danger", default=False)
+        self.back_button = push_button(tr("Bring back"), self, self._bring_back, kind="primary", default=True)
+        close = push_button(tr("Close"), self, self.reject)
+        buttons = filled(QHBoxLayout(), self.erase_button, STRETCH, close, self.back_button, spacing=8)
+        filled(
+            QVBoxLayout(self),
+            *(told, (self.list, 1), (self._empty, 1), buttons),
+            margins=(20, 16, 20, 16),
+            spacing=12,
+        )
         workspace.shelf.changed.connect(self._show)
         self._show()
         self.resize(_SIZE.boundedTo(parent.window().size() - QSize(40, 40)))

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
-    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -25,6 +24,8 @@ from app.chat.sampling_in_force import ADVISED, sampling_in_force
 from app.settings.control import Number
 from app.settings.settings import Settings
 from app.ui import figures
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.chat_settings.mode_field import ModeField
 from app.ui.chat_settings.preset_row import PresetRow
 from app.ui.chat_settings.thinking_field import ThinkingField
@@ -70,18 +71,14 @@ class ChatSettingsDialog(RingedDialog):
         self.setWindowTitle(tr("Chat settings"))
         page = QWidget()
         page.setProperty("kind", "column")
-        self._column = QVBoxLayout(page)
-        self._column.setContentsMargins(_SIDE_PX, 6, _SIDE_PX, 8)
-        self._column.setSpacing(14)
+        self._column = filled(QVBoxLayout(page), margins=(_SIDE_PX, 6, _SIDE_PX, 8), spacing=14)
         settings = workspace.settings.of_model(workspace.settings.model)
         about = (
             tr("For “{title}” alone. What is left open is as in Settings.", title=title)
             if title
             else tr("For the new chat alone. What is left open is as in Settings.")
         )
-        lead = PlainLabel(about, page)
-        lead.setProperty("kind", "sub")
-        lead.setWordWrap(True)
+        lead = PlainLabel(about, page, kind="sub", wrap=True)
         self._helps.append(lead)
         self.presets = PresetRow(theme, workspace, self.options, page)
         self.presets.chosen.connect(self._show)
@@ -107,10 +104,7 @@ class ChatSettingsDialog(RingedDialog):
         self._column.addWidget(lead)
         self._column.addWidget(self.presets)
         self._column.addWidget(self._line(page))
-        prompt = QVBoxLayout()
-        prompt.setSpacing(6)
-        prompt.addWidget(self.own_prompt)
-        prompt.addWidget(self.prompt)
+        prompt = filled(QVBoxLayout(), self.own_prompt, self.prompt, spacing=6)
         self._column.addLayout(prompt)
         self._add(
             page,
@@ -155,27 +149,17 @@ class ChatSettingsDialog(RingedDialog):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(page)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
-        self.reset_button = QPushButton(tr(_AS_IN_SETTINGS), self)
+        self.reset_button = push_button(tr(_AS_IN_SETTINGS), self, self._reset)
         self.reset_button.setToolTip(tr("Take away all that this chat sets for itself"))
-        self.reset_button.clicked.connect(self._reset)
-        self.cancel_button = QPushButton(tr("Cancel"), self)
-        self.cancel_button.clicked.connect(self.reject)
-        self.apply_button = QPushButton(tr("Apply"), self)
-        self.apply_button.setProperty("kind", "primary")
-        self.apply_button.setDefault(True)
-        self.apply_button.clicked.connect(self._apply)
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(_SIDE_PX, 12, _SIDE_PX, 14)
-        buttons.setSpacing(8)
-        buttons.addWidget(self.reset_button)
-        buttons.addStretch()
-        buttons.addWidget(self.cancel_button)
-        buttons.addWidget(self.apply_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 12, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(scroll, 1)
-        column.addLayout(buttons)
+        self.cancel_button = push_button(tr("Cancel"), self, self.reject)
+        self.apply_button = push_button(tr("Apply"), self, self._apply, kind="primary", default=True)
+        buttons = filled(
+            QHBoxLayout(),
+            *(self.reset_button, STRETCH, self.cancel_button, self.apply_button),
+            margins=(_SIDE_PX, 12, _SIDE_PX, 14),
+            spacing=8,
+        )
+        filled(QVBoxLayout(self), (scroll, 1), buttons, margins=(0, 12, 0, 0), spacing=0)
         self._show(options)
         self.presets.show_like(options)
         self.resize(self.sizeHint())
@@ -216,23 +200,14 @@ class ChatSettingsDialog(RingedDialog):
             words.setFixedHeight(words.heightForWidth(room if words is self._helps[0] else beside))
 
     def _add(self, page: QWidget, title: str, help_text: str, field: QWidget) -> None:
-        label = PlainLabel(title, page)
-        label.setProperty("kind", "label")
+        label = PlainLabel(title, page, kind="label")
         label.setBuddy(field)
-        told = PlainLabel(help_text, page)
-        told.setProperty("kind", "small")
-        told.setWordWrap(True)
+        told = PlainLabel(help_text, page, kind="small", wrap=True)
         self._helps.append(told)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(label)
-        words.addWidget(told)
+        words = filled(QVBoxLayout(), label, told, spacing=2)
         field.setFixedWidth(self._theme.type.px(_FIELD_PX))
         field.setAccessibleDescription(help_text)
-        row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        row.setSpacing(8)
-        row.addLayout(words, 1)
-        row.addWidget(field, 0, Qt.AlignmentFlag.AlignVCenter)
+        row = filled(QHBoxLayout(), *((words, 1), (field, 0, Qt.AlignmentFlag.AlignVCenter)), spacing=8)
         self._rows.append(row)
         self._column.addLayout(row)
 

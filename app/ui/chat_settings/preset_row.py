@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, Signal, Slot
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app.chat.conversation_options import ConversationOptions, Preset
+from app.ui.boxes import filled
 from app.ui.chat_settings.mode_field import LETTERS
 from app.ui.inert_text import PlainLabel
 from app.ui.list_box import ListBox
@@ -41,8 +42,7 @@ class PresetRow(QWidget):
         self._theme = theme
         self._workspace = workspace
         self._options = options
-        label = PlainLabel(tr("Preset"), self)
-        label.setProperty("kind", "label")
+        label = PlainLabel(tr("Preset"), self, kind="label")
         self.names = ListBox(theme, self, LETTERS)
         self.names.setAccessibleName(tr("Preset"))
         label.setBuddy(self.names)
@@ -55,19 +55,9 @@ class PresetRow(QWidget):
         self.more_button.clicked.connect(self._open_menu)
         self.for_new_chats = TickBox(theme, tr("New chats start with this preset"), self)
         self.for_new_chats.toggled.connect(self._give_to_new_chats)
-        field = QHBoxLayout()
-        field.setSpacing(4)
-        field.addWidget(self.names, 1)
-        field.addWidget(self.more_button)
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._row.setSpacing(12)
-        self._row.addWidget(label)
-        self._row.addLayout(field, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(self._row)
-        column.addWidget(self.for_new_chats)
+        field = filled(QHBoxLayout(), (self.names, 1), self.more_button, spacing=4)
+        self._row = filled(QHBoxLayout(), label, (field, 1), spacing=12)
+        filled(QVBoxLayout(self), self._row, self.for_new_chats, margins=0, spacing=8)
         workspace.shelf.presets_changed.connect(self._fill)
         self._fill()
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QTextEdit, QVBoxLayout, QWidget
 
 from app.chat.choices import Choice
 from app.chat.comparison import Trial
+from app.ui.boxes import filled
 from app.ui.chat_settings.mode_field import ModeField
 from app.ui.comparison.wording import state_words
 from app.ui.inert_text import InertDocument, PlainLabel
@@ -33,19 +34,9 @@ class TrialColumn(QWidget):
         self.text.setAcceptRichText(False)
         self.text.setAccessibleName(name)
         self.text.setMinimumHeight(theme.type.px(72))
-        self.figures = PlainLabel(card)
-        self.figures.setProperty("kind", "meter")
-        self.figures.setWordWrap(True)
-        inside = QVBoxLayout(card)
-        inside.setContentsMargins(8, 6, 8, 8)
-        inside.setSpacing(4)
-        inside.addWidget(self.text, 1)
-        inside.addWidget(self.figures)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.mode)
-        column.addWidget(card, 1)
+        self.figures = PlainLabel(card, kind="meter", wrap=True)
+        filled(QVBoxLayout(card), (self.text, 1), self.figures, margins=(8, 6, 8, 8), spacing=4)
+        filled(QVBoxLayout(self), self.mode, (card, 1), margins=0, spacing=8)
         theme.changed.connect(self._restyle)
         self._restyle()
 

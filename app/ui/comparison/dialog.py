@@ -12,12 +12,13 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QPlainTextEdit,
-    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.comparison.column import TrialColumn
 from app.ui.comparison.wording import agreement_words, as_text
 from app.ui.inert_text import PlainLabel
@@ -62,8 +63,7 @@ class ComparisonDialog(RingedDialog):
         self._before = before
         self._attachments = prompt.attachments
         self.setWindowTitle(tr("Compare two modes"))
-        label = PlainLabel(tr("Prompt"), self)
-        label.setProperty("kind", "label")
+        label = PlainLabel(tr("Prompt"), self, kind="label")
         self.prompt = QPlainTextEdit(prompt.content, self)
         self.prompt.setProperty("kind", "field")
         self.prompt.setAccessibleName(tr("Prompt"))
@@ -72,9 +72,9 @@ class ComparisonDialog(RingedDialog):
         self.prompt.setFixedHeight(theme.type.px(18) * 3 + 14)
         label.setBuddy(self.prompt)
         turns = sum(turn.role != "system" for turn in before or ())
-        self.context = PlainLabel(tr("After the %n message(s) before it in the chat.", n=turns), self)
-        self.context.setProperty("kind", "small")
-        self.context.setWordWrap(True)
+        self.context = PlainLabel(
+            tr("After the %n message(s) before it in the chat.", n=turns), self, kind="small", wrap=True
+        )
         self.context.setVisible(turns > 0)
         modes = workspace.modes()
         own = workspace.mode()
@@ -82,42 +82,34 @@ class ComparisonDialog(RingedDialog):
             TrialColumn(theme, tr("First mode"), modes, "plain", self),
             TrialColumn(theme, tr("Second mode"), modes, own if own != "plain" else "lookup", self),
         )
-        self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._pair = QHBoxLayout()
         self._pair.setSpacing(12)
         for trial in self.columns:
             self._pair.addWidget(trial, 1)
         self._make_verdict()
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(label)
-        head.addStretch(1)
+        head = filled(QHBoxLayout(), label, STRETCH, spacing=8)
         self._make_limit(head)
         page = QWidget()
         page.setProperty("kind", "column")
-        inside = QVBoxLayout(page)
-        inside.setContentsMargins(_SIDE_PX, 2, _SIDE_PX, 2)
-        inside.setSpacing(8)
-        inside.addLayout(head)
-        inside.addWidget(self.prompt)
-        inside.addWidget(self.context)
-        inside.addSpacing(4)
-        inside.addLayout(self._pair, 1)
+        filled(
+            QVBoxLayout(page),
+            *(head, self.prompt, self.context, 4, (self._pair, 1)),
+            margins=(_SIDE_PX, 2, _SIDE_PX, 2),
+            spacing=8,
+        )
         scroll = QScrollArea(self)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(page)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
-        foot = QVBoxLayout()
-        foot.setContentsMargins(_SIDE_PX, 8, _SIDE_PX, 14)
-        foot.setSpacing(12)
-        foot.addWidget(self._verdict)
-        foot.addLayout(self._make_buttons())
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 14, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(scroll, 1)
-        column.addLayout(foot)
+        foot = filled(
+            QVBoxLayout(),
+            *(self._verdict, self._make_buttons()),
+            margins=(_SIDE_PX, 8, _SIDE_PX, 14),
+            spacing=12,
+        )
+        filled(QVBoxLayout(self), (scroll, 1), foot, margins=(0, 14, 0, 0), spacing=0)
         workspace.comparison.changed.connect(self._show)
         self.finished.connect(self._forget)
         self._show()
@@ -143,18 +135,11 @@ class ComparisonDialog(RingedDialog):
         self._verdict = QFrame(self)
         self._icon = PlainLabel(self._verdict)
         self._icon.setFixedSize(_ICON_PX, _ICON_PX)
-        self._sentence = PlainLabel(self._verdict)
-        self._sentence.setProperty("kind", "strong")
-        self._sentence.setWordWrap(True)
-        row = QHBoxLayout(self._verdict)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(self._icon)
-        row.addWidget(self._sentence, 1)
+        self._sentence = PlainLabel(self._verdict, kind="strong", wrap=True)
+        filled(QHBoxLayout(self._verdict), self._icon, (self._sentence, 1), margins=0, spacing=8)
 
     def _make_limit(self, head: QHBoxLayout) -> None:
-        self._limit_label = PlainLabel(tr("Longest reply"), self)
-        self._limit_label.setProperty("kind", "sub")
+        self._limit_label = PlainLabel(tr("Longest reply"), self, kind="sub")
         self.limit = QDoubleSpinBox(self)
         self.limit.setDecimals(0)
         self.limit.lineEdit().setTextMargins(6, 0, 6, 0)  # a style sheet's padding does not reach it
@@ -167,20 +152,10 @@ class ComparisonDialog(RingedDialog):
         head.addWidget(self.limit)
 
     def _make_buttons(self) -> QHBoxLayout:
-        self.copy_button = QPushButton(tr("Copy as text"), self)
-        self.copy_button.clicked.connect(self._copy)
-        self.close_button = QPushButton(tr("Close"), self)
-        self.close_button.clicked.connect(self.reject)
-        self.run_button = QPushButton(self)
-        self.run_button.setProperty("kind", "primary")
-        self.run_button.setDefault(True)
-        self.run_button.clicked.connect(self._run)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addStretch(1)
-        row.addWidget(self.copy_button)
-        row.addWidget(self.close_button)
-        row.addWidget(self.run_button)
+        self.copy_button = push_button(tr("Copy as text"), self, self._copy)
+        self.close_button = push_button(tr("Close"), self, self.reject)
+        self.run_button = push_button("", self, self._run, kind="primary", default=True)
+        row = filled(QHBoxLayout(), STRETCH, self.copy_button, self.close_button, self.run_button, spacing=8)
         return row
 
     @Slot()

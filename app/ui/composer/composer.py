@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
+from app.ui.boxes import STRETCH, filled
 from app.ui.composer.attachment_row import AttachmentRow
 from app.ui.composer.context_meter import ContextMeter
 from app.ui.composer.mode_button import ModeButton
@@ -48,21 +49,13 @@ class Composer(QWidget):
         self.attachments.changed.connect(self._enable)
         self.attach_button.clicked.connect(self.attach_requested)
         self.send_button.clicked.connect(self._clicked)
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(16)
-        row.addWidget(self.attach_button)
-        row.addSpacing(-10)
-        row.addWidget(self.mode_button)
-        row.addStretch()
-        row.addWidget(self.meter)
-        row.addWidget(self.send_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 11, 10, 9)
-        column.setSpacing(6)
-        column.addWidget(self.attachments)
-        column.addWidget(self.prompt)
-        column.addLayout(row)
+        row = filled(
+            QHBoxLayout(),
+            *(self.attach_button, -10, self.mode_button, STRETCH, self.meter, self.send_button),
+            margins=0,
+            spacing=16,
+        )
+        filled(QVBoxLayout(self), self.attachments, self.prompt, row, margins=(10, 11, 10, 9), spacing=6)
         self._enable()
 
     @property

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.ui import figures
+from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
 from app.ui.share_bar import ShareBar
 from app.ui.theme.theme import Theme
@@ -25,14 +26,14 @@ class ContextMeter(QWidget):
         self._narrow = False
         self._bar = ShareBar(theme, tr("Context in use"), self)
         self._bar.setFixedSize(*_BAR_PX)
-        self._words = PlainLabel(self)
-        self._words.setProperty("kind", "meter")
+        self._words = PlainLabel(self, kind="meter")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(self._bar, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self._words)
+        filled(
+            QHBoxLayout(self),
+            *((self._bar, 0, Qt.AlignmentFlag.AlignVCenter), self._words),
+            margins=0,
+            spacing=8,
+        )
         self.hide()
 
     @property

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QLocale, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QAction, QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QLineEdit, QPushButton
+from PySide6.QtWidgets import QLineEdit
 
 from app.help.article import Article
 from app.help.library import HelpLibrary
+from app.ui.buttons import push_button
 from app.ui.help.article_text import ARTICLE, ArticleText, article_link
 from app.ui.help.contents import Contents
 from app.ui.inert_text import PlainLabel
@@ -49,21 +50,17 @@ class HelpPage(PlacePage):
         )
         self.search.textEdited.connect(self._searched)
         self.search.returnPressed.connect(self._open_best)
-        self.back = QPushButton(tr("All articles"), self)
-        self.back.setProperty("kind", "link")
+        self.back = push_button(tr("All articles"), self, self.show_contents, kind="link")
         self.back.setIcon(themed_icon(theme, "chevron-left", "acc"))
-        self.back.clicked.connect(self.show_contents)
-        self._heading = PlainLabel(self)
-        self._heading.setProperty("kind", "display")
-        self._heading.setWordWrap(True)
+        self._heading = PlainLabel(self, kind="display", wrap=True)
         self.body = ProseBlock(theme, "", parent=self)
         self.body.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.contents = Contents(theme, library, self)
         self.contents.link_activated.connect(self._follow)
         self.body.link_activated.connect(self._follow)
-        self._in_english = PlainLabel(tr("The articles of the help are in English for now."), self)
-        self._in_english.setProperty("kind", "sub")
-        self._in_english.setWordWrap(True)
+        self._in_english = PlainLabel(
+            tr("The articles of the help are in English for now."), self, kind="sub", wrap=True
+        )
         self._in_english.setVisible(QLocale().language() != QLocale.Language.English)
         for part in (self.search, self._in_english, self._heading, self.contents, self.body):
             self.column.addWidget(part)

@@ -28,9 +28,7 @@ class FactTable(QWidget):
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnStretch(1, 1)
         self._lines: list[tuple[QLabel, QLabel]] = []
-        self._reason = PlainLabel(self)
-        self._reason.setProperty("kind", "meter")
-        self._reason.setWordWrap(True)
+        self._reason = PlainLabel(self, kind="meter", wrap=True)
         self._grid.addWidget(self._reason, _BELOW_ALL, 0, 1, 2)
         self.facts: tuple[Fact, ...] = ()
 
@@ -60,10 +58,7 @@ class FactTable(QWidget):
         self.setAccessibleDescription(reason)
 
     def _add_line(self) -> None:
-        name, value = PlainLabel(self), PlainLabel(self)
-        name.setProperty("kind", "small")
-        value.setProperty("kind", "meter")
-        value.setWordWrap(True)
+        name, value = PlainLabel(self, kind="small"), PlainLabel(self, kind="meter", wrap=True)
         value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
         row = len(self._lines)
         self._grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)

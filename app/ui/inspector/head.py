@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
 
+from app.ui.boxes import STRETCH, filled
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
@@ -23,33 +24,25 @@ class Head(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.title = PlainLabel(tr("Inspector"), self)
-        self.title.setProperty("kind", "title")
+        self.title = PlainLabel(tr("Inspector"), self, kind="title")
         self._chip = QFrame(self)
         self._chip.setProperty("kind", "chip")
         self._icon = PlainLabel(self._chip)
         self._mode = PlainLabel(self._chip)
-        inside = QHBoxLayout(self._chip)
-        inside.setContentsMargins(6, 3, 8, 3)
-        inside.setSpacing(4)
-        inside.addWidget(self._icon)
-        inside.addWidget(self._mode)
-        self._compared = PlainLabel(self)
-        self._compared.setProperty("kind", "small")
+        filled(QHBoxLayout(self._chip), self._icon, self._mode, margins=(6, 3, 8, 3), spacing=4)
+        self._compared = PlainLabel(self, kind="small")
         self.close_button = QToolButton(self)
         self.close_button.setIcon(themed_icon(theme, "x"))
         scale_icon(theme, self.close_button, 16, _CLOSE_PX)
         self.close_button.setAccessibleName(tr("Close the inspector"))
         self.close_button.setToolTip(tr("Close the inspector (F12)"))
         self.close_button.clicked.connect(self.close_requested)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 8, 8, 6)
-        row.setSpacing(9)
-        row.addWidget(self.title)
-        row.addWidget(self._chip)
-        row.addStretch(1)
-        row.addWidget(self._compared)
-        row.addWidget(self.close_button)
+        filled(
+            QHBoxLayout(self),
+            *(self.title, self._chip, STRETCH, self._compared, self.close_button),
+            margins=(16, 8, 8, 6),
+            spacing=9,
+        )
         self.set_mode("", "")
         self.restyle()
 

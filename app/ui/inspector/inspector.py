@@ -14,6 +14,7 @@ from app.chat.modes import mode_title
 from app.chat.plan_rows import PlanRow
 from app.chat.reply_trace import Origin, ReplyTrace, origin_in
 from app.ui import figures
+from app.ui.boxes import filled
 from app.ui.inspector.acceptance_plot import AcceptancePlot
 from app.ui.inspector.draft_tree import DraftTree
 from app.ui.inspector.facts import FactTable, reply_facts
@@ -172,9 +173,7 @@ class Inspector(QWidget):
 
     def _build(self) -> None:
         column = QWidget()
-        rows = QVBoxLayout(column)
-        rows.setContentsMargins(_MARGIN_PX, 2, _MARGIN_PX, 8)
-        rows.setSpacing(0)
+        rows = filled(QVBoxLayout(column), margins=(_MARGIN_PX, 2, _MARGIN_PX, 8), spacing=0)
         for pair in ((self.speed, self.accepted), (self.memory, self.disk)):
             row = QHBoxLayout()
             row.setSpacing(_MARGIN_PX)
@@ -194,11 +193,7 @@ class Inspector(QWidget):
         self.scroller.setWidgetResizable(True)
         self.scroller.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.scroller.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(1, 0, 0, 0)
-        whole.setSpacing(0)
-        whole.addWidget(self.head)
-        whole.addWidget(self.scroller, 1)
+        filled(QVBoxLayout(self), self.head, (self.scroller, 1), margins=(1, 0, 0, 0), spacing=0)
 
     def _trace(self) -> ReplyTrace:
         return self._inspection.trace(self._message)

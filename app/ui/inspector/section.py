@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
+from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.theme import Theme
 
@@ -35,17 +36,13 @@ class InspectorSection(QWidget):
         self._theme = theme
         self._rule = rule
         self._below = False
-        self.title = PlainLabel(title, self)
-        self.title.setProperty("kind", "strong")
-        self._words = PlainLabel(self)
-        self._words.setProperty("kind", "small")
+        self.title = PlainLabel(title, self, kind="strong")
+        self._words = PlainLabel(self, kind="small")
         for label in (self.title, self._words):
             label.setMinimumWidth(1)  # else large text would widen the panel's contents
         self._detail = detail or self._words
         self._words.setVisible(detail is None)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 7 if rule else 0, 0, 7)
-        column.setSpacing(4)
+        column = filled(QVBoxLayout(self), margins=(0, 7 if rule else 0, 0, 7), spacing=4)
         self._head = QGridLayout()
         column.addLayout(self._head)  # before it is filled, or PySide keeps the items of what moves in it
         self._head.setContentsMargins(0, 0, 0, 0)

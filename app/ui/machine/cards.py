@@ -6,6 +6,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from app.ui.boxes import STRETCH, filled
 from app.ui.inert_text import PlainLabel
 from app.ui.machine.words import CardWords
 from app.ui.theme.icons import tinted_pixmap
@@ -41,26 +42,15 @@ class Card(QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._icon = IconLabel(theme, "cpu", self)
-        self._name = PlainLabel(self)
-        self._name.setProperty("kind", "sub")
-        self._title = PlainLabel(self)
-        self._title.setProperty("kind", "strong")
-        self._details = PlainLabel(self)
-        self._details.setProperty("kind", "sub")
+        self._name = PlainLabel(self, kind="sub")
+        self._title = PlainLabel(self, kind="strong", wrap=True)
+        self._details = PlainLabel(self, kind="sub", wrap=True)
         for label in (self._title, self._details):
-            label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self._icon)
-        head.addWidget(self._name, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 14)
-        column.setSpacing(4)
-        column.addLayout(head)
-        column.addWidget(self._title)
-        column.addWidget(self._details)
-        column.addStretch(1)
+        head = filled(QHBoxLayout(), self._icon, (self._name, 1), spacing=8)
+        filled(
+            QVBoxLayout(self), head, self._title, self._details, STRETCH, margins=(16, 12, 16, 14), spacing=4
+        )
 
     def set_words(self, words: CardWords) -> None:
         """Show a part."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, SignalInstance, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.chat.gpu_support import GpuSupport
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.figures import size
 from app.ui.inert_text import PlainLabel
 from app.ui.share_bar import ShareBar
@@ -38,28 +40,23 @@ class GpuSection(QFrame):
         super().__init__(parent)
         self.setProperty("kind", "panel")
         self._support = GpuSupport()
-        title = PlainLabel(tr("GPU support"), self)
-        title.setProperty("kind", "section")
+        title = PlainLabel(tr("GPU support"), self, kind="section")
         self._sentence = _words(self, "sub")
         self._facts = _words(self, "label")
         self._progress = _words(self, "label")
         self._line = ShareBar(theme, tr("Fetching GPU support"), self)
         self._notes = _words(self, "small")
-        self.main_button = QPushButton(self)
-        self.main_button.clicked.connect(self._clicked)
-        self.remove_button = QPushButton(self)
-        self.remove_button.clicked.connect(self.remove_requested)
-        self._buttons = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._buttons.setSpacing(_GAP_PX)
-        self._buttons.addWidget(self.main_button)
-        self._buttons.addWidget(self.remove_button)
-        self._buttons.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(_SIDE_PX, 14, _SIDE_PX, _SIDE_PX)
-        column.setSpacing(_GAP_PX)
-        for widget in (title, self._sentence, self._facts, self._progress, self._line, self._notes):
-            column.addWidget(widget)
-        column.addLayout(self._buttons)
+        self.main_button = push_button("", self, self._clicked)
+        self.remove_button = push_button("", self, self.remove_requested)
+        self._buttons = filled(
+            QHBoxLayout(), *(self.main_button, self.remove_button, STRETCH), spacing=_GAP_PX
+        )
+        filled(
+            QVBoxLayout(self),
+            *(title, self._sentence, self._facts, self._progress, self._line, self._notes, self._buttons),
+            margins=(_SIDE_PX, 14, _SIDE_PX, _SIDE_PX),
+            spacing=_GAP_PX,
+        )
         self.set_support(self._support)
 
     @property
@@ -185,8 +182,6 @@ def _looks(support: GpuSupport) -> bool:
 
 
 def _words(parent: QWidget, kind: str) -> QLabel:
-    label = PlainLabel(parent)
-    label.setProperty("kind", kind)
-    label.setWordWrap(True)
+    label = PlainLabel(parent, kind=kind, wrap=True)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest
 from app.chat.modes import mode_title
 from app.ui import figures
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
 from app.ui.machine.bars import Bar, Bars, Legend
 from app.ui.machine.words import progress_words, promise_words, result_words
@@ -33,59 +35,38 @@ class MeasurePanel(QFrame):
         super().__init__(parent)
         self.setProperty("kind", "panel")
         self._running = False
-        title = PlainLabel(tr("Measure every mode"), self)
-        title.setProperty("kind", "section")
-        words = PlainLabel(tr("Runs each usable mode on the same prompts. Speeds in tok/s."), self)
-        words.setProperty("kind", "sub")
-        words.setWordWrap(True)
-        head = QVBoxLayout()
-        head.setSpacing(4)
-        head.addWidget(title)
-        head.addWidget(words)
+        title = PlainLabel(tr("Measure every mode"), self, kind="section")
+        words = PlainLabel(
+            tr("Runs each usable mode on the same prompts. Speeds in tok/s."), self, kind="sub", wrap=True
+        )
+        head = filled(QVBoxLayout(), title, words, spacing=4)
         self.bars = Bars(theme, self)
         self._legend = Legend(theme, self)
         self._result = QFrame(self)
         self._result.setProperty("kind", "result")
-        self._result_title = PlainLabel(self._result)
-        self._result_title.setProperty("kind", "strong")
-        self._result_words = PlainLabel(self._result)
-        for label in (self._result_title, self._result_words):
-            label.setWordWrap(True)
-        box = QVBoxLayout(self._result)
-        box.setContentsMargins(13, 10, 13, 10)
-        box.setSpacing(2)
-        box.addWidget(self._result_title)
-        box.addWidget(self._result_words)
+        self._result_title = PlainLabel(self._result, kind="strong", wrap=True)
+        self._result_words = PlainLabel(self._result, wrap=True)
+        filled(
+            QVBoxLayout(self._result),
+            *(self._result_title, self._result_words),
+            margins=(13, 10, 13, 10),
+            spacing=2,
+        )
         self._progress = QWidget(self)
-        self._done = PlainLabel(self._progress)
-        self._done.setProperty("kind", "label")
-        self._done.setWordWrap(True)
-        self._left = PlainLabel(self._progress)
-        self._left.setProperty("kind", "sub")
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        line.addWidget(self._done, 1)
-        line.addWidget(self._left)
+        self._done = PlainLabel(self._progress, kind="label", wrap=True)
+        self._left = PlainLabel(self._progress, kind="sub")
+        line = filled(QHBoxLayout(), (self._done, 1), self._left, spacing=8)
         self._line = ShareBar(theme, tr("Measuring"), self._progress)
-        rows = QVBoxLayout(self._progress)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(8)
-        rows.addLayout(line)
-        rows.addWidget(self._line)
-        self._promise = PlainLabel(self)
-        self._promise.setProperty("kind", "small")
-        self._promise.setWordWrap(True)
-        self.button = QPushButton(self)
-        self.button.clicked.connect(self._clicked)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 16)
-        column.setSpacing(10)
-        column.addLayout(head)
-        column.addWidget(self.bars)
-        column.addWidget(self._legend)
-        column.addStretch(1)
-        for widget in (self._result, self._progress, self._promise, self.button):
-            column.addWidget(widget)
+        filled(QVBoxLayout(self._progress), line, self._line, margins=0, spacing=8)
+        self._promise = PlainLabel(self, kind="small", wrap=True)
+        self.button = push_button("", self, self._clicked)
+        filled(
+            QVBoxLayout(self),
+            *(head, self.bars, self._legend, STRETCH, self._result, self._progress, self._promise),
+            self.button,
+            margins=(16, 14, 16, 16),
+            spacing=10,
+        )
 
     @property
     def result(self) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton
 
 from app.chat.choices import Choice
+from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
 from app.ui.machine.cards import Cards
 from app.ui.machine.gpu_section import GpuSection
@@ -50,11 +51,8 @@ class MachinePage(PlacePage):
         self._model = ""  # empty is the one chosen for the chat
         self._context: int | None = None
         self._options: LoadOptions | None = None  # whose plan was asked for
-        self._state = PlainLabel(parent=self)
-        self._state_below = PlainLabel(self)
-        for label in (self._state, self._state_below):
-            label.setProperty("kind", "sub")
-        self._state_below.setWordWrap(True)
+        self._state = PlainLabel(parent=self, kind="sub")
+        self._state_below = PlainLabel(self, kind="sub", wrap=True)
         self.again_button = QPushButton(self)
         self.again_button.setIcon(themed_icon(theme, "refresh-cw"))
         self.copy_button = QPushButton(self)
@@ -70,10 +68,7 @@ class MachinePage(PlacePage):
         self.gpu = GpuSection(theme)
         self.gpu.set_support(workspace.gpu_addon.support)
         self._looked = False  # at GPU support, which takes seconds where it was not checked yet
-        self._body = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._body.setSpacing(16)
-        self._body.addWidget(self.plan, 62)
-        self._body.addWidget(self.measure, 38)
+        self._body = filled(QHBoxLayout(), (self.plan, 62), (self.measure, 38), spacing=16)
         self.column.addLayout(self._below)
         self.column.addWidget(self.cards)
         self.column.addLayout(self._body)

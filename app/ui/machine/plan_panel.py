@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.ui.boxes import STRETCH, filled
 from app.ui.inert_text import PlainLabel
 from app.ui.machine.pick_button import PickButton
 from app.ui.machine.plan_table import PlanTable
@@ -31,40 +32,22 @@ class PlanPanel(QFrame):
         super().__init__(parent)
         self._theme = theme
         self.setProperty("kind", "panel")
-        title = PlainLabel(tr("Plan"), self)
-        title.setProperty("kind", "section")
-        subtitle = PlainLabel(tr("Ways to run the model, fastest first"), self)
-        subtitle.setProperty("kind", "sub")
-        subtitle.setWordWrap(True)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(title)
-        words.addWidget(subtitle)
+        title = PlainLabel(tr("Plan"), self, kind="section")
+        subtitle = PlainLabel(tr("Ways to run the model, fastest first"), self, kind="sub", wrap=True)
+        words = filled(QVBoxLayout(), title, subtitle, spacing=2)
         self.model = PickButton(theme, tr("Model to plan"), self)
         self.context = PickButton(theme, tr("Context to plan"), self)
-        self._buttons = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._buttons = QHBoxLayout()
         self._buttons.setSpacing(8)
         # With an alignment, their greatest width is not taken for that of the whole head, nor its height for that.
         self._buttons.addWidget(self.model, 0, Qt.AlignmentFlag.AlignLeft)
         self._buttons.addWidget(self.context, 0, Qt.AlignmentFlag.AlignLeft)
-        self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._head.setContentsMargins(16, 14, 16, 8)
-        self._head.setSpacing(12)
-        self._head.addLayout(words, 1)
-        self._head.addLayout(self._buttons)
+        self._head = filled(QHBoxLayout(), *((words, 1), self._buttons), margins=(16, 14, 16, 8), spacing=12)
         self.table = PlanTable(theme, self)
-        self._notes = PlainLabel(self)
-        self._notes.setProperty("kind", "notes")
-        self._notes.setWordWrap(True)
+        self._notes = PlainLabel(self, kind="notes", wrap=True)
         self._notes.setContentsMargins(13, 9, 13, 11)
         self._notes.setAlignment(Qt.AlignmentFlag.AlignTop)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(1, 1, 1, 1)
-        column.setSpacing(0)
-        column.addLayout(self._head)
-        column.addWidget(self.table)
-        column.addWidget(self._notes)
-        column.addStretch(1)
+        filled(QVBoxLayout(self), self._head, self.table, self._notes, STRETCH, margins=1, spacing=0)
 
     @property
     def notes(self) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.elided_label import ElidedLabel
 from app.ui.flow import Flow
 from app.ui.inert_text import PlainLabel
@@ -78,63 +80,37 @@ class ModelCard(QFrame):
         self._title = ElidedLabel(kind="section", parent=self)
         self._badge = Tag(theme, self)
         self._subtitle = ElidedLabel(kind="small", parent=self)
-        self._about = PlainLabel(self)
-        self._about.setProperty("kind", "sub")
-        self._about.setWordWrap(True)
-        self._speed = PlainLabel(self)
-        self._speed.setProperty("kind", "page-title")
+        self._about = PlainLabel(self, kind="sub", wrap=True)
+        self._speed = PlainLabel(self, kind="page-title")
         self._unit = ElidedLabel(kind="sub", parent=self)
         self._pace = ElidedLabel(kind="label", parent=self)
-        self._fit = PlainLabel(self)
-        self._fit.setProperty("kind", "label")
-        self._memory = PlainLabel(self)
-        self._memory.setProperty("kind", "sub")
+        self._fit = PlainLabel(self, kind="label")
+        self._memory = PlainLabel(self, kind="sub")
         self._bar = ShareBar(theme, tr("Memory it would take"), self)
         self._mode = Tag(theme, self)
         self._draft = Tag(theme, self)
-        self.button = QPushButton(self)
+        self.button = push_button("", self, self._act)
         scale_icon(theme, self.button, 16)
-        self.button.clicked.connect(self._act)
         self.progress = ShareBar(theme, tr("Download"), self)
-        self.trouble = PlainLabel(self)
-        self.trouble.setProperty("kind", "bad")
-        self.trouble.setWordWrap(True)
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self._title, 1)
-        head.addWidget(self._badge)
-        speed = QHBoxLayout()
-        speed.setSpacing(8)
-        speed.addWidget(self._speed, 0, Qt.AlignmentFlag.AlignBaseline)
-        speed.addWidget(self._unit, 1, Qt.AlignmentFlag.AlignBaseline)
-        fit = QHBoxLayout()
-        fit.addWidget(self._fit, 1)
-        fit.addWidget(self._memory)
+        self.trouble = PlainLabel(self, kind="bad", wrap=True)
+        head = filled(QHBoxLayout(), (self._title, 1), self._badge, spacing=8)
+        speed = filled(
+            QHBoxLayout(),
+            (self._speed, 0, Qt.AlignmentFlag.AlignBaseline),
+            (self._unit, 1, Qt.AlignmentFlag.AlignBaseline),
+            spacing=8,
+        )
+        fit = filled(QHBoxLayout(), (self._fit, 1), self._memory)
         tags = Flow(6)
         tags.addWidget(self._mode)
         tags.addWidget(self._draft)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 16)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self._subtitle)
-        column.addSpacing(6)
-        column.addWidget(self._about)
-        column.addSpacing(6)
-        column.addLayout(speed)
-        column.addWidget(self._pace)
-        column.addSpacing(8)
-        column.addLayout(fit)
-        column.addSpacing(6)
-        column.addWidget(self._bar)
-        column.addSpacing(12)
-        column.addLayout(tags)
-        column.addStretch(1)
-        column.addSpacing(14)
-        column.addWidget(self.trouble)
-        column.addSpacing(6)
-        column.addWidget(self.button)
-        column.addWidget(self.progress)
+        filled(
+            QVBoxLayout(self),
+            *(head, self._subtitle, 6, self._about, 6, speed, self._pace, 8, fit, 6, self._bar, 12, tags),
+            *(STRETCH, 14, self.trouble, 6, self.button, self.progress),
+            margins=(16, 14, 16, 16),
+            spacing=0,
+        )
         self.show_content(content)
 
     def show_content(self, content: CardContent) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from app.ui.boxes import filled
 from app.ui.elided_label import ElidedLabel
 from app.ui.inert_text import PlainLabel
 from app.ui.models.ruled_row import RuledRow
@@ -31,9 +32,7 @@ class DownloadRow(RuledRow):
         self._narrow: bool | None = None
         self.name = ElidedLabel(kind="label", parent=self)
         self.bar = ShareBar(theme, tr("Download"), self)
-        self.words = PlainLabel(self)
-        self.words.setWordWrap(True)
-        self.words.setProperty("kind", "sub")
+        self.words = PlainLabel(self, kind="sub", wrap=True)
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.hold = self._button()
         self.cancel = self._button()
@@ -112,9 +111,7 @@ class DownloadList(QFrame):
         self.setProperty("kind", "rows")
         self.setAccessibleName(tr("Downloads"))
         self.rows: dict[str, DownloadRow] = {}
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
+        self._column = filled(QVBoxLayout(self), margins=0, spacing=0)
 
     def show_entries(self, entries: Sequence[DownloadStatus]) -> None:
         """Show these."""

@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QFileDialog, QGridLayout, QPushButton, QVBoxLayout
 
 from app.chat.model_entries import FolderEntry
 from app.ui import figures
+from app.ui.boxes import filled
+from app.ui.buttons import push_button
 from app.ui.elided_label import ElidedLabel
 from app.ui.inert_text import PlainLabel
 from app.ui.models.model_dialog import ModelDialog
@@ -54,16 +56,13 @@ class FoldersDialog(ModelDialog):
         self._shown: tuple[object, ...] = ()
         self.cancel_button.hide()
         self._rows = QWidget(self)
-        self._grid = QVBoxLayout(self._rows)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setSpacing(12)
+        self._grid = filled(QVBoxLayout(self._rows), margins=0, spacing=12)
         self.column.addWidget(self._rows)
         self.bar = ShareBar(theme, tr("Moving the models"), self)
         self.column.addWidget(self.bar)
         self.trouble = self.add_words("", "bad")
         self.trouble.hide()
-        self.add_button = QPushButton(tr("Add a folder..."), self)
-        self.add_button.clicked.connect(self._add)
+        self.add_button = push_button(tr("Add a folder..."), self, self._add)
         self.column.addWidget(self.add_button)
         self.add_words(tr("Models of other programs are used where they are. Nothing there is ever changed."))
         self.column.addStretch(1)
@@ -102,8 +101,7 @@ class FoldersDialog(ModelDialog):
         grid = QGridLayout(row)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(0)
-        title = PlainLabel(_title(entry), row)
-        title.setProperty("kind", "label")
+        title = PlainLabel(_title(entry), row, kind="label")
         place = ElidedLabel(kind="small", parent=row)
         place.setText(tr("Not found: {place}", place=entry.path) if entry.missing else entry.path)
         place.setToolTip(entry.path)
@@ -112,10 +110,8 @@ class FoldersDialog(ModelDialog):
         grid.setColumnStretch(0, 1)
         column = 1
         for name, text, do in self._actions(entry):
-            button = QPushButton(text, row)
-            button.setProperty("kind", "row")
+            button = push_button(text, row, do, kind="row")
             button.setAccessibleName(f"{text} {_title(entry)}")
-            button.clicked.connect(do)
             grid.addWidget(button, 0, column, 2, 1)
             column += 1
             if entry.own:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from app.chat.model_entries import OfferEntry
 from app.ui import figures
+from app.ui.boxes import STRETCH, filled
 from app.ui.inert_text import PlainLabel
 from app.ui.list_box import ListBox
 from app.ui.models.model_dialog import ModelDialog
@@ -136,9 +137,7 @@ class GetDialog(ModelDialog):
         self.page_button.setIcon(themed_icon(self._theme, "link", "text"))
         self.page_button.clicked.connect(self._open_page)
         self.page_button.setToolTip(self.offer.page)
-        line = QHBoxLayout()
-        line.addWidget(self.page_button)
-        line.addStretch(1)
+        line = filled(QHBoxLayout(), self.page_button, STRETCH)
         self.column.addLayout(line)
         self.add_words(self.offer.page, "small").setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -159,9 +158,6 @@ class GetDialog(ModelDialog):
     def _row(self, words: str, field: QWidget) -> tuple[QWidget, QWidget]:
         label = PlainLabel(words, self)
         label.setBuddy(field)
-        line = QHBoxLayout()
-        line.setSpacing(12)
-        line.addWidget(label)
-        line.addWidget(field, 1)
+        line = filled(QHBoxLayout(), label, (field, 1), spacing=12)
         self.column.addLayout(line)
         return label, field

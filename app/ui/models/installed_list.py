@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QMenu,
-    QPushButton,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -19,6 +18,8 @@ from PySide6.QtWidgets import (
 from app.chat.choices import model_name
 from app.chat.model_entries import InstalledEntry, ListedModel
 from app.ui import figures
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.elided_label import ElidedLabel
 from app.ui.inert_text import PlainLabel
 from app.ui.models.ruled_row import RuledRow
@@ -66,40 +67,23 @@ class InstalledRow(RuledRow):
         self.name = ElidedLabel(kind="label", parent=self)
         self.kind = Tag(theme, self)
         self.detail = ElidedLabel(kind="small", parent=self)
-        self.problem = PlainLabel(self)
-        self.problem.setProperty("kind", "bad")
-        self.problem.setWordWrap(True)
-        self.fits = PlainLabel(self)
-        self.fits.setProperty("kind", "notice")
-        self.fits.setWordWrap(True)
-        self.misfits = PlainLabel(self)
-        self.misfits.setProperty("kind", "small")
-        self.misfits.setWordWrap(True)
+        self.problem = PlainLabel(self, kind="bad", wrap=True)
+        self.fits = PlainLabel(self, kind="notice", wrap=True)
+        self.misfits = PlainLabel(self, kind="small", wrap=True)
         self.misfits.setEnabled(False)
         self.bar = ShareBar(theme, tr("Reading its files"), self)
         self.state = Tag(theme, self)
-        self.use = QPushButton(tr("Chat with it"), self)
-        self.use.setProperty("kind", "row")
+        self.use = push_button(tr("Chat with it"), self, kind="row")
         self.more = QToolButton(self)
         self.more.setIcon(themed_icon(theme, "ellipsis"))
         scale_icon(theme, self.more, 16, 28)
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        line.addWidget(self.name)
-        line.addWidget(self.kind)
-        line.addStretch(1)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addLayout(line)
-        for widget in (self.detail, self.problem, self.fits, self.misfits, self.bar):
-            words.addWidget(widget)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 8, 8, 8)
-        row.setSpacing(8)
-        row.addLayout(words, 1)
-        row.addWidget(self.state)
-        row.addWidget(self.use)
-        row.addWidget(self.more)
+        line = filled(QHBoxLayout(), self.name, self.kind, STRETCH, spacing=8)
+        words = filled(
+            QVBoxLayout(), line, self.detail, self.problem, self.fits, self.misfits, self.bar, spacing=2
+        )
+        filled(
+            QHBoxLayout(self), (words, 1), self.state, self.use, self.more, margins=(16, 8, 8, 8), spacing=8
+        )
 
     def show_content(self, content: InstalledContent) -> None:
         """Show how it stands."""
@@ -177,9 +161,7 @@ class InstalledList(QFrame):
         self.setProperty("kind", "rows")
         self.setAccessibleName(tr("On this computer"))
         self.rows: dict[str, InstalledRow] = {}
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
+        self._column = filled(QVBoxLayout(self), margins=0, spacing=0)
 
     def show_contents(self, contents: Sequence[InstalledContent]) -> None:
         """Show these."""

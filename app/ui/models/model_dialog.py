@@ -7,12 +7,13 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
@@ -36,12 +37,8 @@ class ModelDialog(RingedDialog):
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         content = QWidget(self)
-        self.column = QVBoxLayout(content)
-        self.column.setContentsMargins(_EDGE_PX, 18, _EDGE_PX, 8)
-        self.column.setSpacing(10)
-        self._heading = PlainLabel(title, content)
-        self._heading.setProperty("kind", "section")
-        self._heading.setWordWrap(True)
+        self.column = filled(QVBoxLayout(content), margins=(_EDGE_PX, 18, _EDGE_PX, 8), spacing=10)
+        self._heading = PlainLabel(title, content, kind="section", wrap=True)
         self.column.addWidget(self._heading)
         self.area = QScrollArea(self)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
@@ -49,29 +46,19 @@ class ModelDialog(RingedDialog):
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setWidget(content)
         self.area.setAccessibleName(title)
-        self.cancel_button = QPushButton(tr("Cancel"), self)
-        self.cancel_button.clicked.connect(self.reject)
-        self.accept_button = QPushButton(accept, self)
-        self.accept_button.setProperty("kind", "primary")
-        self.accept_button.setDefault(True)
-        self.accept_button.clicked.connect(self.accept)
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(_EDGE_PX, 12, _EDGE_PX, 16)
-        buttons.setSpacing(8)
-        buttons.addStretch(1)
-        buttons.addWidget(self.cancel_button)
-        buttons.addWidget(self.accept_button)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
-        whole.addWidget(self.area, 1)
-        whole.addLayout(buttons)
+        self.cancel_button = push_button(tr("Cancel"), self, self.reject)
+        self.accept_button = push_button(accept, self, self.accept, kind="primary", default=True)
+        buttons = filled(
+            QHBoxLayout(),
+            *(STRETCH, self.cancel_button, self.accept_button),
+            margins=(_EDGE_PX, 12, _EDGE_PX, 16),
+            spacing=8,
+        )
+        filled(QVBoxLayout(self), (self.area, 1), buttons, margins=0, spacing=0)
 
     def add_words(self, words: str, kind: str = "sub") -> QLabel:
         """A paragraph."""
-        label = PlainLabel(words, self)
-        label.setProperty("kind", kind)
-        label.setWordWrap(True)
+        label = PlainLabel(words, self, kind=kind, wrap=True)
         self.column.addWidget(label)
         return label
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.elided_label import ElidedLabel
 from app.ui.inert_text import PlainLabel
 from app.ui.models.tag import Tag, Tone
@@ -69,44 +71,23 @@ class _Row:
         self.lock = PlainLabel(parent)
         self.detail = ElidedLabel(kind="small", parent=parent)
         self.first = QWidget(parent)
-        line = QHBoxLayout()
-        line.setSpacing(6)
-        line.addWidget(self.name)
-        line.addWidget(self.lock)
-        line.addStretch(1)
+        line = filled(QHBoxLayout(), self.name, self.lock, STRETCH, spacing=6)
         self.small_fit = Tag(theme, self.first)
-        under = QHBoxLayout()
-        under.setSpacing(8)
-        under.addWidget(self.small_fit)
-        under.addWidget(self.detail, 1)
-        column = QVBoxLayout(self.first)
-        column.setContentsMargins(0, 6, 0, 6)
-        column.setSpacing(2)
-        column.addLayout(line)
-        column.addLayout(under)
-        self.problem = PlainLabel(self.first)
-        self.problem.setProperty("kind", "small")
-        self.problem.setWordWrap(True)
+        under = filled(QHBoxLayout(), self.small_fit, (self.detail, 1), spacing=8)
+        column = filled(QVBoxLayout(self.first), line, under, margins=(0, 6, 0, 6), spacing=2)
+        self.problem = PlainLabel(self.first, kind="small", wrap=True)
         column.addWidget(self.problem)
         self.owner = ElidedLabel(kind="sub", parent=parent)
         self.size = PlainLabel(parent)
         self.licence = ElidedLabel(kind="sub", parent=parent)
         self.fit = Tag(theme, parent)
-        self.speed = PlainLabel(parent)
-        self.speed.setProperty("kind", "label")
+        self.speed = PlainLabel(parent, kind="label")
         self.mode = PlainLabel(parent)
         self.draft = PlainLabel(parent)
-        self.button = QPushButton(tr("Get"), parent)
-        self.button.setProperty("kind", "row")
-        self.button.clicked.connect(get)
-        self.state = PlainLabel(parent)
-        self.state.setProperty("kind", "sub")
+        self.button = push_button(tr("Get"), parent, get, kind="row")
+        self.state = PlainLabel(parent, kind="sub")
         self.last = QWidget(parent)
-        end = QHBoxLayout(self.last)
-        end.setContentsMargins(0, 0, 0, 0)
-        end.addStretch(1)
-        end.addWidget(self.state)
-        end.addWidget(self.button)
+        filled(QHBoxLayout(self.last), STRETCH, self.state, self.button, margins=0)
         self.cells: tuple[QWidget, ...] = (
             self.first, self.owner, self.size, self.licence, self.fit, self.speed, self.mode, self.draft, self.last,
         )  # fmt: skip

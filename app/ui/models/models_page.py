@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
+from app.ui.buttons import push_button
 from app.ui.flow import Flow
 from app.ui.inert_text import PlainLabel
 from app.ui.models.card_grid import CardGrid
@@ -64,8 +65,7 @@ class ModelsPage(PlacePage):
         self.keeping = Keeping(theme, self._store, self.installed, self)
         self._build_search(theme)
         self.table = ModelTable(theme, self)
-        self.more_button = QPushButton(self)
-        self.more_button.clicked.connect(self._show_all_rows)
+        self.more_button = push_button("", self, self._show_all_rows)
         for widget in (
             self.machine_head, self.cards, self.download_head, self.downloads, self.installed_head, self.installed,
             self.search_head, self._search_row, self.offline, self.table, self.more_button,
@@ -97,9 +97,7 @@ class ModelsPage(PlacePage):
         self.memory_filter = self._filter(tr("Fits in memory"), False)
         for button in (self.chat_filter, self.draft_filter, self.memory_filter):
             flow.addWidget(button)
-        self.offline = PlainLabel(self)
-        self.offline.setProperty("kind", "warning")
-        self.offline.setWordWrap(True)
+        self.offline = PlainLabel(self, kind="warning", wrap=True)
         self.offline.hide()
 
     def _connect(self, workspace: Workspace) -> None:

@@ -8,6 +8,8 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
 from app.ui.placing import place
 from app.ui.settings.row import NARROW_PX
@@ -27,8 +29,7 @@ class NoteRow(QWidget):
     def __init__(self, theme: Theme, words: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.label = PlainLabel(words, self)
-        self.label.setWordWrap(True)
+        self.label = PlainLabel(words, self, wrap=True)
 
     def fit(self, width: int) -> int:
         """Lay out for a width; returns the height."""
@@ -51,24 +52,15 @@ class ActionRow(QWidget):
     def __init__(self, theme: Theme, title: str, help_text: str, button: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.title = PlainLabel(title, self)
-        self.title.setProperty("kind", "label")
-        self.help = PlainLabel(help_text, self)
-        self.detail = PlainLabel(self)
-        for label in (self.title, self.help, self.detail):
-            label.setWordWrap(True)
-        for label in (self.help, self.detail):
-            label.setProperty("kind", "small")
+        self.title = PlainLabel(title, self, kind="label", wrap=True)
+        self.help = PlainLabel(help_text, self, kind="small", wrap=True)
+        self.detail = PlainLabel(self, kind="small", wrap=True)
         self.side = QWidget(self)
-        self.line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.side)
-        self.line.setContentsMargins(0, 0, 0, 0)
-        self.line.setSpacing(8)
+        self.line = filled(QHBoxLayout(self.side), margins=0, spacing=8)
         self.button: QPushButton | None = None
         if button:
-            self.button = QPushButton(button, self.side)
-            self.button.setAutoDefault(False)
+            self.button = push_button(button, self.side, self.requested, default=False)
             self.button.setAccessibleDescription(help_text)
-            self.button.clicked.connect(self.requested)
             self.line.addWidget(self.button)
             self.line.addStretch(1)
 
@@ -135,10 +127,7 @@ class TokenRow(ActionRow):
         self.keep_button.clicked.connect(self._keep)
         self.forget_button.clicked.connect(self.forgotten)
         self.edit.returnPressed.connect(self._keep)
-        self._buttons = QHBoxLayout()
-        self._buttons.addWidget(self.keep_button)
-        self._buttons.addWidget(self.forget_button)
-        self._buttons.addStretch(1)
+        self._buttons = filled(QHBoxLayout(), self.keep_button, self.forget_button, STRETCH)
         self.line.addWidget(self.edit, 1)
         self.line.addLayout(self._buttons)
 

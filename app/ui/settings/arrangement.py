@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.ui.boxes import filled
 from app.ui.settings.foot import Foot
 from app.ui.settings.head import Head
 from app.ui.settings.page_list import PageList
@@ -36,10 +37,7 @@ class Arrangement:
         self._head = head
         self._stack = stack
         self._foot = foot
-        line = QHBoxLayout(dialog)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(0)
-        line.addWidget(page_list)
+        line = filled(QHBoxLayout(dialog), page_list, margins=0, spacing=0)
         self._right = right = QVBoxLayout()
         line.addLayout(right, 1)  # before it is filled, or PySide keeps the item of the head, which moves
         right.setSpacing(0)

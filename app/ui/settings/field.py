@@ -7,6 +7,8 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from app.ui.boxes import filled
+
 
 class Field(QWidget):
     """One control, or several that belong together.
@@ -24,9 +26,7 @@ class Field(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.controls: list[QWidget] = []
-        self._line = QHBoxLayout(self)
-        self._line.setContentsMargins(0, 0, 0, 0)
-        self._line.setSpacing(12)
+        self._line = filled(QHBoxLayout(self), margins=0, spacing=12)
 
     def add(self, control: QWidget, name: str, help_text: str, stretch: int = 0) -> None:
         """Take in a control, and say what it is to those who hear the window."""

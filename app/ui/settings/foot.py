@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -23,30 +25,16 @@ class Foot(QFrame):
         self._theme = theme
         self.setProperty("kind", "dialog-foot")
         self._icon = PlainLabel(self)
-        self.words = PlainLabel(self)
-        self.words.setWordWrap(True)
+        self.words = PlainLabel(self, wrap=True)
         self.words.setMinimumWidth(40)
         self.undo_button = QPushButton(tr("Undo changes"), self)
-        self.apply_button = QPushButton(tr("Apply"), self)
-        self.apply_button.setProperty("kind", "primary")
+        self.apply_button = push_button(tr("Apply"), self, kind="primary")
         for button in (self.undo_button, self.apply_button):
             button.setAutoDefault(False)
-        said = QHBoxLayout()
-        said.setSpacing(8)
-        said.addWidget(self._icon)
-        said.addWidget(self.words, 1)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addStretch(1)
-        buttons.addWidget(self.undo_button)
-        buttons.addWidget(self.apply_button)
-        self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._box.setSpacing(12)
-        self._box.addLayout(said, 1)
-        self._box.addLayout(buttons)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 12, 20, 12)
-        column.addLayout(self._box)
+        said = filled(QHBoxLayout(), self._icon, (self.words, 1), spacing=8)
+        buttons = filled(QHBoxLayout(), STRETCH, self.undo_button, self.apply_button, spacing=8)
+        self._box = filled(QHBoxLayout(), (said, 1), buttons, spacing=12)
+        filled(QVBoxLayout(self), self._box, margins=(20, 12, 20, 12))
         theme.changed.connect(self.restyle)
         self.restyle()
 

@@ -7,6 +7,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from app.settings.pending import EVERY_MODEL
+from app.ui.boxes import filled
 from app.ui.settings.segments import Segments
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -46,9 +47,7 @@ class Head(QWidget):
         self.scope.add(model, tr("For {model}", model=model_name), model_name)
         self._model, self._model_name = model, model_name
         self.scope.choose(EVERY_MODEL)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(_SIDE_PX, 14, _SIDE_PX, 6)
-        self._column.setSpacing(10)
+        self._column = filled(QVBoxLayout(self), margins=(_SIDE_PX, 14, _SIDE_PX, 6), spacing=10)
         self._search_line, self._level_line, scope_line = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
         for line in (self._search_line, self._level_line, scope_line):
             self._column.addLayout(line)  # before it is filled, or PySide keeps the items of what moves

@@ -9,6 +9,7 @@ from PySide6.QtGui import QFontMetrics, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QVBoxLayout, QWidget
 
 from app.settings.pages import Page
+from app.ui.boxes import filled
 from app.ui.list_box import ListBox
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
@@ -51,9 +52,7 @@ class PageList(QFrame):
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         for control in (self.list, self.box):
             control.setAccessibleName(tr("Pages of settings"))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 12, 8, 12)
-        column.addWidget(self.list)
+        filled(QVBoxLayout(self), self.list, margins=(8, 12, 8, 12))
         self.choose(0)
         self.list.selectionModel().currentChanged.connect(self._current_changed)
         self.list.clicked.connect(self._clicked)

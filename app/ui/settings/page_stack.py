@@ -35,10 +35,8 @@ class PageStack(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._column = QWidget(self)
         self._column.setProperty("kind", "column")
-        self.nothing = PlainLabel(self._column)
+        self.nothing = PlainLabel(self._column, kind="sub", wrap=True)
         self.nothing.setText(tr("No setting was found: try another word, or choose another page."))
-        self.nothing.setWordWrap(True)
-        self.nothing.setProperty("kind", "sub")
         self.setWidget(self._column)
 
     def show_page(self, number: int, typed: str, advanced: bool, per_model: bool) -> None:

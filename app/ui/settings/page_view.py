@@ -31,11 +31,9 @@ class SectionHead(QWidget):
     def __init__(self, theme: Theme, title: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.title = PlainLabel(title, self)
-        self.chosen = PlainLabel(tr("Chosen"), self)
-        self.in_use = PlainLabel(tr("In use now"), self)
-        for label in (self.title, self.chosen, self.in_use):
-            label.setProperty("kind", "group")
+        self.title = PlainLabel(title, self, kind="group")
+        self.chosen = PlainLabel(tr("Chosen"), self, kind="group")
+        self.in_use = PlainLabel(tr("In use now"), self, kind="group")
         self.with_columns = False
 
     def fit(self, width: int) -> int:
@@ -76,8 +74,7 @@ class PageView(QWidget):
         self.page = page
         self.rows: dict[str, SettingRow] = {}
         self.action_rows: dict[str, ActionRow] = {}
-        self.title = PlainLabel(tr(page.title), self)
-        self.title.setProperty("kind", "section")
+        self.title = PlainLabel(tr(page.title), self, kind="section")
         self.title.hide()
         self._fields = fields
         self._sections = [

@@ -41,18 +41,11 @@ class SettingRow(QWidget):
         self._theme = theme
         self._changed = False
         self._in_use_words = ""
-        self.title = PlainLabel(title, self)
-        self.title.setProperty("kind", "label")
-        self.help = PlainLabel(help_text, self)
-        self.note = PlainLabel(self)
-        for label in (self.title, self.help, self.note):
-            label.setWordWrap(True)
-        for label in (self.help, self.note):
-            label.setProperty("kind", "small")
+        self.title = PlainLabel(title, self, kind="label", wrap=True)
+        self.help = PlainLabel(help_text, self, kind="small", wrap=True)
+        self.note = PlainLabel(self, kind="small", wrap=True)
         self.note.hide()
-        self.in_use = PlainLabel(self)
-        self.in_use.setProperty("kind", "label")
-        self.in_use.setWordWrap(True)
+        self.in_use = PlainLabel(self, kind="label", wrap=True)
         self.reset_button = QToolButton(self)
         self.reset_button.setIcon(themed_icon(theme, "rotate-ccw"))
         scale_icon(theme, self.reset_button, 16)

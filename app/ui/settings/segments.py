@@ -13,6 +13,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.ui.boxes import filled
+
 
 class Segments(QFrame):
     """One of them is always chosen.
@@ -33,9 +35,7 @@ class Segments(QFrame):
         self._name = name
         self._group = QButtonGroup(self)
         self._group.buttonClicked.connect(self._clicked)
-        self._line = QHBoxLayout(self)
-        self._line.setContentsMargins(2, 2, 2, 2)
-        self._line.setSpacing(2)
+        self._line = filled(QHBoxLayout(self), margins=2, spacing=2)
 
     def add(self, key: str, words: str, tip: str = "") -> None:
         """One more at the right end."""

@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
+from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
 from app.ui.places import MACHINE, MODELS
 from app.ui.placing import place
@@ -32,8 +33,7 @@ class NavRow(QToolButton):
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         scale_icon(theme, self, 16)
         self.setCheckable(True)
-        self._hint = PlainLabel(self)
-        self._hint.setProperty("kind", "small")
+        self._hint = PlainLabel(self, kind="small")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.set_chosen(False)
@@ -83,10 +83,7 @@ class PlacesNav(QWidget):
         self.rows: dict[str, NavRow] = {}
         self.download = DownloadLine(theme, self)
         self.download.clicked.connect(self._download_clicked)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 9, 8, 8)
-        column.setSpacing(0)
-        column.addWidget(self.download)
+        column = filled(QVBoxLayout(self), self.download, margins=(8, 9, 8, 8), spacing=0)
         for name, icon, title in (
             (MODELS, "package", tr("Models")),
             (MACHINE, "gauge", tr("This machine")),

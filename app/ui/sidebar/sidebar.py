@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from app.chat.conversation import MessageState
 from app.chat.search import SearchResults
+from app.ui.boxes import filled
+from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
 from app.ui.pane_edge import PaneEdge
 from app.ui.places import CHAT
@@ -69,13 +71,11 @@ class Sidebar(QWidget):
         self._elsewhere = False  # another page than the chat's is shown
         self.setProperty("kind", "sidebar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.new_button = QPushButton("  " + tr("New chat"), self)
+        self.new_button = push_button("  " + tr("New chat"), self, self.new_requested, kind="new")
         self.new_button.setAccessibleName(tr("New chat"))
         self.new_button.setIcon(themed_icon(theme, "square-pen", "text"))
         scale_icon(theme, self.new_button, 16)
-        self.new_button.setProperty("kind", "new")
         self.new_button.setAccessibleDescription(key_words("Ctrl+N"))
-        self.new_button.clicked.connect(self.new_requested)
         KeyHint(key_words("Ctrl+N"), self.new_button)
         self.search = QLineEdit(self)
         self.search.setPlaceholderText(tr("Search chats"))
@@ -100,21 +100,12 @@ class Sidebar(QWidget):
         self._sentence = ""
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._search_paused)
-        self._empty = PlainLabel(self)
-        self._empty.setProperty("kind", "sub")
-        self._empty.setWordWrap(True)
+        self._empty = PlainLabel(self, kind="sub", wrap=True)
         self._empty.setContentsMargins(16, 8, 16, 8)
-        fields = QVBoxLayout()
-        fields.setContentsMargins(12, 12, 12, 9)
-        fields.setSpacing(8)
-        fields.addWidget(self.new_button)
-        fields.addWidget(self.search)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 1, 0)
-        column.setSpacing(0)
-        column.addLayout(fields)
-        column.addWidget(self._empty)
-        column.addWidget(self.list, 1)
+        fields = filled(QVBoxLayout(), self.new_button, self.search, margins=(12, 12, 12, 9), spacing=8)
+        column = filled(
+            QVBoxLayout(self), fields, self._empty, (self.list, 1), margins=(0, 0, 1, 0), spacing=0
+        )
         self.nav = PlacesNav(theme, self)
         column.addWidget(self.nav)
         self.edge = PaneEdge(theme, self, tr("Width of the chats: left and right change it"), at_left=False)

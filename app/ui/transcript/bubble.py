@@ -182,8 +182,7 @@ class OwnMessage(QWidget):
         self.buttons.hide()
 
     def _file_label(self, attachment: Attachment) -> QLabel:
-        label = PlainLabel(self._bubble)
-        label.setProperty("kind", "file")
+        label = PlainLabel(self._bubble, kind="file")
         label.setAccessibleName(tr("Attached file {name}", name=attachment.name))
         label.setToolTip(attachment.name)
         return label

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QTextEdit, QToolButton, QWidget
 
 from app.chat.markdown.block import Block, BlockKind
+from app.ui.boxes import STRETCH, filled
 from app.ui.inert_text import InertDocument, PlainLabel
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -129,19 +130,14 @@ class CodeBlock(QFrame):
         self._drafted: list[Stretch] = []
         self._head = QFrame(self)
         self._head.setProperty("kind", "card-head")
-        label = PlainLabel(language_title(block.language), self._head)
-        label.setProperty("kind", "notice")
+        label = PlainLabel(language_title(block.language), self._head, kind="notice")
         self._copy = QToolButton(self._head)
         self._copy.setProperty("kind", "quiet")
         self._copy.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._copy.setAccessibleName(tr("Copy code"))
         self._copy.clicked.connect(self._copy_code)
         self._show_copied(False)
-        row = QHBoxLayout(self._head)
-        row.setContentsMargins(12, 0, 2, 0)
-        row.addWidget(label)
-        row.addStretch()
-        row.addWidget(self._copy)
+        filled(QHBoxLayout(self._head), label, STRETCH, self._copy, margins=(12, 0, 2, 0))
         self._text = CodeText(theme, block.language, self)
         self._text.restyle()
         self._highlighter = CodeHighlighter(self._text.document(), theme, block.language)

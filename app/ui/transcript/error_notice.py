@@ -7,6 +7,8 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.troubles import Remedy, remedy_of, title_of
+from app.ui.boxes import filled
+from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
@@ -31,43 +33,23 @@ class ErrorNotice(QFrame):
         self._remedy = Remedy.TRY_AGAIN
         self.setProperty("kind", "error")
         self._icon = PlainLabel(self)
-        self._title = PlainLabel(self)
-        self._title.setProperty("kind", "strong")
-        self._sentence = PlainLabel(self)
-        self._kept = PlainLabel(self)
-        for label in (self._sentence, self._kept):
-            label.setProperty("kind", "sub")
+        self._title = PlainLabel(self, kind="strong", wrap=True)
+        self._sentence = PlainLabel(self, kind="sub", wrap=True)
+        self._kept = PlainLabel(self, kind="sub", wrap=True)
         for label in (self._title, self._sentence, self._kept):
-            label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.remedy_button = QPushButton(self)
-        self.remedy_button.setProperty("kind", "primary")
+        self.remedy_button = push_button("", self, self._do_remedy, kind="primary")
         scale_icon(theme, self.remedy_button, 16)
-        self.remedy_button.clicked.connect(self._do_remedy)
-        self.retry_button = QPushButton(tr("Try again as it was"), self)
-        self.retry_button.clicked.connect(self._retry)
-        self.details_button = QPushButton(tr("Show details"), self)
-        self.details_button.setProperty("kind", "link")
-        self.details_button.clicked.connect(self.details_requested)
-        words = QVBoxLayout()
-        words.setSpacing(4)
-        words.addWidget(self._title)
-        words.addWidget(self._sentence)
-        words.addWidget(self._kept)
-        self._buttons = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self.retry_button = push_button(tr("Try again as it was"), self, self._retry)
+        self.details_button = push_button(tr("Show details"), self, self.details_requested, kind="link")
+        words = filled(QVBoxLayout(), self._title, self._sentence, self._kept, spacing=4)
+        self._buttons = QHBoxLayout()
         self._buttons.setSpacing(8)
         for button in self._shown_buttons(every=True):
             self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         self._buttons.addStretch(1)
-        row = QHBoxLayout()
-        row.setSpacing(_GAP_PX)
-        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(words, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(_SIDE_PX, 14, _SIDE_PX, 14)
-        column.setSpacing(0)
-        column.addLayout(row)
-        column.addLayout(self._buttons)
+        row = filled(QHBoxLayout(), (self._icon, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=_GAP_PX)
+        filled(QVBoxLayout(self), row, self._buttons, margins=(_SIDE_PX, 14, _SIDE_PX, 14), spacing=0)
         self.restyle()
 
     @property

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
+from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
@@ -88,9 +89,7 @@ class MessageActions(QWidget):
         self._at = 0
         self._buttons: dict[Action, RowButton] = {}
         self._count: QLabel | None = None
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(2)
+        self._row = filled(QHBoxLayout(self), margins=0, spacing=2)
 
     def button(self, action: Action) -> RowButton:
         """The button of an action that is shown in the row."""
@@ -228,8 +227,7 @@ class MessageActions(QWidget):
         at += self._count is not None and Action.PREVIOUS in before
         self._row.insertWidget(at, button)
         if action is Action.PREVIOUS:
-            self._count = PlainLabel(self)
-            self._count.setProperty("kind", "meter")
+            self._count = PlainLabel(self, kind="meter")
             self._row.insertWidget(at + 1, self._count)
         made = [self._buttons[one] for one in self._order if one in self._buttons]
         for left, right in pairwise(made):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.composer.prompt_edit import PromptEdit
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -26,22 +28,11 @@ class MessageEditor(QFrame):
         self.prompt.submitted.connect(self._submit)
         self.prompt.cancelled.connect(self.cancelled)
         self.prompt.height_changed.connect(self.height_changed)
-        self._cancel = QPushButton(tr("Cancel"), self)
-        self._cancel.clicked.connect(self.cancelled)
-        self._send = QPushButton(tr("Send"), self)
-        self._send.setProperty("kind", "primary")
+        self._cancel = push_button(tr("Cancel"), self, self.cancelled)
+        self._send = push_button(tr("Send"), self, self._submit, kind="primary")
         self._send.setToolTip(tr("Send it as a version of its own; the message before stays"))
-        self._send.clicked.connect(self._submit)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addStretch()
-        buttons.addWidget(self._cancel)
-        buttons.addWidget(self._send)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 8, 10, 10)
-        column.setSpacing(6)
-        column.addWidget(self.prompt)
-        column.addLayout(buttons)
+        buttons = filled(QHBoxLayout(), STRETCH, self._cancel, self._send, spacing=8)
+        filled(QVBoxLayout(self), self.prompt, buttons, margins=(10, 8, 10, 10), spacing=6)
 
     def begin(self) -> None:
         """Put the text in. A field that is shown and placed knows how many lines that takes."""

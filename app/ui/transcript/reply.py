@@ -252,9 +252,7 @@ class ReplyView(QWidget):
             label.deleteLater()
         self._notices = []
         for text in notices:
-            label = PlainLabel(text, self)
-            label.setProperty("kind", "notice")
-            label.setWordWrap(True)
+            label = PlainLabel(text, self, kind="notice", wrap=True)
             label.show()
             self._notices.append(label)
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.diagnostics.licences import components
+from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import app_icon
 from app.ui.theme.ringed_dialog import RingedDialog
@@ -48,43 +49,29 @@ class AboutDialog(RingedDialog):
         icon = PlainLabel(self)
         icon.setPixmap(app_icon().pixmap(QSize(_ICON_PX, _ICON_PX), self.devicePixelRatioF()))
         version = version_of("tenon")
-        name = PlainLabel(tr("Tenon {version}", version=version) if version else "Tenon", self)
-        name.setProperty("kind", "title")
+        name = PlainLabel(tr("Tenon {version}", version=version) if version else "Tenon", self, kind="title")
         self._told = told = PlainLabel(
             tr("Runs language models on this computer. Nothing you write leaves it."), self
         )
         told.setProperty("kind", "sub")
         told.setWordWrap(True)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(name)
-        words.addWidget(told)
-        head = QHBoxLayout()
-        head.setSpacing(14)
-        head.addWidget(icon, 0, Qt.AlignmentFlag.AlignTop)
-        head.addLayout(words, 1)
+        words = filled(QVBoxLayout(), name, told, spacing=2)
+        head = filled(QHBoxLayout(), (icon, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=14)
         self.installation = self._text(diagnostics.installation(), tr("This installation"))
         stated = tr("stated in its own files")
         lines = (f"{one.name} {one.version}".strip() + f": {one.licence or stated}" for one in components())
         self.licences = self._text("\n".join(lines), tr("Licences"))
-        body = QVBoxLayout()
-        body.setContentsMargins(_SIDE_PX, 16, _SIDE_PX, 16)
-        body.setSpacing(6)
-        body.addLayout(head)
+        body = filled(QVBoxLayout(), head, margins=(_SIDE_PX, 16, _SIDE_PX, 16), spacing=6)
         for title, text, stretch in (
             (tr("This installation"), self.installation, 2),
             (tr("Licences"), self.licences, 3),
         ):
-            label = PlainLabel(title, self)
-            label.setProperty("kind", "label")
+            label = PlainLabel(title, self, kind="label")
             label.setBuddy(text)
             body.addSpacing(6)
             body.addWidget(label)
             body.addWidget(text, stretch)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(body, 1)
+        column = filled(QVBoxLayout(self), (body, 1), margins=0, spacing=0)
         self.foot = DetailsFoot(theme, self.installation.toPlainText, self)
         column.addWidget(self.foot)
         self.foot.close_button.setFocus()

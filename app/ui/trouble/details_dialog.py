@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.chat.troubles import title_of
+from app.ui.boxes import STRETCH, filled
 from app.ui.inert_text import PlainLabel
 from app.ui.shown_folder import show_folder
 from app.ui.theme.ringed_dialog import RingedDialog
@@ -54,27 +55,16 @@ class DetailsDialog(RingedDialog):
         self.setWindowTitle(tr("What happened"))
         self.setProperty("kind", "dialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        title = PlainLabel(tr(title_of(report)), self)
-        title.setProperty("kind", "title")
-        title.setWordWrap(True)
-        self._sentence = PlainLabel(report.message, self)
-        self._sentence.setProperty("kind", "sub")
-        self._sentence.setWordWrap(True)
+        title = PlainLabel(tr(title_of(report)), self, kind="title", wrap=True)
+        self._sentence = PlainLabel(report.message, self, kind="sub", wrap=True)
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        body = QVBoxLayout()
-        body.setContentsMargins(_SIDE_PX, 14, _SIDE_PX, 14)
-        body.setSpacing(6)
-        body.addWidget(title)
-        body.addWidget(self._sentence)
+        body = filled(QVBoxLayout(), title, self._sentence, margins=(_SIDE_PX, 14, _SIDE_PX, 14), spacing=6)
         if report.memory is not None:
             body.addSpacing(4)
             body.addWidget(ShortageBar(theme, report.memory, self))
         body.addSpacing(6)
         body.addWidget(self._make_card(), 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(body, 1)
+        column = filled(QVBoxLayout(self), (body, 1), margins=0, spacing=0)
         self.foot = self._make_foot()
         column.addWidget(self.foot)
         self.foot.close_button.setFocus()
@@ -97,16 +87,10 @@ class DetailsDialog(RingedDialog):
         head.setProperty("kind", "card-head")
         head.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         name, privacy = (
-            PlainLabel(tr("Technical details"), head),
-            PlainLabel(tr("no chat text included"), head),
+            PlainLabel(tr("Technical details"), head, kind="meter"),
+            PlainLabel(tr("no chat text included"), head, kind="meter"),
         )
-        for label in (name, privacy):
-            label.setProperty("kind", "meter")
-        line = QHBoxLayout(head)
-        line.setContentsMargins(12, 8, 12, 8)
-        line.addWidget(name)
-        line.addStretch(1)
-        line.addWidget(privacy)
+        filled(QHBoxLayout(head), name, STRETCH, privacy, margins=(12, 8, 12, 8))
         self.text = QPlainTextEdit(self._diagnostics.technical(self._report), card)
         self.text.setProperty("kind", "details")
         self.text.setReadOnly(True)
@@ -117,11 +101,7 @@ class DetailsDialog(RingedDialog):
         lines = min(_MOST_LINES, self.text.document().lineCount() + 3)
         self.text.setMinimumHeight(self._theme.type.px(_LEAST_TEXT_PX))
         self._text_height = lines * self.text.fontMetrics().lineSpacing() + 16
-        column = QVBoxLayout(card)
-        column.setContentsMargins(1, 1, 1, 1)
-        column.setSpacing(0)
-        column.addWidget(head)
-        column.addWidget(self.text, 1)
+        filled(QVBoxLayout(card), head, (self.text, 1), margins=1, spacing=0)
         return card
 
     def _make_foot(self) -> DetailsFoot:

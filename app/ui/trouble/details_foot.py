@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPushButton, QToolButton
+from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QToolButton
 
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -29,22 +31,17 @@ class DetailsFoot(QFrame):
         super().__init__(dialog)
         self._details = details
         self.setProperty("kind", "dialog-foot")
-        self.copy_button = QPushButton(self)
+        self.copy_button = push_button("", self, self._copy, default=False)
         self.copy_button.setIcon(themed_icon(theme, "copy"))
         scale_icon(theme, self.copy_button, 16)
-        self.copy_button.setAutoDefault(False)
-        self.copy_button.clicked.connect(self._copy)
         self._name_copy()
-        self.close_button = QPushButton(tr("Close"), self)
-        self.close_button.setProperty("kind", "primary")
-        self.close_button.setDefault(True)
-        self.close_button.clicked.connect(dialog.close)
-        self._line = QHBoxLayout(self)
-        self._line.setContentsMargins(_SIDE_PX, 10, _SIDE_PX, 10)
-        self._line.setSpacing(8)
-        self._line.addWidget(self.copy_button)
-        self._line.addStretch(1)
-        self._line.addWidget(self.close_button)
+        self.close_button = push_button(tr("Close"), self, dialog.close, kind="primary", default=True)
+        self._line = filled(
+            QHBoxLayout(self),
+            *(self.copy_button, STRETCH, self.close_button),
+            margins=(_SIDE_PX, 10, _SIDE_PX, 10),
+            spacing=8,
+        )
 
     def add(self, button: QToolButton) -> None:
         """Put one more button behind the one that copies."""

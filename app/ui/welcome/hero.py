@@ -7,6 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.chat.engine_state import EnginePhase, EngineState
+from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import tinted_pixmap
 from app.words import tr
@@ -35,19 +36,10 @@ class Hero(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        title = PlainLabel(tr("Welcome to Tenon"), self)
-        title.setProperty("kind", "display")
-        self.lead = PlainLabel(self)
-        self.lead.setProperty("kind", "lead")
-        for label in (title, self.lead):
-            label.setWordWrap(True)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(title)
-        words.addWidget(self.lead)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 4)
-        row.setSpacing(20)
+        title = PlainLabel(tr("Welcome to Tenon"), self, kind="display", wrap=True)
+        self.lead = PlainLabel(self, kind="lead", wrap=True)
+        words = filled(QVBoxLayout(), title, self.lead, spacing=2)
+        row = filled(QHBoxLayout(self), margins=(0, 0, 0, 4), spacing=20)
         self._icon = _Icon(self)
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addLayout(words, 1)

@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QVBoxLayout, QWi
 
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
 from app.ui.flow import Flow
 from app.ui.inert_text import PlainLabel
 from app.ui.models.card_grid import CardGrid
@@ -73,16 +75,12 @@ class WelcomePanel(QScrollArea):
         links = Flow(8)
         for link in self.links:
             links.addWidget(link)
-        promise = PlainLabel(tr("No account and no telemetry. Models come from Hugging Face."), content)
-        promise.setProperty("kind", "sub")
-        promise.setWordWrap(True)
-        self._column = QVBoxLayout(content)
-        self._column.setSpacing(14)
-        for widget in (self.hero, self.head, self.cards):
-            self._column.addWidget(widget)
-        self._column.addLayout(links)
-        self._column.addWidget(promise)
-        self._column.addStretch(1)
+        promise = PlainLabel(
+            tr("No account and no telemetry. Models come from Hugging Face."), content, kind="sub", wrap=True
+        )
+        self._column = filled(
+            QVBoxLayout(content), self.hero, self.head, self.cards, links, promise, STRETCH, spacing=14
+        )
         self._later = QTimer(self, singleShot=True, interval=_REFRESH_MS)
         self._later.timeout.connect(self.refresh)
         self._connect()
@@ -183,10 +181,8 @@ class WelcomePanel(QScrollArea):
                 self.setTabOrder(before, after)
 
     def _link(self, icon: str, text: str, asks: SignalInstance) -> QPushButton:
-        button = QPushButton(f" {text}", self.widget())
+        button = push_button(f" {text}", self.widget(), asks, kind="link")
         button.setAccessibleName(text)
-        button.setProperty("kind", "link")
         button.setIcon(themed_icon(self._theme, icon, "acc"))
         scale_icon(self._theme, button, 16)
-        button.clicked.connect(asks)
         return button

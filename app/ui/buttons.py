@@ -1,0 +1,75 @@
+"""Buttons with words, and buttons with an icon, each made in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import SignalInstance
+from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
+
+from app.ui.theme.icons import scale_icon, themed_icon
+from app.ui.theme.theme import Theme
+
+_Pressed = Callable[..., object] | SignalInstance | None
+
+
+def push_button(
+    words: str,
+    parent: QWidget | None,
+    pressed: _Pressed = None,
+    kind: str = "",
+    default: bool | None = None,
+) -> QPushButton:
+    """A button with words.
+
+    Args:
+        words: Its words; empty for those that come later.
+        parent: The widget it is in.
+        pressed: A signal or a slot.
+        kind: Its look, by the name that the style sheet has for it.
+        default: True for the one that Enter presses in a dialog, False for one that Enter never presses.
+    """
+    button = QPushButton(words, parent)
+    if kind:
+        button.setProperty("kind", kind)
+    if default:
+        button.setDefault(True)
+    elif default is not None:
+        button.setAutoDefault(False)
+    if pressed is not None:
+        button.clicked.connect(pressed)
+    return button
+
+
+def icon_button(
+    theme: Theme,
+    icon: str,
+    name: str,
+    parent: QWidget | None,
+    pressed: _Pressed = None,
+    icon_px: int = 16,
+    side_px: int = 0,
+    kind: str = "",
+) -> QToolButton:
+    """A button with an icon, whose name is its tool tip.
+
+    Args:
+        theme: Colours and sizes.
+        icon: File name in assets/icons without its ending.
+        name: Its name for those who cannot see it.
+        parent: The widget it is in.
+        pressed: A signal or a slot.
+        icon_px: Side of the icon in px at 100 %.
+        side_px: Side of the button; 0 leaves it to the layout.
+        kind: Its look, by the name that the style sheet has for it.
+    """
+    button = QToolButton(parent)
+    if kind:
+        button.setProperty("kind", kind)
+    button.setIcon(themed_icon(theme, icon))
+    scale_icon(theme, button, icon_px, side_px)
+    button.setAccessibleName(name)
+    button.setToolTip(name)
+    if pressed is not None:
+        button.clicked.connect(pressed)
+    return button
