@@ -22,7 +22,7 @@ def filled(
     """Fill a row or a column in the order of its parts.
 
     Args:
-        box: A new layout.
+        box: A layout, new or filled in part.
         parts: Widgets and layouts, each alone or with its stretch and alignment; gaps in px; `STRETCH` for a gap that
             takes the room that is left.
         margins: Px at all sides, or at the left, above, at the right and below; None for those of the style.

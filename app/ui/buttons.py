@@ -49,9 +49,9 @@ def icon_button(
     pressed: _Pressed = None,
     icon_px: int = 16,
     side_px: int = 0,
-    kind: str = "",
+    tip: str = "",
 ) -> QToolButton:
-    """A button with an icon, whose name is its tool tip.
+    """A button with an icon.
 
     Args:
         theme: Colours and sizes.
@@ -61,15 +61,13 @@ def icon_button(
         pressed: A signal or a slot.
         icon_px: Side of the icon in px at 100 %.
         side_px: Side of the button; 0 leaves it to the layout.
-        kind: Its look, by the name that the style sheet has for it.
+        tip: Its tool tip; empty for its name.
     """
     button = QToolButton(parent)
-    if kind:
-        button.setProperty("kind", kind)
     button.setIcon(themed_icon(theme, icon))
     scale_icon(theme, button, icon_px, side_px)
     button.setAccessibleName(name)
-    button.setToolTip(name)
+    button.setToolTip(tip or name)
     if pressed is not None:
         button.clicked.connect(pressed)
     return button

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
@@ -41,16 +41,15 @@ class EraseDialog(RingedDialog):
         icon.setFixedWidth(_ICON_PX)
         title = PlainLabel(tr("Erase %n chat(s) for good?", n=chats), self, kind="title", wrap=True)
         head = filled(QHBoxLayout(), (icon, 0, Qt.AlignmentFlag.AlignTop), (title, 1), spacing=10)
-        self._texts = [
-            self._text(
-                tr(
-                    "All chats with their attachments, what is typed and not sent, folders, presets, the system "
-                    "prompt, the search index and every backup are erased from this computer. "
-                    "This cannot be undone."
-                )
+        sentences = (
+            tr(
+                "All chats with their attachments, what is typed and not sent, folders, presets, the system "
+                "prompt, the search index and every backup are erased from this computer. "
+                "This cannot be undone."
             ),
-            self._text(tr("Models stay. Files that you have exported stay where you saved them.")),
-        ]
+            tr("Models stay. Files that you have exported stay where you saved them."),
+        )
+        self._texts = [PlainLabel(sentence, self, kind="sub", wrap=True) for sentence in sentences]
         self.with_settings = TickBox(theme, tr("Put all settings back to their defaults, too"), self)
         asked = PlainLabel(tr("Type “{word}” to go on:", word=self._word), self, kind="label")
         self.field = QLineEdit(self)
@@ -64,16 +63,13 @@ class EraseDialog(RingedDialog):
         self.erase_button.setEnabled(False)
         self.field.returnPressed.connect(self._erase)
         buttons = filled(QHBoxLayout(), STRETCH, self.cancel_button, self.erase_button, spacing=8)
-        column = filled(QVBoxLayout(self), head, margins=(_SIDE_PX, 18, _SIDE_PX, 16), spacing=10)
-        for text in self._texts:
-            column.addWidget(text)
-        column.addWidget(self.with_settings)
-        column.addSpacing(4)
-        column.addWidget(asked)
-        column.addWidget(self.field)
-        column.addSpacing(6)
-        column.addLayout(buttons)
-        self._column = column
+        self._column = filled(
+            QVBoxLayout(self),
+            *(head, *self._texts),
+            *(self.with_settings, 4, asked, self.field, 6, buttons),
+            margins=(_SIDE_PX, 18, _SIDE_PX, 16),
+            spacing=10,
+        )
         self.resize(self.sizeHint())
         self.field.setFocus()
 
@@ -88,10 +84,6 @@ class EraseDialog(RingedDialog):
         super().resizeEvent(event)
         for text in self._texts:
             text.setMinimumHeight(text.heightForWidth(self.width() - 2 * _SIDE_PX))
-
-    def _text(self, sentence: str) -> QLabel:
-        label = PlainLabel(sentence, self, kind="sub", wrap=True)
-        return label
 
     @Slot()
     def _typed(self) -> None:

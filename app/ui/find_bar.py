@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QWidget
 
 from app.ui.boxes import filled
+from app.ui.buttons import icon_button
 from app.ui.inert_text import PlainLabel
-from app.ui.theme.icons import scale_icon, themed_icon
+from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -38,18 +39,17 @@ class FindBar(QFrame):
         self.field.textEdited.connect(self.typed)
         self.field.installEventFilter(self)
         self._said = PlainLabel(self, kind="meter")
-        self.previous_button = self._button("chevron-up", tr("Previous place"))
-        self.previous_button.clicked.connect(self.previous_requested)
-        self.next_button = self._button("chevron-down", tr("Next place"))
-        self.next_button.clicked.connect(self.next_requested)
-        self._close = self._button("x", tr("Close"))
-        self._close.clicked.connect(self.left)
+        self.previous_button, self.next_button, self._close = (
+            icon_button(theme, icon, name, self, pressed, side_px=_BUTTON_PX)
+            for icon, name, pressed in (
+                ("chevron-up", tr("Previous place"), self.previous_requested),
+                ("chevron-down", tr("Next place"), self.next_requested),
+                ("x", tr("Close"), self.left),
+            )
+        )
         row = filled(QHBoxLayout(self), (self.field, 1), 8, self._said, margins=(16, 7, 12, 7), spacing=4)
         row.addStretch(0)
-        row.addSpacing(4)
-        row.addWidget(self.previous_button)
-        row.addWidget(self.next_button)
-        row.addWidget(self._close)
+        filled(row, 4, self.previous_button, self.next_button, self._close)
         theme.changed.connect(self._fit)
         self._fit()
         self.show_count(0, 0)
@@ -84,14 +84,6 @@ class FindBar(QFrame):
                 self.left.emit()
                 return True
         return False
-
-    def _button(self, icon: str, name: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setIcon(themed_icon(self._theme, icon))
-        scale_icon(self._theme, button, 16, _BUTTON_PX)
-        button.setAccessibleName(name)
-        button.setToolTip(name)
-        return button
 
     def _fit(self) -> None:
         self.field.setMaximumWidth(self._theme.type.px(_FIELD_PX))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.chat.engine_state import EngineState
+from app.ui.buttons import icon_button
 from app.ui.inert_text import PlainLabel
 from app.ui.model_button import ModelButton
 from app.ui.placing import place
-from app.ui.theme.icons import scale_icon, themed_icon
+from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -35,23 +36,21 @@ class Header(QWidget):
         self._text = ""
         self.setProperty("kind", "header")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.sidebar_button = self._button("panel-left", tr("Show or hide the chats (Ctrl+B)"))
-        self.sidebar_button.clicked.connect(self.sidebar_toggled)
+        chats = tr("Show or hide the chats (Ctrl+B)")
+        self.sidebar_button = icon_button(theme, "panel-left", chats, self, self.sidebar_toggled, 18)
         self.title = PlainLabel(self, kind="title")
-        self.options_button = self._button("sliders-horizontal", tr("This chat has settings of its own"))
+        own = tr("This chat has settings of its own")
+        self.options_button = icon_button(theme, "sliders-horizontal", own, self, self.options_requested)
         self.options_button.setIcon(themed_icon(theme, "sliders-horizontal", "acc"))
-        scale_icon(theme, self.options_button, 16)
-        self.options_button.clicked.connect(self.options_requested)
         self.options_button.hide()
         self.model_button = ModelButton(theme, engine, self)
-        self.new_button = self._button("square-pen", tr("New chat (Ctrl+N)"))
-        self.new_button.clicked.connect(self.new_requested)
-        self.inspector_button = self._button("panel-right", tr("Show or hide the inspector (F12)"))
+        new = tr("New chat (Ctrl+N)")
+        self.new_button = icon_button(theme, "square-pen", new, self, self.new_requested, 18)
+        inspector = tr("Show or hide the inspector (F12)")
+        self.inspector_button = icon_button(theme, "panel-right", inspector, self, self.inspector_toggled, 18)
         self.inspector_button.setProperty("kind", "toggle")
         self.inspector_button.setCheckable(True)
-        self.inspector_button.clicked.connect(self.inspector_toggled)
-        self.menu_button = self._button("ellipsis", tr("Menu"))
-        self.menu_button.clicked.connect(self.menu_requested)
+        self.menu_button = icon_button(theme, "ellipsis", tr("Menu"), self, self.menu_requested, 18)
         self.set_narrow(False)
         theme.changed.connect(self._arrange)
 
@@ -100,14 +99,6 @@ class Header(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Lay out again."""
         self._arrange()
-
-    def _button(self, icon: str, name: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setIcon(themed_icon(self._theme, icon))
-        scale_icon(self._theme, button, 18)
-        button.setToolTip(name)
-        button.setAccessibleName(name)
-        return button
 
     def _arrange(self) -> None:
         height = self.height() - 1

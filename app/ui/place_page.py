@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import icon_button
 from app.ui.inert_text import PlainLabel
-from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -34,12 +34,8 @@ class PlacePage(QWidget):
         self.setProperty("kind", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName(title)
-        self.sidebar_button = QToolButton(self)
-        self.sidebar_button.setIcon(themed_icon(theme, "panel-left"))
-        scale_icon(theme, self.sidebar_button, 18, 32)
-        self.sidebar_button.setToolTip(tr("Show or hide the chats (Ctrl+B)"))
-        self.sidebar_button.setAccessibleName(tr("Show or hide the chats (Ctrl+B)"))
-        self.sidebar_button.clicked.connect(self.sidebar_toggled)
+        chats = tr("Show or hide the chats (Ctrl+B)")
+        self.sidebar_button = icon_button(theme, "panel-left", chats, self, self.sidebar_toggled, 18, 32)
         self.title = PlainLabel(title, self, kind="page-title")
         self.head = QHBoxLayout()
         self.head.setSpacing(8)

@@ -11,17 +11,15 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
     QHBoxLayout,
-    QPushButton,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app.ui.announcements import announce
-from app.ui.boxes import filled
-from app.ui.buttons import push_button
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import icon_button, push_button
 from app.ui.inert_text import PlainLabel
-from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
+from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme, animation_ms
 from app.words import tr
 
@@ -33,7 +31,12 @@ _SIGN_PX = 20
 
 
 class Toast(QFrame):
-    """One at a time: a new one takes the place of the old. Trouble that nobody has closed comes back behind it."""
+    """One at a time: a new one takes the place of the old. Trouble that nobody has closed comes back behind it.
+
+    Attributes:
+        action_button: Undoes or mends.
+        details_button: Tells more.
+    """
 
     focus_left = Signal()
 
@@ -43,7 +46,7 @@ class Toast(QFrame):
         self._theme = theme
         self.setProperty("kind", "toast")
         self._lasting = False
-        self._on_action: Callable[[], object] | None = None
+        self._on_act: Callable[[], object] | None = None
         self._bottom_px = _MARGIN_PX
         self._on_details: Callable[[], object] | None = None
         self._said: tuple[Any, ...] = ()  # the arguments of `say`
@@ -51,31 +54,26 @@ class Toast(QFrame):
         self._title = PlainLabel(self, kind="strong", wrap=True)
         self._title.hide()
         self._label = PlainLabel(self, wrap=True)
-        self._action = push_button("", self, self._act)
-        self._close = QToolButton(self)
-        self._close.setIcon(themed_icon(theme, "x"))
-        scale_icon(theme, self._close, 16, 28)
-        self._close.setAccessibleName(tr("Close notice"))
-        self._close.setToolTip(tr("Close"))
-        self._close.clicked.connect(self.dismiss)
-        self._details = push_button(tr("Show details"), self, self._show_details, kind="link")
-        self._details.hide()
-        self._below = QBoxLayout(
-            QBoxLayout.Direction.LeftToRight
-        )  # the buttons of a toast with a title stand here
-        self._below.setSpacing(4)
-        self._below.addWidget(self._details, 0, Qt.AlignmentFlag.AlignLeft)
-        self._below.addStretch(1)
-        self._words = filled(QVBoxLayout(), self._title, spacing=4)
-        self._words.addWidget(self._label, 1)  # a single line stands in the middle
-        self._words.addLayout(self._below)
-        self._row = filled(QHBoxLayout(self), margins=(16, 10, 8, 10), spacing=12)
+        self.action_button = push_button("", self, self._act)
+        name, tip = tr("Close notice"), tr("Close")
+        self._close = icon_button(theme, "x", name, self, self.dismiss, side_px=28, tip=tip)
+        self.details_button = push_button(tr("Show details"), self, self._tell_more, kind="link")
+        self.details_button.hide()
+        # The buttons of a toast with a title stand here.
+        self._below = filled(
+            QHBoxLayout(), (self.details_button, 0, Qt.AlignmentFlag.AlignLeft), STRETCH, spacing=4
+        )
+        # A single line stands in the middle.
+        self._words = filled(QVBoxLayout(), self._title, (self._label, 1), self._below, spacing=4)
         self._sign = PlainLabel(self)
         self._sign.hide()
-        self._row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
-        self._row.addLayout(self._words, 1)
-        self._row.addWidget(self._action)
-        self._row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
+        top = Qt.AlignmentFlag.AlignTop
+        self._row = filled(
+            QHBoxLayout(self),
+            *((self._sign, 0, top), (self._words, 1), self.action_button, (self._close, 0, top)),
+            margins=(16, 10, 8, 10),
+            spacing=12,
+        )
         self._timer = QTimer(self, singleShot=True, interval=STAY_MS)
         self._timer.timeout.connect(self.dismiss)
         self._motion = QPropertyAnimation(self, b"pos", self)
@@ -91,16 +89,6 @@ class Toast(QFrame):
     def fades(self) -> bool:
         """True if it goes away by itself."""
         return self._timer.isActive()
-
-    @property
-    def action_button(self) -> QPushButton:
-        """The button that undoes or mends."""
-        return self._action
-
-    @property
-    def details_button(self) -> QPushButton:
-        """The button that tells more."""
-        return self._details
 
     def say(
         self,
@@ -120,20 +108,20 @@ class Toast(QFrame):
             self._covered.append(self._said)
         self._said = (sentence, action, on_action, lasting, title, on_details)
         self._covered = [said for said in self._covered if said[0] != sentence]
-        self._on_action, self._on_details = on_action, on_details
+        self._on_act, self._on_details = on_action, on_details
         self._title.setText(title)
         self._title.setVisible(bool(title))
         self._show_sign(bool(title))
         self._label.setProperty("kind", "sub" if title else "")
         self._label.style().polish(self._label)
         if title:
-            self._below.insertWidget(0, self._action, 0, Qt.AlignmentFlag.AlignLeft)
+            self._below.insertWidget(0, self.action_button, 0, Qt.AlignmentFlag.AlignLeft)
         else:
-            self._row.insertWidget(2, self._action)
-        self._details.setVisible(on_details is not None)
+            self._row.insertWidget(2, self.action_button)
+        self.details_button.setVisible(on_details is not None)
         self._label.setText(sentence)
-        self._action.setText(action)
-        self._action.setVisible(bool(action))
+        self.action_button.setText(action)
+        self.action_button.setVisible(bool(action))
         self._lasting = lasting
         self.setAccessibleName(f"{title}. {sentence}" if title else sentence)
         self.place(self._bottom_px)
@@ -165,16 +153,16 @@ class Toast(QFrame):
         window = self._window
         width = min(self._theme.type.px(_LARGEST_PX), window.width() - 2 * _MARGIN_PX)
         needed = self._label.fontMetrics().horizontalAdvance(self._label.text()) + 92
-        needed += self._action.sizeHint().width() + 12 if self._action.text() else 0
+        needed += self.action_button.sizeHint().width() + 12 if self.action_button.text() else 0
         width = width if self._title.text() else min(width, max(needed, 200))
         layout = self.layout()
         assert layout is not None
         # The layout knows nothing of the frame's border, nor of the style sheet's font before that is applied, nor
         # while it is hidden of what has come into it.
         self.ensurePolished()
-        for part in (self._title, self._label, self._action, self._details):
+        for part in (self._title, self._label, self.action_button, self.details_button):
             part.ensurePolished()
-        beside = self._action.sizeHint().width() + self._details.sizeHint().width() + 4
+        beside = self.action_button.sizeHint().width() + self.details_button.sizeHint().width() + 4
         narrow = beside > width - 24 - _SIGN_PX - 2 * self._row.spacing() - self._close.width()
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._below.setDirection(direction)
@@ -204,10 +192,6 @@ class Toast(QFrame):
         if self.text == sentence:
             self.dismiss()
 
-    @Slot()
-    def _show_details(self) -> None:
-        self._leave_for(self._on_details)
-
     def enterEvent(self, event: QEnterEvent) -> None:
         """The pointer holds it."""
         self._timer.stop()
@@ -219,7 +203,11 @@ class Toast(QFrame):
 
     @Slot()
     def _act(self) -> None:
-        self._leave_for(self._on_action)
+        self._leave_for(self._on_act)
+
+    @Slot()
+    def _tell_more(self) -> None:
+        self._leave_for(self._on_details)
 
     def _leave_for(self, action: Callable[[], object] | None) -> None:
         self.dismiss()

@@ -101,11 +101,11 @@ class ChatSettingsDialog(RingedDialog):
         self.mode = ModeField(theme, tr("Mode"), page, tr(_AS_IN_SETTINGS))
         self._modes = workspace.modes()
         advice = workspace.advice()
-        self._column.addWidget(lead)
-        self._column.addWidget(self.presets)
-        self._column.addWidget(self._line(page))
+        line = QFrame(page)
+        line.setProperty("kind", "rule")
+        line.setFixedHeight(1)
         prompt = filled(QVBoxLayout(), self.own_prompt, self.prompt, spacing=6)
-        self._column.addLayout(prompt)
+        filled(self._column, lead, self.presets, line, prompt)
         self._add(
             page,
             tr("Temperature"),
@@ -210,13 +210,6 @@ class ChatSettingsDialog(RingedDialog):
         row = filled(QHBoxLayout(), *((words, 1), (field, 0, Qt.AlignmentFlag.AlignVCenter)), spacing=8)
         self._rows.append(row)
         self._column.addLayout(row)
-
-    @staticmethod
-    def _line(parent: QWidget) -> QFrame:
-        line = QFrame(parent)
-        line.setProperty("kind", "rule")
-        line.setFixedHeight(1)
-        return line
 
     @Slot(object)
     def _show(self, options: ConversationOptions) -> None:

@@ -7,15 +7,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Signal, Slot
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.ui.boxes import filled
+from app.ui.buttons import icon_button
 from app.ui.chat_settings.mode_field import LETTERS
 from app.ui.inert_text import PlainLabel
 from app.ui.list_box import ListBox
 from app.ui.name_dialog import NameDialog
-from app.ui.theme.icons import scale_icon, themed_icon
+from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.tick_box import TickBox
 from app.words import tr
@@ -47,12 +48,10 @@ class PresetRow(QWidget):
         self.names.setAccessibleName(tr("Preset"))
         label.setBuddy(self.names)
         self.names.activated.connect(self._choose)
-        self.more_button = QToolButton(self)
-        self.more_button.setIcon(themed_icon(theme, "ellipsis"))
-        scale_icon(theme, self.more_button, 16, 32)
-        self.more_button.setAccessibleName(tr("More for presets"))
-        self.more_button.setToolTip(tr("Keep, rename or delete a preset"))
-        self.more_button.clicked.connect(self._open_menu)
+        tip = tr("Keep, rename or delete a preset")
+        self.more_button = icon_button(
+            theme, "ellipsis", tr("More for presets"), self, self._open_menu, side_px=32, tip=tip
+        )
         self.for_new_chats = TickBox(theme, tr("New chats start with this preset"), self)
         self.for_new_chats.toggled.connect(self._give_to_new_chats)
         field = filled(QHBoxLayout(), (self.names, 1), self.more_button, spacing=4)

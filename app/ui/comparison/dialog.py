@@ -82,10 +82,7 @@ class ComparisonDialog(RingedDialog):
             TrialColumn(theme, tr("First mode"), modes, "plain", self),
             TrialColumn(theme, tr("Second mode"), modes, own if own != "plain" else "lookup", self),
         )
-        self._pair = QHBoxLayout()
-        self._pair.setSpacing(12)
-        for trial in self.columns:
-            self._pair.addWidget(trial, 1)
+        self._pair = filled(QHBoxLayout(), *((trial, 1) for trial in self.columns), spacing=12)
         self._make_verdict()
         head = filled(QHBoxLayout(), label, STRETCH, spacing=8)
         self._make_limit(head)
@@ -148,15 +145,13 @@ class ComparisonDialog(RingedDialog):
         self.limit.setValue(256)
         self.limit.setSuffix(f" {tr('tokens')}")
         self.limit.setAccessibleName(tr("Longest reply"))
-        head.addWidget(self._limit_label)
-        head.addWidget(self.limit)
+        filled(head, self._limit_label, self.limit)
 
     def _make_buttons(self) -> QHBoxLayout:
         self.copy_button = push_button(tr("Copy as text"), self, self._copy)
         self.close_button = push_button(tr("Close"), self, self.reject)
         self.run_button = push_button("", self, self._run, kind="primary", default=True)
-        row = filled(QHBoxLayout(), STRETCH, self.copy_button, self.close_button, self.run_button, spacing=8)
-        return row
+        return filled(QHBoxLayout(), STRETCH, self.copy_button, self.close_button, self.run_button, spacing=8)
 
     @Slot()
     def _run(self) -> None:

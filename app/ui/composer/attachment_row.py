@@ -9,9 +9,9 @@ from PySide6.QtCore import QMimeData, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
+from app.ui.buttons import icon_button
 from app.ui.figures import extent
 from app.ui.placing import place
-from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -77,17 +77,12 @@ class AttachmentRow(QWidget):
         self._place()
 
     def _chip(self, name: str, remark: str, pressed: Callable[[], None]) -> QToolButton:
-        chip = QToolButton(self)
+        chip = icon_button(self._theme, "x", tr("Remove {name}", name=name), self, pressed, 14)
         chip.setProperty("kind", "file")
-        chip.setIcon(themed_icon(self._theme, "x"))
-        scale_icon(self._theme, chip, 14)
         chip.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         metrics = QFontMetrics(self._theme.font(TextStyle.SMALL))
         shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, _WIDEST_NAME_PX)
         chip.setText(f" {shown}, {remark}")
-        chip.setAccessibleName(tr("Remove {name}", name=name))
-        chip.setToolTip(tr("Remove {name}", name=name))
-        chip.clicked.connect(pressed)
         chip.show()
         return chip
 

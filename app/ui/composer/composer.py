@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import icon_button
 from app.ui.composer.attachment_row import AttachmentRow
 from app.ui.composer.context_meter import ContextMeter
 from app.ui.composer.mode_button import ModeButton
 from app.ui.composer.prompt_edit import PromptEdit
 from app.ui.composer.send_button import SendButton
-from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -33,11 +33,9 @@ class Composer(QWidget):
         self._theme = theme
         self.prompt = PromptEdit(theme, self)
         self.attachments = AttachmentRow(theme, self)
-        self.attach_button = QToolButton(self)
-        self.attach_button.setIcon(themed_icon(theme, "paperclip"))
-        scale_icon(theme, self.attach_button, 16, 28)
-        self.attach_button.setAccessibleName(tr("Attach files"))
-        self.attach_button.setToolTip(tr("Attach files"))
+        self.attach_button = icon_button(
+            theme, "paperclip", tr("Attach files"), self, self.attach_requested, side_px=28
+        )
         self.mode_button = ModeButton(theme, mode, self)
         self.meter = ContextMeter(theme, self)
         self.send_button = SendButton(theme, self)
@@ -47,7 +45,6 @@ class Composer(QWidget):
         self.prompt.focus_changed.connect(self.update)
         self.prompt.files_offered.connect(self.files_offered)
         self.attachments.changed.connect(self._enable)
-        self.attach_button.clicked.connect(self.attach_requested)
         self.send_button.clicked.connect(self._clicked)
         row = filled(
             QHBoxLayout(),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import icon_button
 from app.ui.inert_text import PlainLabel
-from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
+from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -31,12 +32,11 @@ class Head(QWidget):
         self._mode = PlainLabel(self._chip)
         filled(QHBoxLayout(self._chip), self._icon, self._mode, margins=(6, 3, 8, 3), spacing=4)
         self._compared = PlainLabel(self, kind="small")
-        self.close_button = QToolButton(self)
-        self.close_button.setIcon(themed_icon(theme, "x"))
-        scale_icon(theme, self.close_button, 16, _CLOSE_PX)
-        self.close_button.setAccessibleName(tr("Close the inspector"))
-        self.close_button.setToolTip(tr("Close the inspector (F12)"))
-        self.close_button.clicked.connect(self.close_requested)
+        self.close_button = icon_button(
+            *(theme, "x", tr("Close the inspector"), self, self.close_requested),
+            side_px=_CLOSE_PX,
+            tip=tr("Close the inspector (F12)"),
+        )
         filled(
             QHBoxLayout(self),
             *(self.title, self._chip, STRETCH, self._compared, self.close_button),

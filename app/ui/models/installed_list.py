@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QMenu,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -19,14 +18,14 @@ from app.chat.choices import model_name
 from app.chat.model_entries import InstalledEntry, ListedModel
 from app.ui import figures
 from app.ui.boxes import STRETCH, filled
-from app.ui.buttons import push_button
+from app.ui.buttons import icon_button, push_button
 from app.ui.elided_label import ElidedLabel
 from app.ui.inert_text import PlainLabel
 from app.ui.models.ruled_row import RuledRow
 from app.ui.models.tag import Tag
 from app.ui.models.wording import joined, kind_title, licence_title
 from app.ui.share_bar import ShareBar
-from app.ui.theme.icons import scale_icon, themed_icon
+from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import DraftPair
@@ -74,9 +73,7 @@ class InstalledRow(RuledRow):
         self.bar = ShareBar(theme, tr("Reading its files"), self)
         self.state = Tag(theme, self)
         self.use = push_button(tr("Chat with it"), self, kind="row")
-        self.more = QToolButton(self)
-        self.more.setIcon(themed_icon(theme, "ellipsis"))
-        scale_icon(theme, self.more, 16, 28)
+        self.more = icon_button(theme, "ellipsis", "", self, side_px=28)
         line = filled(QHBoxLayout(), self.name, self.kind, STRETCH, spacing=8)
         words = filled(
             QVBoxLayout(), line, self.detail, self.problem, self.fits, self.misfits, self.bar, spacing=2

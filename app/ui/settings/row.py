@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QWidget
 
+from app.ui.buttons import icon_button
 from app.ui.inert_text import PlainLabel
 from app.ui.placing import place
 from app.ui.settings.field import Field
-from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -46,12 +46,9 @@ class SettingRow(QWidget):
         self.note = PlainLabel(self, kind="small", wrap=True)
         self.note.hide()
         self.in_use = PlainLabel(self, kind="label", wrap=True)
-        self.reset_button = QToolButton(self)
-        self.reset_button.setIcon(themed_icon(theme, "rotate-ccw"))
-        scale_icon(theme, self.reset_button, 16)
+        name = tr("Reset {setting}", setting=title)
+        self.reset_button = icon_button(theme, "rotate-ccw", name, self, self.reset)
         self.reset_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.reset_button.setAccessibleName(tr("Reset {setting}", setting=title))
-        self.reset_button.clicked.connect(self.reset)
         self.field: Field
 
     def put_field(self, field: Field) -> None:

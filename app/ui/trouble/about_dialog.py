@@ -50,12 +50,9 @@ class AboutDialog(RingedDialog):
         icon.setPixmap(app_icon().pixmap(QSize(_ICON_PX, _ICON_PX), self.devicePixelRatioF()))
         version = version_of("tenon")
         name = PlainLabel(tr("Tenon {version}", version=version) if version else "Tenon", self, kind="title")
-        self._told = told = PlainLabel(
-            tr("Runs language models on this computer. Nothing you write leaves it."), self
-        )
-        told.setProperty("kind", "sub")
-        told.setWordWrap(True)
-        words = filled(QVBoxLayout(), name, told, spacing=2)
+        told = tr("Runs language models on this computer. Nothing you write leaves it.")
+        self._told = PlainLabel(told, self, kind="sub", wrap=True)
+        words = filled(QVBoxLayout(), name, self._told, spacing=2)
         head = filled(QHBoxLayout(), (icon, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=14)
         self.installation = self._text(diagnostics.installation(), tr("This installation"))
         stated = tr("stated in its own files")
@@ -68,12 +65,9 @@ class AboutDialog(RingedDialog):
         ):
             label = PlainLabel(title, self, kind="label")
             label.setBuddy(text)
-            body.addSpacing(6)
-            body.addWidget(label)
-            body.addWidget(text, stretch)
-        column = filled(QVBoxLayout(self), (body, 1), margins=0, spacing=0)
+            filled(body, 6, label, (text, stretch))
         self.foot = DetailsFoot(theme, self.installation.toPlainText, self)
-        column.addWidget(self.foot)
+        filled(QVBoxLayout(self), (body, 1), self.foot, margins=0, spacing=0)
         self.foot.close_button.setFocus()
         self.resize(self.sizeHint())
 

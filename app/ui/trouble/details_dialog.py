@@ -60,13 +60,10 @@ class DetailsDialog(RingedDialog):
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         body = filled(QVBoxLayout(), title, self._sentence, margins=(_SIDE_PX, 14, _SIDE_PX, 14), spacing=6)
         if report.memory is not None:
-            body.addSpacing(4)
-            body.addWidget(ShortageBar(theme, report.memory, self))
-        body.addSpacing(6)
-        body.addWidget(self._make_card(), 1)
-        column = filled(QVBoxLayout(self), (body, 1), margins=0, spacing=0)
+            filled(body, 4, ShortageBar(theme, report.memory, self))
+        filled(body, 6, (self._make_card(), 1))
         self.foot = self._make_foot()
-        column.addWidget(self.foot)
+        filled(QVBoxLayout(self), (body, 1), self.foot, margins=0, spacing=0)
         self.foot.close_button.setFocus()
         self.resize(self.sizeHint())
 
@@ -86,10 +83,8 @@ class DetailsDialog(RingedDialog):
         head = QFrame(card)
         head.setProperty("kind", "card-head")
         head.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        name, privacy = (
-            PlainLabel(tr("Technical details"), head, kind="meter"),
-            PlainLabel(tr("no chat text included"), head, kind="meter"),
-        )
+        name = PlainLabel(tr("Technical details"), head, kind="meter")
+        privacy = PlainLabel(tr("no chat text included"), head, kind="meter")
         filled(QHBoxLayout(head), name, STRETCH, privacy, margins=(12, 8, 12, 8))
         self.text = QPlainTextEdit(self._diagnostics.technical(self._report), card)
         self.text.setProperty("kind", "details")
