@@ -21,7 +21,7 @@ from app.settings.settings_file import chosen_language, config_folder
 from app.storage.private_files import close_to_others, keep_private
 from app.ui.language import speak
 from app.ui.main_window import MainWindow
-from app.ui.opened_files import OpenedFiles
+from app.ui.opener import OpenedFiles
 from app.ui.termination import TerminationSignals
 from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.theme import Theme

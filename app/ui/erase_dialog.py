@@ -65,7 +65,8 @@ class EraseDialog(RingedDialog):
         buttons = filled(QHBoxLayout(), STRETCH, self.cancel_button, self.erase_button, spacing=8)
         self._column = filled(
             QVBoxLayout(self),
-            *(head, *self._texts),
+            head,
+            *self._texts,
             *(self.with_settings, 4, asked, self.field, 6, buttons),
             margins=(_SIDE_PX, 18, _SIDE_PX, 16),
             spacing=10,

@@ -8,9 +8,9 @@ such a document of whatever looks like HTML. So each document is an `InertDocume
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QImage, QTextDocument
-from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
+from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtGui import QImage, QPainter, QPaintEvent, QTextDocument
+from PySide6.QtWidgets import QLabel, QMessageBox, QStyleOption, QWidget
 
 
 class InertDocument(QTextDocument):
@@ -63,3 +63,25 @@ class PlainQuestion(QMessageBox):
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWindowTitle(title)
         self.setText(text)
+
+
+class ElidedLabel(PlainLabel):
+    """A label of one line; the whole text is its tool tip where it is cut."""
+
+    def minimumSizeHint(self) -> QSize:
+        """Some letters are enough."""
+        return QSize(min(super().sizeHint().width(), 40), super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint what there is room for."""
+        painter = QPainter(self)
+        option = QStyleOption()
+        option.initFrom(self)
+        metrics = self.fontMetrics()
+        text = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        if self.toolTip() != (self.text() if text != self.text() else ""):
+            self.setToolTip(self.text() if text != self.text() else "")
+        self.style().drawItemText(
+            painter, self.rect(), int(self.alignment()), option.palette, self.isEnabled(), text,
+            self.foregroundRole(),
+        )  # fmt: skip

@@ -95,7 +95,8 @@ class MainWindow(QMainWindow):
         self.palette_box = CommandPalette(theme, self.commands, self.help.for_palette, self)
         self._add_commands()
         self.trouble = TroubleDesk(theme, workspace, self.page, self.toast, self.commands)
-        self._register_places()
+        self.places.register(MODELS, self._models_page)
+        self.places.register(MACHINE, self._machine_page)
         self.menu = AppMenu(self.commands, self)
         self.done = DoneNotice(workspace, self)
         self.done.chat_wanted.connect(self.shelf.open)
@@ -123,31 +124,23 @@ class MainWindow(QMainWindow):
         self.find_in_chat.add_commands(commands)
         self.view.add_commands(commands)
         speed = CommandGroup.MODEL
-        commands.add("models", tr("Models"), self._show_models, speed, ("Ctrl+Shift+M",), "package")
-        commands.add("machine", tr("This machine"), self._show_machine, speed, ("Ctrl+Shift+H",), "gauge")
+        commands.add("models", tr("Models"), lambda: self._go(MODELS), speed, ("Ctrl+Shift+M",), "package")
+        commands.add(
+            "machine", tr("This machine"), lambda: self._go(MACHINE), speed, ("Ctrl+Shift+H",), "gauge"
+        )
         self.comparisons.add_commands(commands)
         self.opener.add_commands(commands)
         self.news.add_commands(commands)
         commands.add("settings", tr("Settings..."), self.open_settings, speed, ("Ctrl+,",), "settings")
-        commands.add(
-            "palette",
-            tr("All commands"),
-            self.palette_box.open,
-            CommandGroup.HELP,
-            ("Ctrl+Shift+P",),
-            "command",
-        )
+        help_, open_palette = CommandGroup.HELP, self.palette_box.open
+        commands.add("palette", tr("All commands"), open_palette, help_, ("Ctrl+Shift+P",), "command")
         self.first_run.add_commands(commands)
         self.help.add_commands(commands)
-        commands.add("shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, CommandGroup.HELP, ("Ctrl+/",),
-                     "keyboard")  # fmt: skip
+        commands.add(
+            "shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, help_, ("Ctrl+/",), "keyboard"
+        )
 
-    def _register_places(self) -> None:
-        """Say how the pages beside the chat are made."""
-        self.places.register(MODELS, self._models_page)
-        self.places.register(MACHINE, self._machine_page)
-
-    # Both are imported when they are shown first, so that the window is there sooner.
+    # The pages beside the chat are imported when they are shown first, so that the window is there sooner.
 
     def _models_page(self) -> PlacePage:
         from app.ui.models.models_page import ModelsPage
@@ -253,10 +246,6 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_models(self) -> None:
         self._go(MODELS)
-
-    @Slot()
-    def _show_machine(self) -> None:
-        self._go(MACHINE)
 
     @Slot()
     def _show_chat(self) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QAbstractButton
 
 from app.chat.conversation import Message
 from app.ui.chat_page import ChatPage
@@ -15,11 +16,10 @@ from app.ui.commands import CommandGroup, Commands
 from app.ui.sidebar.conversation_model import HIT_ROLE, ID_ROLE
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.transcript.bubble import OwnMessage
-from app.ui.transcript.message_actions import Action
-from app.ui.transcript.message_in_hand import has_focus, messages_in_hand
+from app.ui.transcript.message_actions import Action, reply_actions
+from app.ui.transcript.message_column import MessageColumn
 from app.ui.transcript.message_views import MessageView
 from app.ui.transcript.reply import ReplyView
-from app.ui.transcript.reply_actions import reply_actions
 from app.words import tr
 
 if TYPE_CHECKING:
@@ -47,24 +47,27 @@ class MessageCommands(QObject):
         """Declare what can be done."""
         self._commands = commands
         chats, messages, models = CommandGroup.CHAT, CommandGroup.MESSAGE, CommandGroup.MODEL
-        commands.add("next-chat", tr("Next chat"), self._next_chat, chats, ("Alt+Down",))
-        commands.add("previous-chat", tr("Previous chat"), self._previous_chat, chats, ("Alt+Up",))
-        commands.add("attach", tr("Attach files..."), self._attach, messages, ("Ctrl+Shift+A",), "paperclip")
-        commands.add("stop", tr("Stop the reply"), self._page.stop, messages, ("Ctrl+.",))
-        commands.add("regenerate", tr("Answer again"), self._regenerate, messages, ("Ctrl+R",), "refresh-cw")
-        commands.add(
-            "continue", tr("Continue the reply"), self._continue, messages, ("Ctrl+Shift+Return",), "play"
-        )
-        commands.add("edit", tr("Edit message"), self._edit, messages, ("Ctrl+E",), "pencil")
-        commands.add("copy-reply", tr("Copy reply"), self._copy, messages, ("Ctrl+Shift+C",), "copy")
-        commands.add("copy-plain", tr("Copy reply as plain text"), self._copy_plain, messages, icon="copy")
-        commands.add("copy-code", tr("Copy code block"), self._copy_code, messages, ("Ctrl+Shift+B",), "copy")
-        commands.add("previous-version", tr("Previous version"), self._previous, messages, ("Alt+Left",))
-        commands.add("next-version", tr("Next version"), self._next, messages, ("Alt+Right",))
-        commands.add(
-            "choose-model", tr("Choose a model"), self._choose_model, models, ("Ctrl+M",), "sparkles"
-        )
-        commands.add("choose-mode", tr("Choose a mode"), self._choose_mode, models, ("Ctrl+J",), "zap")
+        press, copy, click = self._press_last, self._press_copy, self._click
+        composer, header = self._page.composer, self._page.header
+        attach = composer.attach_button
+        again, go_on = (Action.REGENERATE, Action.RETRY), (Action.CONTINUE, Action.GO_ON)
+        for group, name, title, slot, keys, icon in (
+            (chats, "next-chat", tr("Next chat"), lambda: self._step_chat(1), "Alt+Down", ""),
+            (chats, "previous-chat", tr("Previous chat"), lambda: self._step_chat(-1), "Alt+Up", ""),
+            (messages, "attach", tr("Attach files..."), lambda: click(attach), "Ctrl+Shift+A", "paperclip"),
+            (messages, "stop", tr("Stop the reply"), self._page.stop, "Ctrl+.", ""),
+            (messages, "regenerate", tr("Answer again"), lambda: press(*again), "Ctrl+R", "refresh-cw"),
+            (messages, "continue", tr("Continue the reply"), lambda: press(*go_on), "Ctrl+Shift+Return", "play"),
+            (messages, "edit", tr("Edit message"), self._edit, "Ctrl+E", "pencil"),
+            (messages, "copy-reply", tr("Copy reply"), lambda: copy(Action.COPY), "Ctrl+Shift+C", "copy"),
+            (messages, "copy-plain", tr("Copy reply as plain text"), lambda: copy(Action.COPY_PLAIN), "", "copy"),
+            (messages, "copy-code", tr("Copy code block"), self._copy_code, "Ctrl+Shift+B", "copy"),
+            (messages, "previous-version", tr("Previous version"), lambda: self._step(Action.PREVIOUS), "Alt+Left", ""),
+            (messages, "next-version", tr("Next version"), lambda: self._step(Action.NEXT), "Alt+Right", ""),
+            (models, "choose-model", tr("Choose a model"), lambda: click(header.model_button), "Ctrl+M", "sparkles"),
+            (models, "choose-mode", tr("Choose a mode"), lambda: click(composer.mode_button), "Ctrl+J", "zap"),
+        ):  # fmt: skip
+            commands.add(name, title, slot, group, (keys,) if keys else (), icon)
         self._page.conversation_shown.connect(self.refresh)
         self._page.conversation_shown.connect(self.refresh_chats)
         self._workspace.turns.message_added.connect(self._forget_stepped)
@@ -133,27 +136,11 @@ class MessageCommands(QObject):
             action = next((action for action in actions if action in view.buttons.shown), actions[-1])
             view.buttons.press(action)
 
-    @Slot()
-    def _regenerate(self) -> None:
-        self._press_last(Action.REGENERATE, Action.RETRY)
-
-    @Slot()
-    def _continue(self) -> None:
-        self._press_last(Action.CONTINUE, Action.GO_ON)
-
     def _press_copy(self, action: Action) -> None:
         view = self._in_hand(_can_copy)
         if view is not None:
             self._shelf.chat_wanted.emit()
             view.buttons.press(action)
-
-    @Slot()
-    def _copy(self) -> None:
-        self._press_copy(Action.COPY)
-
-    @Slot()
-    def _copy_plain(self) -> None:
-        self._press_copy(Action.COPY_PLAIN)
 
     def _to_edit(self) -> int | None:
         """The id of one's own message in hand; where none is in view that which the reply in view answers."""
@@ -201,33 +188,13 @@ class MessageCommands(QObject):
         view.buttons.press(action)
 
     @Slot()
-    def _previous(self) -> None:
-        self._step(Action.PREVIOUS)
-
-    @Slot()
-    def _next(self) -> None:
-        self._step(Action.NEXT)
-
-    @Slot()
     def _forget_stepped(self) -> None:
         self._stepped = ()
 
-    @Slot()
-    def _attach(self) -> None:
+    def _click(self, button: QAbstractButton) -> None:
+        """Press a button of the chat, which is in view then."""
         self._shelf.chat_wanted.emit()
-        self._page.composer.attach_button.click()
-
-    # --- menus ------------------------------------------------------------------------------------------------
-
-    @Slot()
-    def _choose_model(self) -> None:
-        self._shelf.chat_wanted.emit()
-        self._page.header.model_button.click()
-
-    @Slot()
-    def _choose_mode(self) -> None:
-        self._shelf.chat_wanted.emit()
-        self._page.composer.mode_button.click()
+        button.click()
 
     # --- chats ------------------------------------------------------------------------------------------------
 
@@ -247,14 +214,6 @@ class MessageCommands(QObject):
         if chat is not None:
             self._shelf.open(chat)
 
-    @Slot()
-    def _next_chat(self) -> None:
-        self._step_chat(1)
-
-    @Slot()
-    def _previous_chat(self) -> None:
-        self._step_chat(-1)
-
 
 def _is_own(view: MessageView) -> bool:
     return isinstance(view, OwnMessage)
@@ -266,3 +225,24 @@ def _can_copy(view: MessageView) -> bool:
 
 def _has_code(view: MessageView) -> bool:
     return isinstance(view, ReplyView) and view.blocks.has_code
+
+
+def messages_in_hand(column: MessageColumn) -> list[MessageView]:
+    """The messages in view, those to be taken first in front: the one with the keyboard's focus, then the lowest."""
+    line = column.fontMetrics().lineSpacing()
+    seen = [view for view in column.views if _seen_px(column, view) >= min(line, view.height()) > 0]
+    focused = [view for view in seen if has_focus(view)]
+    return [*focused, *(view for view in reversed(seen) if view not in focused)]
+
+
+def has_focus(view: MessageView) -> bool:
+    """True if the keyboard is in a message, or was there before a menu opened."""
+    focus = view.window().focusWidget()
+    return focus is not None and view.isAncestorOf(focus)
+
+
+def _seen_px(column: MessageColumn, view: MessageView) -> int:
+    """Height of the part of a message that is in view, in px."""
+    top = column.verticalScrollBar().value()
+    bottom = top + column.viewport().height()
+    return min(bottom, view.y() + view.height()) - max(top, view.y())

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.chat.model_entries import model_path
@@ -95,3 +96,20 @@ class Opener(QObject):
     @Slot(str)
     def _say_refusal(self, sentence: str) -> None:
         self.said.emit(sentence, True)
+
+
+class OpenedFiles(QObject):
+    """Watches the application for files that a double-click asks it to open."""
+
+    opened = Signal(object)  # list of str: paths
+
+    def __init__(self, application: QObject) -> None:
+        super().__init__(application)
+        application.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take files, and leave addresses and everything else."""
+        if isinstance(event, QFileOpenEvent) and event.file():
+            self.opened.emit([event.file()])
+            return True
+        return False

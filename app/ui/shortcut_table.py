@@ -19,11 +19,10 @@ from PySide6.QtWidgets import (
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
 from app.ui.commands import CommandGroup, Commands
-from app.ui.field_keys import FIELD_KEYS
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
-from app.words import tr
+from app.words import mark, tr
 
 _WIDTH_PX = 520
 _HEIGHT_PX = 640
@@ -32,6 +31,54 @@ _ROW_GAP_PX = 6
 _SECTION_GAP_PX = 18
 
 KeyRow = tuple[str, tuple[str, ...]]
+
+
+# Where keys work that fields and lists handle themselves; what each does there, and the keys for it.
+FIELD_KEYS: tuple[tuple[str, tuple[KeyRow, ...]], ...] = (
+    (
+        mark("Where you type a message"),
+        (
+            (mark("Send"), ("Return",)),
+            (mark("Begin a new line"), ("Shift+Return",)),
+            (mark("Stop the reply, or leave another page"), ("Esc",)),
+            (mark("Scroll the messages by a page"), ("PgUp", "PgDown")),
+        ),
+    ),
+    (
+        mark("In the messages"),
+        (
+            (mark("Go to the beginning"), ("Home",)),
+            (mark("Go to the end"), ("End",)),
+            (mark("Scroll by a page"), ("Space", "Shift+Space")),
+            (mark("Copy what is selected"), ("Ctrl+C",)),
+            (mark("Select the whole message"), ("Ctrl+A",)),
+        ),
+    ),
+    (
+        mark("Where you search for words in a chat"),
+        (
+            (mark("Next place"), ("Return",)),
+            (mark("Previous place"), ("Shift+Return",)),
+            (mark("Close the search"), ("Esc",)),
+        ),
+    ),
+    (
+        mark("In the list of chats"),
+        (
+            (mark("Open the chat or the message"), ("Return",)),
+            (mark("Fold a folder, or unfold it"), ("Left", "Right")),
+            (mark("Delete the chat, or a folder without its chats"), ("Del",)),
+        ),
+    ),
+    (
+        mark("Everywhere"),
+        (
+            (mark("Go to the next field or button"), ("Tab",)),
+            (mark("Go to the one before"), ("Shift+Tab",)),
+            (mark("Press the button"), ("Space",)),
+        ),
+    ),
+)
 
 
 def key_sections(commands: Commands) -> Iterator[tuple[str, list[KeyRow]]]:
@@ -44,10 +91,10 @@ def key_sections(commands: Commands) -> Iterator[tuple[str, list[KeyRow]]]:
         ]
         if rows:
             yield Commands.group_title(group), rows
-    for field in FIELD_KEYS:
+    for title, of_field in FIELD_KEYS:
         yield (
-            tr(field.title),
-            [(tr(done), tuple(_native(QKeySequence(key)) for key in keys)) for done, keys in field.rows],
+            tr(title),
+            [(tr(done), tuple(_native(QKeySequence(key)) for key in keys)) for done, keys in of_field],
         )
 
 

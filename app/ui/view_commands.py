@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
@@ -52,12 +51,16 @@ class ViewCommands(QObject):
                                view, tip=told, checkable=True)  # fmt: skip
         self._guesses_action = guesses
         self.take_settings()
-        commands.add("larger-text", tr("Larger text"), self._larger, view, ("Ctrl++", "Ctrl+="))
-        commands.add("smaller-text", tr("Smaller text"), self._smaller, view, ("Ctrl+-",))
-        commands.add("usual-text", tr("Usual size of text"), self._usual_size, view, ("Ctrl+0",))
-        commands.add("light", tr("Light theme"), partial(self._choose_theme, "light"), view)
-        commands.add("dark", tr("Dark theme"), partial(self._choose_theme, "dark"), view)
-        commands.add("as-system", tr("Theme as the system"), partial(self._choose_theme, "system"), view)
+        commands.add(
+            "larger-text", tr("Larger text"), lambda: self._scale_by(_SCALE_STEP), view, ("Ctrl++", "Ctrl+=")
+        )
+        commands.add(
+            "smaller-text", tr("Smaller text"), lambda: self._scale_by(-_SCALE_STEP), view, ("Ctrl+-",)
+        )
+        commands.add("usual-text", tr("Usual size of text"), lambda: self._scale(100), view, ("Ctrl+0",))
+        commands.add("light", tr("Light theme"), lambda: self._choose_theme("light"), view)
+        commands.add("dark", tr("Dark theme"), lambda: self._choose_theme("dark"), view)
+        commands.add("as-system", tr("Theme as the system"), lambda: self._choose_theme("system"), view)
         latest = self._page.transcript.jump_to_latest
         commands.add("latest", tr("Jump to the latest message"), latest, view, ("Ctrl+End", "Alt+End"))
 
@@ -67,7 +70,7 @@ class ViewCommands(QObject):
         self._drafted_action.setChecked(self._settings.drafted_shown)
         self._guesses_action.setChecked(self._settings.unconfirmed_shown)
 
-    def _choose_theme(self, name: str, _checked: bool = False) -> None:
+    def _choose_theme(self, name: str) -> None:
         self._settings.theme = name
         apply_appearance(self._theme, self._settings)
 
@@ -99,17 +102,8 @@ class ViewCommands(QObject):
     def _show_guesses(self, shown: bool) -> None:
         self._settings.unconfirmed_shown = shown
 
-    @Slot()
-    def _larger(self) -> None:
-        self._scale(self._settings.font_scale + _SCALE_STEP)
-
-    @Slot()
-    def _smaller(self) -> None:
-        self._scale(self._settings.font_scale - _SCALE_STEP)
-
-    @Slot()
-    def _usual_size(self) -> None:
-        self._scale(100)
+    def _scale_by(self, percent: int) -> None:
+        self._scale(self._settings.font_scale + percent)
 
     def _scale(self, percent: int) -> None:
         percent = min(150, max(90, percent))

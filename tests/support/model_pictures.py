@@ -15,10 +15,8 @@ from app.chat.model_entries import (
     RemovalEntry,
 )
 from app.ui.models.get_dialog import GetDialog
-from app.ui.models.import_dialog import ImportDialog
-from app.ui.models.model_dialog import ModelDialog
+from app.ui.models.model_dialog import ImportDialog, ModelDialog, RemovalDialog
 from app.ui.models.models_page import ModelsPage
-from app.ui.models.removal_dialog import RemovalDialog
 from app.ui.places import MODELS
 from app.ui.theme.theme import Theme
 from engine.messages import DownloadStatus, DraftPair, Prediction

@@ -14,9 +14,8 @@ from app.settings.pages import PAGES
 from app.ui.main_window import MainWindow
 from app.ui.models.folders_dialog import FoldersDialog, MoveDialog
 from app.ui.models.get_dialog import GetDialog
-from app.ui.models.import_dialog import ImportDialog
+from app.ui.models.model_dialog import ImportDialog, RemovalDialog
 from app.ui.models.models_page import ModelsPage
-from app.ui.models.removal_dialog import RemovalDialog
 from app.ui.name_dialog import NameDialog
 from app.ui.places import MACHINE, MODELS
 from engine.messages import MachineReported, MakePlan, PlanMade, ReportMachine

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import nan
+from math import floor, log10, nan
 
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
@@ -11,7 +11,6 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.ui import figures
-from app.ui.inspector.scale import round_scale, scale_word
 from app.ui.inspector.section import InspectorSection
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -22,6 +21,24 @@ _AXIS_GAP_PX = 6
 _TEXT_PX = 18
 _SHORTEST_S = 1.0
 _LOW = 0.5
+
+
+_STEPS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+
+
+def round_scale(largest: float, steps: int) -> list[float]:
+    """Numbers from 0 to one that is not below the largest value, in equal steps that are easily read."""
+    if largest <= 0.0:
+        return [float(mark) for mark in range(steps + 1)]
+    least = largest / steps
+    magnitude = 10.0 ** floor(log10(least))
+    step = next((step for step in _STEPS if step * magnitude >= least * (1 - 1e-9)), 10.0) * magnitude
+    return [step * mark for mark in range(steps + 1)]
+
+
+def scale_word(value: float) -> str:
+    """A mark of the scale in words: no more digits than it has."""
+    return figures.digits(value, 6)
 
 
 def still_plot(parent: QWidget) -> pg.PlotWidget:

@@ -11,9 +11,8 @@ from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
-from app.ui.elided_label import ElidedLabel
 from app.ui.flow import Flow
-from app.ui.inert_text import PlainLabel
+from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.models.tag import Tag
 from app.ui.models.wording import (
     best_mode,

@@ -9,8 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.ui.boxes import filled
-from app.ui.elided_label import ElidedLabel
-from app.ui.inert_text import PlainLabel
+from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.models.ruled_row import RuledRow
 from app.ui.models.wording import download_words
 from app.ui.share_bar import ShareBar

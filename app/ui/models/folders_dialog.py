@@ -13,8 +13,7 @@ from app.chat.model_entries import FolderEntry
 from app.ui import figures
 from app.ui.boxes import filled
 from app.ui.buttons import push_button
-from app.ui.elided_label import ElidedLabel
-from app.ui.inert_text import PlainLabel
+from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.models.model_dialog import ModelDialog
 from app.ui.share_bar import ShareBar
 from app.ui.theme.theme import Theme

@@ -19,8 +19,7 @@ from app.chat.model_entries import InstalledEntry, ListedModel
 from app.ui import figures
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import icon_button, push_button
-from app.ui.elided_label import ElidedLabel
-from app.ui.inert_text import PlainLabel
+from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.models.ruled_row import RuledRow
 from app.ui.models.tag import Tag
 from app.ui.models.wording import joined, kind_title, licence_title

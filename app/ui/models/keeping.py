@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.chat.model_entries import ImportEntry, RemovalEntry
 from app.ui import figures
-from app.ui.models.import_dialog import ImportDialog
 from app.ui.models.installed_list import InstalledList
-from app.ui.models.removal_dialog import RemovalDialog
+from app.ui.models.model_dialog import ImportDialog, RemovalDialog
 from app.ui.shown_folder import show_folder
 from app.ui.theme.theme import Theme
 from app.words import tr

@@ -12,15 +12,24 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.chat.model_entries import ImportEntry, RemovalEntry
+from app.ui import figures
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
 from app.ui.inert_text import PlainLabel
+from app.ui.models.wording import joined
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
+from app.ui.tick_box import RadioBox, TickBox
 from app.words import tr
+from engine.messages import DownloadStatus
 
 _WIDTH_PX = 460
 _EDGE_PX = 20
+
+
+#: What comes again in a moment is not asked about.
+WORTH_ASKING_BYTES = 50_000_000
 
 
 class ModelDialog(RingedDialog):
@@ -76,3 +85,84 @@ class ModelDialog(RingedDialog):
         if room is not None:
             height = min(height, max(260, room.height() - 40))
         self.resize(width, height)
+
+
+class GivingUpDialog(ModelDialog):
+    """Asks."""
+
+    def __init__(self, theme: Theme, entry: DownloadStatus, parent: QWidget | None = None) -> None:
+        super().__init__(theme, tr("Give up {name}?", name=entry.name), tr("Give up"), parent)
+        size = figures.size(entry.done_bytes)
+        self.add_words(
+            tr("{size} of it are here and would be removed. Paused, it can go on later.", size=size)
+        )
+        self.cancel_button.setText(tr("Keep it"))
+        self.column.addStretch(1)
+        self.fit()
+
+
+class ImportDialog(ModelDialog):
+    """Asks whether to copy."""
+
+    def __init__(self, theme: Theme, entry: ImportEntry, parent: QWidget | None = None) -> None:
+        super().__init__(theme, tr("Add {name}", name=entry.name), tr("Add"), parent)
+        self.entry = entry
+        self.add_words(joined(entry.format, figures.size(entry.size_bytes)))
+        self.add_words(entry.paths[0], "small")
+        self.link = RadioBox(theme, tr("Use the files where they are"), self)
+        self.link.setChecked(True)
+        self.column.addWidget(self.link)
+        self.add_words(
+            tr("Takes no room; the model is gone when the files are moved or their disk is not there."),
+            "small",
+        )
+        size, free = figures.size(entry.size_bytes), figures.size(entry.free_bytes)
+        self.copy = RadioBox(theme, tr("Copy them, {size}", size=size), self)
+        self.column.addWidget(self.copy)
+        self.add_words(tr("{free} are free on the disk of Tenon's models.", free=free), "small")
+        self.column.addStretch(1)
+        self.fit()
+
+    @property
+    def copies(self) -> bool:
+        """True if the files are to be copied."""
+        return self.copy.isChecked()
+
+
+class RemovalDialog(ModelDialog):
+    """Asks; the button says what is freed."""
+
+    def __init__(
+        self, theme: Theme, removal: RemovalEntry, in_use: bool, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(theme, tr("Remove {name}?", name=removal.name), "", parent)
+        self.removal = removal
+        if in_use:
+            self.add_words(
+                tr("It is in use: it leaves memory first, and the built-in model answers from then on.")
+            )
+        if removal.kept_location:
+            self.add_words(tr("Its files stay in {place}.", place=removal.kept_location))
+        self.boxes: dict[str, TickBox] = {}
+        for draft, freed_bytes in removal.drafts:
+            words = tr("Its draft {name} too, {size}", name=draft, size=figures.size(freed_bytes))
+            box = self.boxes[draft] = TickBox(theme, words, self)
+            box.setChecked(True)
+            box.toggled.connect(self._say_size)
+            self.column.addWidget(box)
+        self.add_words(tr("Chats with it stay as they are."))
+        self.column.addStretch(1)
+        self._say_size()
+        self.fit()
+
+    @property
+    def drafts(self) -> tuple[str, ...]:
+        """Drafts to be removed along."""
+        return tuple(draft for draft, box in self.boxes.items() if box.isChecked())
+
+    def _say_size(self) -> None:
+        freed = self.removal.freed_bytes + sum(
+            freed_bytes for draft, freed_bytes in self.removal.drafts if draft in self.drafts
+        )
+        words = tr("Remove, frees {size}", size=figures.size(freed)) if freed > 1_000_000 else tr("Remove")
+        self.accept_button.setText(words)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
+from PySide6.QtGui import QAction, QIcon, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
 from app.ui.buttons import push_button
@@ -15,12 +15,11 @@ from app.ui.flow import Flow
 from app.ui.inert_text import PlainLabel
 from app.ui.models.card_grid import CardGrid
 from app.ui.models.download_list import DownloadList
-from app.ui.models.filter_button import FilterButton
 from app.ui.models.folders_dialog import FoldersDialog
 from app.ui.models.getting import Getting
-from app.ui.models.giving_up_dialog import WORTH_ASKING_BYTES, GivingUpDialog
 from app.ui.models.installed_list import InstalledList
 from app.ui.models.keeping import Keeping
+from app.ui.models.model_dialog import WORTH_ASKING_BYTES, GivingUpDialog
 from app.ui.models.model_shelf import ModelShelf
 from app.ui.models.model_table import ModelTable
 from app.ui.place_page import PlacePage
@@ -292,7 +291,17 @@ class ModelsPage(PlacePage):
         self.head.addWidget(button)
         return button
 
-    def _filter(self, text: str, on: bool) -> FilterButton:
-        button = FilterButton(self._theme, text, on, self._search_row)
+    def _filter(self, text: str, on: bool) -> QToolButton:
+        """A switch that filters the table: a check mark and a fill where it is on."""
+        button = QToolButton(self._search_row)
+        button.setProperty("kind", "filter")
+        button.setText(text)
+        button.setAccessibleName(text)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        scale_icon(self._theme, button, 16)
+        button.setCheckable(True)
+        check = themed_icon(self._theme, "check", "acct")
+        button.toggled.connect(lambda checked: button.setIcon(check if checked else QIcon()))
+        button.setChecked(on)
         button.toggled.connect(self._refresh_soon)
         return button

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QMessageBox, QWidget
 
-from app.chat.engine_state import EngineState
+from app.chat.engine_options import load_options, same_in_memory
+from app.chat.engine_state import EnginePhase, EngineState
 from app.settings.exchange import ImportedSettings
 from app.settings.pages import PAGES
 from app.settings.pending import EVERY_MODEL, PendingSettings
+from app.ui import figures
+from app.ui.inert_text import PlainQuestion
 from app.ui.settings.arrangement import Arrangement
 from app.ui.settings.choice_field import ChoiceField
-from app.ui.settings.closing_question import ClosingQuestion
-from app.ui.settings.consequences import Consequences
 from app.ui.settings.field_choices import FieldChoices
 from app.ui.settings.fields import Fields
 from app.ui.settings.foot import Foot
@@ -36,6 +37,23 @@ if TYPE_CHECKING:
 _SIZE = QSize(946, 760)
 _LEAST = QSize(340, 320)
 _MARGIN_PX = 40
+
+
+class ClosingQuestion(PlainQuestion):
+    """Apply them, discard them, or go on.
+
+    Attributes:
+        apply: The button to apply them.
+        discard: The button to discard them.
+    """
+
+    def __init__(self, dialog: QWidget) -> None:
+        super().__init__(tr("Settings"), tr("Some changes are not applied yet."), dialog)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.apply = self.addButton(tr("Apply changes"), QMessageBox.ButtonRole.AcceptRole)
+        self.discard = self.addButton(tr("Discard changes"), QMessageBox.ButtonRole.DestructiveRole)
+        self.addButton(tr("Go on editing"), QMessageBox.ButtonRole.RejectRole)
+        self.setDefaultButton(self.apply)
 
 
 class SettingsDialog(RingedDialog):
@@ -61,7 +79,6 @@ class SettingsDialog(RingedDialog):
         self.head.level.choose(settings.settings_level)
         self.page_list = PageList(theme, PAGES, self)
         self.choices = FieldChoices(workspace, self)
-        self._consequences = Consequences(workspace, self.pending)
         self._states = RowStates(workspace, self.pending, self.choices)
         fields = Fields(theme, self._desk.limits(), self.choices.by_name())
         self.stack = PageStack(theme, fields, self)
@@ -200,7 +217,7 @@ class SettingsDialog(RingedDialog):
     def apply(self) -> None:
         """Bring what is chosen into force."""
         self._said = ""
-        loads = self._consequences.loads
+        loads = self._loads
         self.pending.apply()
         self.applied.emit(loads)
         self._refresh()
@@ -210,8 +227,21 @@ class SettingsDialog(RingedDialog):
         """Show how everything stands."""
         self._refresh_rows(dict(self.stack.rows()))
         changes = self.pending.changes()
-        said = [self._consequences.of_apply(), self._said, self._consequences.of_last_apply()]
+        state, load_ms = self._workspace.model.state, self._desk.load_ms()
+        said = [
+            self._said,
+            tr("The model is being loaded.") if state.phase is EnginePhase.LOADING else state.sentence,
+        ]
+        if load_ms is not None and self._loads:
+            seconds = figures.ratio(load_ms / 1000)
+            told = tr("The model is loaded again, which took {seconds} s the last time.", seconds=seconds)
+            said.insert(0, told)
         self.foot.show_changes(len(changes), [sentence for sentence in said if sentence])
+
+    @property
+    def _loads(self) -> bool:
+        """True if the chosen model has to be loaded again for what is chosen."""
+        return not same_in_memory(load_options(self.pending.applied), load_options(self.pending.chosen))
 
     def _refresh_rows(self, rows: dict[str, SettingRow]) -> None:
         in_use = {**self._desk.in_use(), **self._states.numbers_in_force()}

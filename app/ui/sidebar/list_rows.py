@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 
 from app.chat.conversation import Conversation
 from app.chat.search import SearchHit
-from app.ui.sidebar.age_groups import age_group
 from app.words import mark, tr
 
 PINNED = mark("Pinned")
@@ -18,6 +17,26 @@ ARCHIVED = mark("Archived")
 # Names of groups that fold: a folder's has its name behind this, so that it is never that of the archive.
 _FOLDER = "folder/"
 ARCHIVE_GROUP = "archive"
+
+
+GROUPS = (mark("Today"), mark("Yesterday"), mark("Previous 7 days"), mark("Older"))
+
+
+def age_group(updated_at: float, today: date) -> str:
+    """The group's name.
+
+    Args:
+        updated_at: Seconds since 1970, UTC.
+        today: The local date now.
+    """
+    day = datetime.fromtimestamp(updated_at).date()
+    if day >= today:
+        return tr(GROUPS[0])
+    if day == today - timedelta(days=1):
+        return tr(GROUPS[1])
+    if day >= today - timedelta(days=7):
+        return tr(GROUPS[2])
+    return tr(GROUPS[3])
 
 
 @dataclass(frozen=True)

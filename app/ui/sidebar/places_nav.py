@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
 from app.ui.boxes import filled
@@ -11,13 +11,17 @@ from app.ui.inert_text import PlainLabel
 from app.ui.places import MACHINE, MODELS
 from app.ui.placing import place
 from app.ui.sidebar.download_line import DownloadLine
-from app.ui.sidebar.key_words import key_words
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
 SETTINGS = "settings"
 _ROW_PX = 34
+
+
+def key_words(keys: str) -> str:
+    """In the words of the system and of the language: "Ctrl+N" -> "Ctrl N"."""
+    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText).replace("+", " ")
 
 
 class NavRow(QToolButton):

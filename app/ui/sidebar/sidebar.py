@@ -18,9 +18,8 @@ from app.ui.places import CHAT
 from app.ui.placing import place
 from app.ui.sidebar.conversation_list import ConversationList
 from app.ui.sidebar.conversation_model import ConversationModel
-from app.ui.sidebar.key_words import key_words
 from app.ui.sidebar.list_rows import Row
-from app.ui.sidebar.places_nav import PlacesNav
+from app.ui.sidebar.places_nav import PlacesNav, key_words
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr

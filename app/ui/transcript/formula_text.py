@@ -16,7 +16,6 @@ from PySide6.QtGui import (
 from app.chat.formula import Formula, FormulaPlace, FormulaShape, find_formulas
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.images import OBJECT, images_as_links
 
 _KIND = QTextFormat.ObjectTypes.UserObject.value + 1
 _LATEX = QTextFormat.Property.UserProperty.value + 1
@@ -25,6 +24,9 @@ _SOURCE = _LATEX + 2
 _SIDE_EM = 0.06  # beside a formula; its shape ends where its ink does
 _OVERHANG_EM = 0.12  # so far an index may reach below the line before it moves the line
 FORMULA_SCALE = 1.1  # formulas' letters are smaller than most interface fonts' of the same size
+
+
+OBJECT = "\ufffc"  # what stands for an image, or for another object, in a document's text
 
 
 class FormulaObject(QPyTextObject):
@@ -194,3 +196,36 @@ def _source(markdown: str, place: FormulaPlace) -> str:
 
 def _cleaned(text: str) -> str:
     return text.replace(OBJECT, "")
+
+
+def images_as_links(document: QTextDocument) -> None:
+    """Put each image's description in its place, as a link to the image."""
+    if OBJECT not in document.toPlainText():
+        return
+    for position, shape in reversed(_images(document)):
+        image = shape.toImageFormat()
+        link = QTextCharFormat()
+        link.setAnchor(True)
+        link.setAnchorHref(image.name())
+        words = str(image.property(QTextFormat.Property.ImageAltText) or "") or image.name()
+        cursor = QTextCursor(document)
+        cursor.setPosition(position)
+        cursor.setPosition(position + 1, QTextCursor.MoveMode.KeepAnchor)
+        cursor.insertText(words, link)
+
+
+def _images(document: QTextDocument) -> list[tuple[int, QTextCharFormat]]:
+    found = []
+    block = document.begin()
+    while block.isValid():
+        part = block.begin()
+        while not part.atEnd():
+            fragment = part.fragment()
+            if fragment.charFormat().isImageFormat():
+                found += [
+                    (position, fragment.charFormat())
+                    for position in range(fragment.position(), fragment.position() + fragment.length())
+                ]
+            part += 1
+        block = block.next()
+    return found

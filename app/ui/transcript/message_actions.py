@@ -10,6 +10,8 @@ from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
+from app.chat.conversation import Message, MessageState
+from app.chat.reply import can_continue, looped, trouble_of
 from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import scale_icon, themed_icon
@@ -19,6 +21,9 @@ from app.words import mark, tr
 _SIDE_PX = 28
 _ICON_PX = 16
 _COPIED_MS = 1_500
+
+
+_CUT = (MessageState.STOPPED, MessageState.INTERRUPTED)
 
 
 class Action(Enum):
@@ -263,3 +268,22 @@ class MessageActions(QWidget):
     @Slot()
     def _forget_copied(self) -> None:
         self._buttons[Action.COPY].setIcon(themed_icon(self._theme, Action.COPY.value[0]))
+
+
+def reply_actions(reply: Message, last: bool) -> set[Action]:
+    """The actions that make sense, the arrows aside; an error that is told has its own button to try again.
+
+    Args:
+        reply: The reply as it is now.
+        last: Whether nothing follows it.
+    """
+    if reply.state.unfinished:
+        return set()
+    possible = {Action.DELETE, Action.COMPARE}
+    if reply.content:
+        possible |= {Action.COPY, Action.COPY_PLAIN, Action.REGENERATE}
+    if last and can_continue(reply):
+        possible.add(Action.GO_ON if looped(reply) else Action.CONTINUE)
+    if last and not reply.content and reply.state in _CUT and trouble_of(reply) is None:
+        possible.add(Action.RETRY)
+    return possible

@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Slot
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
 
 from app.chat.conversation import Message
 from app.chat.engine_state import EngineState
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.ground import Ground
 from app.ui.transcript.jump_button import JumpButton
 from app.ui.transcript.message_span import MessageSpan
 from app.ui.transcript.message_views import MessageView, MessageViews
@@ -30,6 +29,25 @@ _AHEAD = 1.5
 ENOUGH = 2.0
 _KEPT = 8.0
 _TRIM_MS = 400
+
+
+class Ground(QWidget):
+    """Filled with the window's colour.
+
+    Qt paints everything in view again, at every line that comes, unless it is told two things: that what is
+    painted stays where it is when the widget grows, and that nothing shines through, so that scrolling can move it.
+    A style sheet's background counts as one that something shines through, so this one is painted here.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Fill what has to be painted."""
+        QPainter(self).fillRect(event.rect(), self._theme.color("bg"))
 
 
 class MessageColumn(QScrollArea):

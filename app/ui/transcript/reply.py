@@ -18,10 +18,9 @@ from app.chat.troubles import Remedy
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.theme import Theme
 from app.ui.transcript.error_notice import ErrorNotice
-from app.ui.transcript.message_actions import Action, MessageActions
+from app.ui.transcript.message_actions import Action, MessageActions, reply_actions
 from app.ui.transcript.model_change import ModelChange
 from app.ui.transcript.plain_text import plain_text
-from app.ui.transcript.reply_actions import reply_actions
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.reply_foot import fit_finished_foot, fit_live_foot
 from app.ui.transcript.reply_status import reply_status

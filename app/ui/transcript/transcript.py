@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QUrl, Signal
+from PySide6.QtCore import QObject, QUrl, Signal, Slot
 from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 
 from app.chat.conversation import Message
@@ -13,10 +13,40 @@ from app.chat.engine_state import EngineState
 from app.ui.theme.theme import Theme
 from app.ui.transcript.message_column import ENOUGH, MessageColumn
 from app.ui.transcript.message_views import MessageView
-from app.ui.transcript.reading_place import ReadingPlace
 from app.words import tr
 
 _LONGEST_PHRASE = 80
+
+
+class ReadingPlace(QObject):
+    """Remembers one place: the message at the top of the view and where it begins, or that the end is followed."""
+
+    def __init__(self, column: MessageColumn) -> None:
+        super().__init__(column)
+        self._column = column
+        self._top: tuple[int, int] | None = None
+        self._follows = False
+
+    @Slot()
+    def remember(self) -> None:
+        """A message is about to be deleted."""
+        top = self._column.top_view()
+        self._top = None if top is None else (top[0].message.id, top[1])
+        self._follows = self._column.follows
+
+    def forget(self) -> None:
+        """Something else is to be read now."""
+        self._top = None
+
+    def go_back(self) -> None:
+        """The message is there again."""
+        if self._top is None:
+            return
+        if self._follows:
+            self._column.jump_to_latest()
+        else:
+            self._column.show_message(*self._top)
+        self._top = None
 
 
 class Transcript(MessageColumn):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal, SignalInstance, Slot
-from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal, SignalInstance, Slot
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
@@ -19,10 +19,11 @@ from app.ui.models.card_grid import CardGrid
 from app.ui.models.getting import Getting
 from app.ui.models.model_shelf import ModelShelf
 from app.ui.section_head import SectionHead
-from app.ui.theme.icons import scale_icon, themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
-from app.ui.welcome.hero import Hero
 from app.words import tr
+from engine.messages import DEFAULT_MODEL
+from engine.sentences import paragraph
 
 if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
@@ -32,6 +33,59 @@ _MARGIN_PX, _NARROW_MARGIN_PX = 32, 12
 _NARROW_PX = 720
 _TOP_PX = 48
 _REFRESH_MS = 80
+
+
+_ICON_PX = 64
+_HERO_NARROW_PX = 480  # the words need all of it
+
+
+class _Icon(QWidget):
+    """Tenon's own."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFixedSize(_ICON_PX, _ICON_PX)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint it as large as the screen's pixels allow."""
+        pixmap = tinted_pixmap("tenon", "", _ICON_PX, self.devicePixelRatioF())
+        QPainter(self).drawPixmap(QRectF(self.rect()), pixmap, QRectF(pixmap.rect()))
+
+
+class Hero(QWidget):
+    """Says hello."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        title = PlainLabel(tr("Welcome to Tenon"), self, kind="display", wrap=True)
+        self.lead = PlainLabel(self, kind="lead", wrap=True)
+        words = filled(QVBoxLayout(), title, self.lead, spacing=2)
+        row = filled(QHBoxLayout(self), margins=(0, 0, 0, 4), spacing=20)
+        self._icon = _Icon(self)
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addLayout(words, 1)
+
+    def show_engine(self, state: EngineState) -> None:
+        """Say who answers."""
+        if state.phase is EnginePhase.STOPPED or state.sentence:
+            words = tr("Get a model below, or open one that you have.")
+        elif state.model_ref == DEFAULT_MODEL:
+            words = tr(
+                "Write below: {model} answers at once. It is very small: quick, often wrong.",
+                model=state.model_name,
+            )
+        else:
+            words = tr("Write below: {model} answers on this computer.", model=state.model_name)
+        self.lead.setText(paragraph(words, tr("What you write stays here.")))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow page the icon gives way."""
+        super().resizeEvent(event)
+        self._icon.setVisible(self.width() >= _HERO_NARROW_PX)
+
+    def minimumSizeHint(self) -> QSize:
+        """Words can wrap."""
+        return QSize(_ICON_PX, super().minimumSizeHint().height())
 
 
 class WelcomePanel(QScrollArea):

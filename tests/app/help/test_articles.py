@@ -17,9 +17,9 @@ from app.help.facts import HelpFacts
 from app.help.library import help_library
 from app.settings.pages import PAGES
 from app.settings.settings import Settings
-from app.ui.field_keys import FIELD_KEYS
 from app.ui.help.article_text import ARTICLE, COMMAND, SETTING, setting_titles
 from app.ui.main_window import MainWindow
+from app.ui.shortcut_table import FIELD_KEYS
 from app.ui.theme.theme import Theme
 from engine.cli import _parser as build_parser
 from engine.model.families import SUPPORTED
@@ -129,7 +129,7 @@ def test_every_family_that_works_is_named() -> None:
 
 
 def test_keys_buttons_and_pages_are_the_window_s(window: MainWindow, source: str) -> None:
-    keys = {key.replace("Return", "Enter") for field in FIELD_KEYS for _, row in field.rows for key in row}
+    keys = {key.replace("Return", "Enter") for _, rows in FIELD_KEYS for _, row in rows for key in row}
     for command in window.commands:
         keys |= {shortcut.toString().replace("Return", "Enter") for shortcut in command.action.shortcuts()}
     pages = {page.title for page in PAGES}

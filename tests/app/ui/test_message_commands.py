@@ -6,9 +6,8 @@ from PySide6.QtGui import QGuiApplication, QKeySequence
 from pytestqt.qtbot import QtBot
 
 from app.chat.conversation import MessageState
-from app.ui.field_keys import FIELD_KEYS
 from app.ui.main_window import MainWindow
-from app.ui.shortcut_table import ShortcutTable, key_sections
+from app.ui.shortcut_table import FIELD_KEYS, ShortcutTable, key_sections
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.reply import ReplyView
 from tests.support.scripted_workspace import ScriptedWorkspace
@@ -28,8 +27,8 @@ def test_no_two_commands_have_the_same_key(window: MainWindow) -> None:
 
 
 def test_no_row_of_a_field_has_the_same_key_as_another_or_no_key_at_all() -> None:
-    for field in FIELD_KEYS:
-        keys = [key for _, keys in field.rows for key in keys]
+    for _, rows in FIELD_KEYS:
+        keys = [key for _, keys in rows for key in keys]
         assert len(set(keys)) == len(keys)
         assert all(not QKeySequence(key).isEmpty() for key in keys)
 

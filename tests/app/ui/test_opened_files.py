@@ -4,7 +4,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtGui import QFileOpenEvent
 from pytestqt.qtbot import QtBot
 
-from app.ui.opened_files import OpenedFiles
+from app.ui.opener import OpenedFiles
 
 
 def test_files_are_taken_and_other_events_left(qtbot: QtBot) -> None:

@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
 from app.ui.places import MODELS
-from app.ui.sidebar.age_groups import age_group
 from app.ui.sidebar.conversation_model import BUSY_ROLE
+from app.ui.sidebar.list_rows import age_group
 from app.ui.sidebar.places_nav import PlacesNav
 from app.ui.theme.theme import Theme
 from app.ui.trash_dialog import TrashDialog

@@ -14,12 +14,9 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase
 from app.ui.models.get_dialog import GetDialog
-from app.ui.models.giving_up_dialog import GivingUpDialog
-from app.ui.models.import_dialog import ImportDialog
 from app.ui.models.installed_list import InstalledRow
-from app.ui.models.model_dialog import ModelDialog
+from app.ui.models.model_dialog import GivingUpDialog, ImportDialog, ModelDialog, RemovalDialog
 from app.ui.models.models_page import ModelsPage
-from app.ui.models.removal_dialog import RemovalDialog
 from app.ui.places import CHAT, MODELS
 from engine.hub.download import room
 from engine.hub.local_import import import_model
