@@ -62,7 +62,7 @@ class ChatPage(QWidget):
         engine = workspace.model.state
         self.header = Header(theme, engine, self)
         self.transcript = Transcript(theme, engine, self._alternatives)
-        self.transcript.name_models_by(workspace.open_chat.model_change)
+        self.transcript.message_views.model_change = workspace.open_chat.model_change
         self.empty_state = EmptyState(theme, engine)
         self._stack = QStackedWidget(self)
         self._greeting: QWidget = self.empty_state
@@ -159,17 +159,17 @@ class ChatPage(QWidget):
         self.composer.stop_requested.connect(self.stop)
         self.composer.busy_send_refused.connect(self._explain_busy)
         self.composer.prompt.page_requested.connect(self.transcript.scroll_page)
-        self.transcript.inspect_requested.connect(self.inspect_requested)
-        self.transcript.action_requested.connect(self._turns.act)
-        self.transcript.alternative_chosen.connect(self._turns.choose_alternative)
-        self.transcript.edited.connect(self._turns.edit)
+        self.transcript.message_views.inspect_requested.connect(self.inspect_requested)
+        self.transcript.message_views.action_requested.connect(self._turns.act)
+        self.transcript.message_views.alternative_chosen.connect(self._turns.choose_alternative)
+        self.transcript.message_views.edited.connect(self._turns.edit)
         self.attaching.said.connect(self.said)
         self._turns.said.connect(self.said)
         self._turns.deleting.connect(self.transcript.place.remember)
         self._turns.message_deleted.connect(self.message_deleted)
         self._turns.compare_requested.connect(self.compare_requested)
         self._turns.left.connect(self.composer.setFocus)
-        self.transcript.link_activated.connect(self._open_link)
+        self.transcript.message_views.link_activated.connect(self._open_link)
         self.empty_state.example_chosen.connect(self.ask)
         for chosen in (self.header.model_button.model_chosen, self.composer.mode_button.mode_chosen):
             chosen.connect(self._focus_composer)  # the next thing is to write
@@ -341,6 +341,6 @@ class ChatPage(QWidget):
             # Once everybody has heard of it: the reply that was cut may say the same, and once is enough.
             QTimer.singleShot(0, self, self._say_engine_sentence)
         self.header.set_engine(state)
-        self.transcript.set_engine(state)
+        self.transcript.message_views.set_engine(state)
         self.empty_state.set_engine(state)
         self._choose_placeholder()

@@ -54,13 +54,13 @@ class ChatShelf(QObject):
         workspace.turns.message_added.connect(self._mark_busy)
         workspace.replies.message_changed.connect(self._mark_busy)
         sidebar.new_requested.connect(self.new_chat)
-        sidebar.chosen.connect(self.open)
-        sidebar.renamed.connect(workspace.shelf.rename)
-        sidebar.delete_requested.connect(self.delete)
+        sidebar.list.chosen.connect(self.open)
+        sidebar.model.renamed.connect(workspace.shelf.rename)
+        sidebar.list.delete_requested.connect(self.delete)
         sidebar.list.delete_asked.connect(self.ask_to_delete)
-        sidebar.pin_requested.connect(workspace.shelf.pin)
+        sidebar.list.pin_requested.connect(workspace.shelf.pin)
         sidebar.list.clicked_on.connect(page.composer.setFocus)
-        sidebar.hit_chosen.connect(self._open_hit)
+        sidebar.list.hit_chosen.connect(self._open_hit)
         sidebar.search_changed.connect(self.show_conversations)
         sidebar.search_paused.connect(self._search_messages)
         page.message_deleted.connect(self._offer_message_back)
@@ -200,7 +200,7 @@ class ChatShelf(QObject):
     @Slot(object)
     def _mark_busy(self, message: Message) -> None:
         if message.role == "assistant":
-            self._sidebar.set_state(message.conversation_id, message.state)
+            self._sidebar.model.set_state(message.conversation_id, message.state)
 
     @Slot()
     def _rename_current(self) -> None:

@@ -38,6 +38,7 @@ from PySide6.QtWidgets import (
 
 from app.chat.choices import Choice
 from app.ui.boxes import filled
+from app.ui.painting import LEFT, RIGHT, paint_box, paint_words
 from app.ui.placing import in_row
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
@@ -107,9 +108,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if option.state & (QStyle.StateFlag.State_MouseOver | QStyle.StateFlag.State_Selected):
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._theme.color("hover"))
-            painter.drawRoundedRect(QRectF(option.rect), 6, 6)
+            paint_box(painter, self._theme, option.rect, 6, "hover")
         icon = choice.icon or ("check" if choice.checked else "")
         left = option.rect.left() + _PADDING_X_PX
         box = QRect(left + self._icon_px + 10, option.rect.top(), 0, option.rect.height())
@@ -123,19 +122,11 @@ class _ChoiceDelegate(QStyledItemDelegate):
             pixmap = tinted_pixmap(icon, color, self._icon_px, painter.device().devicePixelRatioF())
             at = QRect(left, half.center().y() - self._icon_px // 2 + 1, self._icon_px, self._icon_px)
             painter.drawPixmap(in_row(option, at).topLeft(), pixmap)
-        font = self._theme.font(TextStyle.UI_MEDIUM)
-        painter.setFont(font)
-        painter.setPen(self._theme.color("mute" if choice.problem else "text"))
-        flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        style, line = TextStyle.UI_MEDIUM, in_row(option, half)
         if choice.figure and not choice.problem:
-            painter.drawText(
-                in_row(option, half),
-                Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
-                choice.figure,
-            )
-        painter.drawText(
-            in_row(option, half), flags, QFontMetrics(font).elidedText(choice.title, _ELIDE, half.width())
-        )
+            paint_words(painter, self._theme, line, choice.figure, style, "text", RIGHT)
+        role = "mute" if choice.problem else "text"
+        paint_words(painter, self._theme, line, choice.title, style, role, elide=_ELIDE)
         if choice.second_line:
             font = self._theme.font(TextStyle.SMALL)
             painter.setFont(font)
@@ -144,7 +135,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
             text, metrics = choice.second_line, QFontMetrics(font)
             if not _wrapped(metrics, text, lower.width()):
                 text = metrics.elidedText(text, _ELIDE, lower.width())
-            painter.drawText(in_row(option, lower), flags | Qt.TextFlag.TextWordWrap, text)
+            painter.drawText(in_row(option, lower), LEFT | Qt.TextFlag.TextWordWrap, text)
         painter.restore()
 
 
@@ -203,9 +194,7 @@ class ChoicePopup(QFrame):
         if not self.mask().isEmpty():  # without a compositor the edge would be smoothed into black
             painter.fillRect(self.rect(), self._theme.color("btn"))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(self._theme.color("btn"))
-        painter.setBrush(self._theme.color("raised"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+        paint_box(painter, self._theme, self.rect(), 8, "raised", "btn")
 
     @property
     def choices(self) -> list[Choice]:

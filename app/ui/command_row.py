@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QIcon, QKeySequence, QPainter, QTextCharFormat, QTextLayout
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.ui.commands import Command, Commands
+from app.ui.painting import RIGHT, paint_box, paint_words
 from app.ui.placing import in_row
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
@@ -54,14 +55,13 @@ class CommandRowDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         if chosen or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._theme.color("accs" if chosen and possible else "hover"))
-            painter.drawRoundedRect(QRectF(option.rect), 6, 6)
+            paint_box(painter, self._theme, option.rect, 6, "accs" if chosen and possible else "hover")
         box = option.rect.adjusted(_PADDING_PX, 0, -_PADDING_PX, 0)
         icon = QRect(box.left(), box.center().y() - self._icon_px // 2 + 1, self._icon_px, self._icon_px)
         place = in_row(option, icon)
         if action.isCheckable() and action.isChecked():
-            self._check(painter, place)
+            color, ratio = self._theme.palette.acc, painter.device().devicePixelRatioF()
+            painter.drawPixmap(place.topLeft(), tinted_pixmap("check", color, self._icon_px, ratio))
         elif not action.icon().isNull():
             mode = QIcon.Mode.Normal if possible else QIcon.Mode.Disabled
             action.icon().paint(painter, place, Qt.AlignmentFlag.AlignCenter, mode)
@@ -73,12 +73,6 @@ class CommandRowDelegate(QStyledItemDelegate):
         self._paint_section(painter, option, box, Commands.group_title(row.command.group), quiet)
         painter.restore()
 
-    def _check(self, painter: QPainter, icon: QRect) -> None:
-        ratio = painter.device().devicePixelRatioF()
-        painter.drawPixmap(
-            icon.topLeft(), tinted_pixmap("check", self._theme.palette.acc, self._icon_px, ratio)
-        )
-
     def _paint_keys(
         self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, keys: QKeySequence, role: str
     ) -> int:
@@ -86,13 +80,8 @@ class CommandRowDelegate(QStyledItemDelegate):
         text = keys.toString(QKeySequence.SequenceFormat.NativeText)
         if not text:
             return box.right()
-        font = self._theme.font(TextStyle.SMALL)
-        painter.setFont(font)
-        painter.setPen(self._theme.color(role))
-        painter.drawText(
-            in_row(option, box), Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text
-        )
-        return box.right() - QFontMetrics(font).horizontalAdvance(text) - 2 * _GAP_PX
+        paint_words(painter, self._theme, in_row(option, box), text, TextStyle.SMALL, role, RIGHT)
+        return box.right() - QFontMetrics(painter.font()).horizontalAdvance(text) - 2 * _GAP_PX
 
     def _paint_title(
         self,
@@ -129,11 +118,6 @@ class CommandRowDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, section: str, role: str
     ) -> None:
         """The section stands behind the title where there is room."""
-        font = self._theme.font(TextStyle.SMALL)
-        if QFontMetrics(font).horizontalAdvance(section) > box.width():
-            return
-        painter.setFont(font)
-        painter.setPen(self._theme.color(role))
-        painter.drawText(
-            in_row(option, box), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, section
-        )
+        width = QFontMetrics(self._theme.font(TextStyle.SMALL)).horizontalAdvance(section)
+        if width <= box.width():
+            paint_words(painter, self._theme, in_row(option, box), section, TextStyle.SMALL, role)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app.chat.model_entries import model_path
 from app.ui.composer.attachment_row import local_files
 from app.ui.modal_scrim import paint_veil
+from app.ui.painting import smooth
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -84,8 +85,7 @@ class FileDrops(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the places."""
         paint_veil(self)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         for rect, icon, words, names in self.zones():
             painter.setPen(QPen(self._theme.color("acc"), 2, Qt.PenStyle.DashLine))
             painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -6,8 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QWidget
 
-from app.ui.placing import painted
-from app.ui.theme.icons import tinted_pixmap
+from app.ui.painting import paint_icon
 from app.ui.theme.theme import Theme
 
 _ICON_PX = 14
@@ -31,18 +30,11 @@ class ListBox(QComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(letters)
 
-    @property
-    def _icon_px(self) -> int:
-        return self._theme.type.px(_ICON_PX)
-
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the field, then the arrow, which a style sheet could only take from a file of one colour."""
         super().paintEvent(event)
-        chevron = tinted_pixmap(
-            "chevron-down", self._theme.palette.sub, self._icon_px, self.devicePixelRatioF()
-        )
-        end, top = self.width() - self._icon_px - 9, (self.height() - self._icon_px) // 2
-        QPainter(self).drawPixmap(painted(self, end, top, self._icon_px, self._icon_px).topLeft(), chevron)
+        side = self._theme.type.px(_ICON_PX)
+        paint_icon(QPainter(self), self._theme, self, "chevron-down", self.width() - side - 9, side)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the page: a passing pointer changes nothing."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPointF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.chat.choices import Choice
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
 from app.ui.choice_popup import ChoicePopup
+from app.ui.painting import paint_box, paint_dot, paint_icon, paint_words, smooth
 from app.ui.placing import painted
-from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -156,28 +156,17 @@ class ModelButton(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the chip."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         if self._compact:
             self._paint_words(painter, 2, self.width() - 2)
             return
-        painter.setPen(Qt.PenStyle.NoPen)
         pressed = self.isDown() or self.popup is not None
         fill = "press" if pressed else "hover" if self.underMouse() else "side"
-        painter.setBrush(self._theme.color(fill))
-        painter.drawRoundedRect(QRectF(self.rect()), 8, 8)
+        paint_box(painter, self._theme, self.rect(), 8, fill)
         self._paint_dot(painter, painted(self, 12, 0, _DOT_PX, self.height()).center())
         right = self.width() - 12 - self._icon_px
         self._paint_words(painter, 12 + _DOT_PX + 8, right - 8)
-        chevron = tinted_pixmap(
-            "chevron-down", self._theme.palette.sub, self._icon_px, self.devicePixelRatioF()
-        )
-        painter.drawPixmap(
-            painted(
-                self, right, (self.height() - self._icon_px) // 2, self._icon_px, self._icon_px
-            ).topLeft(),
-            chevron,
-        )
+        paint_icon(painter, self._theme, self, "chevron-down", right, self._icon_px)
 
     def _fonts(self) -> tuple[TextStyle, TextStyle]:
         if self._compact:
@@ -192,7 +181,6 @@ class ModelButton(QAbstractButton):
 
     def _paint_words(self, painter: QPainter, left: int, right: int) -> None:
         name_style, detail_style = self._fonts()
-        flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         name_width, detail_width = self._widths()
         room = right - left
         gap = 6 if self._compact else 8
@@ -200,34 +188,19 @@ class ModelButton(QAbstractButton):
         if left_over < min(detail_width, _LEAST_DETAIL_PX):
             detail_width = 0
         detail_width = min(detail_width, left_over)
-        font = self._theme.font(name_style)
-        painter.setFont(font)
-        hovered = self._compact and self.underMouse()
-        painter.setPen(self._theme.color("sub" if self._compact and not hovered else "text"))
-        name = QFontMetrics(font).elidedText(self._state.model_name, Qt.TextElideMode.ElideMiddle, room)
-        painter.drawText(painted(self, left, 0, room + 1, self.height()), flags, name)
+        role = "sub" if self._compact and not self.underMouse() else "text"
+        box, elide = painted(self, left, 0, room + 1, self.height()), Qt.TextElideMode.ElideMiddle
+        paint_words(painter, self._theme, box, self._state.model_name, name_style, role, elide=elide)
         if detail_width > 0:
-            font = self._theme.font(detail_style)
-            painter.setFont(font)
-            painter.setPen(self._theme.color("mute" if self._compact else "sub"))
             box = painted(self, left + name_width + gap, 0, detail_width + 1, self.height())
-            words = QFontMetrics(font).elidedText(
-                engine_words(self._state), Qt.TextElideMode.ElideRight, detail_width + 1
-            )
-            painter.drawText(box, flags, words)
+            role, elide = "mute" if self._compact else "sub", Qt.TextElideMode.ElideRight
+            paint_words(painter, self._theme, box, engine_words(self._state), detail_style, role, elide=elide)
 
     def _paint_dot(self, painter: QPainter, center: QPointF) -> None:
         phase = self._state.phase
         stopped = phase is EnginePhase.STOPPED or bool(self._state.sentence)
-        color = self._theme.color("red" if stopped else "acc")
-        if phase in (EnginePhase.READY, EnginePhase.STOPPED) or stopped:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(color)
-            painter.drawEllipse(center, _DOT_PX / 2, _DOT_PX / 2)
-        else:
-            painter.setPen(QPen(color, 1.5))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawEllipse(center, _DOT_PX / 2 - 0.75, _DOT_PX / 2 - 0.75)
+        hollow = phase is not EnginePhase.READY and not stopped
+        paint_dot(painter, self._theme, center, _DOT_PX, "red" if stopped else "acc", hollow)
 
     @Slot(str)
     def _choose(self, key: str) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent
+from PySide6.QtGui import QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QProgressBar, QWidget
 
+from app.ui.painting import smooth
 from app.ui.placing import painted
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -50,8 +51,7 @@ class ShareBar(QProgressBar):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the track and its filled part, clipped to the round track."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         radius = 8 if self._words else 3
         track = QPainterPath()

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QRadioButton, QSizePolicy, QWidget
 
+from app.ui.painting import smooth
 from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
@@ -63,8 +64,7 @@ class TickBox(QCheckBox):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the box, its tick, and the words."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         box = painted(self, 1.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
         paint_tick(painter, self._theme, box, self)
         painter.setPen(self._theme.color("text" if self.isEnabled() else "mute"))
@@ -88,8 +88,7 @@ class RadioBox(QRadioButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint both."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         box = QRectF(3.5, (self.height() - _BOX_PX) / 2 + 0.5, _BOX_PX - 1, _BOX_PX - 1)
         on = self.isChecked()
         painter.setPen(self._theme.color("acc" if on else "ctl"))

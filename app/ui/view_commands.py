@@ -32,7 +32,7 @@ class ViewCommands(QObject):
         self._page = page
         self._shell = shell
         self._inspector = inspector
-        page.transcript.set_drafted_shown(self._settings.drafted_shown)
+        page.transcript.message_views.set_drafted_shown(self._settings.drafted_shown)
         shell.shown_changed.connect(self._keep_sidebar_shown)
         inspector.shown_changed.connect(self._inspector_shown)
 
@@ -96,7 +96,7 @@ class ViewCommands(QObject):
     @Slot(bool)
     def _show_drafted(self, shown: bool) -> None:
         self._settings.drafted_shown = shown
-        self._page.transcript.set_drafted_shown(shown)
+        self._page.transcript.message_views.set_drafted_shown(shown)
 
     @Slot(bool)
     def _show_guesses(self, shown: bool) -> None:

@@ -124,7 +124,7 @@ def test_a_first_day(qtbot: QtBot, person: Person, tmp_path: Path, monkeypatch: 
     assert {hit.conversation_id for hit in hits} == {chat}
     person.window.sidebar.search.clear()
 
-    person.window.sidebar.chosen.emit(chat)
+    person.window.sidebar.list.chosen.emit(chat)
     target = tmp_path / "chat.md"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *arguments: (str(target), ""))
     person.window.commands["export-chat"].trigger()
@@ -136,7 +136,7 @@ def test_a_first_day(qtbot: QtBot, person: Person, tmp_path: Path, monkeypatch: 
     person.open()
     titles = [conversation.id for conversation in person.workspace.library.conversations()]
     assert titles == [chat]
-    person.window.sidebar.chosen.emit(chat)
+    person.window.sidebar.list.chosen.emit(chat)
     assert [(message.role, message.content) for message in person.messages()] == before
     person.ask("How do I stop a reply?")
     assert person.wait_for_reply().state is MessageState.COMPLETE

@@ -82,7 +82,7 @@ def test_hundreds_of_replies_leave_nothing_behind(qtbot: QtBot, qt_warnings: lis
         if len(chats) < 20 and draw.random() < 0.1:
             window.shelf.new_chat()
         elif chats and draw.random() < 0.3:
-            window.sidebar.chosen.emit(draw.choice(chats))
+            window.sidebar.list.chosen.emit(draw.choice(chats))
         if draw.random() < 0.1:
             workspace.choose_mode(draw.choice(MODES))
         if draw.random() < 0.1:

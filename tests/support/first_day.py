@@ -180,7 +180,7 @@ class Day:
         self.run.close()
         self.run = Run(self._theme, loaded=False)
         assert [one.id for one in self.run.workspace.library.conversations()] == before
-        self.run.window.sidebar.chosen.emit(before[0])
+        self.run.window.sidebar.list.chosen.emit(before[0])
         self.picture("12-restarted")
 
     @contextmanager

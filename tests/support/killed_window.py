@@ -194,7 +194,7 @@ class Person(QObject):
             elif todo == 1:
                 self._workspace.shelf.move_to_folder(chat, f"Folder {self._chance.randrange(4)}")
             else:
-                self._window.sidebar.renamed.emit(chat, f"Title {self._chance.randrange(10**6)}")
+                self._window.sidebar.model.renamed.emit(chat, f"Title {self._chance.randrange(10**6)}")
         yield self._chance.randint(0, 120)
 
     def deleting(self) -> Iterator[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QEnterEvent, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.ui.boxes import STRETCH, filled
@@ -13,6 +13,7 @@ from app.ui.composer.context_meter import ContextMeter
 from app.ui.composer.mode_button import ModeButton
 from app.ui.composer.prompt_edit import PromptEdit
 from app.ui.composer.send_button import SendButton
+from app.ui.painting import smooth
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -99,8 +100,7 @@ class Composer(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint fill and edge; the edge is 2 px in the accent while the field has the focus."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         focused = self.prompt.hasFocus()
         edge = "acc" if focused else "sub" if self.underMouse() else "ctl"
         width = 2 if focused else 1

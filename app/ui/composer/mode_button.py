@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.chat.choices import Choice
 from app.chat.modes import mode_title
 from app.ui.choice_popup import ChoicePopup
+from app.ui.painting import paint_box, paint_icon, paint_words, smooth
 from app.ui.placing import painted
-from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -77,28 +77,17 @@ class ModeButton(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the chip."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         pressed = self.isDown() or self.popup is not None
-        painter.setPen(self._theme.color("btn"))
-        painter.setBrush(
-            self._theme.color("press" if pressed else "hover" if self.underMouse() else "raised")
-        )
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
-        ratio, top = self.devicePixelRatioF(), (self.height() - self._icon_px) // 2
-        palette = self._theme.palette
-        zap = tinted_pixmap("zap", palette.acc, self._icon_px, ratio)
-        painter.drawPixmap(painted(self, _SIDE_PX, top, self._icon_px, self._icon_px).topLeft(), zap)
-        chevron = tinted_pixmap("chevron-down", palette.sub, self._icon_px, ratio)
+        fill = "press" if pressed else "hover" if self.underMouse() else "raised"
+        paint_box(painter, self._theme, self.rect(), 8, fill, "btn")
+        paint_icon(painter, self._theme, self, "zap", _SIDE_PX, self._icon_px, "acc")
         end = self.width() - _SIDE_PX - self._icon_px
-        painter.drawPixmap(painted(self, end, top, self._icon_px, self._icon_px).topLeft(), chevron)
-        font = self._theme.font(TextStyle.UI_MEDIUM)
-        painter.setFont(font)
-        painter.setPen(self._theme.color("text"))
+        paint_icon(painter, self._theme, self, "chevron-down", end, self._icon_px)
         left = _SIDE_PX + self._icon_px + 6
         box = painted(self, left, 0, self.width() - left - _SIDE_PX - self._icon_px - 2, self.height())
-        words = QFontMetrics(font).elidedText(self.words, Qt.TextElideMode.ElideRight, int(box.width()))
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
+        elide = Qt.TextElideMode.ElideRight
+        paint_words(painter, self._theme, box, self.words, TextStyle.UI_MEDIUM, "text", elide=elide)
 
     def _describe(self) -> None:
         self.setAccessibleName(tr("Mode: {mode}", mode=self.words))

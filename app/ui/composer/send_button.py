@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
+from app.ui.painting import paint_box, paint_icon, paint_words, smooth
 from app.ui.placing import painted
-from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -63,32 +63,18 @@ class SendButton(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the fill, then the arrow or the square with its word."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        if not self.isEnabled():
-            painter.setPen(self._theme.color("line"))
-            painter.setBrush(self._theme.color("surf"))
-        else:
-            fill = self._theme.color(
-                "acc_press" if self.isDown() else "acc_hover" if self.underMouse() else "acc"
-            )
-            painter.setPen(fill)
-            painter.setBrush(fill)
-        painter.drawRoundedRect(box, 8, 8)
-        ink = self._theme.palette.onacc if self.isEnabled() else self._theme.palette.mute
+        painter = smooth(self)
+        enabled, theme = self.isEnabled(), self._theme
+        fill = "acc_press" if self.isDown() else "acc_hover" if self.underMouse() else "acc"
+        paint_box(painter, theme, self.rect(), 8, fill if enabled else "surf", fill if enabled else "line")
         if not self._stops:
-            side = self._theme.type.px(_ARROW_PX)
-            arrow = tinted_pixmap("arrow-up", ink, side, self.devicePixelRatioF())
-            painter.drawPixmap((self.width() - side) // 2, (self.height() - side) // 2, arrow)
+            side = theme.type.px(_ARROW_PX)
+            ink = "onacc" if enabled else "mute"
+            paint_icon(painter, theme, self, "arrow-up", (self.width() - side) // 2, side, ink)
             return
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.color("onacc"))
         left = (self.width() - _SQUARE_PX) / 2 if self._narrow else 12
         square = painted(self, left, (self.height() - _SQUARE_PX) / 2, _SQUARE_PX, _SQUARE_PX)
-        painter.drawRoundedRect(square, 2, 2)
+        paint_box(painter, theme, square, 2, "onacc")
         if not self._narrow:
-            painter.setFont(self._theme.font(TextStyle.UI_BOLD))
-            painter.setPen(self._theme.color("onacc"))
             word = painted(self, left + _SQUARE_PX + 7, 0, self.width(), self.height())
-            painter.drawText(word, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, tr("Stop"))
+            paint_words(painter, theme, word, tr("Stop"), TextStyle.UI_BOLD, "onacc")

@@ -21,6 +21,7 @@ from app.chat.reply_trace import Origin, TracedToken
 from app.ui import figures
 from app.ui.inspector.token_flow import shown_text
 from app.ui.inspector.tree_layout import Fate, PlacedNode, place_tree
+from app.ui.painting import smooth
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import mark, tr
@@ -123,8 +124,7 @@ class DraftTree(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the lines, then the nodes; what held comes last, on top."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         if not self._nodes:
             painter.setFont(self._theme.font(TextStyle.SMALL))
             painter.setPen(self._theme.color("mute"))

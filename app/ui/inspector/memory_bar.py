@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.ui import figures
 from app.ui.figures import gigabytes
+from app.ui.painting import smooth
 from app.ui.placing import mirrored
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -90,8 +91,7 @@ class MemoryBar(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint every place, and the disk."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         if not self._places:
             self._words(painter, 0.0, "", _NO_MODEL)
             return

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.chat.plan_rows import PlanRow
 from app.ui import figures
+from app.ui.painting import paint_box, smooth
 from app.ui.placing import mirrored, painted
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -80,8 +81,7 @@ class PlanView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint every row."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         height = self._theme.type.px(_ROW_PX)
         best = max((row.expected or 0.0 for row in self._rows), default=0.0)
         for index, row in enumerate(self._rows):
@@ -91,9 +91,7 @@ class PlanView(QWidget):
         px, color = self._theme.type.px, self._theme.color
         runs = row.name == self._running
         if runs:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(color("accs"))
-            painter.drawRoundedRect(box.adjusted(0, 0.5, 0, -0.5), 6, 6)
+            paint_box(painter, self._theme, box.adjusted(0, 0.5, 0, -0.5), 6, "accs")
         inner = box.adjusted(_INSET_PX, 0, -_INSET_PX, 0)
         painter.setFont(self._theme.font(TextStyle.SMALL_BOLD if runs else TextStyle.SMALL))
         painter.setPen(color("mute" if row.reason else "text"))
@@ -121,9 +119,7 @@ class PlanView(QWidget):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(mirrored(self, bar.adjusted(0.6, 0.6, -0.6, -0.6)), 3, 3)
             return
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.color(role))
-        painter.drawRoundedRect(mirrored(self, bar), 3, 3)
+        paint_box(painter, self._theme, mirrored(self, bar), 3, role)
         if row.predicted is not None:
             at = track.left() + track.width() * min(row.predicted / best, 1.0)
             painter.fillRect(

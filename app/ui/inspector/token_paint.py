@@ -7,6 +7,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.chat.reply_trace import Origin
+from app.ui.painting import smooth
 from app.ui.placing import painted
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -66,8 +67,7 @@ class TokenLegend(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint swatches and words."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         painter.setFont(self._theme.font(TextStyle.SMALL))
         height = self._line_px()
         for left, line, origin in self._places(self.width()):

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from app.chat.reply_trace import Origin, TracedToken
 from app.ui.inspector.token_flow import PADDING_PX, TokenFlow, shown_text
 from app.ui.inspector.token_paint import paint_token_ground, token_font
+from app.ui.painting import smooth
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import mark, tr
@@ -175,8 +176,7 @@ class TokenView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the tokens of the lines that are to be painted."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         if not self._shown:
             painter.setFont(self._theme.font(TextStyle.SMALL))
             painter.setPen(self._theme.color("mute"))

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.ui import figures
 from app.ui.machine.words import speed_figure
+from app.ui.painting import LEFT, RIGHT, paint_box, paint_words, smooth
 from app.ui.placing import mirrored
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -22,8 +23,6 @@ _BAR_PX = 20
 _AXIS_PX = 22
 _GAP_PX = 10
 _MARK_PX = 3
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _CENTER = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignVCenter
 _TICKS = 4  # at most
 
@@ -80,8 +79,7 @@ class Bars(QWidget):
         """Paint axis and rows."""
         if not self._bars:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         small = QFontMetricsF(self._theme.font(TextStyle.SMALL_MEDIUM))
         left = max(small.horizontalAdvance(bar.title) for bar in self._bars) + _GAP_PX
         values = [value for bar in self._bars for value in (bar.measured, bar.predicted) if value]
@@ -107,17 +105,15 @@ class Bars(QWidget):
 
     def _paint_bar(self, painter: QPainter, bar: Bar, row: QRectF, plot: QRectF, end: float) -> None:
         color, px = self._theme.color, self._theme.type.px
-        painter.setFont(self._theme.font(TextStyle.SMALL_BOLD if bar.best else TextStyle.SMALL))
-        painter.setPen(color("text"))
-        painter.drawText(QRectF(0, row.top(), plot.left() - _GAP_PX, row.height()), _RIGHT, bar.title)
+        named = QRectF(0, row.top(), plot.left() - _GAP_PX, row.height())
+        style = TextStyle.SMALL_BOLD if bar.best else TextStyle.SMALL
+        paint_words(painter, self._theme, named, bar.title, style, "text", RIGHT)
         height = px(_BAR_PX)
         top = row.center().y() - height / 2
         after = plot.left()
         if bar.measured is not None:
             filled = QRectF(plot.left(), top, max(plot.width() * bar.measured / end, 2), height)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(color("acc" if bar.best else "g3"))
-            painter.drawRoundedRect(filled, 3, 3)
+            paint_box(painter, self._theme, filled, 3, "acc" if bar.best else "g3")
             after = filled.right()
         elif bar.words:
             waiting = QRectF(plot.left() + 0.5, top + 0.5, px(26), height - 1)
@@ -137,7 +133,7 @@ class Bars(QWidget):
                 after = max(after, mark.right())  # the words stand behind it where they do not fit before
         painter.setPen(color("text" if known else "sub"))
         box = QRectF(after + 8, row.top(), max(self.width() - after - 8, 0), row.height())
-        painter.drawText(box, _LEFT, metrics.elidedText(words, Qt.TextElideMode.ElideRight, box.width()))
+        painter.drawText(box, LEFT, metrics.elidedText(words, Qt.TextElideMode.ElideRight, box.width()))
 
     def _row(self) -> int:
         return self._theme.type.px(_ROW_PX)
@@ -178,7 +174,7 @@ class Legend(QWidget):
             mark = QRectF(box.left(), box.center().y() - height / 2, width, height)
             painter.fillRect(mirrored(self, mark), self._theme.color(role))
             painter.setPen(self._theme.color("sub"))
-            painter.drawText(mirrored(self, box.adjusted(width + 6, 0, 0, 0)), _LEFT, words)
+            painter.drawText(mirrored(self, box.adjusted(width + 6, 0, 0, 0)), LEFT, words)
 
     def _entries(self) -> tuple[tuple[str, str, float, float], ...]:
         """Words, colour, width and height of what stands before them."""

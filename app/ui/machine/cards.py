@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.ui.boxes import STRETCH, filled
 from app.ui.inert_text import PlainLabel
 from app.ui.machine.words import CardWords
+from app.ui.painting import paint_box, smooth
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 
@@ -92,11 +93,8 @@ class Cards(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the frame and the lines."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(self._theme.color("line"))
-        painter.setBrush(self._theme.color("raised"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 10, 10)
+        painter = smooth(self)
+        paint_box(painter, self._theme, self.rect(), 10, "raised", "line")
         for index, card in enumerate(self.cards):
             place = card.geometry()
             if index % self._columns:

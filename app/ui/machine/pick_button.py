@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QStyle, QStyleOptionButt
 
 from app.chat.choices import Choice
 from app.ui.choice_popup import ChoicePopup
+from app.ui.painting import paint_icon, paint_words
 from app.ui.placing import painted
-from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 
@@ -76,15 +76,10 @@ class PickButton(QPushButton):
         room = painted(
             self, _SIDE_PX, 0, self.width() - 2 * _SIDE_PX - 8 - self._icon_px, self.height()
         ).toRect()
-        font = self._theme.font(TextStyle.UI_MEDIUM)
-        painter.setFont(font)
-        painter.setPen(self._theme.color("text" if self.isEnabled() else "mute"))
-        words = QFontMetrics(font).elidedText(self._words, Qt.TextElideMode.ElideMiddle, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
-        palette = self._theme.palette
-        chevron = tinted_pixmap("chevron-down", palette.sub, self._icon_px, self.devicePixelRatioF())
-        end, top = self.width() - _SIDE_PX - self._icon_px, (self.height() - self._icon_px) // 2
-        painter.drawPixmap(painted(self, end, top, self._icon_px, self._icon_px).topLeft(), chevron)
+        role, elide = "text" if self.isEnabled() else "mute", Qt.TextElideMode.ElideMiddle
+        paint_words(painter, self._theme, room, self._words, TextStyle.UI_MEDIUM, role, elide=elide)
+        end = self.width() - _SIDE_PX - self._icon_px
+        paint_icon(painter, self._theme, self, "chevron-down", end, self._icon_px)
 
     def open_choices(self, rows: list[Choice]) -> None:
         """Show what there is to choose."""

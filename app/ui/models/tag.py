@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.ui.painting import paint_box, paint_icon, paint_words, smooth
 from app.ui.placing import painted
-from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 
@@ -59,22 +59,12 @@ class Tag(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the box."""
         fill, edge, words = _COLORS[self._tone]
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(self._theme.color(edge))
-        painter.setBrush(self._theme.color(fill))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        painter = smooth(self)
+        paint_box(painter, self._theme, self.rect(), 6, fill, edge)
         left = _SIDE_PX
         if self._icon:
-            color = getattr(self._theme.palette, words)
-            pixmap = tinted_pixmap(self._icon, color, _ICON_PX, self.devicePixelRatioF())
-            top = (self.height() - _ICON_PX) // 2
-            painter.drawPixmap(painted(self, left, top, _ICON_PX, _ICON_PX).topLeft(), pixmap)
+            paint_icon(painter, self._theme, self, self._icon, left, _ICON_PX, words)
             left += _ICON_PX + 4
-        font = self._theme.font(TextStyle.SMALL_MEDIUM)
-        painter.setFont(font)
-        painter.setPen(self._theme.color(words))
-        room = self.width() - left - _SIDE_PX + 2
-        text = QFontMetrics(font).elidedText(self.text, Qt.TextElideMode.ElideRight, room)
-        box = painted(self, left, 0, room, self.height())
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        box = painted(self, left, 0, self.width() - left - _SIDE_PX + 2, self.height())
+        style, elide = TextStyle.SMALL_MEDIUM, Qt.TextElideMode.ElideRight
+        paint_words(painter, self._theme, box, self.text, style, words, elide=elide)

@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QKeyEvent, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.chat.choices import Choice
 from app.ui.choice_popup import ChoicePopup
+from app.ui.painting import paint_icon, paint_words, smooth
 from app.ui.placing import painted
 from app.ui.settings.field import Field
-from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 
@@ -46,8 +46,7 @@ class ChoiceButton(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the field, what is chosen, and the arrow."""
-        painter, theme = QPainter(self), self._theme
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter, theme = smooth(self), self._theme
         focused = self.hasFocus()
         edge = "acc" if focused else "sub" if self.underMouse() else "ctl"
         painter.setPen(QPen(theme.color(edge if self.isEnabled() else "line"), 2 if focused else 1))
@@ -55,19 +54,10 @@ class ChoiceButton(QAbstractButton):
         inset = 1.0 if focused else 0.5
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), 8, 8)
         right = self.width() - _SIDE_PX - theme.type.px(_ICON_PX)
-        chevron = tinted_pixmap(
-            "chevron-down", theme.palette.sub, theme.type.px(_ICON_PX), self.devicePixelRatioF()
-        )
-        top = (self.height() - theme.type.px(_ICON_PX)) // 2
-        painter.drawPixmap(
-            painted(self, right, top, theme.type.px(_ICON_PX), theme.type.px(_ICON_PX)).topLeft(), chevron
-        )
-        font = theme.font(TextStyle.UI)
-        painter.setFont(font)
-        painter.setPen(theme.color("text" if self.isEnabled() else "mute"))
+        paint_icon(painter, theme, self, "chevron-down", right, theme.type.px(_ICON_PX))
         box = painted(self, _SIDE_PX, 0, right - _SIDE_PX - 4, self.height())
-        words = QFontMetrics(font).elidedText(self.text(), Qt.TextElideMode.ElideRight, int(box.width()))
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
+        role, elide = "text" if self.isEnabled() else "mute", Qt.TextElideMode.ElideRight
+        paint_words(painter, theme, box, self.text(), TextStyle.UI, role, elide=elide)
 
 
 class ChoiceField(Field):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSignalBlocker
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QPlainTextEdit, QWidget
 
 from app.settings.control import Names, Words
 from app.ui.list_box import ListBox
+from app.ui.painting import smooth
 from app.ui.placing import painted
 from app.ui.settings.field import Field
 from app.ui.theme.theme import Theme
@@ -34,8 +35,7 @@ class SwitchBox(QCheckBox):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the box and its tick."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         paint_tick(painter, self._theme, self._box(), self)
 
     def _box(self) -> QRectF:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtGui import QColor, QMouseEvent, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
+from app.ui.painting import smooth
 from app.ui.theme.theme import Theme
 
 _TRACK_PX = 4
@@ -68,8 +69,7 @@ class Slider(QSlider):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint track, mark and knob."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         palette, middle = self._theme.palette, self.height() / 2
         accent = QColor(palette.acc if self.isEnabled() else palette.btn)
         knob = QPointF(self._x(self.sliderPosition()), middle)

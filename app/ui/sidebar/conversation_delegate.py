@@ -15,6 +15,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.ui import figures
+from app.ui.painting import LEFT, RIGHT, paint_box, paint_dot, paint_words
 from app.ui.placing import in_row, isolated
 from app.ui.sidebar.conversation_model import BUSY_ROLE, HIT_ROLE, ID_ROLE, PINNED_ROLE, ROW_ROLE
 from app.ui.sidebar.list_rows import Row
@@ -34,8 +35,6 @@ _DOT_PX = 8
 _ICON_PX = 16
 _CHEVRON_PX = 14
 _INSET_PX = 18  # chats in a folder begin where its icon does
-
-_WORDS = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -100,12 +99,9 @@ class ConversationDelegate(QStyledItemDelegate):
         return QRect(row.right() - _MARGIN_PX - _MENU_PX, row.top(), _MENU_PX, row.height())
 
     def _paint_head(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        painter.setFont(self._theme.font(TextStyle.SMALL_BOLD))
-        painter.setPen(self._theme.color("mute"))
-        box = option.rect.adjusted(_MARGIN_PX + _PADDING_PX, 0, -_MARGIN_PX, -8)
-        painter.drawText(
-            in_row(option, box), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, str(index.data())
-        )
+        box = in_row(option, option.rect.adjusted(_MARGIN_PX + _PADDING_PX, 0, -_MARGIN_PX, -8))
+        flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
+        paint_words(painter, self._theme, box, str(index.data()), TextStyle.SMALL_BOLD, "mute", flags)
 
     def _paint_folder(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, row: Row) -> None:
         """The head of a group that folds: its icon, its name, how many chats are in it."""
@@ -113,13 +109,8 @@ class ConversationDelegate(QStyledItemDelegate):
         self._paint_fill(painter, option, index, fill, selected=False)
         box = option.rect.adjusted(_MARGIN_PX + _PADDING_PX - 1, 0, -_MARGIN_PX - _PADDING_PX, 0)
         chevron = "chevron-right" if row.folded else "chevron-down"
-        self._paint_icon(
-            painter,
-            option,
-            QRect(box.left(), box.top(), self._chevron_px, box.height()),
-            chevron,
-            self._chevron_px,
-        )
+        place = QRect(box.left(), box.top(), self._chevron_px, box.height())
+        self._paint_icon(painter, option, place, chevron, self._chevron_px)
         box.setLeft(box.left() + self._chevron_px + 4)
         icon = "folder" if row.folder else "archive"
         self._paint_icon(painter, option, QRect(box.left(), box.top(), self._icon_px, box.height()), icon)
@@ -132,14 +123,13 @@ class ConversationDelegate(QStyledItemDelegate):
             self._paint_icon(painter, option, self.menu_rect(option.rect), "ellipsis")
             box.setRight(self.menu_rect(option.rect).left() - 2)
         else:
-            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(in_row(option, box), right, count)
+            painter.drawText(in_row(option, box), RIGHT, count)
             box.setRight(box.right() - QFontMetrics(small).horizontalAdvance(count) - 8)
         font = self._theme.font(TextStyle.UI_MEDIUM)
         painter.setFont(font)
         painter.setPen(self._theme.color("sub"))
         title = QFontMetrics(font).elidedText(row.title, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(in_row(option, box), _WORDS, isolated(title, option.direction))
+        painter.drawText(in_row(option, box), LEFT, isolated(title, option.direction))
 
     def _paint_fill(
         self, painter: QPainter, option: QStyleOptionViewItem, index: Index, fill: QRectF, selected: bool
@@ -148,9 +138,7 @@ class ConversationDelegate(QStyledItemDelegate):
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
         focused = self.keyboard and bool(option.state & QStyle.StateFlag.State_HasFocus)
         if selected or hovered:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._theme.color("accs" if selected else "hover"))
-            painter.drawRoundedRect(fill, 8, 8)
+            paint_box(painter, self._theme, fill, 8, "accs" if selected else "hover")
         if focused or index.row() == self.drop_row:
             painter.setPen(QPen(self._theme.color("acc"), 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -182,24 +170,13 @@ class ConversationDelegate(QStyledItemDelegate):
         if busy:
             dot = in_row(option, QRect(box.right() - _DOT_PX, option.rect.top(), _DOT_PX, 1))
             middle = QPointF(dot.left() + _DOT_PX / 2, option.rect.center().y() + 1)
-            self._paint_mark(painter, middle, busy)
+            paint_dot(painter, self._theme, middle, _DOT_PX, "acc", hollow=busy != "running")
             box.setRight(box.right() - _DOT_PX - 6)
         font = self._theme.font(TextStyle.UI_MEDIUM if selected else TextStyle.UI)
         painter.setFont(font)
         painter.setPen(self._theme.color("text"))
         title = QFontMetrics(font).elidedText(str(index.data()), Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(in_row(option, box), _WORDS, isolated(title, option.direction))
-
-    def _paint_mark(self, painter: QPainter, center: QPointF, busy: str) -> None:
-        accent = self._theme.color("acc")
-        if busy == "running":
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(accent)
-            painter.drawEllipse(center, _DOT_PX / 2, _DOT_PX / 2)
-        else:
-            painter.setPen(QPen(accent, 1.5))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawEllipse(center, _DOT_PX / 2 - 0.75, _DOT_PX / 2 - 0.75)
+        painter.drawText(in_row(option, box), LEFT, isolated(title, option.direction))
 
     def _paint_icon(
         self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, name: str, side: int = 0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from app.ui import figures
+from app.ui.painting import paint_box, paint_words, smooth
 from app.ui.placing import painted
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -58,25 +59,14 @@ class DownloadLine(QToolButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the row as the style does, then name, share and bar."""
         super().paintEvent(event)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         room, words_px = self.width() - 2 * _SIDE_PX, self._theme.type.px(_WORDS_PX)
-        middle = Qt.AlignmentFlag.AlignVCenter
-        font = self._theme.font(TextStyle.SMALL)
-        share_px = QFontMetrics(font).horizontalAdvance(self.share)
-        painter.setFont(font)
-        painter.setPen(self._theme.color("sub"))
-        share_box = painted(self, _SIDE_PX + room - share_px, 0, share_px + 1, words_px)
-        painter.drawText(share_box, middle | Qt.AlignmentFlag.AlignLeft, self.share)
-        font = self._theme.font(TextStyle.SMALL_MEDIUM)
-        painter.setFont(font)
-        name_px = room - share_px - 8
-        name = QFontMetrics(font).elidedText(self._name, Qt.TextElideMode.ElideMiddle, name_px)
-        painter.drawText(
-            painted(self, _SIDE_PX, 0, name_px, words_px), middle | Qt.AlignmentFlag.AlignLeft, name
-        )
-        painter.setPen(Qt.PenStyle.NoPen)
+        share_px = QFontMetrics(self._theme.font(TextStyle.SMALL)).horizontalAdvance(self.share)
+        box = painted(self, _SIDE_PX + room - share_px, 0, share_px + 1, words_px)
+        paint_words(painter, self._theme, box, self.share, TextStyle.SMALL, "sub")
+        box = painted(self, _SIDE_PX, 0, room - share_px - 8, words_px)
+        style, elide = TextStyle.SMALL_MEDIUM, Qt.TextElideMode.ElideMiddle
+        paint_words(painter, self._theme, box, self._name, style, "sub", elide=elide)
         for role, width in (("press", room), ("acc", room * self._share)):
             bar = painted(self, _SIDE_PX, words_px, width, _BAR_PX)
-            painter.setBrush(self._theme.color(role))
-            painter.drawRoundedRect(QRectF(bar), _BAR_PX / 2, _BAR_PX / 2)
+            paint_box(painter, self._theme, bar, _BAR_PX / 2, role)

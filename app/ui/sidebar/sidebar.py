@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
-from app.chat.conversation import MessageState
 from app.chat.search import SearchResults
 from app.ui.boxes import filled
 from app.ui.buttons import push_button
@@ -52,11 +51,6 @@ class Sidebar(QWidget):
     """New chat, search, the list, and the other pages."""
 
     new_requested = Signal()
-    chosen = Signal(int)
-    delete_requested = Signal(int)
-    renamed = Signal(int, str)
-    hit_chosen = Signal(object)  # SearchHit
-    pin_requested = Signal(int, bool)
     search_changed = Signal(str)  # titles are looked through at once
     search_paused = Signal(str)  # messages when the typing rests
     search_left = Signal()
@@ -90,12 +84,7 @@ class Sidebar(QWidget):
         self.search.textChanged.connect(self._search_changed)
         self.search.installEventFilter(self)
         self.model = ConversationModel(self)
-        self.model.renamed.connect(self.renamed)
         self.list = ConversationList(theme, self.model, self)
-        self.list.chosen.connect(self.chosen)
-        self.list.delete_requested.connect(self.delete_requested)
-        self.list.hit_chosen.connect(self.hit_chosen)
-        self.list.pin_requested.connect(self.pin_requested)
         self._sentence = ""
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._search_paused)
@@ -168,10 +157,6 @@ class Sidebar(QWidget):
         self.nav.choose(name)
         self._elsewhere = name != CHAT
         self.select(self._chosen)
-
-    def set_state(self, conversation_id: int, state: MessageState) -> None:
-        """Mark a running or queued reply."""
-        self.model.set_state(conversation_id, state)
 
     def focus_search(self) -> None:
         """Put the keyboard into the search field."""

@@ -67,14 +67,11 @@ QToolButton[kind="labelled"]:hover, QPushButton:hover { background: $hover; }
 QToolButton[kind="labelled"]:pressed, QPushButton:pressed { background: $press; }
 QPushButton:disabled, QToolButton[kind="labelled"]:disabled {
   background: $surf; border-color: $line; color: $mute; }
-QPushButton[kind="primary"], QToolButton[kind="primary"] {
+QPushButton[kind="primary"] {
   background: $acc; border: 1px solid $acc; color: $onacc; font-weight: 600; border-radius: 8px; }
-QPushButton[kind="primary"]:hover, QToolButton[kind="primary"]:hover {
-  background: $acc_hover; border-color: $acc_hover; }
-QPushButton[kind="primary"]:pressed, QToolButton[kind="primary"]:pressed {
-  background: $acc_press; border-color: $acc_press; }
-QPushButton[kind="primary"]:disabled, QToolButton[kind="primary"]:disabled {
-  background: $surf; border-color: $line; color: $mute; }
+QPushButton[kind="primary"]:hover:hover { background: $acc_hover; border-color: $acc_hover; }
+QPushButton[kind="primary"]:pressed:pressed { background: $acc_press; border-color: $acc_press; }
+QPushButton[kind="primary"]:disabled:disabled { background: $surf; border-color: $line; color: $mute; }
 QPushButton[kind="danger"]:enabled { background: $reds; border: 1px solid $red; color: $red; font-weight: 600; }
 QPushButton[kind="danger"]:enabled:hover { border: 2px solid $red; padding: 0 11px; }
 QPushButton[kind="link"] { background: transparent; border-color: transparent; color: $acc; padding: 0 6px; }
@@ -88,10 +85,6 @@ QLineEdit {
   min-height: ${field}px; max-height: ${field}px; selection-background-color: $acc; }
 QLineEdit:hover { border-color: $sub; }
 QLineEdit:focus { border: 2px solid $acc; padding: 0 6px; min-height: ${field2}px; max-height: ${field2}px; }
-QLineEdit[large="true"] {
-  font-size: ${reading}px; min-height: ${large}px; max-height: ${large}px; padding: 0 12px; }
-QLineEdit[large="true"]:focus { min-height: ${large2}px; max-height: ${large2}px; padding: 0 11px; }
-QPushButton[large="true"] { min-height: ${large}px; max-height: ${large}px; padding: 0 16px; }
 QLineEdit[kind="rename"] {
   min-height: 0; max-height: 99px; border: 2px solid $acc; border-radius: 6px; padding: 0 4px; }
 
@@ -114,13 +107,7 @@ QComboBox QAbstractItemView::item:hover { background: $hover; }
 QComboBox QAbstractItemView::item:selected { background: $accs; color: $acct; }
 QCheckBox::indicator { width: 18px; height: 18px; }
 
-QPlainTextEdit[kind="field"] {
-  background: $bg; border: 1px solid $ctl; border-radius: 8px; padding: 5px 6px; color: $text;
-  selection-background-color: $acc; selection-color: $onacc; }
-QPlainTextEdit[kind="field"]:hover { border-color: $sub; }
-QPlainTextEdit[kind="field"]:focus { border: 2px solid $acc; padding: 4px 5px; }
-QLineEdit:disabled, QPlainTextEdit[kind="field"]:disabled {
-  background: $surf; border-color: $line; color: $mute; }
+QLineEdit:disabled { background: $surf; border-color: $line; color: $mute; }
 
 QFrame[kind="segments"] { background: $side; border: 1px solid $btn; border-radius: 8px; }
 QToolButton[kind="segment"] {
@@ -130,7 +117,6 @@ QToolButton[kind="segment"]:hover { color: $text; }
 QToolButton[kind="segment"]:checked {
   background: $raised; border-color: $btn; color: $text; font-weight: $medium; }
 QFrame[kind="dialog-nav"] { background: $side; border: 0; border-right: 1px solid $line; }
-QFrame[kind="dialog-foot"] { background: $surf; border: 0; border-top: 1px solid $line; }
 QListView[kind="pages"] { background: transparent; border: 0; }
 QListView[kind="pages"]::item { border-radius: 8px; padding: 0 8px; height: ${nav}px; color: $text; }
 QListView[kind="pages"]::item:hover { background: $hover; }
@@ -222,8 +208,6 @@ def stylesheet(palette: Palette, type_scale: Typography) -> str:
         row_button=px(26),
         field=px(30),
         field2=px(28),
-        large=px(38),
-        large2=px(36),
         segment=px(24),
         nav=px(34),
     )

@@ -66,7 +66,7 @@ class Finder(QObject):
         self._choose(None)
         self._pattern = pattern
         self._known.clear()
-        self._transcript.search(pattern)
+        self._transcript.message_views.search(pattern)
         if pattern is not None:
             ids = [message.id for message in self._transcript.messages]
             at = ids.index(begin) if begin in ids else self._transcript.reading()

@@ -57,6 +57,7 @@ class MessageColumn(QScrollArea):
     comes or goes above and below.
 
     Attributes:
+        message_views: The messages that are widgets now, and what is asked for in them.
         selection: What is selected over several blocks.
     """
 
@@ -77,22 +78,22 @@ class MessageColumn(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._column = Ground(theme)
         self.setWidget(self._column)
-        self._views = MessageViews(theme, engine, alternatives, self._column, self)
-        self._views.height_changed.connect(self._height_changed)
-        self._span = MessageSpan(self._views)
+        self.message_views = MessageViews(theme, engine, alternatives, self._column, self)
+        self.message_views.height_changed.connect(self._height_changed)
+        self._span = MessageSpan(self.message_views)
         self._jump.clicked.connect(self.jump_to_latest)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
         self._builder = QTimer(self, interval=0)
         self._builder.timeout.connect(self._build_slice)
         self._trimmer = QTimer(self, singleShot=True, interval=_TRIM_MS)
         self._trimmer.timeout.connect(self._trim)
-        self.selection = TranscriptSelection(self, self._views)
+        self.selection = TranscriptSelection(self, self.message_views)
         theme.changed.connect(self._restyle)
 
     @property
     def views(self) -> list[MessageView]:
         """The messages that are widgets now, oldest first."""
-        return self._views.all
+        return self.message_views.all
 
     @property
     def unbuilt(self) -> int:
@@ -106,13 +107,13 @@ class MessageColumn(QScrollArea):
 
     def view_of(self, message_id: int) -> MessageView | None:
         """A message's widget; None where it is none now."""
-        view = self._views.of(message_id)
+        view = self.message_views.of(message_id)
         return None if view is None or view.isHidden() else view
 
     def reading(self) -> int:
         """Index of the message at the top of the view, counted from the first one."""
         top = self.top_view()
-        return len(self._span.older) + (self._views.all.index(top[0]) if top is not None else 0)
+        return len(self._span.older) + (self.message_views.all.index(top[0]) if top is not None else 0)
 
     def reveal(self, view: MessageView, place: QRect) -> None:
         """Scroll to a place of a message's widget unless it is in view."""
@@ -126,7 +127,7 @@ class MessageColumn(QScrollArea):
 
     def show_message(self, message_id: int, distance: int = _TOP_PX) -> None:
         """Scroll to a message, so that it begins so many px below the top of the view."""
-        if not any(view.message.id == message_id for view in self._views.all):
+        if not any(view.message.id == message_id for view in self.message_views.all):
             messages = self._span.messages
             at = next((at for at, message in enumerate(messages) if message.id == message_id), None)
             if at is None:
@@ -135,7 +136,7 @@ class MessageColumn(QScrollArea):
             self._build_below(ENOUGH - min(distance, 0) / self._view_height())
             self._build_above(1.0)
             self._mark_last()
-        view = self._views.of(message_id)
+        view = self.message_views.of(message_id)
         if view is not None:
             self._follow = False
             self._arrange(keep=(view, distance))
@@ -208,7 +209,7 @@ class MessageColumn(QScrollArea):
     def top_view(self) -> tuple[MessageView, int] | None:
         """The message at the top of the view, and how far below it begins (a negative number: above)."""
         value = self.verticalScrollBar().value()
-        for view in self._views.all:
+        for view in self.message_views.all:
             if view.y() + view.height() > value:
                 return view, view.y() - value
         return None
@@ -219,7 +220,7 @@ class MessageColumn(QScrollArea):
     # --- building ---------------------------------------------------------------------------------------------
 
     def _mark_last(self) -> None:
-        self._views.mark_last(end_built=not self._span.newer)
+        self.message_views.mark_last(end_built=not self._span.newer)
 
     def _build_above(self, heights: float) -> None:
         """Build older messages for so many heights of the view."""
@@ -238,7 +239,7 @@ class MessageColumn(QScrollArea):
         for message in messages:
             if height > ENOUGH * self._view_height() and not everything:
                 break
-            made.append(self._views.make(message))
+            made.append(self.message_views.make(message))
             height += made[-1].fit(width) + self._gap()
         return made
 
@@ -276,7 +277,7 @@ class MessageColumn(QScrollArea):
             return
         keep, top = self.top_view(), self.verticalScrollBar().value()
         room = _KEPT * self._view_height()
-        views, focus = self._views.all, QApplication.focusWidget()
+        views, focus = self.message_views.all, QApplication.focusWidget()
         used = [at for at, view in enumerate(views) if focus is not None and view.isAncestorOf(focus)]
         first = next((at for at, view in enumerate(views) if view.y() + view.height() > top - room), 0)
         last = next((at for at, view in enumerate(views) if view.y() > top + room), len(views))
@@ -299,7 +300,7 @@ class MessageColumn(QScrollArea):
 
     @Slot(object)
     def _height_changed(self, view: MessageView) -> None:
-        if not self._arranging and view in self._views.all:
+        if not self._arranging and view in self.message_views.all:
             self._arrange(keep=self.top_view())
 
     def _arrange(self, keep: tuple[MessageView, int] | None = None) -> None:
@@ -310,7 +311,7 @@ class MessageColumn(QScrollArea):
         width = self._column_width()
         left = (self.width() - width) // 2
         top = _TOP_PX
-        for view in self._views.all:
+        for view in self.message_views.all:
             height = view.fit(width)
             view.setGeometry(left, top, width, height)
             top += height + self._gap()
@@ -327,7 +328,7 @@ class MessageColumn(QScrollArea):
     def _restyle(self) -> None:
         keep = self.top_view()
         self._arranging = True
-        for view in self._views.all:
+        for view in self.message_views.all:
             view.restyle()
         self._arranging = False
         self._arrange(keep)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
+from app.ui.painting import paint_box, paint_dot, paint_icon, smooth
 from app.ui.placing import isolated, mirrored, painted
-from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle, Typography
 from app.ui.transcript.reply_status import Figure, ReplyStatus
@@ -126,19 +126,11 @@ class StatusStrip(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the box, the dot and the figures."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         if self._status.live:
-            painter.setPen(self._theme.color("line"))
-            painter.setBrush(self._theme.color("surf"))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
-            chevron = tinted_pixmap(
-                "chevron-right", self._theme.palette.sub, self._chevron_px, self.devicePixelRatioF()
-            )
-            end, middle = self.width() - self._chevron_px - 8, (self.height() - self._chevron_px) / 2
-            painter.drawPixmap(
-                painted(self, end, middle, self._chevron_px, self._chevron_px).topLeft(), chevron
-            )
+            paint_box(painter, self._theme, self.rect(), 8, "surf", "line")
+            end = self.width() - self._chevron_px - 8
+            paint_icon(painter, self._theme, self, "chevron-right", end, self._chevron_px)
         height = self._theme.type.px(_ROW_PX)
         top = 2.0 if self._status.live else 0.0
         self._paint_dot(painter, top + height / 2)
@@ -155,14 +147,8 @@ class StatusStrip(QAbstractButton):
             return
         inset = _PADDING_X_PX if self._status.live else 0
         center = painted(self, inset, middle - _DOT_PX / 2, _DOT_PX, _DOT_PX).center()
-        if self._status.dot == "hollow":
-            painter.setPen(QPen(self._theme.color("acc"), 1.5))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawEllipse(center, _DOT_PX / 2 - 0.75, _DOT_PX / 2 - 0.75)
-        else:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._theme.color(self._status.dot))
-            painter.drawEllipse(center, _DOT_PX / 2, _DOT_PX / 2)
+        hollow = self._status.dot == "hollow"
+        paint_dot(painter, self._theme, center, _DOT_PX, "acc" if hollow else self._status.dot, hollow)
 
     def _paint_piece(self, painter: QPainter, piece: _Piece, box: QRectF) -> None:
         flags, way = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.layoutDirection()

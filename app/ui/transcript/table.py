@@ -12,7 +12,6 @@ from PySide6.QtGui import (
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
-    QPainter,
     QPainterPath,
     QPaintEvent,
     QResizeEvent,
@@ -21,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 
 from app.chat.formula import Formula
+from app.ui.painting import smooth
 from app.ui.theme.theme import Theme
 from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.selectable import Selectable, SelectableWhole
@@ -127,8 +127,7 @@ class TableBlock(SelectableWhole):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the edge."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         path = QPainterPath()
         path.addRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
         painter.fillPath(path, QColor(self.theme.color("bg")))

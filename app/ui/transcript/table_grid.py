@@ -22,6 +22,7 @@ from app.chat.find import places
 from app.chat.formula import Formula
 from app.chat.markdown.cells import split_cells
 from app.ui.inert_text import InertDocument
+from app.ui.painting import smooth
 from app.ui.placing import runs_right_to_left
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -245,8 +246,7 @@ class TableGrid(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint head, rules and the rows that are visible."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         path = QPainterPath()
         path.addRoundedRect(QRectF(self._frame()), 7, 7)
         painter.setClipPath(path)

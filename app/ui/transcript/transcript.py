@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QObject, QUrl, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 
 from app.chat.conversation import Message
@@ -64,12 +63,6 @@ class Transcript(MessageColumn):
         place: What was in view before a message was deleted.
     """
 
-    action_requested = Signal(int, object)  # message id, Action
-    alternative_chosen = Signal(int)  # message id
-    edited = Signal(int, str)  # message id, the other wording
-    inspect_requested = Signal(int)  # a reply's id
-    trouble_requested = Signal(int, object, object)  # message id, ErrorReport, Remedy
-    link_activated = Signal(QUrl)
     messages_changed = Signal()
 
     def __init__(
@@ -82,27 +75,17 @@ class Transcript(MessageColumn):
         super().__init__(theme, engine, alternatives, parent)
         self.setAccessibleName(tr("Transcript"))
         self.place = ReadingPlace(self)
-        self._views.action_requested.connect(self.action_requested)
-        self._views.alternative_chosen.connect(self.alternative_chosen)
-        self._views.edited.connect(self.edited)
-        self._views.inspect_requested.connect(self.inspect_requested)
-        self._views.link_activated.connect(self.link_activated)
-        self._views.trouble_requested.connect(self.trouble_requested)
 
     @property
     def messages(self) -> list[Message]:
         """All messages, widgets or not, oldest first."""
         return self._span.messages
 
-    def name_models_by(self, model_change: Callable[[int], str]) -> None:
-        """Say how it is found out that a reply was written by another model than the reply before it."""
-        self._views.model_change = model_change
-
     def is_last(self, message_id: int) -> bool:
         """True if a message is the last one."""
         if self._span.newer:
             return self._span.newer[-1].id == message_id
-        return bool(self._views.all) and self._views.all[-1].message.id == message_id
+        return bool(self.message_views.all) and self.message_views.all[-1].message.id == message_id
 
     # --- messages ---------------------------------------------------------------------------------------------
 
@@ -128,8 +111,8 @@ class Transcript(MessageColumn):
         if shared < len(span.older) or (starts and span.newer):
             self.show_messages(messages)
             return
-        at = min(shared - len(span.older), len(self._views.all))
-        before = self._views.all[at] if at < len(self._views.all) else None
+        at = min(shared - len(span.older), len(self.message_views.all))
+        before = self.message_views.all[at] if at < len(self.message_views.all) else None
         focused = before.buttons.focused() if before is not None else None
         top = self.verticalScrollBar().value()
         place = (before.y() - top, before.y() + before.buttons.y() - top) if before is not None else (0, 0)
@@ -137,15 +120,15 @@ class Transcript(MessageColumn):
         self._arranging = True
         rest = messages[len(span.older) + at :]
         span.older = messages[: len(span.older)]
-        for view, message in zip(self._views.all[:at], messages[len(span.older) :], strict=False):
-            self._views.set_message(view, message)
+        for view, message in zip(self.message_views.all[:at], messages[len(span.older) :], strict=False):
+            self.message_views.set_message(view, message)
         fresh: list[MessageView] = []
         if before is not None or not span.newer:
             fresh = self._made(rest, everything=starts)
         if focused is not None and fresh:
             fresh[0].buttons.focus(focused)
-        self._views.drop(at)
-        self._views.all += fresh
+        self.message_views.drop(at)
+        self.message_views.all += fresh
         span.newer = rest[len(fresh) :]
         self._mark_last()
         if before is not None and fresh:
@@ -161,7 +144,7 @@ class Transcript(MessageColumn):
 
     def add_message(self, message: Message) -> None:
         """A new message at the end; one's own is always scrolled to."""
-        if message.id in self._views:
+        if message.id in self.message_views:
             self.change_message(message)
             return
         if message.role == "user":
@@ -171,11 +154,11 @@ class Transcript(MessageColumn):
             if message.role == "user":
                 self.show_messages(self._span.messages)
             else:
-                self._views.make(message).hide()  # takes the text until it comes into view
+                self.message_views.make(message).hide()  # takes the text until it comes into view
             return
         if message.role == "user":
             self._follow = True
-        self._views.all.append(self._views.make(message))
+        self.message_views.all.append(self.message_views.make(message))
         self._mark_last()
         self._arrange()
         self._trimmer.start()
@@ -183,34 +166,30 @@ class Transcript(MessageColumn):
 
     def change_message(self, message: Message) -> None:
         """A message's state, figures, notices or text changed."""
-        reply = self._views.reply(message.id)
+        reply = self.message_views.reply(message.id)
         if reply is not None:
             reply.set_message(message)
-            self._views.choose_blinking()
+            self.message_views.choose_blinking()
         self._span.change(message)
         self.messages_changed.emit()
 
     def change_text(self, message: Message) -> None:
         """More of a reply has come."""
-        reply = self._views.reply(message.id)
+        reply = self.message_views.reply(message.id)
         if reply is not None:
             reply.change_text(message)
 
     def show_unconfirmed(self, message_id: int, text: str) -> None:
         """Show a guess of what a reply goes on with, in place of the last."""
-        reply = self._views.reply(message_id)
+        reply = self.message_views.reply(message_id)
         if reply is not None:
             reply.show_unconfirmed(text)
 
     def set_prefill(self, message_id: int, fraction: float) -> None:
         """Share of the prompt that is read."""
-        reply = self._views.reply(message_id)
+        reply = self.message_views.reply(message_id)
         if reply is not None:
             reply.set_prefill(fraction)
-
-    def search(self, pattern: re.Pattern[str] | None) -> None:
-        """Mark what a search finds; None ends it."""
-        self._views.search(pattern)
 
     def selected_phrase(self) -> str:
         """Selected text of a message, where it is short and on one line."""
@@ -218,11 +197,3 @@ class Transcript(MessageColumn):
         inside = isinstance(focus, QTextEdit) and self.isAncestorOf(focus)
         selected = focus.textCursor().selectedText() if inside and isinstance(focus, QTextEdit) else ""
         return selected if selected.isprintable() and len(selected) <= _LONGEST_PHRASE else ""
-
-    def set_drafted_shown(self, shown: bool) -> None:
-        """Colour what came from accepted drafts in finished replies."""
-        self._views.set_drafted_shown(shown)
-
-    def set_engine(self, engine: EngineState) -> None:
-        """The engine's state changed."""
-        self._views.set_engine(engine)

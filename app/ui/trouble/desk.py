@@ -63,7 +63,7 @@ class TroubleDesk(QObject):
         workspace.trouble_over.connect(self._over)
         workspace.model.changed.connect(self._engine_changed)
         page.trouble_met.connect(self._tell_of_engine)
-        page.transcript.trouble_requested.connect(self._mend_reply)
+        page.transcript.message_views.trouble_requested.connect(self._mend_reply)
         about = CommandGroup.HELP
         commands.add("log-folder", tr("Open log folder"), self._open_logs, about, icon="folder-open")
         told = tr("Versions, system and hardware, for a report")

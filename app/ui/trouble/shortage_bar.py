@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFontMetricsF, QPainterPath, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.ui.figures import gigabytes
+from app.ui.painting import smooth
 from app.ui.placing import mirrored, painted
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -54,8 +55,7 @@ class ShortageBar(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the bar and its legend."""
         px, color = self._theme.type.px, self._theme.color
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         painter.setFont(self._theme.font(TextStyle.UI_BOLD))
         painter.setPen(color("text"))
         painter.drawText(

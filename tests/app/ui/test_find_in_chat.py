@@ -174,7 +174,7 @@ def test_words_of_a_search_in_all_chats_are_marked_in_the_message_that_is_opened
     (hit,) = workspace.search("pear plum").hits
     window.sidebar.search.setText("pear plum")
 
-    window.sidebar.hit_chosen.emit(hit)
+    window.sidebar.list.hit_chosen.emit(hit)
 
     view = window.page.transcript.view_of(message.id)
     assert view is not None
@@ -192,7 +192,7 @@ def test_marks_of_drafts_and_of_a_search_stand_beside_each_other(
     workspace.change(chat, drafted=Stretches.of([(0, 3)]))
     workspace.settings.drafted_shown = True
     window.page.open(chat)
-    window.page.transcript.set_drafted_shown(True)
+    window.page.transcript.message_views.set_drafted_shown(True)
 
     open_find(window, "pear")
 

@@ -34,7 +34,7 @@ class Reader:
         return self.workspace.library.messages(self.chat)[at].id
 
     def delete(self, message_id: int) -> None:
-        self.transcript.action_requested.emit(message_id, Action.DELETE)
+        self.transcript.message_views.action_requested.emit(message_id, Action.DELETE)
 
     def undo(self) -> None:
         assert self.window.toast.action_button.isVisible()

@@ -114,7 +114,7 @@ def test_a_found_message_of_a_deleted_chat_opens_nothing(
 ) -> None:
     hit = hit_of(workspace, "roses")
     workspace.shelf.delete(chat)
-    window.sidebar.hit_chosen.emit(hit)
+    window.sidebar.list.hit_chosen.emit(hit)
     assert window.page.current is None
 
 

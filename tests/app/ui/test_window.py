@@ -377,7 +377,7 @@ def test_the_pages_beside_the_chat(qtbot: QtBot, window: MainWindow, workspace: 
     assert not any(button.isChecked() for button in nav.rows.values())
     chat = workspace.add_conversation("Chat", 0, "a", "b")
     window.commands["models"].trigger()
-    window.sidebar.chosen.emit(chat)
+    window.sidebar.list.chosen.emit(chat)
     assert (window.places.current, window.page.current) == ("chat", chat)
 
 
