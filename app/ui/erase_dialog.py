@@ -31,11 +31,10 @@ class EraseDialog(RingedDialog):
     confirmed = Signal(bool)  # whether the settings go along
 
     def __init__(self, theme: Theme, chats: int, parent: QWidget) -> None:
-        super().__init__(theme, parent)
+        super().__init__(theme, tr("Erase everything"), parent)
         self._theme = theme
         self._window = parent.window()
         self._word = tr("erase")
-        self.setWindowTitle(tr("Erase everything"))
         icon = PlainLabel(self)
         icon.setPixmap(tinted_pixmap("circle-alert", theme.palette.red, _ICON_PX, self.devicePixelRatioF()))
         icon.setFixedWidth(_ICON_PX)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Slot
 
 from app.ui.chat_page import ChatPage
 from app.ui.commands import CommandGroup, Commands
@@ -44,7 +44,6 @@ class Erasing(QObject):
         workspace = self._workspace
         chats = len(workspace.library.conversations()) + len(workspace.library.conversations(archived=True))
         dialog = EraseDialog(self._theme, chats, self._page.window())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.confirmed.connect(self.erase)
         dialog.open()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.ui.boxes import STRETCH, filled
@@ -38,10 +38,8 @@ class NameDialog(RingedDialog):
         then: Callable[[str], object],
         parent: QWidget,
     ) -> None:
-        super().__init__(theme, parent)
+        super().__init__(theme, title, parent)
         self._then = then
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(title)
         label = PlainLabel(title, self, kind="label")
         self.field = QLineEdit(name, self)
         self.field.setAccessibleName(title)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtWidgets import QStyle, QStyleOptionViewItem, QWidget
@@ -35,6 +36,25 @@ def painted(widget: QWidget, left: float, top: float, width: float, height: floa
 def mirrored(widget: QWidget, box: QRectF) -> QRectF:
     """`painted` for a box."""
     return painted(widget, box.left(), box.top(), box.width(), box.height())
+
+
+def in_lines(widths: Iterable[float], room: float, gap: float, start: float = 0.0) -> list[tuple[float, int]]:
+    """Left edge and line of things that stand side by side, and begin another line where there is no room.
+
+    Args:
+        widths: Px that each needs.
+        room: Px that a line ends at.
+        gap: Px between two.
+        start: Px that a line begins at.
+    """
+    places: list[tuple[float, int]] = []
+    left, line = start, 0
+    for width in widths:
+        if left > start and left + width > room:
+            left, line = start, line + 1
+        places.append((left, line))
+        left += width + gap
+    return places
 
 
 def in_row(option: QStyleOptionViewItem, box: QRect) -> QRect:

@@ -106,11 +106,8 @@ class ShortcutTable(RingedDialog):
     """Made anew each time it is opened."""
 
     def __init__(self, theme: Theme, commands: Commands, parent: QWidget) -> None:
-        super().__init__(theme, parent)
+        super().__init__(theme, tr("Keyboard shortcuts"), parent)
         self._theme = theme
-        self.setWindowTitle(tr("Keyboard shortcuts"))
-        self.setProperty("kind", "dialog")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         # Two keys for the same stand one below the other where the words beside them would have no room.
         narrow = self.sizeHint().width() < theme.type.px(_WIDTH_PX)
         down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
@@ -138,10 +135,8 @@ class ShortcutTable(RingedDialog):
 
     def sizeHint(self) -> QSize:
         """A column to read down, inside the window around it."""
-        parent = self.parentWidget()
-        room = QSize(10_000, 10_000) if parent is None else parent.size()
         px = self._theme.type.px
-        return QSize(min(px(_WIDTH_PX), room.width() - 40), min(px(_HEIGHT_PX), room.height() - 40))
+        return QSize(px(_WIDTH_PX), px(_HEIGHT_PX)).boundedTo(self.room(40))
 
     def _add_section(self, grid: QGridLayout, title: str, rows: list[KeyRow]) -> None:
         at = grid.rowCount()

@@ -35,10 +35,8 @@ class TrashDialog(RingedDialog):
     """Lists what is in the trash, the latest first; several can be chosen at once."""
 
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget) -> None:
-        super().__init__(theme, parent)
+        super().__init__(theme, tr("Trash"), parent)
         self._workspace = workspace
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Trash"))
         told = PlainLabel(
             tr("Deleted chats stay here for {days} days, then they are erased.", days=TRASH_DAYS),
             self,

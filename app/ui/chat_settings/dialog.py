@@ -63,12 +63,11 @@ class ChatSettingsDialog(RingedDialog):
     def __init__(
         self, theme: Theme, workspace: Workspace, options: ConversationOptions, title: str, parent: QWidget
     ) -> None:
-        super().__init__(theme, parent)
+        super().__init__(theme, tr("Chat settings"), parent)
         self._theme = theme
         self._options = options
         self._rows: list[QBoxLayout] = []
         self._helps: list[QLabel] = []
-        self.setWindowTitle(tr("Chat settings"))
         page = QWidget()
         page.setProperty("kind", "column")
         self._column = filled(QVBoxLayout(page), margins=(_SIDE_PX, 6, _SIDE_PX, 8), spacing=14)
@@ -178,13 +177,10 @@ class ChatSettingsDialog(RingedDialog):
 
     def sizeHint(self) -> QSize:
         """As high as the rows, as far as the window around it lets it."""
-        parent = self.parentWidget()
-        room = QSize(10_000, 10_000) if parent is None else parent.size()
-        width = min(self._theme.type.px(_WIDTH_PX), room.width() - 40)
+        room = self.room(40)
+        width = min(self._theme.type.px(_WIDTH_PX), room.width())
         height = self._column.totalHeightForWidth(width) + self._theme.type.px(84)
-        return QSize(width, height).boundedTo(
-            QSize(max(340, room.width() - 40), max(300, room.height() - 40))
-        )
+        return QSize(width, height).boundedTo(room.expandedTo(QSize(340, 300)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a narrow dialog a field goes below its words."""

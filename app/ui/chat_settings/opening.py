@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Slot
 
 from app.chat.conversation_options import ConversationOptions
 from app.ui.chat_page import ChatPage
@@ -68,9 +68,7 @@ class ChatSettings(QObject):
     def _make(self, options: ConversationOptions, title: str) -> ChatSettingsDialog:
         if self._workspace.advice() is None:  # a model that was never loaded: the next time it is known
             self._workspace.plans.ask_for_chosen()
-        dialog = ChatSettingsDialog(self._theme, self._workspace, options, title, self._page.window())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        return dialog
+        return ChatSettingsDialog(self._theme, self._workspace, options, title, self._page.window())
 
     @Slot(object)
     def _apply_to_shown(self, options: ConversationOptions) -> None:

@@ -57,12 +57,11 @@ class ComparisonDialog(RingedDialog):
         before: tuple[ChatMessage, ...] | None,
         parent: QWidget,
     ) -> None:
-        super().__init__(theme, parent)
+        super().__init__(theme, tr("Compare two modes"), parent)
         self._theme = theme
         self._workspace = workspace
         self._before = before
         self._attachments = prompt.attachments
-        self.setWindowTitle(tr("Compare two modes"))
         label = PlainLabel(tr("Prompt"), self, kind="label")
         self.prompt = QPlainTextEdit(prompt.content, self)
         self.prompt.setProperty("kind", "field")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Slot
 
 from app.ui.chat_page import ChatPage
 from app.ui.commands import CommandGroup, Commands
@@ -51,5 +51,4 @@ class Comparisons(QObject):
 
     def _open(self, prompt: ChatMessage, before: tuple[ChatMessage, ...] | None) -> None:
         dialog = ComparisonDialog(self._theme, self._workspace, prompt, before, self._page.window())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()

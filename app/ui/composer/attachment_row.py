@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from app.ui.buttons import icon_button
 from app.ui.figures import extent
-from app.ui.placing import place
+from app.ui.placing import in_lines, place
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -102,13 +102,12 @@ class AttachmentRow(QWidget):
             self._show()
 
     def _place(self) -> None:
-        left, top, height = 0, 0, self._theme.type.px(_CHIP_PX)
-        for chip in self._chips:
-            width = min(chip.sizeHint().width(), self.width())
-            if left and left + width > self.width():
-                left, top = 0, top + height + _GAP_PX
-            place(chip, left, top, width, height)
-            left += width + _GAP_PX
+        top, height = 0, self._theme.type.px(_CHIP_PX)
+        widths = [min(chip.sizeHint().width(), self.width()) for chip in self._chips]
+        places = in_lines(widths, self.width(), _GAP_PX)
+        for chip, width, (left, line) in zip(self._chips, widths, places, strict=True):
+            top = line * (height + _GAP_PX)
+            place(chip, int(left), top, width, height)
         self.setFixedHeight(top + height if self._chips else 0)
 
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.ui import figures
 from app.ui.figures import gigabytes
 from app.ui.painting import smooth
-from app.ui.placing import mirrored
+from app.ui.placing import in_lines, mirrored
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import mark, tr
@@ -78,7 +78,7 @@ class MemoryBar(QWidget):
         for place in self._places:
             height += px(_ROW_PX)
             if place.place != "disk":
-                height += px(_LEGEND_PX) * len(self._legend(place, self.width()))
+                height += px(_LEGEND_PX) * self._legend_lines(place)
         if self._places and self._places[-1].place != "disk":
             height += px(_ROW_PX)
         return QSize(300, height)
@@ -125,15 +125,14 @@ class MemoryBar(QWidget):
         top += row
         small = self._theme.font(TextStyle.SMALL)
         painter.setFont(small)
-        for line in self._legend(place, self.width()):
-            for x, share in line:
-                swatch = QRectF(x, top + (px(_LEGEND_PX) - _SWATCH_PX) / 2, _SWATCH_PX, _SWATCH_PX)
-                self._fill(painter, swatch, share.use)
-                painter.setPen(color("mute"))
-                box = QRectF(x + _SWATCH_PX + 4, top, self.width(), px(_LEGEND_PX))
-                painter.drawText(mirrored(self, box), Qt.AlignmentFlag.AlignVCenter, share_words(share))
-            top += px(_LEGEND_PX)
-        return top
+        for (x, line), share in zip(self._legend(place), place.shares, strict=True):
+            y = top + line * px(_LEGEND_PX)
+            swatch = QRectF(x, y + (px(_LEGEND_PX) - _SWATCH_PX) / 2, _SWATCH_PX, _SWATCH_PX)
+            self._fill(painter, swatch, share.use)
+            painter.setPen(color("mute"))
+            box = QRectF(x + _SWATCH_PX + 4, y, self.width(), px(_LEGEND_PX))
+            painter.drawText(mirrored(self, box), Qt.AlignmentFlag.AlignVCenter, share_words(share))
+        return top + self._legend_lines(place) * px(_LEGEND_PX)
 
     def _fill(self, painter: QPainter, box: QRectF, use: MemoryUse) -> None:
         box = mirrored(self, box)
@@ -162,19 +161,14 @@ class MemoryBar(QWidget):
         painter.drawText(box, flags, text)
         return metrics.horizontalAdvance(text)
 
-    def _legend(self, place: MemoryPlace, width: int) -> list[list[tuple[float, MemoryShare]]]:
-        """The legend in lines, each entry with its left edge."""
+    def _legend(self, place: MemoryPlace) -> list[tuple[float, int]]:
+        """Left edge and line of each share's words."""
         metrics = QFontMetricsF(self._theme.font(TextStyle.SMALL))
-        lines: list[list[tuple[float, MemoryShare]]] = [[]]
-        left = 0.0
-        for share in place.shares:
-            needed = _SWATCH_PX + 4 + metrics.horizontalAdvance(share_words(share))
-            if lines[-1] and left + needed > width:
-                lines.append([])
-                left = 0.0
-            lines[-1].append((left, share))
-            left += needed + _GAP_PX
-        return lines
+        needed = (_SWATCH_PX + 4 + metrics.horizontalAdvance(share_words(share)) for share in place.shares)
+        return in_lines(needed, self.width(), _GAP_PX)
+
+    def _legend_lines(self, place: MemoryPlace) -> int:
+        return max((line + 1 for _, line in self._legend(place)), default=1)
 
     # --- words ------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.chat.reply_trace import Origin
 from app.ui.painting import smooth
-from app.ui.placing import painted
+from app.ui.placing import in_lines, painted
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -79,14 +79,8 @@ class TokenLegend(QWidget):
 
     def _places(self, width: int) -> list[tuple[float, int, Origin]]:
         """Left edge and line of each look."""
-        places: list[tuple[float, int, Origin]] = []
-        left, line = 0.0, 0
-        for origin in Origin:
-            if left and left + self._needed(origin) > width:
-                left, line = 0.0, line + 1
-            places.append((left, line, origin))
-            left += self._needed(origin) + _BETWEEN_PX
-        return places
+        places = in_lines(map(self._needed, Origin), width, _BETWEEN_PX)
+        return [(left, line, origin) for (left, line), origin in zip(places, Origin, strict=True)]
 
     def _needed(self, origin: Origin) -> float:
         metrics = QFontMetricsF(self._theme.font(TextStyle.SMALL))

@@ -11,9 +11,9 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEve
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.ui import figures
-from app.ui.machine.words import speed_figure
+from app.ui.machine.words import speed_figure, speed_words
 from app.ui.painting import LEFT, RIGHT, paint_box, paint_words, smooth
-from app.ui.placing import mirrored
+from app.ui.placing import in_lines, mirrored
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -68,7 +68,8 @@ class Bars(QWidget):
             return
         self._bars = list(bars)
         self.setAccessibleName(tr("Speeds in tok/s"))
-        self.setAccessibleDescription("\n".join(map(_sentence, self._bars)))
+        sentences = (speed_words(bar.title, bar.measured, bar.predicted, bar.words) for bar in self._bars)
+        self.setAccessibleDescription("\n".join(sentences))
         self._fit()
 
     def sizeHint(self) -> QSize:
@@ -182,16 +183,10 @@ class Legend(QWidget):
         return (tr("measured"), "g3", 14, 9), (predicted, "map", _MARK_PX, 14)
 
     def _boxes(self) -> list[QRectF]:
-        metrics, line = QFontMetricsF(self._theme.font(TextStyle.SMALL)), self._theme.type.px(20)
-        boxes: list[QRectF] = []
-        left, top = 0.0, 0.0
-        for words, _, width, _ in self._entries():
-            needed = width + 6 + metrics.horizontalAdvance(words) + 2
-            if boxes and left + needed > self.width():
-                left, top = 0.0, top + line
-            boxes.append(QRectF(left, top, needed, line))
-            left += needed + 16
-        return boxes
+        metrics, height = QFontMetricsF(self._theme.font(TextStyle.SMALL)), self._theme.type.px(20)
+        needed = [width + 6 + metrics.horizontalAdvance(words) + 2 for words, _, width, _ in self._entries()]
+        places = zip(in_lines(needed, self.width(), 16), needed, strict=True)
+        return [QRectF(left, line * height, width, height) for (left, line), width in places]
 
     def _fit(self) -> None:
         self.setFixedHeight(round(self._boxes()[-1].bottom()))
@@ -202,13 +197,3 @@ def tick_step(most: float) -> float:
     """The distance of an axis's ticks: 1, 2 or 5 times a power of ten, so that there are four at most."""
     power = 10.0 ** math.floor(math.log10(most / _TICKS))
     return next(factor * power for factor in (1, 2, 5, 10) if most / (factor * power) <= _TICKS)
-
-
-def _sentence(bar: Bar) -> str:
-    if bar.measured is None:
-        return f"{bar.title}: {bar.words or tr('not measured')}"
-    said = speed_figure(bar.measured)
-    if bar.predicted is None:
-        return tr("{mode}: {speed} tok/s", mode=bar.title, speed=said)
-    predicted = speed_figure(bar.predicted)
-    return tr("{mode}: {speed} tok/s, predicted {predicted}", mode=bar.title, speed=said, predicted=predicted)

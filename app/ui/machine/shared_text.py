@@ -15,6 +15,7 @@ from app.ui.machine.words import (
     power_words,
     result_words,
     speed_figure,
+    speed_words,
 )
 from app.words import tr
 from engine.messages import MachineReport, ModePrediction, PlanReport
@@ -86,24 +87,9 @@ def _prediction(mode: ModePrediction) -> str:
 
 
 def _measured_lines(measured: tuple[MeasuredMode, ...]) -> list[str]:
-    lines = [tr("Measured")]
-    for row in measured:
-        title = mode_title(row.mode)
-        if row.tokens_per_second is None:
-            lines.append(f"{title}: {row.refusal}")
-            continue
-        said = speed_figure(row.tokens_per_second)
-        if row.predicted is None:
-            lines.append(tr("{mode}: {speed} tok/s", mode=title, speed=said))
-        else:
-            predicted = speed_figure(row.predicted)
-            lines.append(
-                tr(
-                    "{mode}: {speed} tok/s, predicted {predicted}",
-                    mode=title,
-                    speed=said,
-                    predicted=predicted,
-                )
-            )
+    lines = [
+        speed_words(mode_title(row.mode), row.tokens_per_second, row.predicted, row.refusal)
+        for row in measured
+    ]
     title, sentence = result_words(measured)
-    return [*lines, *([f"{title}: {sentence}"] if title else [])]
+    return [tr("Measured"), *lines, *([f"{title}: {sentence}"] if title else [])]

@@ -150,6 +150,17 @@ def speed_figure(tokens_per_second: float) -> str:
     return figures.ratio(tokens_per_second)
 
 
+def speed_words(mode: str, measured: float | None, predicted: float | None, instead: str) -> str:
+    """A mode's speed and what was predicted; with no measured speed the words in place of it."""
+    if measured is None:
+        return f"{mode}: {instead or tr('not measured')}"
+    said = speed_figure(measured)
+    if predicted is None:
+        return tr("{mode}: {speed} tok/s", mode=mode, speed=said)
+    figure = speed_figure(predicted)
+    return tr("{mode}: {speed} tok/s, predicted {predicted}", mode=mode, speed=said, predicted=figure)
+
+
 def usual_context(plan: PlanReport | None) -> int | None:
     """The context that the mode of a plan has room for; None where that is not known."""
     modes = () if plan is None else plan.modes

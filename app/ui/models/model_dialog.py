@@ -41,10 +41,8 @@ class ModelDialog(RingedDialog):
     """
 
     def __init__(self, theme: Theme, title: str, accept: str, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+        super().__init__(theme, title, parent)
         self._theme = theme
-        self.setWindowTitle(title)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         content = QWidget(self)
         self.column = filled(QVBoxLayout(content), margins=(_EDGE_PX, 18, _EDGE_PX, 8), spacing=10)
         self._heading = PlainLabel(title, content, kind="section", wrap=True)

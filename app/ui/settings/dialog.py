@@ -66,13 +66,13 @@ class SettingsDialog(RingedDialog):
     applied = Signal(bool)  # the settings are others now; whether the model has to be loaded again
 
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+        super().__init__(theme, tr("Settings"), parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)  # `SettingsOpening` deletes it
         self._theme = theme
         self._workspace = workspace
         self._desk = workspace.settings_desk
         self.pending = PendingSettings(workspace.settings)
         self._said = ""
-        self.setWindowTitle(tr("Settings"))
         self.setMinimumSize(_LEAST)
         settings = workspace.settings
         self.head = Head(theme, settings.model, workspace.model.state.model_name, self)
@@ -92,11 +92,7 @@ class SettingsDialog(RingedDialog):
     def sizeHint(self) -> QSize:
         """As the design has it, as far as the window around it lets it."""
         wanted = QSize(self._theme.type.px(_SIZE.width()), self._theme.type.px(_SIZE.height()))
-        parent = self.parentWidget()
-        if parent is None:
-            return wanted
-        room = parent.size() - QSize(_MARGIN_PX, _MARGIN_PX)
-        return wanted.boundedTo(room).expandedTo(_LEAST)
+        return wanted.boundedTo(self.room(_MARGIN_PX)).expandedTo(_LEAST)
 
     @property
     def scope(self) -> str:

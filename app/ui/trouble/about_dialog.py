@@ -41,11 +41,8 @@ class AboutDialog(RingedDialog):
     """
 
     def __init__(self, theme: Theme, diagnostics: Diagnostics, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+        super().__init__(theme, tr("About Tenon"), parent)
         self._theme = theme
-        self.setWindowTitle(tr("About Tenon"))
-        self.setProperty("kind", "dialog")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         icon = PlainLabel(self)
         icon.setPixmap(app_icon().pixmap(QSize(_ICON_PX, _ICON_PX), self.devicePixelRatioF()))
         version = version_of("tenon")
@@ -78,9 +75,8 @@ class AboutDialog(RingedDialog):
 
     def sizeHint(self) -> QSize:
         """As the texts need, where the window has room for it."""
-        px, parent = self._theme.type.px, self.parentWidget()
-        wanted = QSize(px(_WIDTH_PX), px(_HEIGHT_PX))
-        return wanted if parent is None else wanted.boundedTo(parent.size() - QSize(32, 32))
+        px = self._theme.type.px
+        return QSize(px(_WIDTH_PX), px(_HEIGHT_PX)).boundedTo(self.room(32))
 
     def _text(self, words: str, name: str) -> QPlainTextEdit:
         text = QPlainTextEdit(words, self)

@@ -48,13 +48,10 @@ class DetailsDialog(RingedDialog):
     def __init__(
         self, theme: Theme, report: ErrorReport, diagnostics: Diagnostics, parent: QWidget | None = None
     ) -> None:
-        super().__init__(theme, parent)
+        super().__init__(theme, tr("What happened"), parent)
         self._theme = theme
         self._report = report
         self._diagnostics = diagnostics
-        self.setWindowTitle(tr("What happened"))
-        self.setProperty("kind", "dialog")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         title = PlainLabel(tr(title_of(report)), self, kind="title", wrap=True)
         self._sentence = PlainLabel(report.message, self, kind="sub", wrap=True)
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -69,8 +66,7 @@ class DetailsDialog(RingedDialog):
 
     def sizeHint(self) -> QSize:
         """As wide as the design says, where the window has room for it."""
-        parent = self.parentWidget()
-        room = QSize(10_000, 10_000) if parent is None else parent.size() - QSize(32, 32)
+        room = self.room(32)
         width = min(self._theme.type.px(_WIDTH_PX), room.width())
         layout = self.layout()
         assert layout is not None

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.ui.figures import gigabytes
 from app.ui.painting import smooth
-from app.ui.placing import mirrored, painted
+from app.ui.placing import in_lines, mirrored, painted
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -44,7 +44,9 @@ class ShortageBar(QWidget):
     def sizeHint(self) -> QSize:
         """As high as the legend needs at this width."""
         px = self._theme.type.px
-        return QSize(300, px(_ROW_PX) + px(_LEGEND_PX) * len(self._legend()))
+        return QSize(
+            300, px(_ROW_PX) + px(_LEGEND_PX) * (1 + max((line for _, line in self._legend()), default=0))
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The legend may need another line."""
@@ -78,26 +80,16 @@ class ShortageBar(QWidget):
         painter.setFont(self._theme.font(TextStyle.SMALL))
         painter.setPen(Qt.PenStyle.NoPen)
         top = float(px(_ROW_PX))
-        for line in self._legend():
-            for x, role, words in line:
-                swatch = QRectF(x, top + (px(_LEGEND_PX) - _SWATCH_PX) / 2, _SWATCH_PX, _SWATCH_PX)
-                painter.fillRect(mirrored(self, swatch), color(role))
-                painter.setPen(color("sub"))
-                box = QRectF(x + _SWATCH_PX + 4, top, self.width(), px(_LEGEND_PX))
-                painter.drawText(mirrored(self, box), Qt.AlignmentFlag.AlignVCenter, words)
-            top += px(_LEGEND_PX)
+        for (x, line), (_, role, words) in zip(self._legend(), self._parts, strict=True):
+            y = top + line * px(_LEGEND_PX)
+            swatch = QRectF(x, y + (px(_LEGEND_PX) - _SWATCH_PX) / 2, _SWATCH_PX, _SWATCH_PX)
+            painter.fillRect(mirrored(self, swatch), color(role))
+            painter.setPen(color("sub"))
+            box = QRectF(x + _SWATCH_PX + 4, y, self.width(), px(_LEGEND_PX))
+            painter.drawText(mirrored(self, box), Qt.AlignmentFlag.AlignVCenter, words)
 
-    def _legend(self) -> list[list[tuple[float, str, str]]]:
-        """The legend in lines: left edge, role of the colour, words."""
+    def _legend(self) -> list[tuple[float, int]]:
+        """Left edge and line of each part's words."""
         metrics = QFontMetricsF(self._theme.font(TextStyle.SMALL))
-        start = float(self._theme.type.px(_LABEL_PX))
-        lines: list[list[tuple[float, str, str]]] = [[]]
-        left = start
-        for _, role, words in self._parts:
-            needed = _SWATCH_PX + 4 + metrics.horizontalAdvance(words)
-            if lines[-1] and left + needed > self.width():
-                lines.append([])
-                left = start
-            lines[-1].append((left, role, words))
-            left += needed + _GAP_PX
-        return lines
+        needed = [_SWATCH_PX + 4 + metrics.horizontalAdvance(words) for _, _, words in self._parts]
+        return in_lines(needed, self.width(), _GAP_PX, float(self._theme.type.px(_LABEL_PX)))
