@@ -8,11 +8,11 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QWidget
 
+from app.bridge.workspace import Workspace
 from app.chat.conversation import Message, MessageState
 from app.words import tr
 
 if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
     from app.ui.chat_page import ChatPage
 
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog
 
+from app.bridge.workspace import Workspace
 from app.chat.model_entries import model_path
 from app.ui.composer.composer import Composer
 from app.ui.unsent_text import UnsentText
 from app.words import tr
 from engine.errors import TenonError
 from engine.messages import Attachment
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 
 @dataclass

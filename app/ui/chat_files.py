@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.bridge.workspace import Workspace
 from app.words import mark, tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 _MARKDOWN = mark("Markdown, to read (*.md)")
 _JSON = mark("JSON, to import again (*.json)")

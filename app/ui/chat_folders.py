@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Slot
 
+from app.bridge.workspace import Workspace
 from app.chat.conversation import Conversation
 from app.ui.chat_files import ChatFiles
 from app.ui.chat_page import ChatPage
@@ -18,9 +18,6 @@ from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 
 class ChatFolders(QObject):

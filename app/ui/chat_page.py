@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from app.bridge.workspace import Workspace
 from app.chat.conversation import Message
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.attaching import Attaching
@@ -28,9 +27,6 @@ from app.ui.unsent_text import UnsentText
 from app.words import mark, tr
 from engine.errors import TenonError
 from engine.messages import Attachment
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 _FOOTER = mark("Runs on this computer. Replies can be wrong, so check what matters.")
 # Title, model and buttons have no room beside each other in a page narrower than this.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QMessageBox
 
+from app.bridge.workspace import Workspace
 from app.chat.conversation import Message
 from app.chat.library import TRASH_DAYS
 from app.chat.search import SearchHit
@@ -21,9 +21,6 @@ from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
 from app.ui.trash_dialog import TrashDialog
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 _LONGEST_TITLE = 40
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
+from app.bridge.workspace import Workspace
 from app.chat.conversation import Message, MessageState
 from app.ui.theme.icons import app_icon
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 # A reply that takes less is waited for.
 _LONG_S = 20.0

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Slot
 
+from app.bridge.workspace import Workspace
 from app.ui.chat_page import ChatPage
 from app.ui.commands import CommandGroup, Commands
 from app.ui.erase_dialog import EraseDialog
@@ -14,9 +13,6 @@ from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 
 class Erasing(QObject):

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Slot
 
+from app.bridge.workspace import Workspace
 from app.ui.chat_page import ChatPage
 from app.ui.inspector.dock import InspectorDock
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 
 class LastPlace(QObject):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow
 
+from app.bridge.workspace import Workspace
 from app.ui.accessible_roles import install_roles
 from app.ui.announcements import ReplyAnnouncements
 from app.ui.app_menu import AppMenu
@@ -47,9 +47,6 @@ from app.ui.trouble.desk import TroubleDesk
 from app.ui.view_commands import ViewCommands
 from app.ui.welcome.first_run import FirstRun
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 _SIZE = QSize(1280, 820)
 _LEAST = QSize(380, 360)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton
 
+from app.bridge.workspace import Workspace
 from app.chat.conversation import Message
 from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
@@ -21,9 +21,6 @@ from app.ui.transcript.message_column import MessageColumn
 from app.ui.transcript.message_views import MessageView
 from app.ui.transcript.reply import ReplyView
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 
 class MessageCommands(QObject):

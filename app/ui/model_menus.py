@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.bridge.workspace import Workspace
 from app.ui.composer.mode_button import ModeButton
 from app.ui.model_button import ModelButton
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 
 class ModelMenus(QObject):

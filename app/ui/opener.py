@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.bridge.workspace import Workspace
 from app.chat.model_entries import model_path
 from app.ui.commands import CommandGroup, Commands
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 _CHATS_FILE = ".json"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import (
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.bridge.workspace import Workspace
 from app.chat.library import TRASH_DAYS
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
@@ -23,9 +23,6 @@ from app.ui.inert_text import PlainLabel
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 _SIZE = QSize(480, 420)
 _DAY_S = 86_400

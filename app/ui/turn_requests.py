@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.bridge.workspace import Workspace
 from app.ui.transcript.message_actions import Action
 from app.words import tr
 from engine.errors import TenonError
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 
 class TurnRequests(QObject):

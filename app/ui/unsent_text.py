@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Slot
 
+from app.bridge.workspace import Workspace
 from app.chat.unsent import Unsent
 from app.ui.composer.composer import Composer
 from engine.messages import Attachment
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 
 class UnsentText(QObject):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Slot
 
+from app.bridge.workspace import Workspace
 from app.ui.chat_page import ChatPage
 from app.ui.commands import CommandGroup, Commands
 from app.ui.inspector.dock import InspectorDock
@@ -13,9 +12,6 @@ from app.ui.shell import Shell
 from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.theme import Theme
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 _SCALE_STEP = 10
 

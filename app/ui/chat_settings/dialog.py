@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.bridge.workspace import Workspace
 from app.chat.conversation_options import ConversationOptions
 from app.chat.modes import mode_title
 from app.chat.sampling_in_force import ADVISED, sampling_in_force
@@ -36,9 +36,6 @@ from app.ui.theme.theme import Theme
 from app.ui.tick_box import TickBox
 from app.words import mark, tr
 from engine.messages import ModelAdvice
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 _WIDTH_PX = 560
 _FIELD_PX = 190

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Slot
 
+from app.bridge.workspace import Workspace
 from app.chat.conversation_options import ConversationOptions
 from app.ui.chat_page import ChatPage
 from app.ui.chat_settings.dialog import ChatSettingsDialog
@@ -13,9 +12,6 @@ from app.ui.commands import CommandGroup, Commands
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.theme import Theme
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 
 class ChatSettings(QObject):

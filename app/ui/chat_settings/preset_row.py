@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Signal, Slot
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
+from app.bridge.workspace import Workspace
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.ui.boxes import filled
 from app.ui.buttons import icon_button
@@ -20,9 +20,6 @@ from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.tick_box import TickBox
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 
 class PresetRow(QWidget):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
@@ -17,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.bridge.workspace import Workspace
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import push_button
 from app.ui.comparison.column import TrialColumn
@@ -28,9 +27,6 @@ from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.errors import TenonError
 from engine.messages import ChatMessage
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 _SIZE = QSize(900, 640)
 _NARROW_PX = 560

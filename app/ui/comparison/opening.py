@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Slot
 
+from app.bridge.workspace import Workspace
 from app.ui.chat_page import ChatPage
 from app.ui.commands import CommandGroup, Commands
 from app.ui.comparison.dialog import ComparisonDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import ChatMessage
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 
 class Comparisons(QObject):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtGui import QKeySequence
 
+from app.bridge.workspace import Workspace
 from app.chat.sampling_in_force import ADVISED, sampling_in_force
 from app.help.article import Article
 from app.help.facts import HelpFacts
@@ -15,9 +16,6 @@ from app.settings.settings import Settings
 from app.ui.commands import Commands
 from app.version import version
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 # The kinds of placeholders that become links, and the schemes of these.
 COMMAND, SETTING, ARTICLE = "do", "setting", "article"

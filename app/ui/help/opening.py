@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QUrl, Signal, Slot
 from PySide6.QtGui import QAction
 
+from app.bridge.workspace import Workspace
 from app.help.article import Article
 from app.help.library import help_library
 from app.ui.commands import Command, CommandGroup, Commands
@@ -19,7 +20,6 @@ from app.words import tr
 from engine.messages import DEFAULT_MODEL
 
 if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
     from app.ui.help.page import HelpPage
 
 # Of what is typed into the palette: shorter words are commands' letters, and more articles would bury the commands.

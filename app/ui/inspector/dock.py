@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.bridge.workspace import Workspace
 from app.chat.conversation import Message
 from app.chat.engine_state import EngineState
 from app.ui.chat_page import ChatPage
@@ -13,7 +14,6 @@ from app.ui.shell import Shell
 from app.ui.theme.theme import Theme
 
 if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
     from app.ui.inspector.inspector import Inspector
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from app.bridge.inspection import Inspection
 from app.chat.conversation import Message
 from app.chat.gauges import smooth_speeds
 from app.chat.modes import mode_title
@@ -29,9 +28,6 @@ from app.ui.pane_edge import PaneEdge
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import RoundRecord
-
-if TYPE_CHECKING:
-    from app.bridge.inspection import Inspection
 
 # Ten times a second at most.
 UPDATE_MS = 100

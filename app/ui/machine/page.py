@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton
 
+from app.bridge.workspace import Workspace
 from app.chat.choices import Choice
 from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
@@ -23,9 +23,6 @@ from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import LoadOptions
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 _BESIDE_PX = 820  # of page: the two panels stand side by side
 _ROOMY_PX = 800  # buttons of the head have their words

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.bridge.models.store import ModelStore
 from app.chat.model_entries import FolderEntry
 from app.ui import figures
 from app.ui.boxes import filled
@@ -18,9 +18,6 @@ from app.ui.models.model_dialog import ModelDialog
 from app.ui.share_bar import ShareBar
 from app.ui.theme.theme import Theme
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.models.store import ModelStore
 
 
 class MoveDialog(ModelDialog):

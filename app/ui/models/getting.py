@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from app.bridge.models.store import ModelStore
 from app.chat.model_entries import ListedModel, Missed, OfferEntry
 from app.ui.models.get_dialog import GetDialog
 from app.ui.theme.theme import Theme
-
-if TYPE_CHECKING:
-    from app.bridge.models.store import ModelStore
 
 
 class Getting(QObject):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.bridge.models.store import ModelStore
 from app.chat.model_entries import ImportEntry, RemovalEntry
 from app.ui import figures
 from app.ui.models.installed_list import InstalledList
@@ -15,9 +15,6 @@ from app.ui.models.model_dialog import ImportDialog, RemovalDialog
 from app.ui.shown_folder import show_folder
 from app.ui.theme.theme import Theme
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.models.store import ModelStore
 
 
 class Keeping(QObject):

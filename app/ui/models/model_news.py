@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from app.bridge.models.store import ModelStore
 from app.ui.commands import CommandGroup, Commands
 from app.ui.models.wording import download_words
 from app.ui.places import MODELS, PlaceStack
@@ -15,7 +16,6 @@ from app.ui.toast import Toast
 from app.words import tr
 
 if TYPE_CHECKING:
-    from app.bridge.models.store import ModelStore
     from app.ui.models.models_page import ModelsPage
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from app.bridge.models.store import ModelStore
+from app.bridge.workspace import Workspace
 from app.chat.model_entries import Fit, InstalledEntry, ListedModel, fit_of
 from app.ui import figures
 from app.ui.models.card import CardContent
@@ -13,11 +14,6 @@ from app.ui.models.model_table import RowContent
 from app.words import mark, tr
 from engine.messages import Basis, DownloadStatus
 from engine.sentences import paragraph
-
-if TYPE_CHECKING:
-    from app.bridge.models.store import ModelStore
-    from app.bridge.workspace import Workspace
-
 
 _SOURCES: dict[Basis, str] = {
     "guess": mark("Speeds are guesses until this machine is measured."),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QIcon, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
+from app.bridge.workspace import Workspace
 from app.ui.buttons import push_button
 from app.ui.flow import Flow
 from app.ui.inert_text import PlainLabel
@@ -27,9 +27,6 @@ from app.ui.section_head import SectionHead
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 _TYPING_PAUSE_MS = 350
 _REFRESH_MS = 80

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QFileDialog
 
+from app.bridge.hub_access import HubAccess
+from app.bridge.settings_desk import SettingsDesk
 from app.settings.exchange import ImportedSettings
 from app.settings.settings import Settings
 from app.ui.settings.action_rows import TokenRow
@@ -15,10 +16,6 @@ from app.ui.settings.dialog import SettingsDialog
 from app.ui.settings.page_view import PageView
 from app.ui.shown_folder import show_folder
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.hub_access import HubAccess
-    from app.bridge.settings_desk import SettingsDesk
 
 _FOLDERS = {"models_folder": "models", "data_folder": "data"}
 _FILE_NAME = "tenon-settings.json"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from app.bridge.workspace import Workspace
 from app.chat.engine_options import load_options, same_in_memory
 from app.chat.engine_state import EnginePhase, EngineState
 from app.settings.exchange import ImportedSettings
@@ -30,9 +29,6 @@ from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.errors import InvalidOption
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 _SIZE = QSize(946, 760)
 _LEAST = QSize(340, 320)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.bridge.workspace import Workspace
 from app.chat.choices import Choice
 from app.chat.plan_rows import PlanRow
 from app.ui.figures import speed
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 
 class FieldChoices(QObject):

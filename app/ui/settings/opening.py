@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from app.bridge.workspace import Workspace
 from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.theme import Theme
 
 if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
     from app.ui.settings.dialog import SettingsDialog
 
 

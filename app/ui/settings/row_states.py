@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from app.bridge.workspace import Workspace
 from app.chat.sampling_in_force import ADVISED, InForce, sampling_in_force
 from app.chat.settings_in_use import TOLD_BY_ENGINE
 from app.settings.pages import rows
@@ -14,9 +15,6 @@ from app.ui.settings.field_choices import FieldChoices
 from app.ui.settings.row import SettingRow
 from app.ui.settings.value_words import value_words
 from app.words import tr
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 
 class RowStates:

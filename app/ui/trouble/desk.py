@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
+from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.troubles import BAD_END, Remedy, remedy_of, setting_of, smaller_context, title_of
 from app.ui import figures
@@ -17,9 +16,6 @@ from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
 from app.words import tr
 from engine.messages import ErrorReport
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 # More dialogs than this in one session would keep the person from what still works.
 _MOST_DIALOGS = 3

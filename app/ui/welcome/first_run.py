@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
+from app.bridge.workspace import Workspace
 from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
 from app.ui.commands import CommandGroup, Commands
@@ -14,7 +15,6 @@ from app.ui.theme.theme import Theme
 from app.words import tr
 
 if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
     from app.ui.welcome.panel import WelcomePanel
 
 _NETWORK_PAGE = "downloads"

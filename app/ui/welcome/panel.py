@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal, SignalInstance, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
 from app.ui.boxes import STRETCH, filled
@@ -24,9 +24,6 @@ from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import DEFAULT_MODEL
 from engine.sentences import paragraph
-
-if TYPE_CHECKING:
-    from app.bridge.workspace import Workspace
 
 _WIDTH_PX = 936
 _MARGIN_PX, _NARROW_MARGIN_PX = 32, 12
