@@ -36,7 +36,6 @@ class _Reading:
     """A file that is being read.
 
     Attributes:
-        name: Its name.
         conversation_id: The chat that it goes to, whichever is shown when it is there; None for the blank one.
         offer: What came with it.
         give_up: Ends it.

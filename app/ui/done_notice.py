@@ -23,7 +23,6 @@ class DoneNotice(QObject):
     """Watches how long replies take. No word of a chat is in what the system shows: it may stand on a locked screen.
 
     Args:
-        workspace: Its replies.
         window: Whether it is active decides.
         clock: Seconds.
     """

@@ -24,7 +24,6 @@ class EraseDialog(RingedDialog):
     """The button that erases can be pressed once the word beside it has been typed.
 
     Args:
-        theme: Colours and sizes.
         chats: How many there are, archived ones too.
     """
 

@@ -27,7 +27,6 @@ class FileDrops(QWidget):
     """Lies over the window while files are dragged there and shows where they go; the pointer passes through it.
 
     Args:
-        theme: Colours and fonts.
         window: Takes the drops, wherever no part of it takes them first.
         composer: Where attached files go.
     """

@@ -50,13 +50,7 @@ class PlainLabel(QLabel):
 
 
 class PlainQuestion(QMessageBox):
-    """A box whose text is shown as it is: what it asks about has a name that somebody else chose.
-
-    Args:
-        title: Of its window.
-        text: What it asks.
-        parent: The window that it belongs to.
-    """
+    """A box whose text is shown as it is: what it asks about has a name that somebody else chose."""
 
     def __init__(self, title: str, text: str, parent: QWidget) -> None:
         super().__init__(parent)

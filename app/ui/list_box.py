@@ -16,7 +16,6 @@ class ListBox(QComboBox):
     """One of some names, with an arrow in the theme's colours.
 
     Args:
-        theme: Colours.
         letters: How many there is always room for.
     """
 

@@ -22,7 +22,6 @@ class NameDialog(RingedDialog):
     """A field and two buttons. Accepting calls back with a name that is not blank.
 
     Args:
-        theme: Sizes.
         title: The dialog's title, and the field's label.
         button: What accepting is called.
         name: What stands in the field at first.

@@ -17,7 +17,6 @@ class PaneEdge(QWidget):
     """Says which width is wanted, and leaves it to others to keep it within bounds.
 
     Args:
-        theme: Colours.
         panel: The panel; the edge stands at its left or at its right.
         name: What a screen reader says.
         at_left: Whether the panel has it at its left, which is so for one at the window's right.

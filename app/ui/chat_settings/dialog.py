@@ -49,7 +49,6 @@ class ChatSettingsDialog(RingedDialog):
     """Changes nothing before Apply, but presets, which are kept at once.
 
     Args:
-        theme: Sizes and colours.
         workspace: Presets, modes and the settings that hold where the chat says nothing.
         options: What the chat sets now.
         title: The chat's; empty for one that is to come.

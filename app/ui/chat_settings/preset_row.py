@@ -26,8 +26,6 @@ class PresetRow(QWidget):
     """A list of presets, and a menu of what can be done with them.
 
     Args:
-        theme: Colours and sizes.
-        workspace: Keeps presets.
         options: Says what would be kept now.
     """
 

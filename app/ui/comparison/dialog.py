@@ -39,7 +39,6 @@ class ComparisonDialog(RingedDialog):
     """Nothing of it is kept in the chats.
 
     Args:
-        theme: Colours and sizes.
         workspace: Compares; its modes are offered.
         prompt: What stands in the field at first; its files go along.
         before: The turns before it in its chat; None where it belongs to none.

@@ -31,12 +31,10 @@ class HelpOpening(QObject):
     """Opens the page and follows its links.
 
     Args:
-        theme: For icons.
         workspace: What articles say of this computer comes from it.
         places: Where the page is shown.
         commands: What articles name; read when they are shown.
         find_setting: Shows the settings that a text finds.
-        parent: The window.
     """
 
     offered = Signal(object)  # the articles that a blank chat offers

@@ -59,7 +59,6 @@ class LinePlot(QWidget):
     """Draws points of (seconds before the last, value); a value that is missing is a gap.
 
     Args:
-        title: The heading.
         detail: The unit, beside it.
         unit: The unit as a screen reader says it behind a number.
         steps: Of the scale, 3 or 2; it says how high the plot is.

@@ -17,7 +17,6 @@ class InspectorSection(QWidget):
     """Stands below a rule; the word goes under the heading where there is no room beside it.
 
     Args:
-        title: The heading.
         content: What it is about.
         detail: Another widget in place of the word beside the heading.
         rule: Whether a line parts it from what is above.

@@ -15,7 +15,6 @@ class PlacedNode:
     """A token of the tree.
 
     Attributes:
-        text: What it says.
         fate: What became of it. ``corrected`` and ``plain`` are the target's own token behind the path, where some
             guess was refused and where there was none.
         column: Its depth; the root's is 0.

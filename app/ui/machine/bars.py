@@ -32,7 +32,6 @@ class Bar:
     """A mode.
 
     Attributes:
-        title: Its name.
         measured: Tokens per second; None where it was not measured.
         predicted: The same as predicted; None where nothing was.
         words: What stands in the place of a bar: that it runs, or why it could not.

@@ -22,9 +22,6 @@ _GAP_PX = 8
 class GpuSection(QFrame):
     """A frame with a sentence, how far it is, and what can be done.
 
-    Args:
-        theme: Colours and sizes.
-
     Attributes:
         main_button: Asks for the size, fetches, pauses or goes on.
         remove_button: Removes, and says what that frees.

@@ -36,7 +36,6 @@ class CardContent:
     """Content of a card.
 
     Attributes:
-        model: The model.
         prediction: What it would do here.
         badge: What it is recommended for, in the window's language.
         installed_ref: What `LoadOptions.model` takes where it is here; empty where it is not.

@@ -49,7 +49,6 @@ class RowContent:
     """Content of a row.
 
     Attributes:
-        model: The model.
         prediction: What it would do here; None while that is not known.
         size_bytes: Of what would be fetched; None while that is not known.
         state: What stands in place of Get: "Installed", or how far its download is; empty for the button.

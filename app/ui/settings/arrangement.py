@@ -20,7 +20,6 @@ class Arrangement:
     """Lays them out.
 
     Args:
-        theme: Sizes.
         dialog: Whose layout it is.
         page_list: At the side; in a narrow dialog its box is in the head.
         head: Above the rows; in a narrow dialog it scrolls away with them.

@@ -64,12 +64,8 @@ class ChoiceField(Field):
     """A field whose choices are asked for when it opens.
 
     Args:
-        theme: Sizes and colours.
         choices: Rows to choose from now.
         words: What to show for a value that is not among them.
-        title: What it is called.
-        help_text: What it does.
-        parent: The row.
     """
 
     def __init__(

@@ -23,7 +23,6 @@ class Fields:
     """Makes them.
 
     Args:
-        theme: Sizes and colours.
         limits: Where sliders end here, by the names of settings, in the unit that is shown.
         offered: What there is to choose from, by the names of settings whose control asks for that.
     """

@@ -23,10 +23,8 @@ class Head(QWidget):
     """Search and switches.
 
     Args:
-        theme: Sizes and colours.
         model: Reference of the chosen model.
         model_name: What to show for it.
-        parent: The dialog.
     """
 
     def __init__(self, theme: Theme, model: str, model_name: str, parent: QWidget) -> None:

@@ -21,12 +21,8 @@ class NumberField(Field):
     """Slider and number say the same; only the number reaches values that the slider does not.
 
     Args:
-        theme: Sizes and colours.
         number: How the number is asked for.
         most: Where the slider ends here; None for where it usually ends.
-        title: What it is called.
-        help_text: What it does.
-        parent: The row.
     """
 
     def __init__(

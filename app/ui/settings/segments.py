@@ -21,7 +21,6 @@ class Segments(QFrame):
 
     Args:
         name: What the switch is about, for those who hear the window.
-        parent: The widget it is in.
     """
 
     chosen = Signal(str)

@@ -44,7 +44,6 @@ class Row:
     """A group's head (without id), a chat, or a message that was found.
 
     Attributes:
-        title: What it says.
         conversation_id: The chat; None for a head.
         pinned: Whether the chat stands above the others.
         hit: The message that was found.

@@ -71,7 +71,6 @@ class MessageActions(QWidget):
     """Emits what the person wants; it decides nothing. A button is made when it is shown first.
 
     Args:
-        theme: Colours and sizes.
         noun: What the message is to the person: ``reply`` or ``message``.
         order: The buttons from the left to the right, the arrows among them.
         more: Actions of a menu behind a last button; none for no menu.

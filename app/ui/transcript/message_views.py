@@ -23,7 +23,6 @@ class MessageViews(QObject):
     """Widgets of messages in their order; where they stand is the transcript's business.
 
     Args:
-        theme: Colours and sizes.
         engine: The engine's state.
         alternatives: Ids of the versions of a message, itself included, oldest first.
         column: What the widgets are children of.

@@ -36,7 +36,6 @@ class AboutDialog(RingedDialog):
     """Version, installation and licences, to be read and copied.
 
     Args:
-        theme: Sizes and colours.
         diagnostics: Says what is installed.
     """
 

@@ -32,7 +32,6 @@ class TroubleDesk(QObject):
     """Belongs to a window.
 
     Args:
-        theme: Of the dialogs.
         workspace: Told what to do otherwise.
         page: Its replies have trouble.
         toast: Tells of trouble that no reply has.

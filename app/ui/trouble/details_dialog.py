@@ -40,8 +40,6 @@ class DetailsDialog(RingedDialog):
     """Title, sentence, who held the memory where it is about that, and technical details without chat text.
 
     Args:
-        theme: Sizes and colours.
-        report: What happened.
         diagnostics: Makes the texts.
     """
 

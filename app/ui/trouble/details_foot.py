@@ -22,7 +22,6 @@ class DetailsFoot(QFrame):
     """A button that copies, and one that closes the dialog.
 
     Args:
-        theme: Colours.
         details: Asked for the text to copy.
         dialog: What is closed.
     """
