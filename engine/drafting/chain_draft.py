@@ -1,7 +1,8 @@
 """A head beside a CPU's target: chains that end where the next step would cost more than it promises.
 
-Rows of a forward and steps of the draft are dear there, so trees do not pay. What the text itself repeats is guessed by
-prompt lookup, which takes no time; the head guesses the rest.
+Rows of a forward and steps of the draft are dear there, so wide trees do not pay: beside each token of the chain stands
+the second likeliest, for which no step is run. What the text itself repeats is guessed by prompt lookup, which takes no
+time; the head guesses the rest, and is left alone where it is not worth its steps.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from torch import Tensor
 from engine.drafting.drafter import Drafter
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.prompt_lookup import PromptLookup
-from engine.drafting.share_chances import ShareChances
+from engine.drafting.share_chances import Guesses, ShareChances
 from engine.kernels.sampling import likeliest
-from engine.model.token_tree import Draft, DraftShape
+from engine.model.token_tree import ROOT, Draft, DraftShape
 
 # A match that goes on with this chance is drafted without asking the head, which knows it no better.
 _LIKELY_MATCH = 0.5
@@ -25,8 +26,11 @@ _LIKELY_MATCH = 0.5
 _ONWARD = 0.5
 # Below this a share counts as this.
 _LEAST_SHARE = 1e-6
-# Tokens for which a head that does not pay is left alone.
-_PAUSE = 64
+# Tokens that are looked at after each node: the chain goes on with the first, the others end there.
+_TOKENS = 2
+# Tokens for which a head that does not pay is left alone: at least so many, and four for each row of the prompt that it
+# has not read.
+_PAUSE, _FOR_EACH_ROW = 64, 4
 
 
 class ChainDraft(Drafter):
@@ -45,7 +49,7 @@ class ChainDraft(Drafter):
         self._head = head
         self._lookup = lookup
         self._chances = chances
-        self._guessed: list[tuple[int, float]] = []  # the head's last chain: tokens and their shares
+        self._guessed: list[Guesses] = []  # at each step of the head's last chain
         self._missed = 0  # tokens since it was asked
         self.wants_hidden = (
             False  # that it is asked is decided a round ahead, so that its rows stay where they are
@@ -61,9 +65,9 @@ class ChainDraft(Drafter):
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Learn what guesses were worth, and take tokens and rows in."""
-        for token, (guess, share) in zip(tokens, self._guessed, strict=False):
-            self._chances.learn(share, token == guess)
-            if token != guess:
+        for token, guesses in zip(tokens, self._guessed, strict=False):
+            self._chances.learn(guesses, token)
+            if token != guesses[0][0]:
                 break
         self._missed = 0 if self._guessed else self._missed + len(tokens)
         self._guessed = []
@@ -77,41 +81,54 @@ class ChainDraft(Drafter):
         likely = bool(match) and exp(match.scores[0]) >= _LIKELY_MATCH
         if likely or shape.rows < 1 or shape.step_worth > 1.0 or not may_ask:
             return match
-        tokens: list[int] = []
-        scores: list[float] = []
-        score = 0.0
+        nodes: list[tuple[float, int, int]] = []  # score, the parent's place among these, token
+        place, score, steps = ROOT, 0.0, 0
 
         def goes_on(logits: Tensor) -> int | None:
-            nonlocal score
-            ((token, share),) = self._guesses(logits)
-            self._guessed.append((token, share))
-            score += log(self._chances.chance(share))
-            tokens.append(token)
-            scores.append(score)
-            ends = len(tokens) >= shape.rows or exp(score) * _ONWARD < shape.step_worth
-            return None if ends else token
+            nonlocal place, score, steps
+            (guesses,) = self._guesses(logits)
+            self._guessed.append(guesses)
+            parent, behind = place, score
+            place, steps = len(nodes), steps + 1
+            nodes.extend(
+                (behind + log(self._chances.chance(share)), parent, token) for token, share in guesses
+            )
+            score = nodes[place][0]
+            ends = steps >= shape.rows or exp(score) * _ONWARD < shape.step_worth
+            return None if ends else guesses[0][0]
 
         self._head.run_chain(goes_on, self._learn)
-        if match and match.scores[0] > scores[0]:
-            return replace(match, steps=len(tokens))
-        return Draft(tuple(tokens), tuple(range(-1, len(tokens) - 1)), tuple(scores), steps=len(tokens))
+        if match and match.scores[0] > nodes[0][0]:
+            return replace(match, steps=steps)
+        # A node never comes before its parent, which is no less likely and was found earlier.
+        order = sorted(range(len(nodes)), key=lambda node: -nodes[node][0])[: shape.rows]
+        rank = {node: at for at, node in enumerate(order)} | {ROOT: ROOT}
+        return Draft(
+            tuple(nodes[node][2] for node in order),
+            tuple(rank[nodes[node][1]] for node in order),
+            tuple(nodes[node][0] for node in order),
+            steps=steps,
+        )
 
     def _pays(self, step_worth: float) -> bool:
         """True if the head's tokens are worth a step, or may be by now."""
-        tried = self._missed >= max(_PAUSE, self._head.waiting // 2)
-        return step_worth <= 1.0 and (self._chances.lately >= step_worth or tried)
+        unread = self._head.waiting - self._missed
+        may_pay = self._missed >= max(_PAUSE, _FOR_EACH_ROW * unread)
+        return step_worth <= 1.0 and (may_pay or self._chances.lately >= step_worth)
 
     def _learn(self, logits: Tensor, tokens: Sequence[int]) -> None:
         """Guesses for tokens that came while the head was not asked are seen at once when it is asked again."""
         missed = min(self._missed, len(tokens))
         if missed:
-            for (guess, share), token in zip(self._guesses(logits[-missed:]), tokens[-missed:], strict=True):
-                self._chances.learn(share, token == guess)
+            for guesses, token in zip(self._guesses(logits[-missed:]), tokens[-missed:], strict=True):
+                self._chances.learn(guesses, token)
 
-    def _guesses(self, logits: Tensor) -> list[tuple[int, float]]:
-        """The likeliest token of each row, and its share."""
-        tokens, logs = likeliest(logits, 1)
+    def _guesses(self, logits: Tensor) -> list[Guesses]:
+        """The likeliest tokens after each row."""
         return [
-            (self._head.target_token(own), max(exp(log_share), _LEAST_SHARE))
-            for (own,), (log_share,) in zip(tokens, logs, strict=True)
+            [
+                (self._head.target_token(own), max(exp(share), _LEAST_SHARE))
+                for own, share in zip(tokens, logs, strict=True)
+            ]
+            for tokens, logs in zip(*likeliest(logits, _TOKENS), strict=True)
         ]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
 # Classes of shares, all of one width.
 _CLASSES = 10
 # Shares are taken to mean what they say, as if that had been seen so often; and how soon observations are forgotten.
 _WEIGHT, _MEMORY = 8.0, 0.995
 # Of all guesses lately: what share of them comes is taken to be this before any was seen, and how soon it is forgotten.
 _USUAL, _LATELY = 0.25, 0.95
+
+#: Tokens that may follow, the likeliest first, and the shares that a head gives them.
+Guesses: TypeAlias = Sequence[tuple[int, float]]
 
 
 class ShareChances:
@@ -26,12 +32,13 @@ class ShareChances:
         place = _class_of(share)
         return self._held[place] / self._seen[place]
 
-    def learn(self, share: float, held: bool) -> None:
-        """A token of this share came, or another did."""
-        place = _class_of(share)
-        self._held[place] = _MEMORY * self._held[place] + held
-        self._seen[place] = _MEMORY * self._seen[place] + 1.0
-        self.lately = _LATELY * self.lately + (1 - _LATELY) * held
+    def learn(self, guesses: Guesses, token: int) -> None:
+        """This token came where those had been guessed."""
+        for guess, share in guesses:
+            place = _class_of(share)
+            self._held[place] = _MEMORY * self._held[place] + (token == guess)
+            self._seen[place] = _MEMORY * self._seen[place] + 1.0
+        self.lately = _LATELY * self.lately + (1 - _LATELY) * (token == guesses[0][0])
 
 
 def _class_of(share: float) -> int:

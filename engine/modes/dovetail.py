@@ -1,4 +1,7 @@
-"""Dovetail: a draft beside the target grows token trees, on a GPU where there is one; the target stays on the CPU.
+"""Dovetail: a draft beside the target guesses tokens ahead, on a GPU where there is one; the target stays on the CPU.
+
+Drafts are trees, wherever rows are cheap. A head beside the CPU's target drafts a chain with the second likeliest token
+beside each (`engine.drafting.chain_draft`), unless width, depth or nodes of its trees are asked for.
 
 Source: Zhang et al. 2024, "Dovetail: A CPU/GPU Heterogeneous Speculative Decoding for LLM Inference". What the draft
 leaves of a GPU takes layers of the target.
@@ -24,9 +27,9 @@ def _growth(values: Values) -> TreeShape:
 MODE = Mode(
     name=mark("dovetail"),
     title="Dovetail",
-    help=mark("A small draft model guesses a tree of tokens, the model checks it at once."),
+    help=mark("A small draft guesses several tokens ahead, and the model checks them all at once."),
     reason=mark(
-        "Dovetail was chosen: a draft guesses trees of tokens, and the model checks each tree in one pass."
+        "Dovetail was chosen: a draft guesses several tokens ahead, and the model checks them in one pass."
     ),
     schedule=adaptive,
     growth=_growth,

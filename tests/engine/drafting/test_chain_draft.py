@@ -1,4 +1,4 @@
-"""Chains of a head: the tokens of its trees of width 1, the target's own words, and no time that they do not earn."""
+"""Chains of a head and what is beside them: tokens of its trees, the target's own words, no time that is not earned."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
-from engine.model.token_tree import Draft, DraftShape
+from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.model.weight_format import weight_format
 from engine.placement.link import Link
 from engine.placement.resident import Resident
@@ -63,7 +63,7 @@ class OnlyHead(PromptLookup):
 class Compared(ChainDraft):
     """Compares each chain with the tree of width 1 of another drafter that has seen the same."""
 
-    compared = 0
+    compared = beside = 0
 
     def __init__(self, network: FeatureNetwork) -> None:
         super().__init__(head(network), OnlyHead(), ShareChances())
@@ -80,9 +80,19 @@ class Compared(ChainDraft):
     def propose(self, shape: DraftShape) -> Draft:
         chain = super().propose(shape)
         if chain.steps:
-            assert chain.tokens == self._trees.propose(shape).tokens
-            assert chain.steps == len(chain)
+            steps = self._trees.propose(shape).tokens
+            parent, on_it = ROOT, [ROOT]
+            for token in steps:
+                parent = chain.children[parent + 1].get(token, len(chain))
+                if parent == len(chain):
+                    break
+                on_it.append(parent)
+            assert 1 < len(on_it) <= chain.steps + 1 <= len(steps) + 1
+            assert set(chain.parents) <= set(on_it)
+            assert all(len(children) <= 2 for children in chain.children)
+            assert list(chain.scores) == sorted(chain.scores, reverse=True)
             self.compared += 1
+            self.beside += len(chain) > len(on_it) - 1
         return chain
 
 
@@ -97,6 +107,7 @@ def test_chains_are_trees_of_width_1_and_change_no_token(
     drafted, _ = run_reply(TokenSequence(Target(target), CONTEXT), drafter, prompt, 60, 4, sampler)
     assert drafted == plain
     assert drafter.compared > 20
+    assert drafter.beside > 10
 
 
 def test_rows_that_waited_for_long_are_taken_in_by_the_short_way(
@@ -122,9 +133,11 @@ def test_a_share_is_worth_what_it_was_seen_to_be() -> None:
     chances = ShareChances()
     assert chances.chance(0.95) == pytest.approx(0.95)
     for held in (True, False) * 100:
-        chances.learn(0.97, held)
+        chances.learn([(5, 0.97), (6, 0.02)], 5 if held else 7)
     assert chances.chance(0.95) == pytest.approx(0.5, abs=0.05)
     assert chances.chance(0.55) == pytest.approx(0.55)
+    assert chances.chance(0.01) < 0.01
+    assert chances.lately == pytest.approx(0.5, abs=0.05)
 
 
 @pytest.mark.parametrize("step_ms", [10.0, 40.0])
