@@ -195,7 +195,7 @@ class HeadMaps:
     def linear(self, weight: Tensor, bias: Tensor | None) -> LinearMap:
         """The map of a matrix as it was read, (out, in), and a bias, (out,)."""
         if not self.weight_format.packed:
-            return Linear(weight, bias)
+            return Linear(weight.to(self.weight_format.dense), bias)
         return PackedLinear(pack(weight, self.weight_format.matrix_kind(weight.shape[1])), bias)
 
 

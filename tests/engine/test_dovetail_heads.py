@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.messages import Notice
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient
 from tests.support.heads import LAYOUTS, MEDUSA_LAYOUTS, make_head
+from tests.support.stand_in import use_gpu
 
 pytestmark = pytest.mark.usefixtures("no_gpu")
 PROMPT = "one two three four one two three four one two " * 3
@@ -46,6 +49,25 @@ def test_a_seed_gives_one_text_with_and_without_medusa_heads(
     reply = client.answer(PROMPT, target, mode="dovetail", draft=heads, draft_nodes=31, **settings)
     assert reply.token_ids == plain.token_ids
     assert reply.timings.draft_n > 0
+
+
+@pytest.mark.parametrize("layout", ["medusa", "medusa-shared", "medusa-drafted"])
+def test_medusa_heads_run_on_a_gpu(
+    client: EngineClient, target: Path, tmp_path: Path, layout: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_gpu(monkeypatch)
+    # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
+    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)
+    heads = str(make_head(layout).write(tmp_path / layout, safetensors=True))
+    options = {"weights": "fp32", "max_tokens": 24, "gpu_layers": 0}
+    client.events.clear()
+    plain = client.answer(PROMPT, target, mode="plain", **options)
+    for sampling in ({}, {"verify": "residual", "temperature": 0.8, "seed": 2}):
+        reply = client.answer(PROMPT, target, mode="ghidorah", draft=heads, **options, **sampling)
+        assert sampling or reply.token_ids == plain.token_ids
+        assert reply.devices["draft"] == "cpu:0"
+        assert reply.timings.draft_n > 0
+        assert [event.text for event in client.seen(Notice)] == []
 
 
 @pytest.mark.parametrize("weights", ["bf16", "q8_0"])

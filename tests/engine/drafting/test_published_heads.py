@@ -12,14 +12,15 @@ import torch
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
-from engine.drafting.head_loader import load_feature_network, read_shared, share
+from engine.drafting.head_loader import SharedWeights, load_feature_network, read_shared, share
 from engine.drafting.sampled_tree import DraftSampling
 from engine.errors import ConfigInvalid, DraftMismatch, TensorMismatch, UnsupportedModel, WeightsCorrupt
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
+from engine.model.embedding import Table
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft, DraftShape
-from engine.model.weight_format import weight_format
+from engine.model.weight_format import WeightFormat, weight_format
 from engine.placement.link import Link
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
@@ -287,6 +288,26 @@ def test_a_draft_elsewhere_gets_copies_of_what_it_shares(
     rows = torch.randn(len(PROMPT), 64)
     assert draft(copied, rows, 4, 3, 12) == draft(own, rows, 4, 3, 12)
     assert copied.weights.size_bytes - own.weights.size_bytes == shared.head.size_bytes
+
+
+def test_a_head_for_some_tokens_runs_in_16_bits_as_on_a_gpu(target: Decoder, tmp_path: Path) -> None:
+    """Its rows of the target's head are copied, and must be of the type that they are multiplied with."""
+    head, drafted = make_head("eagle"), torch.arange(0, 384, 4)
+    head.config["draft_vocab_size"] = len(drafted)
+    head.state |= {
+        "d2t": drafted - torch.arange(len(drafted)),
+        "t2d": torch.zeros(384, dtype=torch.bool).index_fill(0, drafted, True),
+    }
+    half = torch.bfloat16
+    network = load_feature_network(
+        HeadCheckpoint(head.write(tmp_path / "head", safetensors=True)),
+        target.config,
+        SharedWeights(Table(target.source.embedding(torch.arange(384)).to(half)), target.source.head, half),
+        WeightFormat("16 bits", half, half, half),
+    )
+    tokens = draft(network, torch.randn(len(PROMPT), 64), 4, 3, 12).tokens
+    assert len(tokens) == 12
+    assert set(tokens) <= set(drafted.tolist())
 
 
 def test_packed_weights_draft_nearly_the_same(target: Decoder, tmp_path: Path) -> None:
