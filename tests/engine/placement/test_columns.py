@@ -16,6 +16,7 @@ from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.drafting.drafter import NoDrafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.errors import InvalidOption, WeightsMissing
+from engine.model.attention import FOLD_LIMIT_ROWS
 from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
 from engine.model.layer import LayerWeights
@@ -38,6 +39,7 @@ CPU = torch.device("cpu")
 FP32 = weight_format("fp32")
 CONTEXT = 300
 PROMPT = torch.arange(3, 90)
+WIDE = FOLD_LIMIT_ROWS + 6  # heads are not folded into so many rows
 RATIOS = (0.0, 0.3, 0.7, 1.0)
 HALF = Boundary(0.5)
 UNEVEN = Ratios(qkv=0.5, output=1.0, gate_up=0.3, down=0.0, head=0.7)
@@ -64,7 +66,7 @@ def divided(
 
 
 def logits_of(decoder: Decoder) -> list[torch.Tensor]:
-    """Of a prompt, of a tree behind it, and of a token behind the branch of it that was kept."""
+    """Of a prompt, of a tree behind it, of a token behind the branch that was kept, and of a long piece of text."""
     cache, count = decoder.new_cache(CONTEXT), len(PROMPT)
     found = [decoder.forward(PROMPT, torch.arange(count), cache).logits]
     cache.commit(range(count))
@@ -74,6 +76,7 @@ def logits_of(decoder: Decoder) -> list[torch.Tensor]:
     cache.commit([0, 2, 3])
     found.append(decoder.forward(torch.tensor([9]), torch.tensor([count + 3]), cache).logits)
     cache.commit([0])
+    found.append(decoder.forward(PROMPT[:WIDE], torch.arange(count + 4, count + 4 + WIDE), cache).logits)
     return found
 
 
@@ -165,13 +168,13 @@ def test_what_crosses_is_what_was_predicted(
     link.to_device_bytes = link.to_host_bytes = 0
     with sides:
         logits_of(decoder)
-    rows = len(PROMPT) + 4 + 1
+    rows = len(PROMPT) + 4 + 1 + WIDE
     *layer_maps, head = plan.exchanges
     there = rows * (config.layers * sum(one.in_bytes for one in layer_maps) + head.in_bytes)
     back = rows * (config.layers * sum(one.out_bytes for one in layer_maps) + head.out_bytes)
     # Nothing was committed before the prompt; windows do not reach back to where the boundary is here.
     attended = (rows - len(PROMPT)) * sum(window is None for window in config.windows)
-    committed = config.layers * HALF.rows(len(PROMPT) + 3)
+    committed = config.layers * HALF.rows(len(PROMPT) + 4)
     there += attended * plan.queries[0] + committed * plan.committed_bytes
     back += attended * plan.queries[1]
     assert (link.to_device_bytes, link.to_host_bytes) == (there, back)

@@ -137,7 +137,7 @@ def loads(name: str, model: str, form: str) -> Iterator[tuple[ModelConfig, LoadP
     plan = planner.plan()
     for mode in MODES.values():
         one = plan.mode(mode.name)
-        if one.load is None or (mode.needs_draft and draft is None):
+        if one.load is None or (mode.drafts and (draft is None or draft.kind not in mode.drafts)):
             continue
         again = planner.load(mode, with_draft=mode.needs_draft)
         assert again == one.load, "a mode that is predicted is loaded as it was planned"
