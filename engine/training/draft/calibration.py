@@ -34,8 +34,6 @@ from engine.weights.draft_kind import is_medusa
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 _CPU = torch.device("cpu")
-# Places of replies on which trees of the heads' own probabilities are grown: each takes a draft.
-_GROWN = 4000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,10 +140,7 @@ def _grown(
     config = decoder.config
     drafter = MedusaDrafter(network, config.layers, config.vocabulary_size, Link(_CPU))
     lengths: list[list[list[int]]] = [[] for _ in WIDTHS]
-    places = 0
     for hidden, tokens in replies:
-        if places >= _GROWN:
-            break
         drafter.reset(tokens[:1])
         for each in lengths:
             each.append([])
@@ -164,5 +159,4 @@ def _grown(
             for each, width in zip(lengths, WIDTHS, strict=True):
                 # A node is in every tree that its children are in.
                 each[-1].append(1 + sum(at < width - 1 for at in found))
-        places += len(hidden)
     return tuple(map(replay, lengths))
