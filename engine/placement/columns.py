@@ -12,104 +12,41 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import product
 from typing import Any
 
 import torch
 
-from engine.errors import InvalidOption
-from engine.kernels.packing import PANEL_ROWS
 from engine.model.attention import SCORES_LIMIT_BYTES
 from engine.model.config import ModelConfig
 from engine.model.layer import LayerWeights, ModelWeights
 from engine.model.linear import LinearMap
-from engine.model.tensors import head_slot, layer_slots
-from engine.model.weight_format import WeightFormat
-from engine.placement.column_linear import ColumnLinear, panels, staying
+from engine.placement.column_linear import ColumnLinear
+from engine.placement.column_shares import (
+    LEAST_SHARE,
+    NO_COLUMNS,
+    NO_ROWS,
+    Boundary,
+    Exchange,
+    Ratios,
+    balanced_boundary,
+    balanced_ratios,
+    bytes_there,
+    head_matrix,
+    matrices,
+)
 from engine.placement.divided_rows import DividedRows
-from engine.placement.footprint import Footprint, Sizes, dequantizing_traffic, device_format
+from engine.placement.footprint import Footprint, Sizes, device_format
 from engine.placement.link import Link, SharedLink
 from engine.placement.placement import Placement
-from engine.placement.plan import LayerPlace, PlacementPlan, Room, UnitSeconds, UnitSpeeds
+from engine.placement.plan import LayerPlace, PlacementPlan, Room, UnitSeconds
 from engine.placement.resident import Resident
 from engine.placement.source import Placed, TargetSource
 from engine.sentences import figure, say
 
-# The GPU gets no less of a matrix at first, however long it takes to begin: shares are adjusted by measurement.
-_LEAST_SHARE = 1 / 32
 # Where memory is short, shares are tried at so many distances from the best.
 _STEPS = 32
 _LOGIT_ROWS = 65
-
-
-@dataclass(frozen=True)
-class Ratios:
-    """The GPU's share of the output columns of each kind of matrix, from 0 to 1.
-
-    Raises:
-        InvalidOption: one is out of range.
-    """
-
-    qkv: float = 0.0
-    output: float = 0.0
-    gate_up: float = 0.0
-    down: float = 0.0
-    head: float = 0.0
-
-    def __post_init__(self) -> None:
-        for kind, ratio in vars(self).items():
-            if not 0.0 <= ratio <= 1.0:
-                raise InvalidOption(
-                    say(
-                        "The GPU's share of the matrices {kind} is {ratio}, but it must be from 0 to 1.",
-                        kind=kind,
-                        ratio=f"{ratio:g}",
-                    )
-                )
-
-    @classmethod
-    def even(cls, ratio: float) -> Ratios:
-        """The same for every kind."""
-        return cls(ratio, ratio, ratio, ratio, ratio)
-
-    def toward(self, goal: float, share: float) -> Ratios:
-        """Ratios on the way to the same one for all."""
-        return Ratios(**{kind: ratio + (goal - ratio) * share for kind, ratio in vars(self).items()})
-
-
-@dataclass(frozen=True)
-class Boundary:
-    """The committed rows that attention reads on the GPU: all before the boundary.
-
-    Attributes:
-        share: Of the rows of a text.
-        offset: Rows that the GPU does not get because the exchange takes as long as they would on the host.
-    """
-
-    share: float = 0.0
-    offset: float = 0.0
-
-    def rows(self, length: int) -> int:
-        """Rows before the boundary in a text of so many; it moves by whole panels as the text grows."""
-        return max(0, min(int(self.share * length - self.offset), length)) // PANEL_ROWS * PANEL_ROWS
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """A kind of matrix, for its time and the bytes of its rows.
-
-    Attributes:
-        of_layer: Its share of the bytes of a layer's matrices; 1 for the head.
-        there: The GPU's share of it, in whole panels.
-        in_bytes: Bytes of a row on its way to the GPU.
-        out_bytes: Bytes of a row on its way back.
-    """
-
-    of_layer: float
-    there: float
-    in_bytes: int
-    out_bytes: int
 
 
 @dataclass(frozen=True)
@@ -125,8 +62,8 @@ class ColumnsPlan(PlacementPlan):
         committed_bytes: Keys and values of a row in a layer.
     """
 
-    ratios: Ratios = Ratios()
-    boundary: Boundary = Boundary()
+    ratios: Ratios = NO_COLUMNS
+    boundary: Boundary = NO_ROWS
     shared: bool = False
     exchanges: tuple[Exchange, ...] = ()
     queries: tuple[int, int] = (0, 0)
@@ -147,10 +84,10 @@ class ColumnsPlan(PlacementPlan):
         most_share = most / sizes.config.layers
         if not room.device or not most:
             return None
-        balanced = _balanced(sizes, room.speeds, most_share)
-        boundary = _balanced_boundary(sizes, room.speeds)
+        balanced = balanced_ratios(sizes, room.speeds, most_share)
+        boundary = balanced_boundary(sizes, room.speeds)
         shared = room.unified and torch.device(room.device).type == "cuda"
-        for rows, step, goal in product((boundary, Boundary()), range(_STEPS), (0.0, most_share)):
+        for rows, step, goal in product((boundary, NO_ROWS), range(_STEPS), (0.0, most_share)):
             plan = cls.of(sizes, balanced.toward(goal, step / _STEPS), rows, shared)
             if plan.fits(sizes, room):
                 return plan
@@ -158,20 +95,20 @@ class ColumnsPlan(PlacementPlan):
 
     @classmethod
     def of(
-        cls, sizes: Sizes, ratios: Ratios, boundary: Boundary = Boundary(), shared: bool = False
+        cls, sizes: Sizes, ratios: Ratios, boundary: Boundary = NO_ROWS, shared: bool = False
     ) -> ColumnsPlan:
         """With these shares."""
         config, weights = sizes.config, sizes.weights
         there = device_format(weights)
         each = there.activations.itemsize
-        layers = _matrices(config, weights)
+        layers = matrices(config, weights)
         # Most layers are the same as another one, and `fit` asks for many plans.
-        moved = {id(one): _there(one, ratios) for one in {id(one): one for one in layers}.values()}
+        moved = {id(one): bytes_there(one, ratios) for one in {id(one): one for one in layers}.values()}
         places = [
             LayerPlace(host=1.0 - moved[id(one)] / size, device=moved[id(one)] / size)
             for one, size in zip(layers, sizes.layers, strict=True)
         ]
-        first, head = layers[0], _head(config, weights)
+        first, head = layers[0], head_matrix(config, weights)
         whole = sum(one.size_bytes for one in first.values())
         exchanges = [
             one.exchange(vars(ratios)[kind], one.size_bytes / whole, each) for kind, one in first.items()
@@ -189,7 +126,7 @@ class ColumnsPlan(PlacementPlan):
     @classmethod
     def least_device_bytes(cls, sizes: Sizes) -> int:
         """A panel of each matrix, or a few, and what computes them."""
-        return cls.of(sizes, Ratios.even(_LEAST_SHARE)).device(sizes).total
+        return cls.of(sizes, Ratios.even(LEAST_SHARE)).device(sizes).total
 
     def computes_there(self, place: LayerPlace) -> bool:
         """Hidden rows are the host's, and it keeps all keys and values."""
@@ -215,7 +152,7 @@ class ColumnsPlan(PlacementPlan):
         """Footprint in the GPU's memory: its columns, and a copy of its rows of the cache."""
         config = sizes.config
         layers = sum(size * place.device for size, place in zip(sizes.layers, self.layers, strict=True))
-        head = _head(config, sizes.weights).there(self.ratios.head)
+        head = head_matrix(config, sizes.weights).there(self.ratios.head)
         rows = 0 if self.shared else self.boundary.rows(sizes.context)
         logits = int(4 * _LOGIT_ROWS * config.vocabulary_size * self.ratios.head)
         return Footprint(
@@ -290,97 +227,6 @@ class ColumnsPlan(PlacementPlan):
         """Scores of attention, which are explicit where it is divided."""
         scores = 4 * sizes.config.heads * min(512, sizes.context) * sizes.context
         return 2 * min(SCORES_LIMIT_BYTES, scores) if self.boundary.share else 0
-
-
-@dataclass(frozen=True)
-class _Matrix:
-    """One kind of matrix by its parts, which stand one behind the other.
-
-    Attributes:
-        parts: Outputs and bytes of each.
-        inputs: Of all.
-    """
-
-    parts: tuple[tuple[int, int], ...]
-    inputs: int
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of all parts."""
-        return sum(size for _, size in self.parts)
-
-    def there(self, ratio: float) -> int:
-        """Bytes of the GPU's share."""
-        cuts = staying([rows for rows, _ in self.parts], ratio)
-        return sum(
-            size - size * panels(here) // panels(rows)
-            for (rows, size), here in zip(self.parts, cuts, strict=True)
-        )
-
-    def exchange(self, ratio: float, of_layer: float, itemsize: int) -> Exchange:
-        """Its time and its rows, in a type of so many bytes on their way."""
-        rows = [rows for rows, _ in self.parts]
-        out = sum(rows) - sum(staying(rows, ratio))
-        return Exchange(
-            of_layer,
-            self.there(ratio) / self.size_bytes,
-            itemsize * self.inputs if out else 0,
-            itemsize * out,
-        )
-
-
-# Planning asks for the same models again and again.
-@lru_cache(maxsize=64)
-def _matrices(config: ModelConfig, weights: WeightFormat) -> tuple[dict[str, _Matrix], ...]:
-    """Each layer's matrices by kind; layers that are alike have one object.
-
-    Packed ones are in parts, each in its own type, and dense ones are one.
-    """
-    alike: dict[str, dict[str, _Matrix]] = {}
-    layers = []
-    for layer in range(config.layers):
-        found: dict[str, _Matrix] = {}
-        for slot in layer_slots(config, layer):
-            if len(slot.shape) == 2:
-                part = (slot.shape[0], weights.slot_bytes(slot))
-                known = found.get(slot.field)
-                parts = () if known is None else known.parts
-                if parts and not weights.packed:
-                    parts = ((parts[0][0] + part[0], parts[0][1] + part[1]),)
-                else:
-                    parts = (*parts, part)
-                found[slot.field] = _Matrix(parts, slot.shape[1])
-        layers.append(alike.setdefault(repr(found), found))
-    return tuple(layers)
-
-
-def _there(matrices: dict[str, _Matrix], ratios: Ratios) -> int:
-    """Bytes of a layer's matrices on the GPU."""
-    return sum(one.there(vars(ratios)[kind]) for kind, one in matrices.items())
-
-
-def _head(config: ModelConfig, weights: WeightFormat) -> _Matrix:
-    slot = head_slot(config)
-    return _Matrix(((slot.shape[0], weights.slot_bytes(slot)),), slot.shape[1])
-
-
-def _balanced(sizes: Sizes, speeds: UnitSpeeds, most_share: float) -> Ratios:
-    """Shares with which both units take equally long for each kind of matrix, by their speeds alone."""
-
-    def share(one: _Matrix) -> float:
-        moved = dequantizing_traffic(sizes.weights) * one.inputs * sum(rows for rows, _ in one.parts)
-        host_s = one.size_bytes / speeds.host_bytes_per_s
-        device_s = (one.size_bytes + moved) / speeds.device_bytes_per_s
-        return min(max((host_s - speeds.exchange_s) / (host_s + device_s), _LEAST_SHARE), most_share)
-
-    kinds = {kind: share(one) for kind, one in _matrices(sizes.config, sizes.weights)[0].items()}
-    return Ratios(**kinds, head=share(_head(sizes.config, sizes.weights)))
-
-
-def _balanced_boundary(sizes: Sizes, speeds: UnitSpeeds) -> Boundary:
-    host, device = speeds.host_bytes_per_s, speeds.device_bytes_per_s
-    together_s = sizes.cache(1) / sizes.context * (1.0 / host + 1.0 / device)
-    return Boundary(device / (host + device), speeds.exchange_s / together_s)
 
 
 class Columns(Resident):

@@ -24,7 +24,8 @@ from engine.model.loader import load_layers, load_weights
 from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import weight_format
 from engine.placement.column_linear import ColumnLinear
-from engine.placement.columns import Boundary, Columns, ColumnsPlan, Ratios
+from engine.placement.column_shares import Boundary, Ratios
+from engine.placement.columns import Columns, ColumnsPlan
 from engine.placement.divided_rows import DividedRows
 from engine.placement.footprint import Sizes
 from engine.placement.link import Link, SharedLink

@@ -12,7 +12,8 @@ from engine.model.footprint import layer_bytes, stored_layer_bytes
 from engine.model.tensors import Slot
 from engine.model.weight_format import weight_format
 from engine.placement import LayerOffloadPlan, PlacementPlan, ResidentPlan, SplitPlan, StreamedPlan
-from engine.placement.columns import Boundary, ColumnsPlan, Ratios
+from engine.placement.column_shares import Boundary, Ratios
+from engine.placement.columns import ColumnsPlan
 from engine.placement.footprint import Sizes
 from engine.planning.cost_model import DraftCost, TargetCost, drafted_round, plain_round, streamed_round
 from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
