@@ -1,8 +1,16 @@
-"""llama.cpp behind a few calls: forwards of M tokens with logits for each, and prompts."""
+"""llama.cpp behind a few calls: forwards of M tokens with logits for each, and prompts.
+
+    python -m tests.benchmarks.llama_cpp_peer --model FILE --max-tokens N --threads N
+
+decodes so many tokens behind one and prints what `tenon ask --json` says of that.
+"""
 
 from __future__ import annotations
 
+import argparse
 import ctypes
+import json
+import resource
 import time
 from pathlib import Path
 from typing import Any
@@ -83,3 +91,36 @@ class LlamaCpp:
         """Free the model."""
         self._api.llama_free(self._context)
         self._api.llama_model_free(self._model)
+
+
+def main() -> None:
+    """Decode one token after the other."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--max-tokens", type=int, required=True)
+    parser.add_argument("--threads", type=int, required=True)
+    options = parser.parse_args()
+    peer = LlamaCpp(options.model, options.threads, 1024)
+    peer.seconds(1, 0)
+    before = _read_bytes()
+    seconds = sum(peer.seconds(1, 1 + place) for place in range(options.max_tokens))
+    timings = {
+        "predicted_ms": 1e3 * seconds,
+        "predicted_n": options.max_tokens + 1,
+        "mean_acceptance_length": None,
+    }
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    memory = {"disk_read_bytes": _read_bytes() - before, "resident_peak_bytes": peak}
+    print(json.dumps({"timings": timings, "memory": memory, "token_ids": []}))
+
+
+def _read_bytes() -> int:
+    """Bytes that this process had read from the disk, faults of mapped pages included. Linux."""
+    lines = Path("/proc/self/io").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("read_bytes"))
+
+
+if __name__ == "__main__":
+    main()

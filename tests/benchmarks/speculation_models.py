@@ -33,9 +33,10 @@ def prepare(work: Path, size: float, trained: Path) -> dict[str, Path]:
         Folders by name: the target, the small model, the same with random weights, and each trained draft by the name
         of its folder.
     """
-    folders = prepare_pair(work, size)
-    place = folders[TARGET].parent
-    folders[RANDOM] = place / RANDOM
+    place = work / f"{size:.3g}"
+    folders = {name: place / name for name in (TARGET, SMALL_MODEL, RANDOM)}
+    _grow(TOY, folders[TARGET], size)
+    _grow(TOY_DRAFT, folders[SMALL_MODEL], DRAFT_SHARE * size)
     small = TOY_DRAFT
     if not _is_there(folders[RANDOM]):
         _grow(_random_copy(small, place / "random-source"), folders[RANDOM], DRAFT_SHARE * size)
@@ -43,16 +44,6 @@ def prepare(work: Path, size: float, trained: Path) -> dict[str, Path]:
         folders[name] = place / name
         if not _is_there(folders[name]):
             inflate_draft(folder, folders[TARGET], folders[name])
-    return folders
-
-
-def prepare_pair(work: Path, size: float) -> dict[str, Path]:
-    """Make the target and the small model alone; arguments are those of `prepare`."""
-    place = work / f"{size:.3g}"
-    guide = TOY
-    folders = {name: place / name for name in (TARGET, SMALL_MODEL)}
-    _grow(guide, folders[TARGET], size)
-    _grow(TOY_DRAFT, folders[SMALL_MODEL], DRAFT_SHARE * size)
     return folders
 
 

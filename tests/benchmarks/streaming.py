@@ -1,29 +1,26 @@
-"""A model larger than the memory it may take: streaming, LLMCad and its parts, beside what reads layer by layer.
+"""A file larger than the memory it may take: streaming, lookup, LLMCad and its parts, beside llama.cpp.
 
-    python -m tests.benchmarks.streaming --work DIR [--size 2.4e9] [--budget 0.25] [--accelerate FOLDER] [--json]
+    python -m tests.benchmarks.streaming --work DIR [--parameters 7.6e9] [--budget 0.25] [--json]
     python -m tests.benchmarks.streaming --work DIR --sweep [--json]
 
-The target is the guide inflated (`engine.training.inflate`), 4.8 GB in bfloat16 at the default size, and the draft its
-own, inflated to 7 % of it. The budget is a share of the target's bytes in the weight format. Each reply is made by a
-process of its own (`tenon ask --json`, or `tests.benchmarks.layer_by_layer`), greedily, so that its peak of memory is
-its own; where control groups can be made, in one that holds it and the page cache of what it reads to the budget, 5 %
-more, and what the engine leaves to other programs.
+The target is the bundled model widened (`tests.benchmarks.widened_model`), 4.8 GB at the default size, so it says what
+that says of real prompts. The budget is a share of the file. Each reply is made by a process of its own (`tenon ask
+--json`), greedily, so that its peak of memory is its own; where control groups can be made, in one that holds it and
+the page cache of what it reads to the budget, 5 % more, and what the engine leaves to other programs.
 
-Rows: the target with all the memory there is; ``naive``, which reads every layer for every token, and accelerate's disk
-offload, both in bfloat16; then Tenon within the budget: without a draft, with chains of fixed length, and with LLMCad's
-trees, its adaptive fallback and its drafting ahead added in turn (the paper's figure 15; Xu et al. 2023, section 4).
-The prompt's own forward is left out of s/token, and counted in GB read. ``same`` is the share of replies that are the
-first row's token for token. --sweep has the second and the last of Tenon's rows at budgets from an eighth of the model
-to all of it.
-
-accelerate is no part of Tenon's requirements: `pip install --no-deps --target FOLDER accelerate`, and name the folder.
+Rows: the target with all the memory there is; llama.cpp, which maps the same file, in the same group; then Tenon within
+the budget: without a draft, with lookup, and with chains of fixed length, with LLMCad's trees, its adaptive fallback
+and its drafting ahead added in turn (the paper's figure 15; Xu et al. 2023, section 4). LLMCad's draft is the bundled
+model, and the target says what it says: nearly every guess holds, so these rows show what reading and rounds cost, and
+no draft of another model has their tau. The prompt's own forward is left out of s/token, and counted in GB read.
+``same`` is the share of replies that are the first row's token for token. --sweep has streaming and the whole of LLMCad
+at budgets from an eighth of the file to all of it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -32,21 +29,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.hub.installed import find_model
 from engine.kernels import library
-from engine.model.config import read_config
-from engine.model.footprint import weight_bytes
-from engine.model.weight_format import weight_format
-from engine.weights.checkpoint import Checkpoint
-from tests.benchmarks.prompts import PROMPTS
-from tests.benchmarks.speculation_models import SMALL_MODEL, TARGET, prepare_pair
+from tests.benchmarks.lookup_prompts import PROMPTS
+from tests.benchmarks.widened_model import widen
 from tests.support.memory_cage import enter, memory_cage
 
-RESIDENT, NAIVE, ACCELERATE, STREAMING = "resident", "naive", "accelerate", "streaming"
+RESIDENT, LLAMA_CPP, STREAMING = "resident", "llama.cpp", "streaming"
 _LLMCAD = ("--mode", "llmcad")
 #: Tenon's rows: name and options beside those of every row.
 TENON_ROWS: dict[str, tuple[str, ...]] = {
     RESIDENT: ("--mode", "plain"),
     STREAMING: ("--mode", "plain"),
+    "lookup": ("--mode", "lookup"),
     "linear speculation": (*_LLMCAD, "--no-branching", "--no-adaptive-fallback", "--no-draft-ahead"),
     "LLMCad: trees": (*_LLMCAD, "--no-adaptive-fallback", "--no-draft-ahead"),
     "LLMCad: trees, fallback": (*_LLMCAD, "--no-draft-ahead"),
@@ -57,9 +52,6 @@ SWEEP = (0.125, 0.25, 0.5, 0.75, 1.0)
 # What the budget may be exceeded by, as the engine promises, and what it leaves to other programs in any group.
 _TOLERANCE = 1.05
 _LEFT_BYTES = 300_000_000
-_MIN_PEER_BYTES = 50_000_000
-# What transformers and torch take before a model is loaded, left out of what accelerate may keep in memory.
-_PEER_BASELINE_BYTES = 400_000_000
 
 
 @dataclass(frozen=True)
@@ -67,7 +59,7 @@ class Figures:
     """One row at one budget, over all prompts.
 
     Attributes:
-        budget: Share of the target's bytes; None where there is no limit.
+        budget: Share of the file; None where there is no limit.
         verifications: Forwards of the target for 100 tokens.
         same: Share of replies that are the resident target's token for token; None where that was not measured.
     """
@@ -75,7 +67,7 @@ class Figures:
     row: str
     budget: float | None
     s_per_token: float
-    speedup_over_naive: float | None
+    times_streaming: float | None
     read_gb_per_token: float
     tau: float
     verifications: float
@@ -83,19 +75,15 @@ class Figures:
     same: float | None
 
 
-def run(command: Sequence[str], cage_bytes: int | None, python_path: str | None = None) -> dict[str, Any]:
+def run(command: Sequence[str], cage_bytes: int | None) -> dict[str, Any]:
     """The JSON that a command prints, run in a memory cage where one can be made.
 
     Raises:
         RuntimeError: it failed, with the last line it printed.
     """
-    environment = dict(os.environ)
-    if python_path is not None:
-        environment["PYTHONPATH"] = os.pathsep.join([python_path, environment.get("PYTHONPATH", "")])
     with memory_cage(cage_bytes or 1 << 60) as entrance:
         done = subprocess.run(
             [sys.executable, "-m", *command],
-            env=environment,
             capture_output=True,
             text=True,
             preexec_fn=lambda: enter(entrance if cage_bytes is not None else None),
@@ -112,16 +100,10 @@ class Bench:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
-        folders = {TARGET: options.target, SMALL_MODEL: options.draft}
-        if options.target is None or options.draft is None:
-            folders |= {
-                name: folder
-                for name, folder in prepare_pair(options.work, options.size).items()
-                if folders[name] is None
-            }
-        self.target, self.draft = folders[TARGET], folders[SMALL_MODEL]
-        config = read_config(Checkpoint(self.target))
-        self.bytes = weight_bytes(config, weight_format(options.weights))
+        self.target = options.target or options.work / f"widened-{options.parameters:.3g}.gguf"
+        if not self.target.exists():
+            widen(find_model(options.draft), self.target, options.parameters)
+        self.bytes = self.target.stat().st_size
         self.prompts = [PROMPTS[kind][0] for kind in options.kinds]
 
     def replies(self, row: str, budget: float | None) -> list[dict[str, Any]]:
@@ -132,25 +114,18 @@ class Bench:
         """
         allowed = None if budget is None else int(budget * self.bytes)
         cage = None if allowed is None else int(allowed * _TOLERANCE) + _LEFT_BYTES
-        return [run(self._command(row, prompt, allowed), cage, self._path(row)) for prompt in self.prompts]
-
-    def _path(self, row: str) -> str | None:
-        return str(self.options.accelerate) if row == ACCELERATE else None
+        return [run(self._command(row, prompt, allowed), cage) for prompt in self.prompts]
 
     def _command(self, row: str, prompt: str, allowed: int | None) -> list[str]:
         options = self.options
         common = ["--model", str(self.target), "--max-tokens", str(options.max_tokens)]
         common += ["--threads", str(options.threads)]
-        if row in (NAIVE, ACCELERATE):
-            if row == ACCELERATE and options.accelerate is None:
-                raise RuntimeError("--accelerate does not say where accelerate is installed")
-            kept = max(_MIN_PEER_BYTES, (allowed or 0) - _PEER_BASELINE_BYTES)
-            peer = ["tests.benchmarks.layer_by_layer", row, "--prompt", prompt, "--memory", str(kept)]
-            return [*peer, *common]
+        if row == LLAMA_CPP:
+            return ["tests.benchmarks.llama_cpp_peer", *common]
         command = ["app", "ask", prompt, "--json", "--temperature", "0", "--context", "1024", *common]
-        command += ["--weights", options.weights, *TENON_ROWS[row]]
+        command += TENON_ROWS[row]
         if "llmcad" in TENON_ROWS[row]:
-            command += ["--draft", str(self.draft)]
+            command += ["--draft", options.draft]
         return command if allowed is None else [*command, "--ram-budget", str(allowed)]
 
 
@@ -159,23 +134,23 @@ def figures(
     budget: float | None,
     replies: list[dict[str, Any]],
     resident: list[dict[str, Any]] | None,
-    naive_s: float | None,
+    streaming_s: float | None,
 ) -> Figures:
     """What the replies of a row come to; each prompt counts once."""
     seconds = [_decoded_s(reply) for reply in replies]
     # Not reported where nothing was decoded beyond the first token.
     taus = [reply["timings"]["mean_acceptance_length"] or 1.0 for reply in replies]
     s_per_token, tau = statistics.mean(seconds), statistics.mean(taus)
-    read = [reply["memory"]["disk_read_bytes"] / len(reply["token_ids"]) for reply in replies]
+    read = [reply["memory"]["disk_read_bytes"] / reply["timings"]["predicted_n"] for reply in replies]
     same = None
-    if resident is not None:
+    if resident is not None and row != LLAMA_CPP:
         pairs = zip(replies, resident, strict=True)
         same = statistics.mean(float(one["token_ids"] == other["token_ids"]) for one, other in pairs)
     return Figures(
         row=row,
         budget=budget,
         s_per_token=s_per_token,
-        speedup_over_naive=None if naive_s is None else naive_s / s_per_token,
+        times_streaming=None if streaming_s is None else streaming_s / s_per_token,
         read_gb_per_token=statistics.mean(read) / 1e9,
         tau=tau,
         verifications=statistics.mean(100 / each for each in taus),
@@ -197,21 +172,21 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--work", metavar="DIR", type=Path, default=Path("."), help="a folder for the models: 15 GB"
+        "--work", metavar="DIR", type=Path, default=Path("."), help="a folder for the target, 5 GB"
     )
-    parser.add_argument("--size", type=float, default=2.4e9, help="the target's parameters")
-    parser.add_argument("--target", metavar="FOLDER", type=Path, help="one that was inflated already")
-    parser.add_argument("--draft", metavar="FOLDER", type=Path, help="a small model for it")
-    parser.add_argument("--weights", default="bf16", choices=("fp32", "bf16", "q8_0", "q4_k_m"))
+    parser.add_argument("--parameters", type=float, default=7.6e9, help="the target's")
+    parser.add_argument("--target", metavar="FILE", type=Path, help="one that was widened already")
+    parser.add_argument(
+        "--draft", metavar="REF", default="smollm2", help="what was widened, and drafts for it"
+    )
     parser.add_argument("--budget", type=float, default=0.25, help="share of the target's bytes")
     parser.add_argument(
         "--sweep", action="store_true", help="measure streaming and LLMCad at several budgets"
     )
     parser.add_argument("--rows", nargs="+", metavar="NAME", help="only rows whose names begin so")
-    parser.add_argument("--kinds", nargs="+", default=list(PROMPTS), choices=list(PROMPTS))
-    parser.add_argument("--max-tokens", type=int, default=48)
+    parser.add_argument("--kinds", nargs="+", default=["chat", "code", "quote"], choices=list(PROMPTS))
+    parser.add_argument("--max-tokens", type=int, default=24)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--accelerate", metavar="FOLDER", type=Path, help="where accelerate is installed")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     bench = Bench(options)
@@ -219,7 +194,7 @@ def main() -> None:
     if options.sweep:
         table += [(row, budget) for budget in SWEEP for row in (STREAMING, WHOLE)]
     else:
-        rows = (NAIVE, ACCELERATE, *(row for row in TENON_ROWS if row != RESIDENT))
+        rows = (STREAMING, LLAMA_CPP, *(row for row in TENON_ROWS if row not in (RESIDENT, STREAMING)))
         table += [(row, options.budget) for row in rows]
     if options.rows:
         table = [(row, budget) for row, budget in table if row.startswith(tuple(options.rows))]
@@ -232,11 +207,11 @@ def main() -> None:
         caged = entrance is not None
     if not caged:
         say("No control group can be made here, so the page cache is not limited.")
-    say(_line("", ("budget", "s/token", "x naive", "GB/token", "tau", "per 100", "peak MB", "same")))
+    say(_line("", ("budget", "s/token", "x stream", "GB/token", "tau", "per 100", "peak MB", "same")))
     results: list[Figures] = []
     unmeasured: dict[str, str] = {}
     resident: list[dict[str, Any]] | None = None
-    naive_s: float | None = None
+    streaming_s: float | None = None
     for row, budget in table:
         try:
             replies = bench.replies(row, budget)
@@ -246,13 +221,13 @@ def main() -> None:
             continue
         if row == RESIDENT:
             resident = replies
-        if row == NAIVE:
-            naive_s = statistics.mean(map(_decoded_s, replies))
-        results.append(figures(row, budget, replies, resident, naive_s))
+        if row == STREAMING:
+            streaming_s = statistics.mean(map(_decoded_s, replies))
+        results.append(figures(row, budget, replies, resident, streaming_s))
         say(_figures_line(results[-1]))
     if options.json:
         machine = {"kernels": library.available(), "threads": options.threads, "page cache limited": caged}
-        asked = {"target": str(bench.target), "target_bytes": bench.bytes, "weights": options.weights}
+        asked = {"target": str(bench.target), "target_bytes": bench.bytes}
         found = [asdict(each) for each in results]
         print(json.dumps({"machine": machine, "asked": asked, "results": found, "unmeasured": unmeasured}))
 
@@ -263,7 +238,7 @@ def _figures_line(each: Figures) -> str:
         (
             "" if each.budget is None else f"{each.budget:.3g}",
             f"{each.s_per_token:.3f}",
-            "" if each.speedup_over_naive is None else f"{each.speedup_over_naive:.2f}",
+            "" if each.times_streaming is None else f"{each.times_streaming:.2f}",
             f"{each.read_gb_per_token:.2f}",
             f"{each.tau:.2f}",
             f"{each.verifications:.0f}",
