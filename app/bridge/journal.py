@@ -20,8 +20,8 @@ Then = Callable[[TenonError | None], None]
 """Called once something is on the disk, or with the error that kept it from there."""
 
 _RETRY_MS = 5000
-# What grows (a reply, what is typed) is committed at once, and a program that is killed loses none of it. It waits in
-# the system's memory, which a power cut empties, and in SQLite's log no longer than this.
+# What is committed outlives this process. It waits in the system's memory, which a power cut empties, and in
+# SQLite's log no longer than this.
 _SYNC_MS = 500
 _CHECKPOINT_MS = 30_000
 
@@ -65,7 +65,7 @@ class Journal(QObject):
         # In a thread of its own: a slow disk takes hundreds of milliseconds, in which a reply goes on.
         self._syncer = Worker("disk", self)
         self._sync = QTimer(self, singleShot=True, interval=_SYNC_MS)
-        self._sync.timeout.connect(lambda: self._syncer.run(self._store.sync))
+        self._sync.timeout.connect(self._sync_now)
         self._checkpoint = QTimer(self, singleShot=True, interval=_CHECKPOINT_MS)
         self._checkpoint.timeout.connect(lambda: self._syncer.run(self._store.checkpoint))
         self._prepare_search()
@@ -78,7 +78,8 @@ class Journal(QObject):
         Args:
             conversation_id: Nothing is written for one that is gone.
             message_ids: New or changed messages.
-            then: Called when they are on the disk, or when that failed: a full disk ends no conversation.
+            then: Called when they are on the disk, safe from a power cut too, or when that failed: a full disk ends no
+                conversation.
         """
         ids = self._unsaved.pop(conversation_id, set()) | set(message_ids)
         conversation = self._library.conversation(conversation_id, in_trash=True)
@@ -101,7 +102,7 @@ class Journal(QObject):
                 self._retry.start()
             self._settle(error)
             if then is not None:
-                then()
+                self._sync_now(then)
 
         self._write(work, done)
 
@@ -198,6 +199,13 @@ class Journal(QObject):
         for timer in (self._sync, self._checkpoint):
             if not timer.isActive():
                 timer.start()
+
+    def _sync_now(self, then: Callable[[], None] = lambda: None) -> None:
+        def refused(error: TenonError) -> None:
+            self._settle(error)
+            then()
+
+        self._syncer.run(self._store.sync, lambda done: then(), refused)
 
     def _prepare_search(self) -> None:
         self._writer.run(self._store.prepare_search)

@@ -34,7 +34,7 @@ from engine.messages import (
 )
 
 # A kill of the window may cost 200 ms of text: what waits for this, then for the window and the writer's thread.
-_SAVE_MS = 50
+_SAVE_MS = 25
 # After the disk has refused.
 _RETRY_MS = 5_000
 

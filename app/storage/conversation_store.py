@@ -21,6 +21,7 @@ from app.chat.unsent import Unsent
 from app.storage import ledger, search_index, unsent_rows
 from app.storage.backup import back_up, erase_copies, migrated
 from app.storage.failures import is_corruption, mark_damaged, storage_errors
+from app.storage.ledger import Ledger
 from app.storage.mending import damaged_message
 from app.storage.rows import (
     CONVERSATION_CHANGES,
@@ -64,6 +65,7 @@ class ConversationStore:
         self._connection = connection
         self._folder = folder
         self._file: str = connection.execute("PRAGMA database_list").fetchone()[2]  # none in memory
+        self._noted: Ledger | None = None  # as the last counted transaction has left it
 
     def conversations(self) -> list[Conversation]:
         """All that are not deleted, newest first."""
@@ -122,7 +124,7 @@ class ConversationStore:
 
         A kill of the program loses nothing of it, a power cut what was added since the last `sync`.
         """
-        with self._transaction(synced=False):
+        with self._transaction(counted=False):
             self._connection.execute(
                 "INSERT INTO reply_parts (message_id, place, content) SELECT ?1, ?2, ?3"
                 " WHERE EXISTS (SELECT 1 FROM messages WHERE id = ?1)",
@@ -131,7 +133,7 @@ class ConversationStore:
 
     def save_trace(self, message_id: int, trace: bytes) -> None:
         """Write how a reply was made; a kill or a power cut may cost it."""
-        with self._transaction(synced=False):
+        with self._transaction(counted=False):
             self._connection.execute(
                 "INSERT OR REPLACE INTO traces (message_id, content) SELECT ?1, ?2"
                 " WHERE EXISTS (SELECT 1 FROM messages WHERE id = ?1)",
@@ -227,7 +229,7 @@ class ConversationStore:
         self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] | None
     ) -> None:
         """Write it; None for the attachments leaves those that are there. A kill loses none, as with `add_text`."""
-        with self._transaction(synced=False):
+        with self._transaction(counted=False):
             unsent_rows.write(self._connection, conversation_id, text, attachments)
 
     def presets(self) -> list[Preset]:
@@ -319,11 +321,14 @@ class ConversationStore:
             OSError: the disk refuses.
         """
         if self._file:
+            noted = self._noted
             log = os.open(f"{self._file}-wal", os.O_RDWR)
             try:
                 os.fsync(log)
             finally:
                 os.close(log)
+            if noted is not None:
+                ledger.write(self._folder, noted)
 
     def checkpoint(self) -> None:
         """Bring what is in the write-ahead log into the database itself. For any thread, as `sync`."""
@@ -351,7 +356,8 @@ class ConversationStore:
 
     def close(self) -> None:
         """Close the connection, with everything in the database itself; the last one to go deletes the log."""
-        with suppress(StorageError):  # what is in the log stays there
+        with suppress(StorageError, OSError):  # what is in the log stays there
+            self.sync()
             self.checkpoint()
         with storage_errors(self._folder):
             self._connection.close()
@@ -420,25 +426,22 @@ class ConversationStore:
         return damaged_message(row[0], conversation_id, known["role"], known["parent_id"])
 
     @contextmanager
-    def _transaction(self, synced: bool = True) -> Iterator[None]:
-        """Commit what the block writes.
+    def _transaction(self, counted: bool = True) -> Iterator[None]:
+        """Commit what the block writes: a kill of the program loses none of it, a power cut what `sync` has not seen.
 
         Args:
-            synced: Have it on the disk when it is committed; else it may be in the system's memory, which outlives
-                this process, until the next `sync`.
+            counted: Have the ledger count it, so that its loss is noticed.
         """
         with storage_errors(self._folder):
             if self._file:
                 os.stat(self._file)  # SQLite writes on to a file that was deleted, and all of it is lost
-            # https://www.sqlite.org/pragma.html#pragma_synchronous: in WAL mode NORMAL commits without a sync.
-            self._connection.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
             with transaction(self._connection):
                 yield
-                if synced:
+                if counted:
                     self._connection.execute("UPDATE ledger SET changes = changes + 1")
-            if synced and self._file:
+            if counted:
                 with suppress(sqlite3.Error):  # it is committed: what fails now undoes nothing
-                    ledger.write(self._folder, ledger.in_database(self._connection))
+                    self._noted = ledger.in_database(self._connection)
 
 
 def _joined(content: str, parts: Iterable[tuple[int, str]]) -> str:

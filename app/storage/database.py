@@ -23,8 +23,9 @@ from engine.errors import NewerDatabase, StorageError
 from engine.sentences import paragraph
 
 FILE_NAME = "tenon.sqlite3"
-# FULL: a commit is on the disk when it returns, so that a power cut does not take the prompt along.
-SYNCHRONOUS = "FULL"
+# A commit in WAL mode waits for no disk (https://www.sqlite.org/pragma.html#pragma_synchronous).
+# `ConversationStore.sync` has it there, and the engine hears of a prompt when that is done.
+SYNCHRONOUS = "NORMAL"
 
 # Up to this size the whole file is checked at each start: 14 ms per MiB from memory, and a slow card's 20 MiB/s
 # still leave the window on the screen within a second. A larger one is checked when damage was met in it.

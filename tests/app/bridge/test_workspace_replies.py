@@ -82,9 +82,10 @@ def test_a_reply_is_written_on_while_the_disk_is_slow(
         begun.set()
         over.wait(30.0)
 
-    monkeypatch.setattr(ConversationStore, slow, waiting)
     workspace = desk.open()
     chat = workspace.turns.send(None, "slow 500")
+    desk.wait_for_state(workspace, chat, MessageState.STREAMING)  # its prompt is on the disk
+    monkeypatch.setattr(ConversationStore, slow, waiting)
     desk.wait(begun.is_set)
     before = workspace._database.reader.messages(chat)[-1].content
     desk.wait(lambda: len(workspace._database.reader.messages(chat)[-1].content) > len(before) + 20)

@@ -242,6 +242,7 @@ def test_a_lost_log_is_said_with_what_can_be_restored(tmp_path: Path, with_backu
         database.writer.save(*chat(number))
         if number == 4 and with_backup:
             database.writer.back_up(TODAY)
+    database.writer.sync()
     lose_log(tmp_path / "data", tmp_path / "lost")
     close(database)
     after = open_database(tmp_path / "lost")
