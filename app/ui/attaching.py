@@ -23,7 +23,7 @@ class _Offer:
     """Files that were offered together: what is wrong with them is told at once.
 
     Attributes:
-        waiting: How many are still being read.
+        waiting: Files that are still being read.
         refusals: Sentences of those that cannot be attached.
     """
 

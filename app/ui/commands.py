@@ -30,7 +30,7 @@ class Command:
     """One thing to do.
 
     Attributes:
-        name: How the code names it: ``new-chat``.
+        name: Its name in code: ``new-chat``.
         action: Title, shortcuts, icon, and whether it can be done now.
     """
 
@@ -69,7 +69,7 @@ class Commands(QObject):
             keys: Shortcuts, the one to show first.
             icon: A file of assets/icons without its ending.
             tip: One sentence more.
-            checkable: Whether it is a switch.
+            checkable: True if it is a switch.
         """
         if name in self._commands:
             raise ValueError(f"two commands are named {name}")

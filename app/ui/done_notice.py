@@ -23,7 +23,7 @@ class DoneNotice(QObject):
     """Watches how long replies take. No word of a chat is in what the system shows: it may stand on a locked screen.
 
     Args:
-        window: Whether it is active decides.
+        window: Nothing is said while it is active.
         clock: Seconds.
     """
 

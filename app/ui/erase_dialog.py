@@ -24,7 +24,7 @@ class EraseDialog(RingedDialog):
     """The button that erases can be pressed once the word beside it has been typed.
 
     Args:
-        chats: How many there are, archived ones too.
+        chats: Number of them, archived ones too.
     """
 
     confirmed = Signal(bool)  # whether the settings go along

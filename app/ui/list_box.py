@@ -16,7 +16,7 @@ class ListBox(QComboBox):
     """One of some names, with an arrow in the theme's colours.
 
     Args:
-        letters: How many there is always room for.
+        letters: Letters that always fit.
     """
 
     def __init__(self, theme: Theme, parent: QWidget, letters: int = 4) -> None:

@@ -15,8 +15,8 @@ class Pane(QObject):
     Attributes:
         shown: The choice where the panel stands beside the page.
         overlay: The choice where it is an overlay.
-        narrow: Whether it is one now.
-        share: How much of the panel is to be seen, 0 to 1.
+        narrow: True if it is one now.
+        share: Part of the panel that is seen, 0 to 1.
     """
 
     moved = Signal()

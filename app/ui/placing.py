@@ -16,9 +16,9 @@ def place(widget: QWidget, left: int, top: int, width: int, height: int, room: i
         widget: What to put there.
         left: From the left, or from the right, in px.
         top: From above.
-        width: How wide it is.
-        height: How high it is.
-        room: How wide the parent is going to be; None for as wide as it is.
+        width: Its width, in px.
+        height: Its height, in px.
+        room: Width of the parent to come; None for as wide as it is.
     """
     parent = widget.parentWidget()
     if parent is not None and parent.layoutDirection() is Qt.LayoutDirection.RightToLeft:

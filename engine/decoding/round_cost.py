@@ -27,7 +27,7 @@ class RoundCost:
     takes the disk's time at all of them, so what one of them tells of the disk holds for the others.
 
     Args:
-        flat: Whether forwards are expected to wait for weights.
+        flat: True if forwards are expected to wait for weights.
         step: Time that a network's step is expected to take, as a share of a plain round's.
 
     Attributes:

@@ -161,7 +161,7 @@ def attend_part(
         keys: (kv_heads, rows, head_dim).
         values: The same shape.
         additive: Of these rows, as `StepMask` has it; None where every new row sees all of them.
-        folded: Whether query heads are folded into rows.
+        folded: True if query heads are folded into rows.
         scale: Multiplies the scores.
         soft_cap: As in `attend`.
 

@@ -79,7 +79,7 @@ def gains(narrow: int, wide: int, query_key_norm: bool) -> dict[str, float]:
     Args:
         narrow: The hidden size, h.
         wide: After widening, H.
-        query_key_norm: Whether they are.
+        query_key_norm: True if they are.
     """
     norm = (narrow / wide) ** 0.5
     return {"norm": norm, "query_key": norm if query_key_norm else 1.0}
@@ -91,7 +91,7 @@ class Rule:
 
     Attributes:
         axes: Name of the axis of each dimension.
-        dead_rows: Whether rows (or entries of a vector) that are new are random, else zero.
+        dead_rows: True if rows (or entries of a vector) that are new are random, else zero.
         dead_columns: The same for the new columns of the old rows.
         gain: Name of the factor on the old values, None for 1.
     """

@@ -50,7 +50,7 @@ class TrialColumn(QWidget):
 
         Args:
             trial: None before the first comparison.
-            runs: Whether it is the one that runs now.
+            runs: True if it is the one that runs now.
             difference: The character from which on it differs from the other; None where it does not.
         """
         self.mode.setEnabled(trial is None or trial.ended)

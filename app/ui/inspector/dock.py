@@ -24,7 +24,7 @@ class InspectorDock(QObject):
 
     Attributes:
         panel: The panel; None before it was opened.
-        open: Whether it is to be seen.
+        open: True if it is to be seen.
     """
 
     shown_changed = Signal(bool)

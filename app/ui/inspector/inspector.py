@@ -42,7 +42,7 @@ class Inspector(QWidget):
     It is brought up to date after `Inspection.changed`, and only between `start` and `stop`.
 
     Attributes:
-        updates: How often it was brought up to date.
+        updates: Number of updates so far.
     """
 
     close_requested = Signal()

@@ -19,7 +19,7 @@ class InspectorSection(QWidget):
     Args:
         content: What it is about.
         detail: Another widget in place of the word beside the heading.
-        rule: Whether a line parts it from what is above.
+        rule: True if a line parts it from what is above.
     """
 
     def __init__(

@@ -35,7 +35,7 @@ class Bar:
         measured: Tokens per second; None where it was not measured.
         predicted: The same as predicted; None where nothing was.
         words: What stands in the place of a bar: that it runs, or why it could not.
-        best: Whether it was measured to be fastest.
+        best: True if it was measured to be fastest.
     """
 
     title: str

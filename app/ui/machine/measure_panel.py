@@ -89,7 +89,7 @@ class MeasurePanel(QFrame):
 
         Args:
             plan: Of the model that is shown; None while there is none.
-            measuring: How far it is.
+            measuring: Progress so far.
             rows: What was measured.
             report: The machine; None before it is known.
         """

@@ -41,9 +41,9 @@ class CardContent:
         installed_ref: What `LoadOptions.model` takes where it is here; empty where it is not.
         download: On its way; None where it is not.
         draft_bytes: Of the draft that comes along; 0 for none.
-        primary: Whether its button is the one of the page.
-        asked: Whether the hub is being asked for it.
-        in_words: Whether speed is said in words per second, and nothing of modes and formats.
+        primary: True if its button is the one of the page.
+        asked: True if the hub is being asked for it.
+        in_words: True if speed is said in words per second, and nothing of modes and formats.
     """
 
     model: ListedModel

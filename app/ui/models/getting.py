@@ -43,8 +43,8 @@ class Getting(QObject):
 
         Args:
             model: Which one.
-            with_draft: Whether its first draft comes along, unless the person says otherwise.
-            ask: Whether to show what would come first; what is gated is shown in any case.
+            with_draft: True if its first draft comes along, unless the person says otherwise.
+            ask: True to show what would come first; what is gated is shown in any case.
             draft_for: Name of an installed model that it is to guess for; empty for none.
         """
         self._model, self._with_draft, self._ask, self._draft_for = model, with_draft, ask, draft_for

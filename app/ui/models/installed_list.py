@@ -36,9 +36,9 @@ class InstalledContent:
 
     Attributes:
         entry: The model.
-        in_use: Whether it answers, or guesses for what answers.
+        in_use: True if it answers, or guesses for what answers.
         speed: What is predicted or nothing.
-        read_share: How much of it has been read, where it is being checked; None where it is not.
+        read_share: Part of it that has been read, where it is being checked; None where it is not.
         pairs: What is known of it as a draft.
         draft: A draft that could be fetched for it; None for none.
     """

@@ -27,7 +27,7 @@ class ModelShelf:
 
     Attributes:
         listed: The models of the table, before filters.
-        read_share: How much of what is being checked or imported has been read.
+        read_share: Part that has been read of a model being checked or imported.
     """
 
     def __init__(self, workspace: Workspace, store: ModelStore) -> None:
@@ -66,7 +66,7 @@ class ModelShelf:
 
         Args:
             asked: Reference of the model that the hub is being asked for.
-            in_words: Whether speed is said in words per second, and no button stands out.
+            in_words: True if speed is said in words per second, and no button stands out.
         """
         contents = []
         primary = not in_words

@@ -17,7 +17,7 @@ class Field(QWidget):
 
     Attributes:
         controls: In the order of the Tab key.
-        wide: Whether it needs the row's whole width.
+        wide: True if it needs the row's whole width.
     """
 
     edited = Signal()  # by the person; not when a value is shown

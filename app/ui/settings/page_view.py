@@ -96,8 +96,8 @@ class PageView(QWidget):
 
         Args:
             typed: Words to search for, in whatever is here; empty for no search.
-            advanced: Whether all settings are wanted; a search looks through all of them anyway.
-            per_model: Whether only what a model can have of its own is wanted.
+            advanced: True if all settings are wanted; a search looks through all of them anyway.
+            per_model: True if only what a model can have of its own is wanted.
         """
         self.title.setVisible(bool(typed))
         found = columns = False

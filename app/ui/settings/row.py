@@ -61,8 +61,8 @@ class SettingRow(QWidget):
         """Show how things stand.
 
         Args:
-            changed: Whether Apply would change it.
-            usual: Whether there is nothing to reset.
+            changed: True if Apply would change it.
+            usual: True if there is nothing to reset.
             in_use: What is in use, in words; empty where that is not known.
             usual_words: What a reset brings back, empty for nothing.
         """

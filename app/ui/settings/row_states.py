@@ -22,7 +22,7 @@ class RowStates:
 
     Args:
         workspace: Knows the model and what is in use.
-        pending: What is chosen.
+        pending: The choice.
         choices: Know why a choice cannot be.
 
     Attributes:

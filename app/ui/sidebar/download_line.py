@@ -37,7 +37,7 @@ class DownloadLine(QToolButton):
 
         Args:
             name: The model's.
-            share: How much is here, 0 to 1.
+            share: Part that is here, 0 to 1.
             words: The same with sizes and times, and how many wait, for the tool tip and for screen readers.
         """
         self._name, self._share = name, share

@@ -45,12 +45,12 @@ class Row:
 
     Attributes:
         conversation_id: The chat; None for a head.
-        pinned: Whether the chat stands above the others.
+        pinned: True if the chat stands above the others.
         hit: The message that was found.
         folder: The folder that it is in, or is the head of.
-        archived: Whether the chat is archived.
+        archived: True if the chat is archived.
         group: Of a head that folds: the name by which that is remembered.
-        folded: Whether it is folded.
+        folded: True if it is folded.
         count: Of such a head: how many chats are in it.
     """
 

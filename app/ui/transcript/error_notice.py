@@ -62,8 +62,8 @@ class ErrorNotice(QFrame):
 
         Args:
             report: From the engine or the bridge.
-            has_text: Whether part of the reply was written.
-            can_act: Whether this is the last reply, the only one that something can be done about.
+            has_text: True if part of the reply was written.
+            can_act: True if this is the last reply, the only one that something can be done about.
         """
         self._remedy = remedy_of(report)
         again = self._remedy is Remedy.TRY_AGAIN

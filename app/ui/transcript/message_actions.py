@@ -274,7 +274,7 @@ def reply_actions(reply: Message, last: bool) -> set[Action]:
 
     Args:
         reply: The reply as it is now.
-        last: Whether nothing follows it.
+        last: True if nothing follows it.
     """
     if reply.state.unfinished:
         return set()

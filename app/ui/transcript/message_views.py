@@ -116,7 +116,7 @@ class MessageViews(QObject):
 
         Args:
             first: The first to go.
-            keep_used: Whether that of a reply which is being written lives on unseen, to take its text, and one in
+            keep_used: True if that of a reply which is being written lives on unseen, to take its text, and one in
                 which a message is worded anew; `make` brings them back.
         """
         gone, self.all = self.all[first:], self.all[:first]
@@ -151,7 +151,7 @@ class MessageViews(QObject):
         """The last one has more to offer than the others, and may have a caret that blinks.
 
         Args:
-            end_built: Whether the conversation's last message is a widget.
+            end_built: True if the conversation's last message is a widget.
         """
         for view in self._replies():
             view.set_last(end_built and view is self.all[-1])

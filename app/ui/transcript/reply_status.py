@@ -47,7 +47,7 @@ class ReplyStatus:
     """Everything the strip shows.
 
     Attributes:
-        live: Whether the reply is still to come or coming.
+        live: True if the reply is still to come or coming.
         dot: Role of the dot's colour, empty for none.
         phrase: Words at the left.
         figures: Figures after them.

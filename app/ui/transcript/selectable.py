@@ -77,7 +77,7 @@ class SelectableWhole(QFrame):
 
     Attributes:
         copies: As with a text.
-        selected: Whether it is selected; it is painted accordingly.
+        selected: True if it is selected; it is painted accordingly.
     """
 
     copies: Callable[[], str] | None = None

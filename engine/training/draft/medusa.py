@@ -42,7 +42,7 @@ class MedusaNetwork(TrainedDraft):
         target: The target.
         heads: How many, 1 to 16.
         blocks: Of each.
-        own_maps: Whether each has an output map of its own.
+        own_maps: True if each has an output map of its own.
         token_ids: As in `TrainedDraft`.
     """
 
