@@ -171,7 +171,7 @@ def test_the_planner_counts_their_bytes(llama_folder: Path, tmp_path: Path, layo
 
 
 def test_wide_maps_weigh_what_they_are_said_to(target: Decoder, tmp_path: Path) -> None:
-    """Of Medusa-1's five heads: 85 % of SmolLM2-135M with own maps, about one hundredth with shared ones."""
+    """Of four heads: 85 % of SmolLM2-135M with maps of their own, one hundredth with the model's."""
     sizes = {"hidden_size": 576, "vocab_size": 49152}
     heads = {}
     for own in (True, False):
