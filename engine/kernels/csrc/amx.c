@@ -11,6 +11,7 @@
 
 #define SPREAD_SIGNED(bits) ((bits) > 0)
 #define SPREAD_WIDE(bits) 0
+#define SPREAD_PAIRS 0
 #include "spread.h"
 #include "block_panel.h"
 
@@ -65,7 +66,7 @@ static void restore_configuration(struct tile_configuration c)
 
 static void tiled_prepare(const struct job *job, const float *x, int64_t token)
 {
-    quantize_token(job, x, token, 0, 1, 0);
+    quantize_token(job, x, token, 0, 1, 0, 0);
 }
 
 /* The exact sums of a group of weights by up to 16 tokens: both halves of the panel. */

@@ -10,6 +10,15 @@
  * 16 bits take fewer instructions. */
 #define SPREAD_SIGNED(bits) ((bits) == 8)
 #define SPREAD_WIDE(bits) ((bits) == 8)
+/* Sums in 16 bits are multiplied with their scales on the way to 32. */
+#define SPREAD_PAIRS 1
+
+INLINE ivec byte_pairs(const uint8_t *at)
+{
+    const ivec low = _mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)at));
+    return _mm256_blend_epi16(low, _mm256_slli_epi32(low, 16), 0xaa);
+}
+
 #include "spread.h"
 
 #define BLOCK_COLUMNS 4
@@ -47,6 +56,16 @@ INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
     else
         ADD_PRODUCT("vpmaddubsw", "vpaddw", run, w, x);
     return run;
+}
+
+INLINE ivec pair_products(ivec a, ivec b)
+{
+    return _mm256_madd_epi16(a, b);
+}
+
+INLINE ivec add_ints(ivec a, ivec b)
+{
+    return _mm256_add_epi32(a, b);
 }
 
 INLINE ivec run_end(ivec sum, ivec run, const int bits)

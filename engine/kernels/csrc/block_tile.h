@@ -10,18 +10,30 @@
  *   run_end(sum, run, bits)           the sums with the run
  *
  * A sub-block's sum is exact in 32 bits; sub-blocks are added in order, by fused multiply-add with the product of both
- * scales, and where there are mins by another of the min and the activations' sum. */
+ * scales, and where there are mins by another of the min and the activations' sum. With whole scales (spread.h) a group's
+ * sum is exact; groups are added in order by fused multiply-add with the activations' scale, and chunks by another with
+ * the weights' factor. */
 
 #include "block_panel.h"
 #include "quantize.h"
 
-enum { MOST_VECTORS = PANEL_ROWS / LANES, VECTOR_AHEAD = 12288 };
+enum {
+    MOST_VECTORS = PANEL_ROWS / LANES,
+    VECTOR_AHEAD = 12288,
+    WHOLE_COLUMNS = BLOCK_COLUMNS < 4 ? BLOCK_COLUMNS : 4,      /* per tile with whole scales, whose sums take two registers */
+};
 
 /* The weights to come: asked for evenly, while others are multiplied. */
 struct ahead {
     const uint8_t *at;
     int64_t step;
 };
+
+INLINE void ask(struct ahead *ahead)
+{
+    __builtin_prefetch(ahead->at, 0, 2);
+    ahead->at += ahead->step;
+}
 
 /* A step's weights; `narrow`: they are to be widened here. */
 INLINE ivec step_weights(const uint8_t w[][STEP_BYTES], const int step, int at, const int narrow)
@@ -50,10 +62,8 @@ INLINE void block_sub(int64_t stride, const uint8_t w[][STEP_BYTES], int row, co
             UNROLL
             for (int v = 0; v < vectors; v++)
                 weights[v] = step_weights(w, s, 4 * row + VECTOR_BYTES * v, narrow);
-            if (ahead && s % (SPREAD_WIDE(bits) ? 2 : 1) == 0) {
-                __builtin_prefetch(ahead->at, 0, 2);
-                ahead->at += ahead->step;
-            }
+            if (ahead && s % (SPREAD_WIDE(bits) ? 2 : 1) == 0)
+                ask(ahead);
             UNROLL
             for (int c = 0; c < columns; c++) {
                 const ivec activations = broadcast4(x + c * stride + 4 * s);
@@ -70,17 +80,68 @@ INLINE void block_sub(int64_t stride, const uint8_t w[][STEP_BYTES], int row, co
     }
 }
 
-/* Adds the products of a group: `vectors` * LANES rows, from `row` within the panel, by `columns` tokens, whose activations
- * are `term` bytes behind the first term's. Scales and mins are by sub-blocks; for `ahead` see block_sub. */
-INLINE void block_group(const struct job *job, int64_t term, const uint8_t w[][STEP_BYTES], const float scale[][PANEL_ROWS],
-                        const float min[][PANEL_ROWS], int64_t group, int row, int64_t token, struct ahead *ahead,
-                        fvec value[][BLOCK_COLUMNS], const int vectors, const int columns, const int subs, const int mins,
-                        const int bits)
+#if SPREAD_PAIRS
+/* The same as block_group does for a type with whole scales. Sums of a sub-block stay in 16 bits, where they begin so that
+ * they end within them, however they overflow before: at most 8 products of (-32 to 31) * 127. Their scales are multiplied
+ * with them on the way to 32. */
+INLINE void paired_group(const struct job *job, int64_t term, const uint8_t w[][STEP_BYTES], const struct spread_scales *scales,
+                         int g, int64_t group, int row, int64_t token, struct ahead *ahead, fvec value[][BLOCK_COLUMNS],
+                         const int vectors, const int columns, const int bits)
 {
-    const int wide = SPREAD_WIDE(bits) ? 2 : 1, steps = wide * GROUP_STEPS / subs;
-    const uint8_t *x = job->x + (token * job->k + group * GROUP) * wide + term;
-    const float *x_scale = further(job->x_scale + token * job->groups + group, term);
-    const union offset *offset = further(job->offset + (token * job->groups + group) * subs, term);
+    const int steps = GROUP_STEPS / 2;
+    UNROLL
+    for (int c = 0; c < columns; c++) {
+        const int64_t place = place_of(job, token + c, group, 0);
+        const uint8_t *x = job->x + place * GROUP + term;
+        const union offset *starts = further(job->offset + 2 * place, term);
+        ivec sum[MOST_VECTORS];
+        UNROLL
+        for (int sub = 0; sub < 2; sub++) {
+            ivec part[MOST_VECTORS];
+            UNROLL
+            for (int v = 0; v < vectors; v++)
+                part[v] = broadcast4(starts + sub);
+            UNROLL
+            for (int s = sub * steps; s < (sub + 1) * steps; s++) {
+                const ivec activations = broadcast4(x + 4 * s);
+                if (ahead && c == 0)
+                    ask(ahead);
+                UNROLL
+                for (int v = 0; v < vectors; v++)
+                    part[v] = run_step(part[v], step_weights(w, s, 4 * row + VECTOR_BYTES * v, 0), activations, bits, 0);
+            }
+            UNROLL
+            for (int v = 0; v < vectors; v++) {
+                const ivec scale = load_bytes(scales->scale[2 * g + sub] + row + LANES * v);
+                sum[v] = sub ? add_ints(sum[v], pair_products(part[v], scale)) : pair_products(part[v], scale);
+            }
+        }
+        const fvec x_scales = broadcast_float(*further(job->x_scale + place, term));
+        UNROLL
+        for (int v = 0; v < vectors; v++)
+            value[v][c] = fused(to_float(sum[v]), x_scales, value[v][c]);
+    }
+}
+#endif
+
+/* Adds the products of a group, the `g`-th of its chunk: `vectors` * LANES rows, from `row` within the panel, by `columns`
+ * tokens, whose activations are `term` bytes behind the first term's. For `ahead` see block_sub. */
+INLINE void block_group(const struct job *job, int64_t term, const uint8_t w[][STEP_BYTES], const struct spread_scales *scales,
+                        int g, int64_t group, int row, int64_t token, struct ahead *ahead, fvec value[][BLOCK_COLUMNS],
+                        const int vectors, const int columns, const int subs, const int mins, const int bits)
+{
+    const int wide = SPREAD_WIDE(bits) ? 2 : 1, steps = wide * GROUP_STEPS / subs, whole = WHOLE_SCALES(subs, mins);
+#if SPREAD_PAIRS
+    if (whole) {
+        paired_group(job, term, w, scales, g, group, row, token, ahead, value, vectors, columns, bits);
+        return;
+    }
+#endif
+    const int64_t place = place_of(job, token, group, 0);
+    const uint8_t *x = job->x + place * wide * GROUP + term;
+    const float *x_scale = further(job->x_scale + place, term);
+    const union offset *offset = further(job->offset + place * subs, term);
+    fvec found[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
     for (int sub = 0; sub < subs; sub++) {
         ivec sum[MOST_VECTORS][BLOCK_COLUMNS];
@@ -90,22 +151,32 @@ INLINE void block_group(const struct job *job, int64_t term, const uint8_t w[][S
             start[c] = mins || SPREAD_SIGNED(bits) ? 0 : offset[c * job->groups * subs + sub].start;
         block_sub(job->k * wide, w + GROUP_STEPS * (ahead ? wide : 1) / subs * sub, row, x + 4 * steps * sub, start, ahead,
                   sum, vectors, columns, steps, !ahead && wide == 2, bits);
-        fvec scales[MOST_VECTORS];
+        fvec scale[MOST_VECTORS];
         UNROLL
         for (int v = 0; v < vectors; v++)
-            scales[v] = load_floats(scale[sub] + row + LANES * v);
+            scale[v] = load_floats(scales->scale[subs * g + sub] + row + LANES * v);
         UNROLL
         for (int c = 0; c < columns; c++) {
             const fvec x_scales = broadcast_float(x_scale[c * job->groups]);
             const fvec x_sums = mins ? broadcast_float(offset[c * job->groups * subs + sub].sum) : x_scales;
             UNROLL
             for (int v = 0; v < vectors; v++) {
-                value[v][c] = fused(to_float(sum[v][c]), multiply_floats(scales[v], x_scales), value[v][c]);
+                const fvec product = to_float(sum[v][c]);
+                if (whole)
+                    found[v][c] = sub ? fused(product, scale[v], found[v][c]) : multiply_floats(product, scale[v]);
+                else
+                    value[v][c] = fused(product, multiply_floats(scale[v], x_scales), value[v][c]);
                 if (mins)
-                    value[v][c] = fused(load_floats(min[sub] + row + LANES * v), x_sums, value[v][c]);
+                    value[v][c] = fused(load_floats(scales->min[subs * g + sub] + row + LANES * v), x_sums, value[v][c]);
             }
         }
     }
+    UNROLL
+    for (int c = 0; c < columns; c++)
+        UNROLL
+        for (int v = 0; v < vectors; v++)
+            if (whole)
+                value[v][c] = fused(found[v][c], broadcast_float(x_scale[c * job->groups]), value[v][c]);
 }
 
 /* The same over a chunk; what quantizing left of a group's activations comes behind the group. */
@@ -113,28 +184,31 @@ INLINE void block_tile(const struct job *job, const struct spread *w, int64_t gr
                        float values[][PANEL_ROWS], struct ahead *ahead, const int vectors, const int columns,
                        const int subs, const int mins, const int bits, const int refined)
 {
+    const int whole = WHOLE_SCALES(subs, mins);
     fvec value[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
     for (int c = 0; c < columns; c++)
         UNROLL
         for (int v = 0; v < vectors; v++)
-            value[v][c] = load_floats(values[c] + row + LANES * v);
+            value[v][c] = whole ? float_zero() : load_floats(values[c] + row + LANES * v);
     for (int g = 0; g < groups; g++) {
-        const float(*scale)[PANEL_ROWS] = w->scales.scale + g * subs, (*min)[PANEL_ROWS] = w->scales.min + g * subs;
-        block_group(job, 0, w->bytes[g], scale, min, group + g, row, token, ahead, value, vectors, columns, subs, mins,
+        block_group(job, 0, w->bytes[g], &w->scales, g, group + g, row, token, ahead, value, vectors, columns, subs, mins,
                     bits);
         if (refined && has_rest(job, group + g, token, columns)) {
             /* Else GCC keeps a group's weights in registers for this, and its sums in memory. */
             __asm__ volatile("" : : : "memory");
-            block_group(job, job->rest, w->bytes[g], scale, min, group + g, row, token, ahead, value, vectors, columns, subs,
-                        mins, bits);
+            block_group(job, job->rest, w->bytes[g], &w->scales, g, group + g, row, token, ahead, value, vectors, columns,
+                        subs, mins, bits);
         }
     }
     UNROLL
     for (int c = 0; c < columns; c++)
         UNROLL
-        for (int v = 0; v < vectors; v++)
-            store_floats(values[c] + row + LANES * v, value[v][c]);
+        for (int v = 0; v < vectors; v++) {
+            float *at = values[c] + row + LANES * v;
+            const fvec factor = load_floats(w->scales.factor + row + LANES * v);
+            store_floats(at, whole ? fused(value[v][c], factor, load_floats(at)) : value[v][c]);
+        }
 }
 
 /* All tokens of an item over a chunk. `next`: the panel's bytes that are to be asked for, `size` of them. */
@@ -143,8 +217,8 @@ INLINE void block_chunk(const struct job *job, const struct spread *w, int64_t g
                         const int mins, const int bits)
 {
     enum { PARTS = MOST_VECTORS / 2 };
-    const int steps = GROUP_STEPS * groups;
-    const int64_t blocks = (tokens + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
+    const int steps = GROUP_STEPS * groups, most = WHOLE_SCALES(subs, mins) ? WHOLE_COLUMNS : BLOCK_COLUMNS;
+    const int64_t blocks = (tokens + most - 1) / most;
     struct ahead ahead = {next, (size / (steps * PARTS * blocks) + 15) / 16 * 16};
     for (int part = 0; part < PARTS; part++)
         for (int64_t block = 0; block < blocks; block++) {
@@ -167,9 +241,11 @@ static void block_prepare(const struct job *job, const float *x, int64_t token)
 {
     const int32_t zero = SPREAD_SIGNED(job->type->bits) ? 0 : job->type->zero;
     if (SPREAD_WIDE(job->type->bits))
-        quantize_token(job, x, token, zero, 0, 1);
+        quantize_token(job, x, token, zero, 0, 1, 0);
+    else if (SPREAD_PAIRS && WHOLE_SCALES(GROUP / job->type->sub, job->type->mins))
+        quantize_token(job, x, token, zero, 0, 0, 1);
     else
-        quantize_token(job, x, token, zero, 0, 0);
+        quantize_token(job, x, token, zero, 0, 0, 0);
 }
 
 #define BLOCK_CLASS(subs, mins, bits)                                                                                 \
@@ -188,16 +264,16 @@ BLOCK_CLASSES
 INLINE void block_vectors_of(const int type, const struct job *job, int64_t panel, int64_t token, const int columns)
 {
     const struct block_type t = BLOCK_TYPES[type];
-    const int subs = GROUP / t.sub;
+    const int subs = GROUP / t.sub, whole = WHOLE_SCALES(subs, t.mins);
     const uint8_t *from = job->weights + panel * job->panel_bytes;
     const int64_t chunk_bytes = t.unit_bytes * (LARGE_UNIT / t.unit);
     struct spread_scales scales;
-    fvec value[MOST_VECTORS][BLOCK_COLUMNS];
+    fvec value[MOST_VECTORS][BLOCK_COLUMNS], total[MOST_VECTORS][BLOCK_COLUMNS];     /* of the chunk, and of all */
     UNROLL
     for (int c = 0; c < columns; c++)
         UNROLL
         for (int v = 0; v < MOST_VECTORS; v++)
-            value[v][c] = float_zero();
+            value[v][c] = total[v][c] = float_zero();
     expect_rows(job, panel * PANEL_ROWS, token, MOST_VECTORS, columns);
     for (int64_t first = 0; first < job->groups; first += CHUNK_GROUPS, from += chunk_bytes) {
         const int groups = job->groups - first < CHUNK_GROUPS ? (int)(job->groups - first) : CHUNK_GROUPS;
@@ -215,15 +291,23 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
                 spread_group(type, planes, spread);
             const int terms = 1 + has_rest(job, first + g, token, columns);
             for (int i = 0; i < terms; i++)
-                block_group(job, i * job->rest, bytes, scales.scale + g * subs, scales.min + g * subs, first + g, 0,
-                            token, NULL, value, MOST_VECTORS, columns, subs, t.mins, t.bits);
+                block_group(job, i * job->rest, bytes, &scales, g, first + g, 0, token, NULL, value, MOST_VECTORS, columns,
+                            subs, t.mins, t.bits);
         }
+        UNROLL
+        for (int c = 0; c < columns; c++)
+            UNROLL
+            for (int v = 0; v < MOST_VECTORS; v++)
+                if (whole) {
+                    total[v][c] = fused(value[v][c], load_floats(scales.factor + LANES * v), total[v][c]);
+                    value[v][c] = float_zero();
+                }
     }
     UNROLL
     for (int c = 0; c < columns; c++)
         UNROLL
         for (int v = 0; v < MOST_VECTORS; v++)
-            store_rows(job, panel * PANEL_ROWS + LANES * v, token + c, value[v][c]);
+            store_rows(job, panel * PANEL_ROWS + LANES * v, token + c, whole ? total[v][c] : value[v][c]);
 }
 
 static void block_vectors(const struct job *job, int64_t panel, int64_t token, int64_t tokens)

@@ -29,8 +29,9 @@ struct block_type {
 };
 
 /* The integers' part of a prepared activation: without mins where integer sums begin, minus the zero point times the
- * activations' sum; with mins that sum times the activations' scale. */
-union offset { int32_t start; float sum; };
+ * activations' sum; with mins that sum times the activations' scale. A pair
+ * is the start of sums of 16 bits, of the first two products of each four and of the others. */
+union offset { int32_t start; float sum; int16_t pair[2]; };
 
 /* One product out = x * weights', with the activations in the form that the kernel wants. */
 struct job {

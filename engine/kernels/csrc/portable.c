@@ -6,6 +6,7 @@
 
 #define SPREAD_SIGNED(bits) ((bits) < 0)
 #define SPREAD_WIDE(bits) 0
+#define SPREAD_PAIRS 0
 #include "spread.h"
 
 #define BLOCK_COLUMNS 2

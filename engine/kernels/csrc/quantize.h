@@ -53,14 +53,19 @@ static inline float quantize_group(const float *x, int8_t *q)
     return largest / 127.0f;
 }
 
-/* What a group's offsets are, one for each sub-block; see union offset. */
-INLINE void offsets_of(const int8_t *q, float scale, const struct block_type *type, int32_t zero, union offset *offset)
+/* What a group's offsets are, one for each sub-block, or `paired`; see union offset. */
+INLINE void offsets_of(const int8_t *q, float scale, const struct block_type *type, int32_t zero, const int paired,
+                       union offset *offset)
 {
     for (int at = 0; at < GROUP; at += type->sub, offset++) {
-        int32_t sum = 0;
+        int32_t sum = 0, right = 0;     /* right: of the last two of each four */
         for (int i = 0; i < type->sub; i++)
             sum += q[at + i];
-        if (type->mins)
+        for (int i = 0; paired && i < type->sub; i++)
+            right += i % 4 < 2 ? 0 : q[at + i];
+        if (paired)
+            offset->pair[0] = (int16_t)(-zero * (sum - right)), offset->pair[1] = (int16_t)(-zero * right);
+        else if (type->mins)
             offset->sum = (float)sum * scale;
         else
             offset->start = -zero * sum;
@@ -84,15 +89,15 @@ INLINE void widen_group(const int8_t *q, int16_t *out)
         out[i] = q[(i & ~3) | (i & 1) << 1 | (i >> 1 & 1)];
 }
 
-/* Brings a group into form, 8 bits or `wide`, `term` bytes behind the first term's; leaves its integers in q. Returns its
- * scale. */
+/* Brings a group into form, 8 bits or `wide`, its offsets `paired` or not, `term` bytes behind the first term's; leaves its
+ * integers in q. Returns its scale. */
 INLINE float place_group(const struct job *job, int64_t term, const float *x, int64_t place, int32_t zero, const int wide,
-                         int8_t *q)
+                         const int paired, int8_t *q)
 {
     uint8_t *out = job->x + term + (wide ? 2 : 1) * GROUP * place;
     const float scale = quantize_group(x, q);
     *further(job->x_scale + place, term) = scale;
-    offsets_of(q, scale, job->type, zero, further(job->offset + place * (GROUP / job->type->sub), term));
+    offsets_of(q, scale, job->type, zero, paired, further(job->offset + place * (GROUP / job->type->sub), term));
     if (wide)
         widen_group(q, (int16_t *)(void *)out);
     else
@@ -104,13 +109,13 @@ INLINE float place_group(const struct job *job, int64_t term, const float *x, in
  * largest activation, and a few channels of a model's are far larger than the others: what quantizing leaves of those
  * groups is quantized as well. */
 INLINE void quantize_token(const struct job *job, const float *x, int64_t token, int32_t zero, const int tiled,
-                           const int wide)
+                           const int wide, const int paired)
 {
     int8_t q[GROUP];
     float sum = 0.0f;
     for (int64_t group = 0; group < job->groups; group++) {
         const int64_t place = place_of(job, token, group, tiled);
-        sum += place_group(job, 0, x + group * GROUP, place, zero, wide, q);
+        sum += place_group(job, 0, x + group * GROUP, place, zero, wide, paired, q);
     }
     if (!job->rest)
         return;
@@ -124,7 +129,7 @@ INLINE void quantize_token(const struct job *job, const float *x, int64_t token,
             for (int i = 0; i < GROUP; i++)
                 left[i] = x[group * GROUP + i] - scale * (float)q[i];
         }
-        place_group(job, job->rest, left, place, zero, wide, q);
+        place_group(job, job->rest, left, place, zero, wide, paired, q);
     }
 }
 

@@ -3,16 +3,22 @@
  *   SPREAD_SIGNED(bits)     whether integers of so many bits are wanted as signed bytes; else unsigned, a type's `zero`
  *                           too large
  *   SPREAD_WIDE(bits)       whether such integers, signed, are wanted in 16 bits: a step of four becomes two, of the first
- *                           and the third, and of the others */
+ *                           and the third, and of the others
+ *   SPREAD_PAIRS            whether whole scales are wanted in pairs; then byte_pairs(at) makes them of LANES bytes */
 #ifndef TENON_SPREAD_H
 #define TENON_SPREAD_H
 
 #include "block_types.h"
 #include "blocks.h"
 
-/* The scales of a panel's chunk, by sub-blocks. */
+/* Whether a type has two scales to a group that are small integers, times a float of the chunk: a group's sum of products
+ * times them is exact, as an integer and as a float. */
+#define WHOLE_SCALES(subs, mins) ((subs) == 2 && !(mins))
+
+/* The scales of a panel's chunk, by sub-blocks: of types with whole scales the integers, as floats or, where they are wanted
+ * in pairs, twice in 16 bits, and beside them the chunk's floats. */
 struct spread_scales {
-    _Alignas(64) float scale[2 * CHUNK_GROUPS][PANEL_ROWS], min[2 * CHUNK_GROUPS][PANEL_ROWS];
+    _Alignas(64) float scale[2 * CHUNK_GROUPS][PANEL_ROWS], min[2 * CHUNK_GROUPS][PANEL_ROWS], factor[PANEL_ROWS];
 };
 
 enum { SPREAD_STEPS = SPREAD_WIDE(8) ? 2 * GROUP_STEPS : GROUP_STEPS };     /* of a group, at most */
@@ -143,6 +149,21 @@ INLINE void scaled_bytes(const uint8_t *d, const uint8_t *bytes, int subs, float
     }
 }
 
+/* The scales of a type that has whole ones. */
+INLINE void whole_scales(const uint8_t *bytes, struct spread_scales *out)
+{
+    for (int sub = 0; sub < 2 * CHUNK_GROUPS; sub++)
+        UNROLL
+        for (int row = 0; row < PANEL_ROWS; row += LANES) {
+            const uint8_t *at = bytes + PANEL_ROWS * sub + row;
+#if SPREAD_PAIRS
+            store_bytes(out->scale[sub] + row, byte_pairs(at));
+#else
+            store_floats(out->scale[sub] + row, load_signed(at));
+#endif
+        }
+}
+
 /* Q2_K's: scales in the low nibbles, mins in the high ones. */
 INLINE void scaled_nibbles(const uint8_t *d, const uint8_t *both, struct spread_scales *out)
 {
@@ -197,6 +218,11 @@ INLINE void spread_scales(const int type, const uint8_t *from, int groups, struc
         return;
     }
     const uint8_t *d = from + (1 + t.mins) * subs * PANEL_ROWS;
+    if (WHOLE_SCALES(GROUP / t.sub, t.mins)) {
+        spread_halves(d, out->factor);
+        whole_scales(from, out);
+        return;
+    }
     scaled_bytes(d, from, subs, out->scale, is_signed, 1);
     if (t.mins)
         scaled_bytes(d + 2 * PANEL_ROWS, from + subs * PANEL_ROWS, subs, out->min, 0, -1);
