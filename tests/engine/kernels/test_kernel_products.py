@@ -122,6 +122,15 @@ def test_the_largest_sums_do_not_overflow(name: str, instruction_set: str, byte:
         check(name, instruction_set, packed, torch.tensor(signs).repeat(5, 128), None)
 
 
+def test_the_largest_scales_of_the_largest_sums_do_not_overflow(instruction_set: str) -> None:
+    raw = torch.zeros(33, 2, 210, dtype=torch.uint8)  # every weight is -32 * -128 * 1.0
+    raw[..., 192:208], raw[..., 209] = 0x80, 0x3C
+    packed = blocks.arrange(TYPES["Q6_K"], raw.view(33, -1), 33, 512)
+    assert (blocks.unpack(packed) == 4096.0).all()
+    for signs in SIGNS:
+        check("Q6_K", instruction_set, packed, torch.tensor(signs).repeat(5, 128), None)
+
+
 @pytest.mark.parametrize("block", BLOCKS)
 def test_two_terms_hold_nearly_all_of_an_activation(instruction_set: str, block: str) -> None:
     packed, x = matrix(block, 70, 512), torch.randn(20, 512)
