@@ -213,14 +213,14 @@ def test_a_change_that_the_disk_refused_is_written_by_itself(
     monkeypatch.setattr(journal, "_RETRY_MS", 50)
     workspace = desk.open()
     chat = desk.answer(workspace, "say 1")
-    hide, refusals = ConversationStore.hide, [StorageError("The disk is full.")]
+    set_deleted, refusals = ConversationStore.set_deleted, [StorageError("The disk is full.")]
 
-    def refuse(self: ConversationStore, conversation_id: int) -> None:
+    def refuse(self: ConversationStore, conversation_id: int, deleted: bool) -> None:
         if refusals:
             raise refusals.pop()
-        hide(self, conversation_id)
+        set_deleted(self, conversation_id, deleted)
 
-    monkeypatch.setattr(ConversationStore, "hide", refuse)
+    monkeypatch.setattr(ConversationStore, "set_deleted", refuse)
     workspace.shelf.delete(chat)
     desk.wait(lambda: desk.recorder.notices == ["The disk is full."])
     desk.wait(lambda: [one.id for one, _ in workspace._database.reader.trash()] == [chat])
