@@ -220,8 +220,8 @@
   </message>
   <message>
    <location filename="engine/modes/dovetail.py" />
-   <source>A small draft model guesses a tree of tokens, the model checks it at once.</source>
-   <translation>Ein kleines Entwurfsmodell rät einen Baum von Tokens, das Modell prüft ihn auf einmal.</translation>
+   <source>A small draft guesses several tokens ahead, and the model checks them all at once.</source>
+   <translation>Ein kleiner Entwurf rät mehrere Tokens voraus, und das Modell prüft sie alle auf einmal.</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -319,7 +319,7 @@
    <translation>Anpassende Rückfallschwelle</translation>
   </message>
   <message>
-   <location filename="app/ui/models/import_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Add</source>
    <translation>Hinzufügen</translation>
   </message>
@@ -359,7 +359,7 @@
    <translation>Aus Ordner hinzufügen</translation>
   </message>
   <message>
-   <location filename="app/ui/models/import_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Add {name}</source>
    <translation>{name} hinzufügen</translation>
   </message>
@@ -482,7 +482,7 @@
    <translation>Übernehmen</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/closing_question.py" />
+   <location filename="app/ui/settings/dialog.py" />
    <source>Apply changes</source>
    <translation>Änderungen übernehmen</translation>
   </message>
@@ -587,17 +587,17 @@
    <translation>Auto: Nachschlagen braucht kein zweites Modell und entwirft nur, solange das schneller ist als Normal.</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/mode_plan.py" />
    <source>Auto: plain, predicted at {speed}; no other mode is predicted to be faster here.</source>
    <translation>Auto: Normal, vorhergesagt {speed}; kein anderer Modus ist hier laut Vorhersage schneller.</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/mode_plan.py" />
    <source>Auto: {mode}, predicted at {speed} ({summary}).</source>
    <translation>Auto: {mode}, vorhergesagt {speed} ({summary}).</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/mode_plan.py" />
    <source>Auto: {mode}, predicted at {speed}, {times} ({summary}).</source>
    <translation>Auto: {mode}, vorhergesagt {speed}, {times} ({summary}).</translation>
   </message>
@@ -637,7 +637,7 @@
    <translation>Ausgewogen</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Begin a new line</source>
    <translation>Neue Zeile beginnen</translation>
   </message>
@@ -762,7 +762,7 @@
    <translation>Als JSON exportierte Chats, conversations.json aus dem Datenexport von ChatGPT oder eine Sicherung von Tenon</translation>
   </message>
   <message>
-   <location filename="app/ui/models/removal_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Chats with it stay as they are.</source>
    <translation>Chats mit ihm bleiben, wie sie sind.</translation>
   </message>
@@ -862,7 +862,7 @@
    <translation>Inspektor schließen (F12)</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Close the search</source>
    <translation>Suche schließen</translation>
   </message>
@@ -1012,12 +1012,12 @@
    <translation>Tabelle kopieren</translation>
   </message>
   <message>
-   <location filename="app/ui/models/import_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Copy them, {size}</source>
    <translation>Kopieren, {size}</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Copy what is selected</source>
    <translation>Auswahl kopieren</translation>
   </message>
@@ -1077,7 +1077,7 @@
    <translation>Antwort löschen</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Delete the chat, or a folder without its chats</source>
    <translation>Chat löschen, oder einen Ordner ohne seine Chats</translation>
   </message>
@@ -1107,7 +1107,7 @@
    <translation>Tiefe der Entwürfe</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/closing_question.py" />
+   <location filename="app/ui/settings/dialog.py" />
    <source>Discard changes</source>
    <translation>Änderungen verwerfen</translation>
   </message>
@@ -1133,8 +1133,8 @@
   </message>
   <message>
    <location filename="engine/modes/dovetail.py" />
-   <source>Dovetail was chosen: a draft guesses trees of tokens, and the model checks each tree in one pass.</source>
-   <translation>Dovetail wurde gewählt: ein Entwurf rät Bäume von Tokens, und das Modell prüft jeden Baum in einem Durchlauf.</translation>
+   <source>Dovetail was chosen: a draft guesses several tokens ahead, and the model checks them in one pass.</source>
+   <translation>Dovetail wurde gewählt: ein Entwurf rät mehrere Tokens voraus, und das Modell prüft sie in einem Durchlauf.</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -1315,7 +1315,7 @@
    <translation>Alles ist gelöscht.</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Everywhere</source>
    <translation>Überall</translation>
   </message>
@@ -1330,7 +1330,7 @@
    <translation>Erwartet wird eine Liste, nicht {value}.</translation>
   </message>
   <message>
-   <location filename="app/settings/mode_options.py" />
+   <location filename="app/settings/setting.py" />
    <source>Expected a number from {least} to {most}, not {value}.</source>
    <translation>Erwartet wird eine Zahl von {least} bis {most}, nicht {value}.</translation>
   </message>
@@ -1365,7 +1365,7 @@
    <translation>Erwartet werden Texte mit Namen, nicht {value}.</translation>
   </message>
   <message>
-   <location filename="app/settings/mode_options.py" />
+   <location filename="app/settings/setting.py" />
    <source>Expected true or false, not {value}.</source>
    <translation>Erwartet wird true oder false, nicht {value}.</translation>
   </message>
@@ -1510,7 +1510,7 @@
    <translation>Zuklappen</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Fold a folder, or unfold it</source>
    <translation>Ordner zu- oder aufklappen</translation>
   </message>
@@ -1730,7 +1730,7 @@
    <translation>Modell holen</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/hero.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>Get a model below, or open one that you have.</source>
    <translation>Unten ein Modell holen oder ein vorhandenes öffnen.</translation>
   </message>
@@ -1750,12 +1750,17 @@
    <translation>{title} holen</translation>
   </message>
   <message>
+   <location filename="engine/modes/ghidorah.py" />
+   <source>Ghidorah was chosen: Medusa heads guess several tokens in one step, and the model checks a tree of them in one pass.</source>
+   <translation>Ghidorah wurde gewählt: Medusa-Köpfe raten mehrere Tokens in einem Schritt, und das Modell prüft einen Baum davon in einem Durchlauf.</translation>
+  </message>
+  <message>
    <location filename="engine/hub/local_import.py" />
    <source>Give one folder, or files alone.</source>
    <translation>Entweder einen Ordner oder nur Dateien angeben.</translation>
   </message>
   <message>
-   <location filename="app/ui/models/giving_up_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Give up</source>
    <translation>Aufgeben</translation>
   </message>
@@ -1765,7 +1770,7 @@
    <translation>{name} aufgeben</translation>
   </message>
   <message>
-   <location filename="app/ui/models/giving_up_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Give up {name}?</source>
    <translation>{name} aufgeben?</translation>
   </message>
@@ -1775,7 +1780,7 @@
    <translation>Weiter</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/closing_question.py" />
+   <location filename="app/ui/settings/dialog.py" />
    <source>Go on editing</source>
    <translation>Weiter bearbeiten</translation>
   </message>
@@ -1790,22 +1795,22 @@
    <translation>Weiter mit {name}</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Go to the beginning</source>
    <translation>Zum Anfang</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Go to the end</source>
    <translation>Zum Ende</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Go to the next field or button</source>
    <translation>Zum nächsten Feld oder Knopf</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Go to the one before</source>
    <translation>Zum vorigen</translation>
   </message>
@@ -1970,12 +1975,12 @@
    <translation>In Nachrichten</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>In the list of chats</source>
    <translation>In der Liste der Chats</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>In the messages</source>
    <translation>In den Nachrichten</translation>
   </message>
@@ -2040,7 +2045,7 @@
    <translation>Der Modus ist für Modelle, die größer sind als der Arbeitsspeicher, und dieses passt hinein.</translation>
   </message>
   <message>
-   <location filename="app/ui/models/removal_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>It is in use: it leaves memory first, and the built-in model answers from then on.</source>
    <translation>Es ist in Gebrauch: es verlässt erst den Speicher, danach antwortet das eingebaute Modell.</translation>
   </message>
@@ -2070,14 +2075,19 @@
    <translation>Es ist mit {method} quantisiert: das Original oder eine GGUF-Version nehmen.</translation>
   </message>
   <message>
+   <location filename="engine/modes/ghidorah.py" />
+   <source>It needs Medusa heads as its draft: choose heads that were made for this model.</source>
+   <translation>Der Modus braucht Medusa-Köpfe als Entwurf: Köpfe wählen, die für dieses Modell gemacht sind.</translation>
+  </message>
+  <message>
    <location filename="engine/modes/mode.py" />
    <source>It needs a draft: name a small model of the same vocabulary, or a head that was made for this model.</source>
    <translation>Der Modus braucht einen Entwurf: ein kleines Modell mit demselben Vokabular angeben oder einen Kopf, der für dieses Modell gemacht ist.</translation>
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
-   <source>It needs a small model as its draft: choose one of the same vocabulary. A head cannot guess while the model is read.</source>
-   <translation>Der Modus braucht ein kleines Modell als Entwurf: eines mit demselben Vokabular wählen. Ein Kopf kann nicht raten, während das Modell gelesen wird.</translation>
+   <source>It needs a small model as its draft, or Medusa heads: choose a model of the same vocabulary. Another head cannot guess while the model is read.</source>
+   <translation>Der Modus braucht ein kleines Modell als Entwurf oder Medusa-Köpfe: ein Modell mit demselben Vokabular wählen. Ein anderer Kopf kann nicht raten, während das Modell gelesen wird.</translation>
   </message>
   <message>
    <location filename="engine/modes/offload.py" />
@@ -2110,7 +2120,7 @@
    <translation>Es wurde eine Weile nicht benutzt, daher ist sein Speicher frei; die nächste Nachricht lädt es wieder.</translation>
   </message>
   <message>
-   <location filename="app/ui/models/removal_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Its draft {name} too, {size}</source>
    <translation>Auch sein Entwurf {name}, {size}</translation>
   </message>
@@ -2130,7 +2140,7 @@
    <translation>Seine Dateien brauchen {needed_bytes} auf der Festplatte, und {free_bytes} sind frei: Platz schaffen oder ein kleineres Modell wählen.</translation>
   </message>
   <message>
-   <location filename="app/ui/models/removal_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Its files stay in {place}.</source>
    <translation>Die Dateien bleiben in {place}.</translation>
   </message>
@@ -2160,7 +2170,7 @@
    <translation>Zur neuesten Nachricht</translation>
   </message>
   <message>
-   <location filename="app/ui/models/giving_up_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Keep it</source>
    <translation>Behalten</translation>
   </message>
@@ -2470,6 +2480,11 @@
    <translation>Mittel</translation>
   </message>
   <message>
+   <location filename="engine/modes/ghidorah.py" />
+   <source>Medusa heads guess several tokens in one step, the model checks a tree of them at once.</source>
+   <translation>Medusa-Köpfe raten mehrere Tokens in einem Schritt, das Modell prüft einen Baum davon auf einmal.</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>Memory</source>
    <translation>Speicher</translation>
@@ -2650,11 +2665,6 @@
    <translation>Mehr als ein installiertes Modell heißt {name}: {either} angeben.</translation>
   </message>
   <message>
-   <location filename="engine/hub/installed.py" />
-   <source>More than one installed model is {reference}: name {names}.</source>
-   <translation>Mehr als ein installiertes Modell heißt {reference}: {names} angeben.</translation>
-  </message>
-  <message>
    <location filename="app/chat/recommendation.py" />
    <source>Most capable</source>
    <translation>Am fähigsten</translation>
@@ -2790,7 +2800,7 @@
    <translation>Nächster Chat</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/find_bar.py" />
    <source>Next place</source>
    <translation>Nächste Stelle</translation>
   </message>
@@ -2840,7 +2850,7 @@
    <translation>Eine Option {name} hat kein Modus: {names} wählen.</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/mode_plan.py" />
    <source>No mode that this version has can run this model here.</source>
    <translation>Kein Modus dieser Version kann dieses Modell hier ausführen.</translation>
   </message>
@@ -2975,7 +2985,7 @@
    <translation>Der Offline-Modus ist an, daher wird {url} nicht gefragt.</translation>
   </message>
   <message>
-   <location filename="app/ui/sidebar/age_groups.py" />
+   <location filename="app/ui/sidebar/list_rows.py" />
    <source>Older</source>
    <translation>Älter</translation>
   </message>
@@ -3075,7 +3085,7 @@
    <translation>Einstellungen öffnen</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Open the chat or the message</source>
    <translation>Chat oder Nachricht öffnen</translation>
   </message>
@@ -3235,12 +3245,12 @@
    <translation>Vorlage</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Press the button</source>
    <translation>Knopf drücken</translation>
   </message>
   <message>
-   <location filename="app/ui/sidebar/age_groups.py" />
+   <location filename="app/ui/sidebar/list_rows.py" />
    <source>Previous 7 days</source>
    <translation>Vorige 7 Tage</translation>
   </message>
@@ -3250,7 +3260,7 @@
    <translation>Voriger Chat</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/find_bar.py" />
    <source>Previous place</source>
    <translation>Vorige Stelle</translation>
   </message>
@@ -3390,7 +3400,7 @@
    <translation>Mit kleinerem Kontext neu laden</translation>
   </message>
   <message>
-   <location filename="app/ui/models/removal_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Remove</source>
    <translation>Entfernen</translation>
   </message>
@@ -3405,7 +3415,7 @@
    <translation>{name} entfernen</translation>
   </message>
   <message>
-   <location filename="app/ui/models/removal_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Remove {name}?</source>
    <translation>{name} entfernen?</translation>
   </message>
@@ -3555,12 +3565,12 @@
    <translation>Gespeichert als {name}.</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Scroll by a page</source>
    <translation>Eine Seite blättern</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Scroll the messages by a page</source>
    <translation>Nachrichten um eine Seite blättern</translation>
   </message>
@@ -3600,7 +3610,7 @@
    <translation>Seed</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Select the whole message</source>
    <translation>Ganze Nachricht auswählen</translation>
   </message>
@@ -3743,7 +3753,7 @@
    <translation>Kleinere Schrift</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/closing_question.py" />
+   <location filename="app/ui/settings/dialog.py" />
    <source>Some changes are not applied yet.</source>
    <translation>Einige Änderungen sind noch nicht übernommen.</translation>
   </message>
@@ -3848,7 +3858,7 @@
    <translation>Antwort anhalten (Esc)</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Stop the reply, or leave another page</source>
    <translation>Antwort anhalten oder eine andere Seite verlassen</translation>
   </message>
@@ -3883,7 +3893,7 @@
    <translation>Alles wegnehmen, was dieser Chat selbst festlegt</translation>
   </message>
   <message>
-   <location filename="app/ui/models/import_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Takes no room; the model is gone when the files are moved or their disk is not there.</source>
    <translation>Braucht keinen Platz; das Modell ist weg, wenn die Dateien verschoben werden oder ihre Festplatte fehlt.</translation>
   </message>
@@ -3978,11 +3988,6 @@
    <translation>Tenon kennt die Aktivierung {hidden_act} nicht: einen anderen Entwurf wählen.</translation>
   </message>
   <message>
-   <location filename="engine/model/config.py" />
-   <source>Tenon has no attn_logit_softcapping in {name}; choose another model.</source>
-   <translation>Tenon kennt attn_logit_softcapping in {name} nicht: ein anderes Modell wählen.</translation>
-  </message>
-  <message>
    <location filename="engine/drafting/head_config.py" />
    <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, and Dovetail's gated fusion.</source>
    <translation>Tenon kennt keine Entwürfe der Art {speculators}; es führt EAGLE-1 bis 3 und Dovetails Gated Fusion aus.</translation>
@@ -3991,11 +3996,6 @@
    <location filename="engine/drafting/head_config.py" />
    <source>Tenon has no draft with LongRoPE; choose another draft.</source>
    <translation>Tenon kennt keine Entwürfe mit LongRoPE: einen anderen Entwurf wählen.</translation>
-  </message>
-  <message>
-   <location filename="engine/model/config.py" />
-   <source>Tenon has no final_logit_softcapping in {name}; choose another model.</source>
-   <translation>Tenon kennt final_logit_softcapping in {name} nicht: ein anderes Modell wählen.</translation>
   </message>
   <message>
    <location filename="engine/gguf/config.py" />
@@ -4026,6 +4026,11 @@
    <location filename="engine/gguf/tokenizer.py" />
    <source>Tenon has no tokenizer of the kind {kind} in GGUF files; choose another model, or its safetensors version.</source>
    <translation>Tenon kennt in GGUF-Dateien keinen Tokenizer der Art {kind}: ein anderes Modell oder seine safetensors-Version wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no {feature} in {name}; choose another model.</source>
+   <translation>Tenon kennt {feature} in {name} nicht: ein anderes Modell wählen.</translation>
   </message>
   <message>
    <location filename="engine/gguf/config.py" />
@@ -4178,6 +4183,11 @@
    <translation>In den Speicher der GPU passen {taken} der {wanted} Schichten, die dort liegen sollten.</translation>
   </message>
   <message>
+   <location filename="engine/placement/column_shares.py" />
+   <source>The GPU's share of the matrices {kind} is {ratio}, but it must be from 0 to 1.</source>
+   <translation>Der Anteil der GPU an den Matrizen {kind} ist {ratio}, muss aber zwischen 0 und 1 liegen.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The access token cannot be kept</source>
    <translation>Der Zugangstoken lässt sich nicht aufbewahren</translation>
@@ -4288,21 +4298,6 @@
    <translation>Die Details dieser Installation sind kopiert.</translation>
   </message>
   <message>
-   <location filename="engine/hub/local_import.py" />
-   <source>The disk is full: free some room for {name} on the disk of {models}, or import it without --copy.</source>
-   <translation>Die Festplatte ist voll: auf der Festplatte mit {models} Platz für {name} schaffen oder ohne --copy importieren.</translation>
-  </message>
-  <message>
-   <location filename="engine/gpu_addon/installation.py" />
-   <source>The disk is full: free some room on the disk of {folder}, and try again.</source>
-   <translation>Die Festplatte ist voll: auf der Festplatte mit {folder} Platz schaffen und neu versuchen.</translation>
-  </message>
-  <message>
-   <location filename="engine/hub/download/transfer.py" />
-   <source>The disk is full: free some room on the disk of {parent}, and resume the download.</source>
-   <translation>Die Festplatte ist voll: auf der Festplatte mit {parent} Platz schaffen und den Download fortsetzen.</translation>
-  </message>
-  <message>
    <location filename="app/storage/failures.py" />
    <source>The disk that holds {folder} is full: free some space, or new messages are not saved.</source>
    <translation>Die Festplatte mit {folder} ist voll: Platz schaffen, sonst werden neue Nachrichten nicht gespeichert.</translation>
@@ -4409,8 +4404,8 @@
   </message>
   <message>
    <location filename="app/bridge/engine_watch.py" />
-   <source>The engine neither computed nor answered, so it was ended and started again. Your message and what was written are kept.</source>
-   <translation>Die Engine hat weder gerechnet noch geantwortet und wurde daher beendet und neu gestartet. Die Nachricht und der bisherige Text der Antwort bleiben erhalten.</translation>
+   <source>The engine neither computed nor answered, so it was ended and started again.</source>
+   <translation>Die Engine hat weder gerechnet noch geantwortet und wurde daher beendet und neu gestartet.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4713,7 +4708,7 @@
    <translation>Das geladene Modell verlässt erst den Speicher und kommt danach zurück.</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/consequences.py" />
+   <location filename="app/ui/settings/dialog.py" />
    <source>The model is being loaded.</source>
    <translation>Das Modell wird geladen.</translation>
   </message>
@@ -4728,7 +4723,7 @@
    <translation>Das Modell ist größer als der erlaubte Speicher, daher werden {layers} seiner {all} Schichten ({size} GB) für jeden Token oder Entwurf von der Festplatte gelesen, was etwa {seconds} s dauert.</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/consequences.py" />
+   <location filename="app/ui/settings/dialog.py" />
    <source>The model is loaded again, which took {seconds} s the last time.</source>
    <translation>Das Modell wird neu geladen; das dauerte letztes Mal {seconds} s.</translation>
   </message>
@@ -5066,7 +5061,7 @@
    <translation>Der Tensor {name} ist als {dtype} gespeichert, Tenon liest aber {names}: eine unquantisierte Version dieses Modells wählen.</translation>
   </message>
   <message>
-   <location filename="engine/gguf/tensors.py" />
+   <location filename="engine/gguf/model.py" />
    <source>The tensor {name} is stored as {kind}, which Tenon cannot read; choose another quantization of this model, such as Q4_K_M or Q8_0.</source>
    <translation>Der Tensor {name} ist als {kind} gespeichert, was Tenon nicht lesen kann: eine andere Quantisierung dieses Modells wählen, etwa Q4_K_M oder Q8_0.</translation>
   </message>
@@ -5104,6 +5099,11 @@
    <location filename="app/ui/trash_dialog.py" />
    <source>The trash is empty.</source>
    <translation>Der Papierkorb ist leer.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/medusa_draft.py" />
+   <source>The tree is {depth} tokens deep and the draft has {heads} heads; choose a tree that was made for these heads.</source>
+   <translation>Der Baum ist {depth} Tokens tief und der Entwurf hat {heads} Köpfe: einen Baum wählen, der für diese Köpfe gemacht ist.</translation>
   </message>
   <message>
    <location filename="engine/model/tensors.py" />
@@ -5426,7 +5426,7 @@
    <translation>Titel vom Modell</translation>
   </message>
   <message>
-   <location filename="app/ui/sidebar/age_groups.py" />
+   <location filename="app/ui/sidebar/list_rows.py" />
    <source>Today</source>
    <translation>Heute</translation>
   </message>
@@ -5556,7 +5556,7 @@
    <translation>Lösen</translation>
   </message>
   <message>
-   <location filename="app/ui/models/import_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Use the files where they are</source>
    <translation>Die Dateien dort benutzen, wo sie sind</translation>
   </message>
@@ -5656,7 +5656,7 @@
    <translation>Willkommen</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/hero.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>Welcome to Tenon</source>
    <translation>Willkommen bei Tenon</translation>
   </message>
@@ -5716,7 +5716,7 @@
    <translation>Was darf es sein?</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/hero.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>What you write stays here.</source>
    <translation>Was hier geschrieben wird, bleibt hier.</translation>
   </message>
@@ -5746,12 +5746,12 @@
    <translation>Wo sie auf diesem Computer liegen.</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Where you search for words in a chat</source>
    <translation>Bei der Suche nach Wörtern in einem Chat</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Where you type a message</source>
    <translation>Beim Schreiben einer Nachricht</translation>
   </message>
@@ -5826,12 +5826,12 @@
    <translation>Eine ganze Adresse schreiben, etwa {example}.</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/hero.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>Write below: {model} answers at once. It is very small: quick, often wrong.</source>
    <translation>Unten schreiben: {model} antwortet sofort. Es ist sehr klein: schnell, oft falsch.</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/hero.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>Write below: {model} answers on this computer.</source>
    <translation>Unten schreiben: {model} antwortet auf diesem Computer.</translation>
   </message>
@@ -5869,7 +5869,7 @@
    <translation>Schreiben, Zusammenfassungen, Code und viele Sprachen.</translation>
   </message>
   <message>
-   <location filename="app/ui/sidebar/age_groups.py" />
+   <location filename="app/ui/sidebar/list_rows.py" />
    <source>Yesterday</source>
    <translation>Gestern</translation>
   </message>
@@ -6032,12 +6032,12 @@
    <translation>Entwurf</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>draft on the CPU, {where}</source>
    <translation>Entwurf auf der CPU, {where}</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>draft on the GPU, {where}</source>
    <translation>Entwurf auf der GPU, {where}</translation>
   </message>
@@ -6090,6 +6090,11 @@
    <location filename="app/ui/models/model_table.py" />
    <source>gated</source>
    <translation>zugangsbeschränkt</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/ghidorah.py" />
+   <source>ghidorah</source>
+   <translation>ghidorah</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />
@@ -6232,7 +6237,7 @@
    <translation>nicht geladen</translation>
   </message>
   <message>
-   <location filename="app/ui/machine/bars.py" />
+   <location filename="app/ui/machine/words.py" />
    <source>not measured</source>
    <translation>nicht gemessen</translation>
   </message>
@@ -6540,14 +6545,9 @@
    <translation>{done} von {total}</translation>
   </message>
   <message>
-   <location filename="engine/gpu_addon/remote_wheel.py" />
+   <location filename="engine/gpu_addon/wheel_choice.py" />
    <source>{file_name} on the package index is no wheel: give another index.</source>
    <translation>{file_name} im Paketindex ist kein Wheel: einen anderen Index angeben.</translation>
-  </message>
-  <message>
-   <location filename="engine/hub/local_import.py" />
-   <source>{filename} cannot be read or copied: {reason}.</source>
-   <translation>{filename} lässt sich nicht lesen oder kopieren: {reason}.</translation>
   </message>
   <message>
    <location filename="engine/kernels/library.py" />
@@ -6580,11 +6580,6 @@
    <translation>{folder} lässt sich nicht entfernen: den Befehl beenden, der die GPU-Unterstützung holt, oder prüfen, wem der Ordner gehört.</translation>
   </message>
   <message>
-   <location filename="engine/gpu_addon/installation.py" />
-   <source>{folder} cannot be written: {reason}.</source>
-   <translation>In {folder} lässt sich nicht schreiben: {reason}.</translation>
-  </message>
-  <message>
    <location filename="engine/hub/local_import.py" />
    <source>{folder} holds more than one GGUF model: give the file that you want.</source>
    <translation>{folder} enthält mehr als ein GGUF-Modell: die gewünschte Datei angeben.</translation>
@@ -6610,7 +6605,7 @@
    <translation>{folder} gibt es noch nicht: es wurde nichts hineingelegt.</translation>
   </message>
   <message>
-   <location filename="app/ui/models/import_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>{free} are free on the disk of Tenon's models.</source>
    <translation>Auf der Festplatte mit Tenons Modellen sind {free} frei.</translation>
   </message>
@@ -6680,11 +6675,6 @@
    <translation>{missing} ist nicht da (fehlende Gewichtsdateien: {absent} von {count}): das Modell neu herunterladen.</translation>
   </message>
   <message>
-   <location filename="engine/hub/local_import.py" />
-   <source>{missing} is not there: all {count} parts are needed.</source>
-   <translation>{missing} ist nicht da: alle {count} Teile sind nötig.</translation>
-  </message>
-  <message>
    <location filename="app/ui/empty_state.py" />
    <source>{model} answers on this computer. What you write stays here.</source>
    <translation>{model} antwortet auf diesem Computer. Was hier geschrieben wird, bleibt hier.</translation>
@@ -6725,12 +6715,12 @@
    <translation>{mode}: {figures}</translation>
   </message>
   <message>
-   <location filename="app/ui/machine/bars.py" />
+   <location filename="app/ui/machine/words.py" />
    <source>{mode}: {speed} tok/s</source>
    <translation>{mode}: {speed} tok/s</translation>
   </message>
   <message>
-   <location filename="app/ui/machine/bars.py" />
+   <location filename="app/ui/machine/words.py" />
    <source>{mode}: {speed} tok/s, predicted {predicted}</source>
    <translation>{mode}: {speed} tok/s, vorhergesagt {predicted}</translation>
   </message>
@@ -7018,11 +7008,6 @@
    <translation>{option}: true oder false wählen, nicht {value}.</translation>
   </message>
   <message>
-   <location filename="engine/hub/download/transfer.py" />
-   <source>{part} cannot be written: {reason}.</source>
-   <translation>{part} lässt sich nicht schreiben: {reason}.</translation>
-  </message>
-  <message>
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>{part} of {whole}</source>
    <translation>{part} von {whole}</translation>
@@ -7091,11 +7076,6 @@
    <location filename="app/ui/models/models_page.py" />
    <source>{problem} The catalogue and your own models are still here.</source>
    <translation>{problem} Der Katalog und die eigenen Modelle sind weiterhin da.</translation>
-  </message>
-  <message>
-   <location filename="engine/hub/installed.py" />
-   <source>{reference} was imported from {location}, which is not there any more: plug its disk in, or import it again.</source>
-   <translation>{reference} wurde aus {location} importiert, das nicht mehr da ist: die Festplatte anschließen oder neu importieren.</translation>
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
@@ -7168,6 +7148,11 @@
    <translation>noch {seconds} s</translation>
   </message>
   <message>
+   <location filename="engine/placement/columns.py" />
+   <source>{share} % of each layer's columns on the GPU, the others in memory</source>
+   <translation>{share} % der Spalten jeder Schicht auf der GPU, die anderen im Arbeitsspeicher</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>{share} read for each step</source>
    <translation>{share} für jeden Schritt gelesen</translation>
@@ -7198,7 +7183,7 @@
    <translation>{size} frei</translation>
   </message>
   <message>
-   <location filename="app/ui/models/giving_up_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>{size} of it are here and would be removed. Paused, it can go on later.</source>
    <translation>{size} davon sind hier und würden entfernt. Angehalten kann es später weitergehen.</translation>
   </message>
@@ -7394,7 +7379,7 @@
    <translation>{what} Entwurf: {draft}</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>{where}, 8-bit cache (lossy)</source>
    <translation>{where}, 8-Bit-Cache (verlustbehaftet)</translation>
   </message>

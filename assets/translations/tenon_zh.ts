@@ -210,8 +210,8 @@
   </message>
   <message>
    <location filename="engine/modes/dovetail.py" />
-   <source>A small draft model guesses a tree of tokens, the model checks it at once.</source>
-   <translation>小的草稿模型猜出一棵 token 树，模型一次检查完。</translation>
+   <source>A small draft guesses several tokens ahead, and the model checks them all at once.</source>
+   <translation>一个小草稿向前猜测多个词元，模型一次全部检查。</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -309,7 +309,7 @@
    <translation>自适应回退</translation>
   </message>
   <message>
-   <location filename="app/ui/models/import_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Add</source>
    <translation>添加</translation>
   </message>
@@ -349,7 +349,7 @@
    <translation>从文件夹添加</translation>
   </message>
   <message>
-   <location filename="app/ui/models/import_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Add {name}</source>
    <translation>添加 {name}</translation>
   </message>
@@ -471,7 +471,7 @@
    <translation>应用</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/closing_question.py" />
+   <location filename="app/ui/settings/dialog.py" />
    <source>Apply changes</source>
    <translation>应用更改</translation>
   </message>
@@ -576,17 +576,17 @@
    <translation>自动：查找不需要第二个模型，且仅在比普通更快时才打草稿。</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/mode_plan.py" />
    <source>Auto: plain, predicted at {speed}; no other mode is predicted to be faster here.</source>
    <translation>自动：普通，预测 {speed}；据预测，本机上没有更快的模式。</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/mode_plan.py" />
    <source>Auto: {mode}, predicted at {speed} ({summary}).</source>
    <translation>自动：{mode}，预测 {speed}（{summary}）。</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/mode_plan.py" />
    <source>Auto: {mode}, predicted at {speed}, {times} ({summary}).</source>
    <translation>自动：{mode}，预测 {speed}，{times}（{summary}）。</translation>
   </message>
@@ -626,7 +626,7 @@
    <translation>均衡</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Begin a new line</source>
    <translation>换行</translation>
   </message>
@@ -751,7 +751,7 @@
    <translation>以 JSON 导出的对话、ChatGPT 数据导出中的 conversations.json，或 Tenon 的备份</translation>
   </message>
   <message>
-   <location filename="app/ui/models/removal_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Chats with it stay as they are.</source>
    <translation>与它的对话保持不变。</translation>
   </message>
@@ -851,7 +851,7 @@
    <translation>关闭检查器 (F12)</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Close the search</source>
    <translation>关闭搜索</translation>
   </message>
@@ -1001,12 +1001,12 @@
    <translation>复制表格</translation>
   </message>
   <message>
-   <location filename="app/ui/models/import_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Copy them, {size}</source>
    <translation>复制，{size}</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Copy what is selected</source>
    <translation>复制所选内容</translation>
   </message>
@@ -1066,7 +1066,7 @@
    <translation>删除回复</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Delete the chat, or a folder without its chats</source>
    <translation>删除对话，或删除文件夹但保留对话</translation>
   </message>
@@ -1096,7 +1096,7 @@
    <translation>草稿深度</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/closing_question.py" />
+   <location filename="app/ui/settings/dialog.py" />
    <source>Discard changes</source>
    <translation>放弃更改</translation>
   </message>
@@ -1122,8 +1122,8 @@
   </message>
   <message>
    <location filename="engine/modes/dovetail.py" />
-   <source>Dovetail was chosen: a draft guesses trees of tokens, and the model checks each tree in one pass.</source>
-   <translation>已选择 Dovetail：草稿猜出 token 树，模型一次计算检查完一棵树。</translation>
+   <source>Dovetail was chosen: a draft guesses several tokens ahead, and the model checks them in one pass.</source>
+   <translation>已选择 Dovetail：草稿向前猜测多个词元，模型在一遍中检查它们。</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -1303,7 +1303,7 @@
    <translation>已全部清除。</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Everywhere</source>
    <translation>任何位置</translation>
   </message>
@@ -1318,7 +1318,7 @@
    <translation>应为列表，而不是 {value}。</translation>
   </message>
   <message>
-   <location filename="app/settings/mode_options.py" />
+   <location filename="app/settings/setting.py" />
    <source>Expected a number from {least} to {most}, not {value}.</source>
    <translation>应为 {least} 到 {most} 之间的数，而不是 {value}。</translation>
   </message>
@@ -1353,7 +1353,7 @@
    <translation>应为按名称列出的文本，而不是 {value}。</translation>
   </message>
   <message>
-   <location filename="app/settings/mode_options.py" />
+   <location filename="app/settings/setting.py" />
    <source>Expected true or false, not {value}.</source>
    <translation>应为 true 或 false，而不是 {value}。</translation>
   </message>
@@ -1498,7 +1498,7 @@
    <translation>折叠</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Fold a folder, or unfold it</source>
    <translation>折叠或展开文件夹</translation>
   </message>
@@ -1718,7 +1718,7 @@
    <translation>获取模型</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/hero.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>Get a model below, or open one that you have.</source>
    <translation>在下方获取模型，或打开已有的模型。</translation>
   </message>
@@ -1738,12 +1738,17 @@
    <translation>获取 {title}</translation>
   </message>
   <message>
+   <location filename="engine/modes/ghidorah.py" />
+   <source>Ghidorah was chosen: Medusa heads guess several tokens in one step, and the model checks a tree of them in one pass.</source>
+   <translation>已选择 Ghidorah：Medusa 头在一步中猜测多个词元，模型在一遍中检查由它们组成的树。</translation>
+  </message>
+  <message>
    <location filename="engine/hub/local_import.py" />
    <source>Give one folder, or files alone.</source>
    <translation>请指定一个文件夹，或只指定文件。</translation>
   </message>
   <message>
-   <location filename="app/ui/models/giving_up_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Give up</source>
    <translation>放弃</translation>
   </message>
@@ -1753,7 +1758,7 @@
    <translation>放弃 {name}</translation>
   </message>
   <message>
-   <location filename="app/ui/models/giving_up_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Give up {name}?</source>
    <translation>放弃 {name}？</translation>
   </message>
@@ -1763,7 +1768,7 @@
    <translation>继续</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/closing_question.py" />
+   <location filename="app/ui/settings/dialog.py" />
    <source>Go on editing</source>
    <translation>继续编辑</translation>
   </message>
@@ -1778,22 +1783,22 @@
    <translation>继续 {name}</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Go to the beginning</source>
    <translation>转到开头</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Go to the end</source>
    <translation>转到末尾</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Go to the next field or button</source>
    <translation>转到下一个字段或按钮</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Go to the one before</source>
    <translation>转到上一个</translation>
   </message>
@@ -1958,12 +1963,12 @@
    <translation>在消息中</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>In the list of chats</source>
    <translation>在对话列表中</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>In the messages</source>
    <translation>在消息中</translation>
   </message>
@@ -2028,7 +2033,7 @@
    <translation>它适用于大于内存的模型，而此模型放得下。</translation>
   </message>
   <message>
-   <location filename="app/ui/models/removal_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>It is in use: it leaves memory first, and the built-in model answers from then on.</source>
    <translation>它正在使用：会先离开内存，之后由内置模型回答。</translation>
   </message>
@@ -2058,14 +2063,19 @@
    <translation>它已用 {method} 量化；请改用原版或 GGUF 版本。</translation>
   </message>
   <message>
+   <location filename="engine/modes/ghidorah.py" />
+   <source>It needs Medusa heads as its draft: choose heads that were made for this model.</source>
+   <translation>此模式需要 Medusa 头作为草稿：请选择为此模型制作的头。</translation>
+  </message>
+  <message>
    <location filename="engine/modes/mode.py" />
    <source>It needs a draft: name a small model of the same vocabulary, or a head that was made for this model.</source>
    <translation>它需要草稿：请指定词表相同的小模型，或为此模型制作的草稿头。</translation>
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
-   <source>It needs a small model as its draft: choose one of the same vocabulary. A head cannot guess while the model is read.</source>
-   <translation>它需要小模型作为草稿：请选择词表相同的小模型。读取模型期间，草稿头无法猜测。</translation>
+   <source>It needs a small model as its draft, or Medusa heads: choose a model of the same vocabulary. Another head cannot guess while the model is read.</source>
+   <translation>此模式需要一个小模型或 Medusa 头作为草稿：请选择词表相同的模型。其他的头在读取模型时无法猜测。</translation>
   </message>
   <message>
    <location filename="engine/modes/offload.py" />
@@ -2098,7 +2108,7 @@
    <translation>闲置了一段时间，内存已释放；下一条消息会重新加载。</translation>
   </message>
   <message>
-   <location filename="app/ui/models/removal_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Its draft {name} too, {size}</source>
    <translation>连同它的草稿 {name}，{size}</translation>
   </message>
@@ -2118,7 +2128,7 @@
    <translation>其文件需要 {needed_bytes} 磁盘空间，而可用 {free_bytes}：请腾出空间，或选择较小的模型。</translation>
   </message>
   <message>
-   <location filename="app/ui/models/removal_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Its files stay in {place}.</source>
    <translation>文件留在 {place}。</translation>
   </message>
@@ -2148,7 +2158,7 @@
    <translation>跳到最新消息</translation>
   </message>
   <message>
-   <location filename="app/ui/models/giving_up_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Keep it</source>
    <translation>保留</translation>
   </message>
@@ -2458,6 +2468,11 @@
    <translation>中</translation>
   </message>
   <message>
+   <location filename="engine/modes/ghidorah.py" />
+   <source>Medusa heads guess several tokens in one step, the model checks a tree of them at once.</source>
+   <translation>Medusa 头在一步中猜测多个词元，模型一次检查由它们组成的树。</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>Memory</source>
    <translation>内存</translation>
@@ -2638,11 +2653,6 @@
    <translation>有多个已安装的模型符合 {name}：请指明 {either}。</translation>
   </message>
   <message>
-   <location filename="engine/hub/installed.py" />
-   <source>More than one installed model is {reference}: name {names}.</source>
-   <translation>有多个已安装的模型符合 {reference}：请指明 {names}。</translation>
-  </message>
-  <message>
    <location filename="app/chat/recommendation.py" />
    <source>Most capable</source>
    <translation>能力最强</translation>
@@ -2778,7 +2788,7 @@
    <translation>下一个对话</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/find_bar.py" />
    <source>Next place</source>
    <translation>下一处</translation>
   </message>
@@ -2828,7 +2838,7 @@
    <translation>没有任何模式有选项 {name}：请选择 {names}。</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/mode_plan.py" />
    <source>No mode that this version has can run this model here.</source>
    <translation>此版本的所有模式都无法在本机运行此模型。</translation>
   </message>
@@ -2963,7 +2973,7 @@
    <translation>离线模式已开启，因此不会访问 {url}。</translation>
   </message>
   <message>
-   <location filename="app/ui/sidebar/age_groups.py" />
+   <location filename="app/ui/sidebar/list_rows.py" />
    <source>Older</source>
    <translation>更早</translation>
   </message>
@@ -3063,7 +3073,7 @@
    <translation>打开设置</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Open the chat or the message</source>
    <translation>打开对话或消息</translation>
   </message>
@@ -3223,12 +3233,12 @@
    <translation>预设</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Press the button</source>
    <translation>按下按钮</translation>
   </message>
   <message>
-   <location filename="app/ui/sidebar/age_groups.py" />
+   <location filename="app/ui/sidebar/list_rows.py" />
    <source>Previous 7 days</source>
    <translation>过去 7 天</translation>
   </message>
@@ -3238,7 +3248,7 @@
    <translation>上一个对话</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/find_bar.py" />
    <source>Previous place</source>
    <translation>上一处</translation>
   </message>
@@ -3378,7 +3388,7 @@
    <translation>用较小的上下文重新加载</translation>
   </message>
   <message>
-   <location filename="app/ui/models/removal_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Remove</source>
    <translation>移除</translation>
   </message>
@@ -3393,7 +3403,7 @@
    <translation>移除 {name}</translation>
   </message>
   <message>
-   <location filename="app/ui/models/removal_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Remove {name}?</source>
    <translation>移除 {name}？</translation>
   </message>
@@ -3543,12 +3553,12 @@
    <translation>已保存为 {name}。</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Scroll by a page</source>
    <translation>翻一页</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Scroll the messages by a page</source>
    <translation>消息翻一页</translation>
   </message>
@@ -3588,7 +3598,7 @@
    <translation>种子</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Select the whole message</source>
    <translation>选择整条消息</translation>
   </message>
@@ -3730,7 +3740,7 @@
    <translation>缩小文字</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/closing_question.py" />
+   <location filename="app/ui/settings/dialog.py" />
    <source>Some changes are not applied yet.</source>
    <translation>有些更改尚未应用。</translation>
   </message>
@@ -3835,7 +3845,7 @@
    <translation>停止回复 (Esc)</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Stop the reply, or leave another page</source>
    <translation>停止回复，或离开其他页面</translation>
   </message>
@@ -3870,7 +3880,7 @@
    <translation>清除此对话自身的所有设置</translation>
   </message>
   <message>
-   <location filename="app/ui/models/import_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Takes no room; the model is gone when the files are moved or their disk is not there.</source>
    <translation>不占空间；若文件被移动或其磁盘不在，模型便无法使用。</translation>
   </message>
@@ -3965,11 +3975,6 @@
    <translation>Tenon 不支持激活函数 {hidden_act}；请选择其他草稿。</translation>
   </message>
   <message>
-   <location filename="engine/model/config.py" />
-   <source>Tenon has no attn_logit_softcapping in {name}; choose another model.</source>
-   <translation>Tenon 不支持 {name} 中的 attn_logit_softcapping；请选择其他模型。</translation>
-  </message>
-  <message>
    <location filename="engine/drafting/head_config.py" />
    <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, and Dovetail's gated fusion.</source>
    <translation>Tenon 不支持 {speculators} 类型的草稿；它可运行 EAGLE-1 到 3，以及 Dovetail 的门控融合。</translation>
@@ -3978,11 +3983,6 @@
    <location filename="engine/drafting/head_config.py" />
    <source>Tenon has no draft with LongRoPE; choose another draft.</source>
    <translation>Tenon 不支持使用 LongRoPE 的草稿；请选择其他草稿。</translation>
-  </message>
-  <message>
-   <location filename="engine/model/config.py" />
-   <source>Tenon has no final_logit_softcapping in {name}; choose another model.</source>
-   <translation>Tenon 不支持 {name} 中的 final_logit_softcapping；请选择其他模型。</translation>
   </message>
   <message>
    <location filename="engine/gguf/config.py" />
@@ -4013,6 +4013,11 @@
    <location filename="engine/gguf/tokenizer.py" />
    <source>Tenon has no tokenizer of the kind {kind} in GGUF files; choose another model, or its safetensors version.</source>
    <translation>Tenon 不支持 GGUF 文件中 {kind} 类型的分词器；请选择其他模型，或其 safetensors 版本。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no {feature} in {name}; choose another model.</source>
+   <translation>Tenon 不支持 {name} 中的 {feature}；请选择其他模型。</translation>
   </message>
   <message>
    <location filename="engine/gguf/config.py" />
@@ -4165,6 +4170,11 @@
    <translation>原定放在 GPU 上的 {wanted} 层中，GPU 显存只放得下 {taken} 层。</translation>
   </message>
   <message>
+   <location filename="engine/placement/column_shares.py" />
+   <source>The GPU's share of the matrices {kind} is {ratio}, but it must be from 0 to 1.</source>
+   <translation>GPU 在矩阵 {kind} 中的份额是 {ratio}，但它必须在 0 到 1 之间。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The access token cannot be kept</source>
    <translation>无法保存访问令牌</translation>
@@ -4275,21 +4285,6 @@
    <translation>本安装的详情已复制。</translation>
   </message>
   <message>
-   <location filename="engine/hub/local_import.py" />
-   <source>The disk is full: free some room for {name} on the disk of {models}, or import it without --copy.</source>
-   <translation>磁盘已满：请在 {models} 所在的磁盘上为 {name} 腾出空间，或不用 --copy 导入。</translation>
-  </message>
-  <message>
-   <location filename="engine/gpu_addon/installation.py" />
-   <source>The disk is full: free some room on the disk of {folder}, and try again.</source>
-   <translation>磁盘已满：请在 {folder} 所在的磁盘上腾出空间后重试。</translation>
-  </message>
-  <message>
-   <location filename="engine/hub/download/transfer.py" />
-   <source>The disk is full: free some room on the disk of {parent}, and resume the download.</source>
-   <translation>磁盘已满：请在 {parent} 所在的磁盘上腾出空间，然后继续下载。</translation>
-  </message>
-  <message>
    <location filename="app/storage/failures.py" />
    <source>The disk that holds {folder} is full: free some space, or new messages are not saved.</source>
    <translation>{folder} 所在的磁盘已满：请腾出空间，否则新消息不会保存。</translation>
@@ -4396,8 +4391,8 @@
   </message>
   <message>
    <location filename="app/bridge/engine_watch.py" />
-   <source>The engine neither computed nor answered, so it was ended and started again. Your message and what was written are kept.</source>
-   <translation>引擎既不计算也没有应答，因此已将其结束并重新启动。消息和已写出的内容都已保留。</translation>
+   <source>The engine neither computed nor answered, so it was ended and started again.</source>
+   <translation>引擎既没有计算也没有应答，因此已被结束并重新启动。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4700,7 +4695,7 @@
    <translation>内存中的模型会先离开内存，之后再重新加载。</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/consequences.py" />
+   <location filename="app/ui/settings/dialog.py" />
    <source>The model is being loaded.</source>
    <translation>正在加载模型。</translation>
   </message>
@@ -4715,7 +4710,7 @@
    <translation>模型大于可用内存，因此每个 token 或每次草稿都要从磁盘读取 {all} 层中的 {layers} 层（{size} GB），约需 {seconds} 秒。</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/consequences.py" />
+   <location filename="app/ui/settings/dialog.py" />
    <source>The model is loaded again, which took {seconds} s the last time.</source>
    <translation>模型会重新加载，上次用了 {seconds} 秒。</translation>
   </message>
@@ -5052,7 +5047,7 @@
    <translation>张量 {name} 以 {dtype} 存储，而 Tenon 可读取 {names}；请选择此模型未量化的版本。</translation>
   </message>
   <message>
-   <location filename="engine/gguf/tensors.py" />
+   <location filename="engine/gguf/model.py" />
    <source>The tensor {name} is stored as {kind}, which Tenon cannot read; choose another quantization of this model, such as Q4_K_M or Q8_0.</source>
    <translation>张量 {name} 以 {kind} 存储，Tenon 无法读取；请选择此模型的其他量化版本，例如 Q4_K_M 或 Q8_0。</translation>
   </message>
@@ -5090,6 +5085,11 @@
    <location filename="app/ui/trash_dialog.py" />
    <source>The trash is empty.</source>
    <translation>回收站是空的。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/medusa_draft.py" />
+   <source>The tree is {depth} tokens deep and the draft has {heads} heads; choose a tree that was made for these heads.</source>
+   <translation>树有 {depth} 个词元深，而草稿只有 {heads} 个头；请选择为这些头制作的树。</translation>
   </message>
   <message>
    <location filename="engine/model/tensors.py" />
@@ -5412,7 +5412,7 @@
    <translation>由模型起标题</translation>
   </message>
   <message>
-   <location filename="app/ui/sidebar/age_groups.py" />
+   <location filename="app/ui/sidebar/list_rows.py" />
    <source>Today</source>
    <translation>今天</translation>
   </message>
@@ -5542,7 +5542,7 @@
    <translation>取消置顶</translation>
   </message>
   <message>
-   <location filename="app/ui/models/import_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>Use the files where they are</source>
    <translation>使用原位置的文件</translation>
   </message>
@@ -5642,7 +5642,7 @@
    <translation>欢迎</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/hero.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>Welcome to Tenon</source>
    <translation>欢迎使用 Tenon</translation>
   </message>
@@ -5702,7 +5702,7 @@
    <translation>想了解什么？</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/hero.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>What you write stays here.</source>
    <translation>所写内容留在这里。</translation>
   </message>
@@ -5732,12 +5732,12 @@
    <translation>它们在本机上的位置。</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Where you search for words in a chat</source>
    <translation>在对话中搜索时</translation>
   </message>
   <message>
-   <location filename="app/ui/field_keys.py" />
+   <location filename="app/ui/shortcut_table.py" />
    <source>Where you type a message</source>
    <translation>输入消息时</translation>
   </message>
@@ -5812,12 +5812,12 @@
    <translation>请写完整地址，例如 {example}。</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/hero.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>Write below: {model} answers at once. It is very small: quick, often wrong.</source>
    <translation>在下方输入：{model} 会立即回答。它很小：很快，但常出错。</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/hero.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>Write below: {model} answers on this computer.</source>
    <translation>在下方输入：{model} 在本机回答。</translation>
   </message>
@@ -5854,7 +5854,7 @@
    <translation>写作、摘要、代码，支持多种语言。</translation>
   </message>
   <message>
-   <location filename="app/ui/sidebar/age_groups.py" />
+   <location filename="app/ui/sidebar/list_rows.py" />
    <source>Yesterday</source>
    <translation>昨天</translation>
   </message>
@@ -6016,12 +6016,12 @@
    <translation>草稿</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>draft on the CPU, {where}</source>
    <translation>草稿在 CPU 上，{where}</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>draft on the GPU, {where}</source>
    <translation>草稿在 GPU 上，{where}</translation>
   </message>
@@ -6074,6 +6074,11 @@
    <location filename="app/ui/models/model_table.py" />
    <source>gated</source>
    <translation>需授权</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/ghidorah.py" />
+   <source>ghidorah</source>
+   <translation>ghidorah</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />
@@ -6216,7 +6221,7 @@
    <translation>未加载</translation>
   </message>
   <message>
-   <location filename="app/ui/machine/bars.py" />
+   <location filename="app/ui/machine/words.py" />
    <source>not measured</source>
    <translation>未测量</translation>
   </message>
@@ -6523,14 +6528,9 @@
    <translation>{done} / {total}</translation>
   </message>
   <message>
-   <location filename="engine/gpu_addon/remote_wheel.py" />
+   <location filename="engine/gpu_addon/wheel_choice.py" />
    <source>{file_name} on the package index is no wheel: give another index.</source>
    <translation>软件包索引中的 {file_name} 不是 wheel 文件：请指定其他索引。</translation>
-  </message>
-  <message>
-   <location filename="engine/hub/local_import.py" />
-   <source>{filename} cannot be read or copied: {reason}.</source>
-   <translation>无法读取或复制 {filename}：{reason}。</translation>
   </message>
   <message>
    <location filename="engine/kernels/library.py" />
@@ -6563,11 +6563,6 @@
    <translation>无法移除 {folder}：请结束正在获取 GPU 支持的命令，或检查其所有者。</translation>
   </message>
   <message>
-   <location filename="engine/gpu_addon/installation.py" />
-   <source>{folder} cannot be written: {reason}.</source>
-   <translation>无法写入 {folder}：{reason}。</translation>
-  </message>
-  <message>
    <location filename="engine/hub/local_import.py" />
    <source>{folder} holds more than one GGUF model: give the file that you want.</source>
    <translation>{folder} 中有多个 GGUF 模型：请指定所需的文件。</translation>
@@ -6593,7 +6588,7 @@
    <translation>{folder} 还不存在：尚未放入任何内容。</translation>
   </message>
   <message>
-   <location filename="app/ui/models/import_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>{free} are free on the disk of Tenon's models.</source>
    <translation>Tenon 模型所在的磁盘可用 {free}。</translation>
   </message>
@@ -6663,11 +6658,6 @@
    <translation>缺少 {missing}（{count} 个权重文件中缺 {absent} 个）；请重新下载模型。</translation>
   </message>
   <message>
-   <location filename="engine/hub/local_import.py" />
-   <source>{missing} is not there: all {count} parts are needed.</source>
-   <translation>缺少 {missing}：全部 {count} 个分片缺一不可。</translation>
-  </message>
-  <message>
    <location filename="app/ui/empty_state.py" />
    <source>{model} answers on this computer. What you write stays here.</source>
    <translation>{model} 在本机回答。所写内容留在这里。</translation>
@@ -6708,12 +6698,12 @@
    <translation>{mode}：{figures}</translation>
   </message>
   <message>
-   <location filename="app/ui/machine/bars.py" />
+   <location filename="app/ui/machine/words.py" />
    <source>{mode}: {speed} tok/s</source>
    <translation>{mode}：{speed} tok/s</translation>
   </message>
   <message>
-   <location filename="app/ui/machine/bars.py" />
+   <location filename="app/ui/machine/words.py" />
    <source>{mode}: {speed} tok/s, predicted {predicted}</source>
    <translation>{mode}：{speed} tok/s，预测 {predicted}</translation>
   </message>
@@ -7000,11 +6990,6 @@
    <translation>{option}：请选择 true 或 false，而不是 {value}。</translation>
   </message>
   <message>
-   <location filename="engine/hub/download/transfer.py" />
-   <source>{part} cannot be written: {reason}.</source>
-   <translation>无法写入 {part}：{reason}。</translation>
-  </message>
-  <message>
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>{part} of {whole}</source>
    <translation>{part} / {whole}</translation>
@@ -7073,11 +7058,6 @@
    <location filename="app/ui/models/models_page.py" />
    <source>{problem} The catalogue and your own models are still here.</source>
    <translation>{problem} 目录和已有的模型仍在。</translation>
-  </message>
-  <message>
-   <location filename="engine/hub/installed.py" />
-   <source>{reference} was imported from {location}, which is not there any more: plug its disk in, or import it again.</source>
-   <translation>{reference} 是从 {location} 导入的，而该位置已不存在：请接上其磁盘，或重新导入。</translation>
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
@@ -7150,6 +7130,11 @@
    <translation>还剩 {seconds} 秒</translation>
   </message>
   <message>
+   <location filename="engine/placement/columns.py" />
+   <source>{share} % of each layer's columns on the GPU, the others in memory</source>
+   <translation>每层 {share} % 的列在 GPU 上，其余在内存中</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>{share} read for each step</source>
    <translation>每步读取 {share}</translation>
@@ -7180,7 +7165,7 @@
    <translation>可用 {size}</translation>
   </message>
   <message>
-   <location filename="app/ui/models/giving_up_dialog.py" />
+   <location filename="app/ui/models/model_dialog.py" />
    <source>{size} of it are here and would be removed. Paused, it can go on later.</source>
    <translation>其中 {size} 已在本机，将被移除。暂停则可稍后继续。</translation>
   </message>
@@ -7374,7 +7359,7 @@
    <translation>{what} 草稿：{draft}</translation>
   </message>
   <message>
-   <location filename="engine/planning/plan_wording.py" />
+   <location filename="engine/planning/load_plan.py" />
    <source>{where}, 8-bit cache (lossy)</source>
    <translation>{where}，8 位缓存（有损）</translation>
   </message>
