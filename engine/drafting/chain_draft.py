@@ -51,9 +51,8 @@ class ChainDraft(Drafter):
         self._chances = chances
         self._guessed: list[Guesses] = []  # at each step of the head's last chain
         self._missed = 0  # tokens since it was asked
-        self.wants_hidden = (
-            False  # that it is asked is decided a round ahead, so that its rows stay where they are
-        )
+        # That the head is asked is decided a round ahead, so that rows for one that is not stay where they are.
+        self.wants_hidden = False
 
     def reset(self, prompt: Sequence[int]) -> int:
         """A new reply; the head's rows are those that are wanted."""
