@@ -6094,7 +6094,7 @@
   <message>
    <location filename="engine/modes/ghidorah.py" />
    <source>ghidorah</source>
-   <translation>ghidorah</translation>
+   <translation>Ghidorah</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />

@@ -109,7 +109,7 @@ CLOSED: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "16. whole chat file rewritten at each token": (
         (REPLIES, "test_a_partial_reply_is_on_the_disk_within_a_second"),
-        ("app/storage/test_database.py", "test_commits_reach_the_disk"),
+        ("app/storage/test_database.py", "test_a_commit_waits_for_no_disk_and_a_sync_has_it_there"),
     ),
     "17. no search or export": (
         ("app/storage/test_conversation_search.py", "test_all_words_must_be_there_and_a_beginning_is_enough"),
