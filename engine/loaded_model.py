@@ -170,7 +170,8 @@ class LoadedModel:
             parts = DraftLoad(draft_folder, plan.draft, decoder, checkpoint, plan.context, link, check)
             self.draft = draft.load(parts)
             self.notes += self.draft.notes
-        give_back_memory()  # the pieces that were read: what arranges them has its weights elsewhere
+        if plan.weights.packed:
+            give_back_memory()  # the pieces that were read: what they became lies in memory of its own
         self._idle: TokenSequence | None = self._new_sequence()
         streamed = self.placement.streamed_bytes > 0
         step = 0.0 if draft is None else draft.read_elements / placed.parameters
