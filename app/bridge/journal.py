@@ -33,7 +33,7 @@ class Journal(QObject):
     save; everything else in the order of the calls, behind all saves.
 
     Args:
-        store: Used by the writer's thread alone from here on.
+        store: Written by the writer's thread alone from here on; another one syncs it and brings its log in.
         library: Source of the content to write, as it is at the time of the call.
         writer: Runs the writes; closed together with this object.
     """

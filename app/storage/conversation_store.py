@@ -42,6 +42,7 @@ from engine.messages import Attachment
 # Ids are handed out by the process, before the disk has answered. Each start reserves this many, so that two
 # windows on one database never give the same one; 31 bits last for 200,000 starts.
 ID_BLOCK = 10_000
+
 _SAVE_CONVERSATION = upsert("conversations", CONVERSATION_COLUMNS, CONVERSATION_CHANGES)
 _SAVE_MESSAGE = upsert("messages", MESSAGE_COLUMNS, MESSAGE_CHANGES)
 _NO_INDEX = mark(

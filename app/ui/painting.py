@@ -1,4 +1,4 @@
-"""What painted widgets are made of, in the colours and the type of the theme: boxes, words, icons and dots."""
+"""Parts of painted widgets, in the colours and the type of the theme: boxes, words, icons and dots."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class HiddenRows:
         return self._count
 
     def address(self, rows: int) -> int:
-        """Where a chain's forward is to put its rows; the next one may overwrite those that are not kept."""
+        """The address for the rows of a chain's forward; the next one may overwrite those that are not kept."""
         if self._kept + rows > len(self._memory):
             self._cut()
             self._memory = torch.empty(max(_ROWS, rows), self._memory.shape[1])

@@ -137,7 +137,7 @@ class MedusaNetwork:
 
     @torch.inference_mode()
     def logits(self, hidden: Tensor, count: int) -> Tensor:
-        """What the first heads say of a hidden state behind the target's final norm.
+        """Logits of the first heads for a hidden state behind the target's final norm.
 
         Args:
             hidden: (n, h).

@@ -145,7 +145,7 @@ class Forecasts(QObject):
         self.changed.emit()
 
     def _options(self) -> LoadOptions:
-        """What holds for every model, whichever is chosen."""
+        """Facts that hold for every model, whichever is chosen."""
         own = load_options(self._settings)
         return LoadOptions(
             weights=own.weights,

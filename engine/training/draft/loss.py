@@ -141,7 +141,7 @@ class _Entropy(torch.autograd.Function):
 
 @dataclass(frozen=True)
 class Scores:
-    """What a draft is worth on texts that it has not learned.
+    """Worth of a draft on texts that it has not learned.
 
     Attributes:
         tau: Tokens for each forward of the target, with chains of as many likeliest tokens as it has guesses.
@@ -163,7 +163,7 @@ class Scores:
 
 @torch.no_grad()
 def score(network: TrainedDraft, ends: TargetEnds, batches: Sequence[FeatureBatch]) -> Scores:
-    """What the target's texts say of a draft's guesses."""
+    """Verdict of the target's texts on a draft's guesses."""
     steps = len(network.shares)
     tokens = forwards = 0
     right, seen = torch.zeros(steps, len(TOPS)), torch.zeros(steps, 1)

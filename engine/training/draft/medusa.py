@@ -80,7 +80,7 @@ class MedusaNetwork(TrainedDraft):
             raise InvalidOption(f"The draft has {heads} heads, but it must have between 1 and {MOST_HEADS}.")
 
     def guesses(self, embedding: Tensor, features: Tensor) -> list[Tensor]:
-        """What each head makes of the feature that it sees."""
+        """Output of each head for the feature that it sees."""
         found = []
         for number, head in enumerate(self._heads()):
             found.append(head[: self.blocks](features).roll(number, 1))
