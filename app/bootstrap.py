@@ -54,7 +54,7 @@ class Application:
     Args:
         qt: Qt's own application.
         instance: Tells of later starts.
-        record: How Tenon ended last time.
+        record: Tells how Tenon ended last time.
         paths: Files to open; absolute.
     """
 

@@ -30,7 +30,7 @@ def tr(text: str, n: int = -1, **figures: object) -> str:
     Args:
         text: A literal, in English; ``{name}`` stands for a figure, ``%n`` for the number.
         n: The number that decides on singular or plural; -1 for none.
-        figures: What replaces each ``{name}``.
+        figures: Replacement of each ``{name}``.
     """
     said = _translate(text, n)
     if n >= 0:

@@ -226,7 +226,7 @@ class Benchmark:
             return
         step = self._step
         if step.kind is None:
-            # What is predicted later knows what this mode has measured here.
+            # Later predictions know the measurements of this mode here.
             self._predicted = reply.plan.predicted_per_second
         else:
             self._replies.append((step.kind, reply))

@@ -291,7 +291,7 @@ class Engine:
         if isinstance(error, OutOfMemory):
             asked = None if isinstance(command, (ReportMachine, FindPairs)) else command.options.context
             context = asked or (0 if self._model is None else self._model.report.context)
-            # What other programs hold is of no account where the budget is too small.
+            # The memory of other programs is of no account where the budget is too small.
             memory = memory_shortage(error.short_bytes) if error.allowed is None else None
             report = replace(report, context=context, memory=memory)
         self._on_event(Failed(command.request_id, report))

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-# What is really written is a few levels deep; code that walks through values may call itself once for each.
+# Real files are a few levels deep; code that walks through values may call itself once for each.
 _MOST_LEVELS = 100
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 

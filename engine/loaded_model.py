@@ -297,7 +297,7 @@ def load_model(
     gc.collect()
     again = model_planner(options).load_plan(options)
     if again.on_device.total >= plan.on_device.total:
-        # What is said to be free is not: without the GPU then.
+        # The memory that is said to be free is not: without the GPU then.
         again = model_planner(replace(options, vram_budget_bytes=0)).load_plan(options)
     again = replace(again, notes=(say(_LESS_THAN_PLANNED, summary=again.summary), *again.notes))
     return LoadedModel(options, again, planner.draft, progress, check)

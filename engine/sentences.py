@@ -19,7 +19,7 @@ _WIDE_ENDS = ("。", "！", "？")
 # Control characters, and halves of characters, which no file and no pipe takes.
 _ILLEGIBLE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 _LONGEST_NAME = 500
-# How a language writes the point and the comma of an English number.
+# The point and the comma of an English number, by language.
 _MARKS = {"de": str.maketrans(".,", ",.")}
 
 

@@ -15,7 +15,7 @@ _END = ".part"
 def unfinished_file(path: Path) -> Path:
     """Name beside a file, of this process alone, under which it is written until it is whole.
 
-    What killed processes have left under such names is deleted.
+    Files that killed processes have left under such names are deleted.
     """
     with suppress(OSError):
         for left in path.parent.glob(f"{glob.escape(path.name)}.*{_END}*"):

@@ -23,8 +23,8 @@ _BUSY_PAUSE_S = 300.0
 class IdleMeasuring(IdleWatch):
     """Looks every few seconds whether the engine has been quiet for a while, until the machine's speeds are known.
 
-    What was measured while other programs kept the machine busy, the modes of a model too, is measured again, after a
-    pause that grows.
+    Measurements that were taken while other programs kept the machine busy, those of a model's modes too, are repeated
+    after a pause that grows.
 
     The first question stops what the welcome page measures, and so it does here; it is taken up again later. What
     the person stopped, and what failed, is not begun again in this session.

@@ -253,7 +253,7 @@ class Machine(QObject):
         if not self._client.running:
             return  # it starts again with the next message, and not to fail in the same way at once
         self._model.load_in_background()
-        # What was measured has refined what is predicted.
+        # The measurements have refined the predictions.
         if options is not None:
             self.plans.ask(options)
         self.plans.ask_for_chosen()

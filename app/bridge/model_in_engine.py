@@ -144,7 +144,7 @@ class ModelInEngine(QObject):
     def ask(self, request: Generate) -> Question:
         """Ask for a reply, which loads its model where that is not in memory.
 
-        Where another model was chosen since, that is loaded afterwards.
+        A model that was chosen since is loaded afterwards.
         """
         if request.options.model != self._settings.model:
             self._load_wanted = True

@@ -14,8 +14,8 @@ _PROXY = ("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy")
 class Network:
     """Puts both into the environment, where the hub's client and its libraries look for them.
 
-    What the environment had at the start is back in its place once a setting is empty. What is connected already
-    keeps to what it found, until it connects anew.
+    The environment's values of the start come back once a setting is empty. Connections that are open keep to what
+    they found, until they are made anew.
     """
 
     def __init__(self, settings: Settings) -> None:

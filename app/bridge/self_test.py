@@ -25,11 +25,11 @@ class SelfTestReport:
     Attributes:
         version: Tenon's.
         question: The question.
-        window_s: When the window had been painted; None before. The same for the others.
-        engine_s: When the engine had its libraries.
-        model_s: When the model was in memory.
-        first_token_s: When the first text of the answer was in the window's hands.
-        answer_s: When the answer was complete.
+        window_s: Seconds until the window had been painted; None before. The same for the others.
+        engine_s: Seconds until the engine had its libraries.
+        model_s: Seconds until the model was in memory.
+        first_token_s: Seconds until the window had the first text of the answer.
+        answer_s: Seconds until the answer was complete.
         model: The model's name and weight format.
         answer: Its text.
         tokens_per_second: As the engine measured it.

@@ -68,7 +68,7 @@ class SingleInstance(QObject):
             paths: Files that this start was asked to open; absolute.
 
         Returns:
-            Whether to open a window: there is no other, or it does not answer.
+            True if a window is to be opened: there is no other, or it does not answer.
         """
         # Two that start at the same moment must not both take away the other's socket.
         lock = QLockFile(QDir.temp().filePath(f"{self._name}.lock"))

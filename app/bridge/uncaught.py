@@ -31,7 +31,7 @@ _LEVELS = {
     QtMsgType.QtCriticalMsg: logging.ERROR,
     QtMsgType.QtFatalMsg: logging.CRITICAL,
 }
-# Where Qt quotes a text or an address, it may be one of a reply.
+# A text or an address that Qt quotes may be one of a reply.
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|\w+:\S+|/\S*")
 
 ExceptHook = Callable[[type[BaseException], BaseException, TracebackType | None], Any]

@@ -43,7 +43,7 @@ class EngineState:
         draft_name: The draft that was chosen for the model, empty for none.
         measuring: True if it is kept free of replies, because this machine is measured.
         gpu: The GPU that the engine can use, by torch's name; empty where there is none, None while not known.
-        trouble: Why it stopped, or why the model could not be loaded, with details.
+        trouble: The reason why it stopped, or why the model could not be loaded, with details.
         resting: True if the model was taken out of memory because nothing was asked of it.
     """
 

@@ -10,7 +10,7 @@ from app.chat.gauges import Sample
 from app.chat.reply_trace import ReplyTrace
 from engine.messages import RoundRecord, RoundTexts
 
-# What is read is a reply of a few thousand tokens at most.
+# A trace that is read is of a reply of a few thousand tokens at most.
 _MOST_BYTES = 16 << 20
 
 

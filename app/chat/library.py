@@ -176,7 +176,7 @@ class Library:
         """Hide a message until undo. One that has alternatives goes with all that follows it, and the next shows.
 
         Returns:
-            What was hidden; nothing when there is no such message.
+            Ids of the messages that were hidden; none when there is no such message.
         """
         tree = self._tree(conversation_id)
         alternatives = tree.alternatives(message_id)

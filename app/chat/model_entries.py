@@ -59,7 +59,7 @@ class ListedModel:
         heads: Repositories of draft heads that were made for it.
         about: One sentence; empty where there is none.
         catalogued: True if it is one of the catalogue's.
-        problem: Why Tenon does not run it; empty where nothing speaks against it.
+        problem: The reason why Tenon does not run it; empty where nothing speaks against it.
         repos: Repositories of its weights.
     """
 
@@ -102,7 +102,7 @@ class InstalledEntry:
         source: Whose folder it lies in, where Tenon reads and never writes; empty for Tenon's own.
         place: Its folder or file; empty where the reference says it.
         recorded: True if its files can be checked against what they were.
-        problem: Why it cannot be used; empty where nothing is known to be wrong.
+        problem: The reason why it cannot be used; empty where nothing is known to be wrong.
     """
 
     name: str
@@ -155,7 +155,7 @@ class Missed:
         model: The model that was wanted.
         with_draft: True if its first draft was to come along.
         draft_for: Name of an installed model that it was to guess for; empty for none.
-        message: Why it did not begin.
+        message: The reason why it did not begin.
     """
 
     model: ListedModel

@@ -18,7 +18,7 @@ class PlanRow:
         title: Name in the window.
         predicted: Tokens per second that were predicted, None where nothing was.
         measured: Tokens per second that its last reply had, None before there is one.
-        reason: Why it cannot run, empty where it can.
+        reason: The reason why it cannot run; empty where it can.
     """
 
     name: str

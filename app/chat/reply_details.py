@@ -13,7 +13,7 @@ class ReplyDetails:
 
     Attributes:
         mode: The mode that ran, by its ``--mode`` name.
-        mode_reason: Why the planner took it.
+        mode_reason: The planner's reason for it.
         model: The model that ran: a name, a folder or a file.
         draft: The draft model, None where none was used.
         weights: Number format of the weights in memory.

@@ -7,7 +7,7 @@ from typing import Any
 from app.chat.sampling_in_force import ADVISED
 from engine.messages import LoadOptions, ModelReport
 
-# What only the engine can tell; of every other setting what was applied is in use.
+# Settings whose values only the engine can tell; of all others the applied value is in use.
 TOLD_BY_ENGINE = frozenset(
     {"context", "weights", "threads", "ram_budget_bytes", "vram_budget_bytes", "drafts", "mode", "gpu_layers"}
 ) | frozenset(ADVISED)

@@ -10,7 +10,7 @@ TITLE_CHARACTERS = 60
 UNTITLED = mark("New chat")
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 _LABEL = re.compile(r"(?i)^(chat )?(title|titel|标题)\W*[:：]")
-# What a model says when it talks instead of giving a title.
+# Words of a model that talks instead of giving a title.
 _TALK = re.compile(
     r"(?i)^(sure|certainly|of course|hello|hi|hey|thanks?|thank you|sorry|yes|no|okay|ok|i|i['’](m|ll|ve|d)|as an?"
     r"|here(['’]s)?|let['’]?s|you|your|we|please|it['’]?s|this is|that is|my)\b(?!-)"

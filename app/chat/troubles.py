@@ -110,7 +110,7 @@ def remedy_of(report: ErrorReport) -> Remedy:
     correction = None if report.allowed is None else _CORRECTIONS.get(report.allowed.option)
     if correction is not None:
         return correction
-    # Where memory was short, also for an engine that the system ended.
+    # Memory was short, also for an engine that the system ended.
     if smaller_context(report.context) > 0:
         return Remedy.SMALLER_CONTEXT
     remedy = TROUBLES.get(report.kind, TROUBLES["TenonError"]).remedy

@@ -8,7 +8,7 @@ import psutil
 
 from app.version import version_of
 
-# What replies and the window are made with, in the order of a report.
+# Packages that replies and the window are made with, in the order of a report.
 _PACKAGES = ("torch", "transformers", "tokenizers", "PySide6-Essentials", "numpy")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import metadata
 
-# What pyproject.toml asks for, by the names of the packages, and what the last of it brings along.
+# Packages that pyproject.toml asks for, and those that the last of them brings along.
 _PACKAGES = (
     "torch", "transformers", "huggingface-hub", "httpx2", "filelock", "keyring", "tokenizers", "safetensors", "gguf",
     "numpy", "Jinja2", "psutil", "platformdirs", "Pygments", "PySide6-Essentials", "pyqtgraph",
@@ -20,7 +20,7 @@ class Component:
 
     Attributes:
         name: Its name.
-        version: Which one is installed; empty where it has none.
+        version: Installed version; empty where it has none.
         licence: By its usual name; empty where the package does not say.
     """
 

@@ -71,7 +71,7 @@ def start_log(folder: Path, name: str) -> logging.Handler | None:
         name: `WINDOW` or `ENGINE`.
 
     Returns:
-        What `stop_log` takes; None where nothing can be written there.
+        Handler for `stop_log`; None where nothing can be written there.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

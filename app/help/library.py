@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from app.help.article import Article, read_articles
 from app.help.words import corrected, telling_words, words_of
 
-# What a word in the title, in the keywords and in the text weighs.
+# Weights of a word in the title, in the keywords and in the text.
 _WEIGHTS = (8.0, 4.0, 1.0)
 
 

@@ -47,14 +47,14 @@ _ABOUT_TENON = tuple(
         r"^(?:which|what) model (?:are you|is this|am i (?:using|talking to)|is (?:running|loaded|in use))",
         rf"^{_HOW} use {_DEVICE}(?: here| for this)$|^(?:do you|does it|does this) use {_DEVICE}",
         r"^(?:which|what) modes? (?:should i use|is (?:best|fastest|running)|are there|do you have)$",
-        # What the window has.
+        # Parts of the window.
         rf"\b(?:in|of|does|is|uninstall|update|close|quit|install|change) {_HERE}\b",
         rf"^{_HOW} (?:attach|upload|drop|send you|give you) (?:an?|the|my) (?:text |pdf )?(?:file|document|pdf)",
         rf"^{_HOW} (?:change|set|see|edit|find|open) (?:the |your |my )?(?:system prompt|context length|data folder|"
         r"settings|temperature setting|top[- ][pk]|theme|dark mode|font size|sampling)\b",
         r"^(?:what|which|are there|show me the|list the) (?:are )?(?:the )?(?:keyboard )?shortcuts(?: are there)?$",
         r"^where (?:is|are) (?:the|your|my) (?:data folder|models? folder|settings|logs?|backups?|models)$",
-        # What it can do.
+        # Abilities.
         r"^(?:can|could|do|are|will) you (?:able to )?(?:read|open|see|view|browse|access|look at|search|generate|draw|"
         r"make|hear|work|run|use|remember) (?:an? |the |my |any |on )?(?:\w+ )?"
         r"(?:pdfs?|word files?|docx|files?|documents?|images?|"

@@ -12,7 +12,7 @@ from engine.messages import DEFAULT_MODEL
 RECENT_MODELS = 8
 
 
-# What the bundled model of earlier versions was called.
+# Name of the bundled model of earlier versions.
 _FORMER_MODEL = "guide"
 
 

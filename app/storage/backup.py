@@ -26,7 +26,7 @@ from engine.unfinished_file import unfinished_file
 FOLDER = "backups"
 HEADER = b"SQLite format 3\0"  # https://www.sqlite.org/fileformat2.html#database_header
 KEPT = 7
-# What a backup leaves free on the disk, beside its own size.
+# Room that a backup leaves free on the disk, beside its own size.
 _RESERVE_BYTES = 64 << 20
 # Those that older versions made have no number.
 _NAME = re.compile(r"tenon-(?:(\d{6,})-)?(\d{4}-\d\d-\d\d)\.sqlite3")
@@ -102,7 +102,7 @@ def replace_damaged(folder: Path, database: Path) -> tuple[Path, Backup | None]:
     """Keep the database aside, and put a copy of the newest sound backup in its place.
 
     Returns:
-        Where the database is kept, and the backup; None when no backup is sound.
+        New path of the damaged database, and the backup; None when no backup is sound.
 
     Raises:
         OSError: There is no room for it, or the disk fails; the database is where it was.

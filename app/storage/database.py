@@ -103,7 +103,7 @@ def _enter(folder: Path, presence: Presence) -> Database:
                 cause = error.__cause__ if isinstance(error, StorageError) else error
                 if not isinstance(cause, sqlite3.Error) or not is_corruption(cause):
                     raise
-            # What the disk does not give, SQLite may take for damage: nothing is given up unless it can be read.
+            # SQLite may take a failing disk for damage: nothing is given up unless it can be read.
             for part in (path, Path(f"{path}-wal")):
                 _read_through(part)
         notice = _replace_damaged(folder, path)

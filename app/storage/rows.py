@@ -18,7 +18,7 @@ from engine.messages import ErrorReport
 CONVERSATION_COLUMNS = (
     "id", "title", "created_at", "updated_at", "leaf_id", "pinned", "archived", "folder", "model", "options",
 )  # fmt: skip
-# What a later save may change.
+# Columns that a later save may change.
 CONVERSATION_CHANGES = CONVERSATION_COLUMNS[1:]
 
 MESSAGE_COLUMNS = (

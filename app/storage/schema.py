@@ -95,7 +95,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE messages ADD COLUMN checksum INTEGER",
         "ALTER TABLE presets ADD COLUMN checksum INTEGER",
         "ALTER TABLE unsent ADD COLUMN checksum INTEGER",
-        # What was added to a message's content since it was saved as a whole, in the order of the ids.
+        # Text that was added to a message's content since it was saved as a whole, in the order of the ids.
         """
         CREATE TABLE reply_parts (
             id INTEGER PRIMARY KEY,
@@ -109,7 +109,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "INSERT INTO ledger VALUES (0)",
     ),
     (
-        # How a reply was made (kept_trace); a table of its own, because a chat is read without it.
+        # Traces of replies (kept_trace); a table of its own, because a chat is read without it.
         """
         CREATE TABLE traces (
             message_id INTEGER PRIMARY KEY REFERENCES messages(id) ON DELETE CASCADE,

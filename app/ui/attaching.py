@@ -37,7 +37,7 @@ class _Reading:
 
     Attributes:
         conversation_id: The chat that it goes to, whichever is shown when it is there; None for the blank one.
-        offer: What came with it.
+        offer: The files that came with it.
         give_up: Ends it.
     """
 

@@ -63,9 +63,9 @@ class Commands(QObject):
 
         Args:
             name: A name of its own.
-            title: What menus and the palette call it, translated.
+            title: Its name in menus and in the palette, translated.
             slot: Called when it is triggered; when it is switched, with the new state, where it is checkable.
-            group: Where it belongs.
+            group: The group that it belongs to.
             keys: Shortcuts, the one to show first.
             icon: A file of assets/icons without its ending.
             tip: One sentence more.

@@ -28,7 +28,7 @@ class FileDrops(QWidget):
 
     Args:
         window: Takes the drops, wherever no part of it takes them first.
-        composer: Where attached files go.
+        composer: Takes attached files.
     """
 
     attached = Signal(object)  # list of Path

@@ -11,7 +11,7 @@ from app import words
 from engine import sentences
 
 TRANSLATIONS = Path(__file__).resolve().parents[2] / "assets" / "translations"
-# What the texts are filed under in the compiled files; there is only one such name.
+# The texts' context in the compiled files; there is only one.
 CONTEXT = "Tenon"
 LANGUAGES = ("en", "de", "zh")
 SYSTEM = "system"

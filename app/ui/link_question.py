@@ -16,7 +16,7 @@ def open_link(url: QUrl, parent: QWidget) -> str:
     """Show the whole address, and open it in the browser if the person says so.
 
     Returns:
-        Why it is not to be opened at all; empty for one that may be.
+        The reason why it is not to be opened at all; empty for one that may be.
     """
     if url.scheme() not in _OPENABLE:
         return tr(

@@ -18,7 +18,7 @@ class ModelMenus(QObject):
         workspace: Knows what there is to choose from.
         model: The button with the models and their drafts.
         mode: The button with the modes.
-        page: What the dialogs stand above.
+        page: The widget that dialogs stand above.
     """
 
     def __init__(self, workspace: Workspace, model: ModelButton, mode: ModeButton, page: QWidget) -> None:

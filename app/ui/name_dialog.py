@@ -23,8 +23,8 @@ class NameDialog(RingedDialog):
 
     Args:
         title: The dialog's title, and the field's label.
-        button: What accepting is called.
-        name: What stands in the field at first.
+        button: Text of the button that accepts.
+        name: Text in the field at first.
         then: Called with the name.
     """
 

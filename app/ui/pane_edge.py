@@ -18,7 +18,7 @@ class PaneEdge(QWidget):
 
     Args:
         panel: The panel; the edge stands at its left or at its right.
-        name: What a screen reader says.
+        name: Name for screen readers.
         at_left: True if the panel has it at its left, which is so for one at the window's right.
     """
 

@@ -13,7 +13,7 @@ def place(widget: QWidget, left: int, top: int, width: int, height: int, room: i
     """Put a widget into its parent, ``left`` px from the side where lines begin.
 
     Args:
-        widget: What to put there.
+        widget: The widget to put there.
         left: From the left, or from the right, in px.
         top: From above.
         width: Its width, in px.

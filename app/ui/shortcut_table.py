@@ -33,7 +33,7 @@ _SECTION_GAP_PX = 18
 KeyRow = tuple[str, tuple[str, ...]]
 
 
-# Where keys work that fields and lists handle themselves; what each does there, and the keys for it.
+# Places whose keys fields and lists handle themselves: the effect of each key there, and the keys.
 FIELD_KEYS: tuple[tuple[str, tuple[KeyRow, ...]], ...] = (
     (
         mark("Where you type a message"),

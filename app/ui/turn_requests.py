@@ -42,7 +42,7 @@ class TurnRequests(QObject):
             elif action is Action.DELETE:
                 self._delete(current, message_id)
             elif action is Action.REGENERATE or self._has_text(current, message_id):
-                # What was written stays as a version of its own.
+                # The written text stays as a version of its own.
                 workspace.turns.regenerate(current, message_id)
             else:
                 workspace.turns.retry(current)

@@ -50,7 +50,7 @@ def add_to(commands: Any) -> None:
     remove.set_defaults(run=_remove)
     remove.add_argument("--dry-run", action="store_true", help="only say what would be freed")
     add_json(remove)
-    # What an installed app starts to check an add-on; without help it is not listed.
+    # An installed app starts it to check an add-on; without help it is not listed.
     check = actions.add_parser("check")
     check.set_defaults(run=_check)
     check.add_argument("folder", type=Path)

@@ -23,7 +23,7 @@ _ESTABLISHED = 8
 _ALLOWANCE = 0.05
 # Rounds without a draft after which the drafter is taken to have tokens to catch up with.
 _LAGS_AFTER = 4
-# What is known when drafting is tried again counts like this many rounds at most, so that one round can overturn it.
+# Rounds that all earlier knowledge counts for at most when drafting is tried again, so that one can overturn it.
 _KNOWN_AT_PROBE = 1.0
 
 
@@ -39,7 +39,7 @@ class AdaptiveBudget(Schedule):
 
     Args:
         largest: Most rows of a draft; its halves are the other sizes that are considered.
-        cost: What earlier replies of the same mode and model measured, and where this one adds; None for nothing.
+        cost: Measurements of earlier replies of the same mode and model, to which this one adds; None for none.
     """
 
     def __init__(self, largest: int = 15, cost: RoundCost | None = None) -> None:

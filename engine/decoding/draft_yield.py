@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from engine.messages import RoundRecord
 
-# What a round says counts for this much less with each round after it, so that the estimate follows a text that
-# changes: a half-life of ten rounds.
+# Share of a round's weight that is left after each further round, so that the estimate follows a text that changes:
+# a half-life of ten rounds.
 _MEMORY = 0.93
 # The acceptance of a drafted position that is assumed at the start.
 _PRIOR_ACCEPTANCE = 0.6
-# What an extrapolation is worth beside measured rounds.
+# Measured rounds that an extrapolation counts for.
 _EXTRAPOLATION_WEIGHT = 1.0
 
 

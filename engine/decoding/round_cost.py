@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 # A forward that waits for weights for this share of its time takes as long as the disk does, whatever its width.
 _WAITS = 0.1
-# What each further row of a forward is taken to add before it was measured, as a share of a plain round's time.
+# Time that each further row of a forward is assumed to add before it was measured, as a share of a plain round's.
 _ASSUMED_ROW = 0.1
 # Measurements of a width that see through one hiccup.
 _ENOUGH = 3
@@ -21,10 +21,10 @@ _KEPT = 7
 class RoundCost:
     """Seconds of the two halves of a round.
 
-    What a forward costs by rows differs by a factor of five between processors with matrix units and without, and a
-    drafter may take as long for a small draft as for a large one or not; so both are measured while the reply runs.
-    Sizes are told apart by powers of two of their rows, the root's included. A forward that waits for its weights
-    takes the disk's time at all of them, so what one of them tells of the disk holds for the others.
+    The cost of a forward by its rows differs by a factor of five between processors with matrix units and without, and
+    a drafter may take as long for a small draft as for a large one or not; so both are measured while the reply runs.
+    Sizes are told apart by powers of two of their rows, the root's included. A forward that waits for its weights takes
+    the disk's time at all of them, so what one of them tells of the disk holds for the others.
 
     Args:
         flat: True if forwards are expected to wait for weights.
@@ -32,16 +32,16 @@ class RoundCost:
 
     Attributes:
         flat: The same.
-        doubts: How often costs were forgotten.
+        doubts: Number of times that costs were forgotten.
     """
 
     def __init__(self, flat: bool = False, step: float = 0.2) -> None:
         self.flat = flat
         self.doubts = 0
-        # What forwards compute, and what those took that waited.
+        # Seconds that forwards compute, and seconds of those that waited.
         self._verify = _Curve()
         self._disk_s: deque[float] = deque(maxlen=_KEPT)
-        # What each row beyond the first adds, by the power of two that the rows come to, and what was expected of it.
+        # Seconds that each row beyond the first adds, by the power of two that the rows come to: measured, expected.
         self._row_s: dict[int, deque[float]] = {}
         self._expected: dict[int, float] = {}
         self._draft = _Curve()

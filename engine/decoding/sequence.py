@@ -79,7 +79,7 @@ class TokenSequence:
         self._last_hidden, self._in_place = None, False
         self._hidden.take()
         shared = shared_tokens(self.token_ids, prompt[:-1])
-        # Where the rows that are left begin; they go on to the last token.
+        # First of the rows that are left; they go on to the last token.
         first = len(self.token_ids) - (0 if left is None else len(left))
         if hidden_layers and hidden_from < first:
             shared = min(shared, hidden_from)
@@ -300,7 +300,7 @@ class TokenSequence:
         try:
             output = run()
         except RuntimeError as error:
-            # What torch raises when a device is lost, when it is full, or when a kernel fails there.
+            # Torch raises it when a device is lost, when it is full, or when a kernel fails there.
             self._target.fail(error)
         if output is None:
             self._follow_target(check)

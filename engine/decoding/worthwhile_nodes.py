@@ -16,14 +16,14 @@ _FIRST_PLAIN = 2
 _REFRESH_AFTER = 64
 # Tokens that a draft must be expected to gain beyond its cost: rounds with one have small costs that no clock sees.
 _LEAST_GAIN = 0.03
-# What drafts may have lost: plain rounds at once, and a share of those that the reply's tokens would have taken.
+# Most that drafts may have lost: plain rounds at once, and a share of those that the reply's tokens would have taken.
 _ALLOWED_AT_ONCE, _ALLOWED_SHARE = 0.7, 0.01
 # Drafts refused in a row after which the oldest measured costs are forgotten, as they may have been another program's;
 # each time doubles them.
 _DOUBT_AFTER = 64
 # Of the time and the tokens that tell how fast the reply is, after each round.
 _MEMORY = 0.9
-# What a forward may take longer behind a network that drafted.
+# Times as long as usual that a forward may take behind a network that drafted.
 _PUSHED_OUT = 1.5
 # Rounds after which a network has so many tokens to catch up with that its time is not a step's.
 _LAGS_AFTER = 2
@@ -40,7 +40,7 @@ class WorthwhileNodes(Schedule):
 
     Args:
         largest: Most nodes of a draft.
-        cost: What earlier replies of the same mode and model measured, and where this one adds; None for nothing.
+        cost: Measurements of earlier replies of the same mode and model, to which this one adds; None for none.
     """
 
     #: Most nodes of a draft where nobody says.
@@ -104,8 +104,8 @@ class WorthwhileNodes(Schedule):
         plain_s = seconds = self._cost.forward_s(0)
         draft_s = self._drafted_s(record.draft_ms / 1e3)
         if size or draft_s:
-            # Where the width is known, whatever came in between is not the draft's fault; but for what a network that
-            # drafted has pushed out of the caches.
+            # At a width that is known, more time is not the draft's fault, unless a network has drafted and pushed
+            # weights out of the caches.
             known_s = self._cost.forward_s(size) if not size or self._cost.knows(size) else inf
             seconds = min(record.verify_ms / 1e3, known_s * (_PUSHED_OUT if draft_s else 1.0))
         seconds += draft_s

@@ -13,7 +13,7 @@ from engine.messages import Section, Unit
 MAX_CHARACTERS = 4 << 20
 
 _SPACES = re.compile(r"[^\S\n]+")
-# What is neither text nor the end of a line; PDFs bring them where a font has no name for a glyph.
+# Characters that are neither text nor the end of a line; PDFs bring them where a font has no name for a glyph.
 _NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 

@@ -16,7 +16,7 @@ from engine.sentences import figure, say
 MAX_DOCUMENT_BYTES = 256 << 20  # most of a large one is pictures
 MAX_TEXT_BYTES = 4 << 20
 
-# What text has besides printable characters: tab, line feed, form feed, carriage return, escape (terminal logs).
+# Characters of text besides printable ones: tab, line feed, form feed, carriage return, escape (terminal logs).
 _TEXT_CONTROLS = frozenset("\t\n\f\r\x1b")
 _HTML_SUFFIXES = (".html", ".htm", ".xhtml")
 _TITLES = {"pdf": "PDF", "docx": "DOCX", "html": "HTML", "epub": "EPUB"}

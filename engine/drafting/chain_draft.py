@@ -39,7 +39,7 @@ class ChainDraft(Drafter):
     Args:
         head: Its own trees are not used.
         lookup: Learns from this reply.
-        chances: What the head's guesses are worth; learns from this reply.
+        chances: Worth of the head's guesses; learns from this reply.
     """
 
     gives_chances = True

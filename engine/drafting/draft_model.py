@@ -45,7 +45,7 @@ class DraftModel:
         self._vocabulary_size = vocabulary_size
         self._link = link
         self._check = check
-        # What the draft was made for; beyond it the target goes on alone.
+        # Context that the draft was made for; beyond it the target goes on alone.
         self._context = min(context, decoder.config.context_length)
         self._cache = decoder.new_cache(self._context + LARGEST_TREE, to_device=link.to_device)
         self.text: list[int] = []
@@ -84,7 +84,7 @@ class DraftModel:
             keep: Further ones that stay uncommitted behind them; only where every token has its row.
 
         Returns:
-            Whether those are still there: LongRoPE turns all keys otherwise once a text is long.
+            True if those are still there: LongRoPE turns all keys otherwise once a text is long.
         """
         self.text += tokens
         self._commit(rows, tokens[: len(rows)], keep)

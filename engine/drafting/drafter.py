@@ -17,7 +17,7 @@ class Drafter(Protocol):
     emitted last: the target has not read it yet, so its hidden row comes one call of `observe` later than it does.
 
     Attributes:
-        hidden_layers: Which of the target's hidden rows `observe` wants, by layer: index i is the input of layer i,
+        hidden_layers: Hidden rows of the target that `observe` wants, by layer: index i is the input of layer i,
             and the number of layers names the head's input, behind the final norm. Empty for none.
         wants_hidden: The next call of `observe` is to bring rows; those that are not wanted come with a later one.
         gives_chances: The scores of its drafts are chances as they were observed, which a schedule may weigh.
@@ -31,7 +31,7 @@ class Drafter(Protocol):
         """A new reply begins after these token ids.
 
         Returns:
-            How many of the prompt's first tokens the drafter needs no hidden rows of; all of them where it
+            Number of the prompt's first tokens of which the drafter needs no hidden rows; all of them where it
             needs none at all. The target reads the rest again even where its own cache holds it.
         """
 

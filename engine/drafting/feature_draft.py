@@ -32,15 +32,15 @@ class FeatureDraft(Drafter):
 
     Args:
         network: The draft.
-        limits: How large its trees may get; width 1 drafts chains.
+        limits: Limits of its trees; width 1 drafts chains.
         context: Tokens of context of the target.
         link: The way to the draft's device.
         check: Called between the draft's blocks; raises to cancel.
 
     Attributes:
-        hidden_layers: Which of the target's hidden rows `observe` takes.
+        hidden_layers: Layers of the target whose hidden rows `observe` takes.
         limits: May be changed between replies.
-        sampling: How drafts are drawn; None: they hold the likeliest tokens. May be changed between replies.
+        sampling: The way of drawing drafts; None for the likeliest tokens. May be changed between replies.
     """
 
     def __init__(

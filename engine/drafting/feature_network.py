@@ -37,7 +37,7 @@ class FeatureWeights:
         layers: Its M blocks; the first has no norm before attention.
         final_norm: Between the last block and the head, or None. It is no part of the feature.
         head: h -> Vd, its own or the target's.
-        head_dtype: What the head maps; the blocks' own type where they share one.
+        head_dtype: Type of the rows that the head maps; the blocks' own type where they share one.
         target_ids: (Vd,) the target's id of each of the draft's tokens, None where they are the same.
         logit_soft_cap: c in c * tanh(logit / c) where the head is that of a target that has one, or None.
         shared_bytes: Bytes of embedding and head that belong to the target.

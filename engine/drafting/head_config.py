@@ -43,7 +43,7 @@ def block_config(raw: dict[str, Any], eagle3: bool, prefix: str) -> tuple[ModelC
     Args:
         raw: config.json as it is.
         eagle3: The layout is EAGLE-3's.
-        prefix: What the names of its tensors begin with.
+        prefix: Beginning of its tensors' names.
 
     Returns:
         The config, and the part of config.json that it was read from.

@@ -39,7 +39,7 @@ class HeadDraft(DraftKind):
     """A head, which brings no tokenizer and shares embedding and head with the target.
 
     Attributes:
-        layout: What its checkpoint holds.
+        layout: Content of its checkpoint.
         target: The target's config.
     """
 

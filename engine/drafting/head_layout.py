@@ -7,7 +7,7 @@
 | EAGLE-3 | ``fc`` over three layers' hidden states | ``midlayer``: attention over [embedding; feature] | its own |
 | speculators | as EAGLE-3, or as EAGLE-1 under other names | ``layers.0`` | as there |
 
-Where ``draft_vocab_size`` is smaller than the vocabulary, ``d2t`` and ``t2d`` name the tokens that are drafted: in
+If ``draft_vocab_size`` is smaller than the vocabulary, ``d2t`` and ``t2d`` name the tokens that are drafted: in
 EAGLE-3, and in what `engine.training.draft` makes, whose head is the target's rows of these tokens.
 
 Sources: the papers' own code (cnets.py, cnets1.py), and vllm-project/speculators for its format.
@@ -190,7 +190,7 @@ def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind)
 
 
 def _hidden_layers(raw: Mapping[str, Any]) -> tuple[int, ...] | None:
-    """Which layers' inputs config.json names. SpecForge writes outputs, which are the next layers' inputs."""
+    """Layers whose inputs config.json names. SpecForge writes outputs, which are the next layers' inputs."""
     named = raw.get("eagle_aux_hidden_state_layer_ids")
     if named:
         return tuple(int(layer) for layer in named)

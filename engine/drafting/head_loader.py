@@ -131,7 +131,7 @@ def load_feature_network(
         checkpoint: The draft's.
         target: Config of the model that it drafts for.
         shared: The target's embedding and head.
-        weight_format: How its matrices are stored. Packed formats need the CPU.
+        weight_format: Format of its matrices. Packed formats need the CPU.
         check: Called before each tensor; raises to cancel.
 
     Raises:

@@ -78,8 +78,8 @@ class Drafting:
     """Drafts of one reply.
 
     Attributes:
-        growth: How large trees may get level by level; or how branches are paced, and grow ahead while the target waits
-            for its weights.
+        growth: Limits of trees that grow level by level; or the pace of branches, which grow ahead while the target
+            waits for its weights.
         sampling: The way of drawing drafts, where they can be drawn; None for the likeliest tokens.
         matches: Worth of matches in the model's texts, where tokens are looked up too; learns from the reply.
         drafted: Called with the tokens of the best guess as it grows, where drafting takes long.

@@ -13,10 +13,10 @@ CLASSES = (2, 3, 4, 5, 7, 10, 16, 32)
 # (tests/benchmarks/lookup.py), and how many observations they count for.
 _BUILT_IN = (0.4, 0.5, 0.65, 0.75, 0.82, 0.88, 0.93, 0.98)
 _BUILT_IN_WEIGHT = 20.0
-# How many all earlier replies together count for in a reply, and how soon it forgets its own.
+# Matches that all earlier replies together count for in a reply, and the rate at which it forgets its own.
 _EARLIER = 6.0
 _MEMORY = 0.97
-# What earlier replies keep of theirs after each one.
+# Share of theirs that earlier replies keep after each one.
 _KEPT = 0.9
 # Standard errors below the mean: what pays only if the estimate is lucky is not drafted.
 _CAREFUL = 0.5

@@ -92,12 +92,12 @@ class Pacing:
 
 
 class PacedTree(Drafter):
-    """Drafts the branches of what a small model would say.
+    """Drafts branches of a small model's continuations.
 
-    What is drafted ahead grows the same tree beyond what is being verified, the likeliest node first. Of it the part
-    below the tokens that the target emits is the beginning of the next draft, and the rest is dropped. The paper
-    keeps drafts made ahead when nothing was wrong; this keeps them wherever the draft has foreseen the token
-    that the target put in place of a wrong one, too.
+    A draft made ahead grows the same tree beyond the part that is being verified, the likeliest node first. Of it the
+    part below the tokens that the target emits is the beginning of the next draft, and the rest is dropped. The paper
+    keeps drafts made ahead when nothing was wrong; this keeps them wherever the draft has foreseen the token that the
+    target put in place of a wrong one, too.
 
     Args:
         model: The draft.

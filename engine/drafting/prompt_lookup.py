@@ -45,7 +45,7 @@ class PromptLookup(Drafter):
         self._chances = MatchChances() if chances is None else chances
         self._tokens: list[int] = []
         self._places: dict[tuple[int, ...], list[int]] = {}
-        # How long the match is, and the place behind it; None where there is none.
+        # Length of the match, and the place behind it; None where there is none.
         self._match: tuple[int, int] | None = None
 
     def reset(self, prompt: Sequence[int]) -> int:

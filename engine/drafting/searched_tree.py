@@ -30,7 +30,7 @@ def greedy_tree(accuracies: NDArray[numpy.float64], nodes: int) -> tuple[Path, .
 
     Args:
         accuracies: (K, ranks), of each head by rank, none larger than the one before it.
-        nodes: How many; fewer where no other would ever hold.
+        nodes: Number of nodes; the tree has fewer where no other would ever hold.
     """
 
     def product(path: Path) -> float:
@@ -45,7 +45,7 @@ def search_tree(log: RankLog, tree: Sequence[Path]) -> tuple[Path, ...]:
 
     Args:
         log: Of the heads.
-        tree: Where to begin.
+        tree: The tree to begin with.
 
     Returns:
         As many nodes, the most frequent first, with which `RankLog.tau` is as large at least.

@@ -6,9 +6,9 @@ import math
 import time
 from collections.abc import Callable, Sequence
 
-# What a round says counts for this much less with each round after it.
+# Share of a round's weight that is left after each further round.
 _MEMORY = 0.9
-# What is assumed at the start: that confidences mean what they say, as if it had been seen for so many tokens.
+# Tokens that the first assumption counts for: that confidences mean what they say.
 _PRIOR_TOKENS = 1.0
 
 

@@ -71,7 +71,7 @@ class Addon:
 
 @dataclass(frozen=True)
 class AddonChoice:
-    """Which add-ons are for a machine.
+    """Choose the add-ons that are for a machine.
 
     Attributes:
         addons: In the order in which they are preferred; none where there is nothing to fetch.

@@ -46,7 +46,7 @@ def bundled_torch(addons: Path) -> BundledTorch:
             )
         )
     needs = (Requirement(line) for line in found.requires or ())
-    # What an extra of it asks for need not be there.
+    # Packages of its extras need not be there.
     names = frozenset(
         canonicalize_name(need.name)
         for need in needs

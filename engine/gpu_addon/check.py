@@ -19,7 +19,7 @@ from engine.sentences import mark
 
 # The libraries of a GPU build are gigabytes: from a slow disk that takes a while.
 _LONGEST_S = 180.0
-# What changes with the driver and costs nothing to read.
+# Files that change with the driver and cost nothing to read.
 _DRIVERS = (
     Path("/proc/driver/nvidia/version"),
     Path("/sys/module/amdgpu/version"),

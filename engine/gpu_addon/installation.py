@@ -125,7 +125,7 @@ class Installation:
         """Fetch, check every hash, unpack, rename into place, and look whether it works here.
 
         Returns:
-            What the check has found; the add-on stays where it is, switched off, where it does not work.
+            Findings of the check; the add-on stays in its place, switched off, if it does not work.
 
         Raises:
             Cancelled: the stop signal was set.

@@ -46,7 +46,7 @@ class InstalledAddon:
     wheels: dict[str, str]
 
     def mismatch(self, torch: BundledTorch) -> str | None:
-        """Why it cannot be used with this Tenon, None where it can."""
+        """The reason why it cannot be used with this Tenon; None where it can."""
         if (self.torch, self.python) == (torch.version, python_tag()):
             return None
         return say(
@@ -67,7 +67,7 @@ class Outcome:
 
     Attributes:
         key: Of everything that it depends on; with another key it is worth nothing.
-        failure: Why the add-on is switched off, a sentence to be said; None where it works.
+        failure: The reason why the add-on is switched off, a sentence for the person; None where it works.
         gpus: Names of the GPUs that it sees.
         figures: Names and numbers of that sentence.
     """
@@ -79,7 +79,7 @@ class Outcome:
 
     @property
     def problem(self) -> str | None:
-        """Why the add-on is switched off, for the person; None where it works."""
+        """The reason why the add-on is switched off, for the person; None where it works."""
         return self.failure and say(self.failure, **self.figures)
 
 

@@ -1,4 +1,4 @@
-"""Which wheels an add-on consists of: torch in Tenon's own version, and what its GPU build needs beside it."""
+"""Wheels that an add-on consists of: torch in Tenon's own version, and the packages that its GPU build needs."""
 
 from __future__ import annotations
 

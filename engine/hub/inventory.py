@@ -15,7 +15,7 @@ from engine.hub.model_folders import models_folder
 from engine.hub.record import ModelRecord, read_record
 from engine.sentences import either, say
 
-# What Tenon writes beside a checkpoint, and nobody else.
+# Files that Tenon writes beside a checkpoint, and nobody else does.
 _PACKED = "*tenon-*.packed"
 _LEAVING = ".leaving"
 
@@ -28,7 +28,7 @@ class InstalledModel:
         name: Its folder's name.
         location: The folder or the file that is loaded.
         record: Its own description; None for a folder that was put there by hand.
-        problem: Why it cannot be used, None where nothing is known to be wrong.
+        problem: The reason why it cannot be used; None where nothing is known to be wrong.
     """
 
     name: str

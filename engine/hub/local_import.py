@@ -70,7 +70,7 @@ def adopt(models: Path, path: Path) -> Path:
     """Make a model known that is used where it is, at once: its headers are read, and nothing is hashed.
 
     Returns:
-        What is loaded: the folder, or the first file. One that is known already is not made known again.
+        The path to load: the folder, or the first file. One that is known already is not made known again.
 
     Raises:
         ModelNotFound: there is nothing at the path.

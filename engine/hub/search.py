@@ -11,7 +11,7 @@ from engine.sentences import say
 
 SearchFormat = Literal["any", "gguf", "safetensors"]
 
-# What is asked for with every result; the hub leaves out what it does not know.
+# Fields asked for with every result; the hub leaves out those that it does not know.
 _FIELDS: Any = ["downloads", "likes", "gated", "tags", "lastModified", "config", "gguf", "safetensors"]
 # llama.cpp calls a family as its class in transformers begins; Mistral's files say llama.
 _GGUF_ARCHITECTURES = {name.removesuffix("ForCausalLM").lower() for name in SUPPORTED}
@@ -27,7 +27,7 @@ class FoundModel:
         downloads: In the last month.
         parameters: Number of weights, as far as the hub knows it.
         changed: The day of its last change, ISO 8601.
-        problem: Why Tenon cannot run it; None where nothing speaks against it.
+        problem: The reason why Tenon cannot run it; None where nothing speaks against it.
     """
 
     repo: str

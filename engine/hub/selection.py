@@ -1,4 +1,4 @@
-"""Which files of a repository are needed, and no others."""
+"""Choice of the files of a repository that are needed, and no others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FormatWish = Literal["auto", "gguf", "safetensors"]
 
 #: Taken where nothing else was asked for: 4.5 bits a weight or so, at little cost in quality.
 DEFAULT_QUANTIZATION = "Q4_K_M"
-# What is taken in place of it, best first.
+# Taken in place of it, best first.
 _NEXT_BEST = (
     "Q4_K_S",
     "Q4_K",

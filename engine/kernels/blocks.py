@@ -232,9 +232,9 @@ def matmul(
         x: (m, k) float32.
         bias: (n,) float32 or None.
         threads: Number of threads that share the work; torch's number by default.
-        refined_above: Where the matrix is in blocks, a token's groups of 32 activations are in 8 bits, and sums of two
-            such numbers, nearly without loss, where a group's largest is above so many times the mean of the groups'
-            largest: 0 for all groups.
+        refined_above: For matrices in blocks, whose activations are in groups of 32 numbers of 8 bits: a group whose
+            largest is above so many times the mean of the groups' largest is the sum of two such numbers, nearly
+            without loss. 0 for all groups.
 
     Returns:
         (m, n) float32.

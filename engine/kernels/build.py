@@ -58,7 +58,7 @@ _FILES: dict[str, dict[str, str]] = {
         "dotprod": "-march=armv8.2-a+dotprod",
     },
 }
-# What a compiler may not know yet, and the file whose kernels it borrows; absent.c stands in for it.
+# Sets that a compiler may not know yet, and the file whose kernels each borrows; absent.c stands in for it.
 _OPTIONAL = {
     "rows512": "rows256",
     "avxvnni": "avx2",

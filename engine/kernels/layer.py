@@ -120,7 +120,7 @@ def forward_model(model: Model, forward: Pass) -> bool:
     """Run all layers, the final norm and the head.
 
     Returns:
-        Whether it came to its end; False where ``forward.stop`` said otherwise.
+        True if it came to its end; False where ``forward.stop`` said otherwise.
 
     Raises:
         RuntimeError: There is no library.

@@ -120,7 +120,7 @@ def built_ns() -> int:
 
 
 def reason() -> str:
-    """Why the library is not in use, as a sentence; empty when it is."""
+    """The reason why the library is not in use, as a sentence; empty when it is."""
     return _load().reason
 
 

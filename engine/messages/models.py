@@ -96,13 +96,13 @@ class DownloadStatus:
 
     Attributes:
         name: Of the model that it becomes.
-        repo: Where it comes from.
+        repo: Repository that it comes from.
         state: ``waiting`` is between two attempts; ``done`` and ``cancelled`` are the last that is heard of it.
         done_bytes: On the disk; never decreases.
         total_bytes: Of all files.
         bytes_per_s: Over the last seconds; None while there is none to tell.
         seconds_left: At this speed.
-        message: Why it waits or failed, for the person; empty where there is nothing to say.
+        message: The reason why it waits or failed, for the person; empty where there is nothing to say.
     """
 
     name: str

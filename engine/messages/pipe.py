@@ -1,6 +1,6 @@
 """Messages on their way through a pipe: pickled, with a checksum, and nothing but messages unpickled.
 
-What stands in a damaged pickle could call any function there is, and what is merely another number would be believed.
+A damaged pickle could call any function there is, and a number that is merely another one would be believed.
 """
 
 from __future__ import annotations

@@ -279,8 +279,8 @@ class ErrorReport:
         message: One sentence: what is wrong and what to do.
         details: For a developer; never chat text.
         exit_code: Of the command line.
-        context: If memory was short, or the system ended the engine for it: the tokens of context that were
-            asked for or in use; 0 where it was already cut to what fits, and for other errors.
+        context: Tokens of context that were asked for or in use when memory was short, or when the system ended the
+            engine for it; 0 where the context was already cut to what fits, and for other errors.
         memory: Its holders, if the machine's memory was short.
         allowed: The value that would do, where one option stands in the way and that is known.
     """

@@ -139,7 +139,7 @@ def open_converted(
         except OSError as error:
             failures.append(f"{path}: {error.strerror or error}")
         else:
-            # What converting used is not to be held on to beside the weights.
+            # The memory that converting used must not stay beside the weights.
             give_back_memory()
             return Converted(checkpoint, PackedFile(path, source, weight_format.name))
     raise OutOfDisk(
@@ -199,7 +199,7 @@ class ConversionKeeper:
             piece: Origin of the rows.
             kind: Their type.
             rows: Their bytes; they are copied.
-            refused: Why they are not in the format's own type.
+            refused: The reason why they are not in the format's own type.
         """
         stored = piece.stored
         if piece.first == 0:

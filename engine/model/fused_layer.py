@@ -1,8 +1,8 @@
 """Decoder layers that the kernel library computes in one call each.
 
-What torch needs some fifteen operators for, each with its own start and end of threads, is one call here: at one
-token that is a quarter of a forward's time, at 64 a third. A row's result depends on its own path alone, bit for bit,
-so that speculation changes nothing in the packed formats either.
+Torch needs some fifteen operators for a layer, each with its own start and end of threads; here it is one call. At one
+token that saves a quarter of a forward's time, at 64 a third. A row's result depends on its own path alone, bit for
+bit, so that speculation changes nothing in the packed formats either.
 """
 
 from __future__ import annotations

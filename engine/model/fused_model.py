@@ -132,7 +132,7 @@ class FusedModel:
             check: Called between layers where a forward takes long; raises to cancel.
 
         Returns:
-            What the head maps, (n, h), its (rows, V) float32 logits, and the inputs, (n, h), by layer.
+            The head's input, (n, h), its (rows, V) float32 logits, and the inputs, (n, h), by layer.
         """
         count = len(hidden)
         first, end, _ = logit_rows.indices(count)

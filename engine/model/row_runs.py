@@ -12,8 +12,8 @@ _MOST_ROWS = 512
 class RowRuns:
     """Cuts a layer's rows into runs, each as long as a cancel may wait, whatever the machine and the model.
 
-    Where weights are read from the disk a prompt has to pass them in few large pieces; cut inside the layers, such a
-    piece can still be stopped in time.
+    A prompt has to pass weights that are read from the disk in few large pieces; cut inside the layers, such a piece
+    can still be stopped in time.
 
     Args:
         goal_s: Limit of a run's time. Runs double while they take less than half of it.

@@ -26,7 +26,7 @@ from engine.kernels import sampling as kernel
 from engine.sentences import figure, mark, say
 
 _MASK_64 = (1 << 64) - 1
-# What shares of one may be off by when they are added up in another order; ROUNDING_ERROR in csrc/sampling.c.
+# Error of shares of one when they are added up in another order; ROUNDING_ERROR in csrc/sampling.c.
 _ROUNDING = 1e-12
 _TEMPERATURE = mark("The temperature is {value}, but it must be between 0 and 100.")
 _TOP_K = mark("The top-k is {value}, but it must be a whole number from 0 (all tokens) on.")
@@ -36,7 +36,7 @@ _PENALTY = mark("The repetition penalty is {value}, but it must be between 0.01 
 _SEED = mark("The seed is {value}, but it must be a whole number between 0 and 2**64 - 1.")
 
 
-# What the noise at a position is for. The target's own token takes the plain (seed, position).
+# Uses of the noise at a position. The target's own token takes the plain (seed, position).
 ACCEPTANCE = 1
 DRAFTING = 2
 

@@ -44,7 +44,7 @@ from engine.placement.resident import Resident
 from engine.placement.source import Placed, TargetSource
 from engine.sentences import figure, say
 
-# Where memory is short, shares are tried at so many distances from the best.
+# Distances from the best shares that are tried if memory is short.
 _STEPS = 32
 _LOGIT_ROWS = 65
 
@@ -163,10 +163,10 @@ class ColumnsPlan(PlacementPlan):
         )
 
     def computing_s(self, host: UnitSeconds, device: UnitSeconds, width: int, position: int) -> float:
-        """Seconds that layers and head compute: of each part what the slower unit takes.
+        """Seconds that layers and head compute: those of the slower unit in each part.
 
-        Where both read one memory they also take from each other what it gives, which is not known here: the shares
-        are adjusted by measurement.
+        Units that read one memory also take bandwidth from each other. How much is not known here: the shares are
+        adjusted by measurement.
         """
 
         def both(

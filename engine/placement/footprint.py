@@ -21,11 +21,11 @@ from engine.model.weight_format import WeightFormat
 # The widest forwards: a chunk of the prompt, and a tree of 64 nodes with its root, of which every row has logits.
 _CHUNK_ROWS = 512
 _TREE_ROWS = 65
-# What torch's own products take beside their operands: code that is paged in with the first of them, and workspaces.
+# Memory of torch's own products beside their operands: code that is paged in with the first of them, and workspaces.
 _DENSE_PRODUCT_BYTES = 24 << 20
 # Pieces of the file on their way into memory, and what the C library keeps of them.
 _READING_BYTES = 20 << 20
-# What computing with 8 bits or fewer moves on a GPU, which dequantizes a piece at a time: bytes for each weight,
+# Bytes that computing with 8 bits or fewer moves on a GPU for each weight, as it dequantizes a piece at a time;
 # counted from the operators.
 _DEQUANTIZING_TRAFFIC = 20
 

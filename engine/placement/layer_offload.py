@@ -23,7 +23,7 @@ from engine.placement.source import Placed, TargetSource
 from engine.placement.split import DeviceLayers, split
 from engine.sentences import say
 
-# Where a tensor may begin in a buffer: what device memory is allocated by, so that no kernel sees a smaller alignment.
+# Alignment of tensors in a buffer: that of device allocations, so that no kernel sees a smaller one.
 _ALIGNMENT_BYTES = 256
 # One layer computes while the next one comes.
 _BUFFERS = 2

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from engine.model.layer import OnWait
 from engine.weights.direct_reader import DirectReader, Extent, PageMemory, PendingRead
 
-# What a wait sleeps when there is nothing to do on_wait: a cancel is looked for this often.
+# Sleep of a wait when there is nothing to do on_wait: a cancel is looked for this often.
 _PAUSE_S = 0.005
 
 

@@ -117,7 +117,7 @@ class TargetCost:
     def prefill_s(self, tokens: int, chunk: int) -> float:
         """Reading a prompt, in chunks."""
         whole, rest = divmod(tokens, chunk)
-        # What was measured are narrow forwards, which say little of wide ones.
+        # The measured forwards are narrow, and say little of wide ones.
         return whole * self.predicted_s(chunk) + (self.predicted_s(rest) if rest else 0.0)
 
     def _computing_s(self, width: int) -> float:
@@ -247,7 +247,7 @@ def drafted_round(
     ]
     best = max(rounds, key=lambda one: one.tokens_per_second)
     plain = plain_round(target)
-    # Where no draft pays, the schedule decodes plainly but for what it spends on finding that out.
+    # If no draft pays, the schedule decodes plainly, but for the time that it spends on finding that out.
     floor = plain.tokens_per_second / _COMPARING
     return best if best.tokens_per_second > floor else Round(floor, 1.0, 0)
 

@@ -1,6 +1,6 @@
 """Tokens that a round is expected to give: Omega of Dovetail's equation 1, vl of Minions, tau of PPD.
 
-What a draft is worth is measured as replies run. Until then the published figures of its kind stand in for it: tau of
+Replies measure the worth of a draft as they run. Until then the published figures of its kind stand in for it: tau of
 LLaMA2-Chat-7B with 16 tokens verified, greedy, from Dovetail's table I (Zhang et al. 2024), by kind of prompt.
 """
 

@@ -37,7 +37,7 @@ UNTRIED_DRAFT = mark(
     "A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure "
     "every mode, or choose one with a draft for a chat."
 )
-# What the system and a few open programs usually leave of the memory.
+# Share of the memory that the system and a few open programs usually leave.
 _USUAL_SHARE = 0.7
 _USUAL_GPU_SHARE = 0.9
 
@@ -93,7 +93,7 @@ def _freed(gpu: Gpu, held_bytes: int) -> Gpu:
 def predictions(command: PredictModels, check: Callable[[], None]) -> Iterator[ModelPredicted]:
     """Predict each model that a command names, on this machine as it usually is.
 
-    What other programs hold just now does not count: it would recommend another model at each look.
+    Memory that other programs hold just now does not count: it would recommend another model at each look.
 
     Args:
         command: The models, and what the person has settled.

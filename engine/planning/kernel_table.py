@@ -39,7 +39,7 @@ TORCH = "torch"
 
 _INTEGER_SETS = ("avx2", "avxvnni", "avx512vnni", "amx", "dotprod")
 _SAME_RESULTS = {"q8_0": (_INTEGER_SETS,), "q4_k_m": (_INTEGER_SETS,), "bf16": (("avx2", "avx512vnni"),)}
-# What a set runs where it brings nothing of its own.
+# Sets without kernels of their own for a format, and the sets whose kernels they run.
 _BORROWED = {
     "q8_0": {"avx512bf16": "avx512vnni"},
     "q4_k_m": {"avx512bf16": "avx512vnni"},
@@ -150,7 +150,7 @@ def describe(cache_folder: Path) -> str:
 def prefer_fastest(chosen: WeightFormat, cache_folder: Path, check: Callable[[], None]) -> None:
     """Let the kernel library use what is fastest for a format on this machine.
 
-    What was measured on a busy machine will do: a load does not wait until that is measured again.
+    Measurements of a busy machine will do: a load does not wait until they are repeated.
     """
     name = chosen.measured_as
     if chosen.packed and len(candidates(name)) > 1:

@@ -35,7 +35,7 @@ from engine.sizes import readable
 _CACHE_SHARE = 8
 # Budgets are set in steps of this.
 _BUDGET_STEP_BYTES = 100_000_000
-# What the process may take more when it is asked again.
+# Memory that the process may take more when it is asked again.
 _GROWTH_BYTES = 16 << 20
 _BOUNDLESS = 1 << 62
 

@@ -50,7 +50,7 @@ class ModelPlanner:
         self._target = target
         self.draft = draft
         self._hardware = hardware_hash(report) if profiled and target.digest else ""
-        # What products take is measured by whoever needs it first, where the machine as a whole was not yet.
+        # Whoever needs the time of products first measures it, if the whole machine was not measured yet.
         measure = profiled and report.speeds is None
         seconds = (lambda: format_seconds(cache_folder())) if measure else None
         self._machine = MachinePlanner(report, target, draft, options, self.profile, seconds)

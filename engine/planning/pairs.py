@@ -25,7 +25,7 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
 
 _VERSION = 1
-# What decides whether two models fit: their tokenizers, and the config that a head was made for, or its tensors.
+# Files that decide whether two models fit: tokenizers, and the config that a head was made for, or its tensors.
 _DECIDING = (
     "config.json",
     "tokenizer.json",

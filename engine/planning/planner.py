@@ -73,7 +73,7 @@ def mode_that_runs(options: LoadOptions) -> tuple[LoadOptions, str]:
     """Let ``auto`` take the place of a mode that cannot run with the model and its draft.
 
     Returns:
-        What can run, and one sentence where that is something else, else an empty one.
+        The mode that can run, and one sentence where that is another one, else an empty one.
 
     Raises:
         CheckpointError: there is no such draft.

@@ -16,7 +16,7 @@ from engine.text.passages import Passage, PassageIndex, within
 # Passages of a question, in tokens: a share of the context, and no more than is read in bearable time.
 _SHARE = 4
 _MOST_TOKENS = 2048
-# What stands around a passage: the mark of its page, of a gap.
+# Tokens around a passage: the mark of its page, of a gap.
 _AROUND_TOKENS = 8
 _LEAST_TOKENS = 256
 # Passages whose mean length says how many of a file go into the budget.

@@ -30,7 +30,7 @@ _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _BREAK = re.compile(r"\n|[.!?。！？]\s+|\s")
 # Scripts without spaces: each character is indexed as a word, and a question's pairs of them are looked for.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-# What questions are made of, in the languages that are asked most here. Rare in a text, and about nothing.
+# Words of questions, in the languages that are asked most here. Rare in a text, and about nothing.
 _QUESTION_WORDS = """
 summarize summarise summary overview document file pdf
 a about all an and any are as at be been but by can could describe did do does explain find for from give had has have
@@ -153,7 +153,7 @@ def split(attachment: Attachment) -> Iterator[tuple[int, int, int]]:
     """
     starts = [section.start for section in attachment.sections] or [0]
     ends = [*starts[1:], len(attachment.text)]
-    # What comes before the first heading belongs to the first section.
+    # Text before the first heading belongs to the first section.
     for number, (start, end) in enumerate(zip([0, *starts[1:]], ends, strict=True)):
         for piece_start, piece_end in _joined(_paragraphs(attachment.text, start, end)):
             yield number, piece_start, piece_end

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 # Longest circle that is looked for, and how far back, in tokens.
 _LONGEST_PERIOD = 128
 _WINDOW = 640
-# What an exact circle is at least: rounds, and tokens in all. Three equal lines of a table are none.
+# Least size of an exact circle: rounds, and tokens in all. Three equal lines of a table are none.
 _ROUNDS, _TOKENS = 3, 32
 # The same where tokens differ from round to round, as a counter does: one in so many may.
 _NEAR_ROUNDS, _NEAR_TOKENS, _NEAR_ONE_IN = 5, 72, 12

@@ -8,8 +8,8 @@ An RMS norm over H channels sees the mean of the squares shrink to h/H of what i
 grows by sqrt(H/h), and the weight shrinks by as much. A norm on query and key heads shares that eps without having been
 widened; it is exact again when its input is smaller by sqrt(h/H) too, so the rows of ``q_proj`` and ``k_proj`` are.
 
-What may hold anything is random, so that the products are those of a real model. The numbers are uniform within the
-root mean square of the row beside them: no row's largest magnitude grows, and so no int8 scale does.
+Parts that may hold anything are random, so that the products are those of a real model. The numbers are uniform within
+the root mean square of the row beside them: no row's largest magnitude grows, and so no int8 scale does.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Axis:
 
     Attributes:
         size: After widening.
-        live: Where the narrow tensor's entries go, in their order; empty in a layer that is dead as a whole.
+        live: Places of the narrow tensor's entries, in their order; empty in a layer that is dead as a whole.
     """
 
     size: int

@@ -1,8 +1,8 @@
 """Ranges of files, read past the page cache by threads into memory of one's own.
 
-What is read once for each forward would only push other pages out of the system's cache, and its copy would be
-memory that nobody planned. So the file is opened with O_DIRECT where the system and the file system know it; elsewhere
-it is read as usual and its pages are given back.
+Weights that are read once for each forward would only push other pages out of the system's cache, and their copy would
+be memory that nobody planned. So the file is opened with O_DIRECT where the system and the file system know it;
+elsewhere it is read as usual and its pages are given back.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class PendingRead:
     """A range on its way.
 
     Attributes:
-        error: Why it could not be read; None while it can.
+        error: The reason why it could not be read; None while it can.
     """
 
     def __init__(self, size_bytes: int) -> None:

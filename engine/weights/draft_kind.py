@@ -21,7 +21,7 @@ PICKLES = ("pytorch_model.bin", MEDUSA_PICKLE)
 #: Tensors of Medusa heads: a prefix, the head, the place in it, and what tells a block's matrix from the output map.
 MEDUSA_TENSOR = re.compile(r"(medusa_head\.)?(\d{1,2})\.(\d{1,2})\.(linear\.)?(weight|bias)")
 
-# What joins a token's embedding with the target's hidden state: EAGLE's names, and Dovetail's.
+# Tensors that join a token's embedding with the target's hidden state: EAGLE's names, and Dovetail's.
 _HEAD_TENSORS = ("fc.weight", "W_1", "W_2", "W_z")
 _HEAD_PREFIXES = ("midlayer.",)
 

@@ -25,7 +25,7 @@ from installers.product import (
     version,
 )
 
-# What the bundle leaves to the system (contents.py), by the packages that hold it.
+# Packages that hold the libraries which the bundle leaves to the system (contents.py).
 DEPENDS = (
     "libstdc++6", "libgcc-s1", "libegl1", "libgl1", "libopengl0", "libglib2.0-0", "libdbus-1-3", "libfontconfig1",
     "libfreetype6", "libx11-6", "libx11-xcb1", "libxcb1",

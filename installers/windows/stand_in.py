@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from installers.product import COMMAND
 from installers.windows.nsis import PROGRAM, build_nsis, bundle_files
 
-# What every installer of this kind brings beside its payload.
+# Files that every installer of this kind brings beside its payload.
 _OWN = ("$PLUGINSDIR/", "uninstall.exe")
 
 

@@ -91,7 +91,7 @@ class Forecasts(QObject):
     def forget(self) -> None:
         """Something changed that decides: the budgets, the machine's measured speeds, the room on the disk.
 
-        What is known stays until there is another answer.
+        Known predictions stay until there is another answer.
         """
         self._asked.clear()
         self._waiting.clear()

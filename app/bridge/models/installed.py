@@ -195,7 +195,7 @@ def model_to_begin_with(chosen: str, recent: Sequence[str]) -> str:
     A copy of Tenon may lack the bundled model, because it could not be fetched, and an earlier one had others.
 
     Returns:
-        What to use; ``chosen`` where there is nothing else.
+        The reference to use; ``chosen`` where there is nothing else.
     """
     if Path(chosen).is_absolute() or any(model.name == chosen for model in bundled_models()):
         return chosen

@@ -28,7 +28,7 @@ class ModelStore(QObject):
     """The parts, and what concerns more than one of them.
 
     Attributes:
-        pairs: Which installed drafts work with which installed models, as far as the engine has said.
+        pairs: Installed drafts and the installed models that they work with, as far as the engine has said.
     """
 
     ready = Signal(str, str)  # name and reference of a model that came

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-# What closes a formula, by the mark that opened it.
+# Marks that close a formula, by those that open it.
 FORMULA_ENDS = {"$$": "$$", "\\[": "\\]"}
 
 

@@ -50,7 +50,7 @@ class ChatSettingsDialog(RingedDialog):
 
     Args:
         workspace: Presets, modes and the settings that hold where the chat says nothing.
-        options: What the chat sets now.
+        options: Options that the chat sets now.
         title: The chat's; empty for one that is to come.
     """
 

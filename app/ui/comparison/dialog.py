@@ -40,7 +40,7 @@ class ComparisonDialog(RingedDialog):
 
     Args:
         workspace: Compares; its modes are offered.
-        prompt: What stands in the field at first; its files go along.
+        prompt: Text in the field at first; its files go along.
         before: The turns before it in its chat; None where it belongs to none.
     """
 

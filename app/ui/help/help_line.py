@@ -17,7 +17,7 @@ class HelpLine(QPushButton):
     """Hidden but for questions that are plainly about Tenon.
 
     Attributes:
-        article: What it leads to; None while it is hidden.
+        article: The article that it leads to; None while it is hidden.
     """
 
     opened = Signal(str)  # an article's name

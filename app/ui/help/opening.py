@@ -31,9 +31,9 @@ class HelpOpening(QObject):
     """Opens the page and follows its links.
 
     Args:
-        workspace: What articles say of this computer comes from it.
-        places: Where the page is shown.
-        commands: What articles name; read when they are shown.
+        workspace: Source of the facts about this computer in articles.
+        places: Show the page.
+        commands: Commands that articles name; read when they are shown.
         find_setting: Shows the settings that a text finds.
     """
 

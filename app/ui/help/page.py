@@ -80,9 +80,9 @@ class HelpPage(PlacePage):
     """The contents or one text, whose links lead to articles, commands and settings.
 
     Attributes:
-        search: Where words are typed.
+        search: Field for words to find.
         contents: Every article's title.
-        body: An article, or what a search found.
+        body: An article, or the results of a search.
         back: The way from an article to the contents.
     """
 

@@ -17,7 +17,7 @@ class InspectorSection(QWidget):
     """Stands below a rule; the word goes under the heading where there is no room beside it.
 
     Args:
-        content: What it is about.
+        content: The widget below the heading.
         detail: Another widget in place of the word beside the heading.
         rule: True if a line parts it from what is above.
     """

@@ -236,7 +236,7 @@ class TokenView(QWidget):
         self.update()
 
     def _describe(self) -> None:
-        # Where nothing is painted the focus could not be seen.
+        # Nobody could see the focus of a view that paints nothing.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._shown else Qt.FocusPolicy.NoFocus)
         if not self._shown:
             self.setAccessibleName(tr("Tokens: {words}", words=tr(_NOTHING)))

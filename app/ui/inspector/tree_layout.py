@@ -15,7 +15,7 @@ class PlacedNode:
     """A token of the tree.
 
     Attributes:
-        fate: What became of it. ``corrected`` and ``plain`` are the target's own token behind the path, where some
+        fate: Its end. ``corrected`` and ``plain`` are the target's own token behind the path, where some
             guess was refused and where there was none.
         column: Its depth; the root's is 0.
         row: 0 is the path's; above it rows are negative.

@@ -34,7 +34,7 @@ class Bar:
     Attributes:
         measured: Tokens per second; None where it was not measured.
         predicted: The same as predicted; None where nothing was.
-        words: What stands in the place of a bar: that it runs, or why it could not.
+        words: Text in the place of a bar: that it runs, or why it could not.
         best: True if it was measured to be fastest.
     """
 

@@ -90,7 +90,7 @@ class MeasurePanel(QFrame):
         Args:
             plan: Of the model that is shown; None while there is none.
             measuring: Progress so far.
-            rows: What was measured.
+            rows: Results of the measurement.
             report: The machine; None before it is known.
         """
         self.bars.set_bars(mode_bars(plan, measuring, rows))

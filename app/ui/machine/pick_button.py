@@ -22,7 +22,7 @@ class PickButton(QPushButton):
     """As wide as its words, up to a limit.
 
     Args:
-        name: What is chosen here, for those who cannot see it.
+        name: Name of the choice, for those who cannot see it.
     """
 
     chosen = Signal(str)

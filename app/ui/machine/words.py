@@ -28,7 +28,7 @@ class CardWords:
 
     Attributes:
         icon: File name of its icon.
-        name: What part of the machine it is.
+        name: Kind of part: processor, memory and the like.
         title: The part itself.
         details: Lines below.
     """
@@ -172,7 +172,7 @@ def context_words(context: int | None, usual: int | None = None) -> str:
 
     Args:
         context: Tokens; None for the usual one.
-        usual: What that comes to, where it is known.
+        usual: Tokens of the usual one; None where that is not known.
     """
     if context is not None:
         return tr("{tokens} tokens", tokens=figures.whole(context))

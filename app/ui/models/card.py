@@ -36,9 +36,9 @@ class CardContent:
     """Content of a card.
 
     Attributes:
-        prediction: What it would do here.
-        badge: What it is recommended for, in the window's language.
-        installed_ref: What `LoadOptions.model` takes where it is here; empty where it is not.
+        prediction: Its prediction for this machine.
+        badge: The use that it is recommended for, in the window's language.
+        installed_ref: Reference for `LoadOptions.model` if it is installed; empty if it is not.
         download: On its way; None where it is not.
         draft_bytes: Of the draft that comes along; 0 for none.
         primary: True if its button is the one of the page.

@@ -42,7 +42,7 @@ class Getting(QObject):
         """Get a model.
 
         Args:
-            model: Which one.
+            model: The model to get.
             with_draft: True if its first draft comes along, unless the person says otherwise.
             ask: True to show what would come first; what is gated is shown in any case.
             draft_for: Name of an installed model that it is to guess for; empty for none.

@@ -37,9 +37,9 @@ class InstalledContent:
     Attributes:
         entry: The model.
         in_use: True if it answers, or guesses for what answers.
-        speed: What is predicted or nothing.
+        speed: The predicted speed in words; empty for none.
         read_share: Part of it that has been read, where it is being checked; None where it is not.
-        pairs: What is known of it as a draft.
+        pairs: Its pairs as a draft, as far as they are known.
         draft: A draft that could be fetched for it; None for none.
     """
 
@@ -125,7 +125,7 @@ class InstalledRow(RuledRow):
     def _show_pairs(self, pairs: Collection[DraftPair]) -> None:
         """Show a menu of the models it guesses for; those it cannot are greyed, with the reason."""
         good = [pair for pair in pairs if not pair.problem]
-        # What is no draft by its kind could be one for anything: only what works is worth a line then.
+        # A model that is no draft by its kind could be one for anything: only pairs that work are worth a line then.
         entry = self.content.entry if self.content is not None else None
         bad = [pair for pair in pairs if pair.problem and entry is not None and entry.kind != "target"]
         self.fits.setText(

@@ -49,9 +49,9 @@ class RowContent:
     """Content of a row.
 
     Attributes:
-        prediction: What it would do here; None while that is not known.
-        size_bytes: Of what would be fetched; None while that is not known.
-        state: What stands in place of Get: "Installed", or how far its download is; empty for the button.
+        prediction: Its prediction for this machine; None while that is not known.
+        size_bytes: Size of the download; None while that is not known.
+        state: Text in place of Get: "Installed", or the progress of its download; empty for the button.
     """
 
     model: ListedModel

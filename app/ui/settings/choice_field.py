@@ -65,7 +65,7 @@ class ChoiceField(Field):
 
     Args:
         choices: Rows to choose from now.
-        words: What to show for a value that is not among them.
+        words: Text for a value that is not among them.
     """
 
     def __init__(

@@ -56,7 +56,7 @@ class SettingsDialog(RingedDialog):
     """A page of rows at a time, a search over all of them, and what Apply would do at the foot.
 
     Attributes:
-        pending: What was chosen and is not in force yet.
+        pending: Choices that are not in force yet.
     """
 
     applied = Signal(bool)  # the settings are others now; whether the model has to be loaded again

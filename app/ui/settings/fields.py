@@ -23,8 +23,8 @@ class Fields:
     """Makes them.
 
     Args:
-        limits: Where sliders end here, by the names of settings, in the unit that is shown.
-        offered: What there is to choose from, by the names of settings whose control asks for that.
+        limits: Ends of sliders on this machine, by the names of settings, in the unit that is shown.
+        offered: Choices, by the names of settings whose control asks for them.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ class NumberBox(QDoubleSpinBox):
     field is left. One that is too large cannot become right by more keys: the most is taken at once.
 
     Attributes:
-        notice: Which end of the range was taken in place of what was typed; empty for none.
+        notice: Says which end of the range was taken in place of the typed number; empty for none.
     """
 
     noticed = Signal()  # the notice is another

@@ -21,8 +21,8 @@ class NumberField(Field):
     """Slider and number say the same; only the number reaches values that the slider does not.
 
     Args:
-        number: How the number is asked for.
-        most: Where the slider ends here; None for where it usually ends.
+        number: The number's declaration: range, unit and slider.
+        most: End of the slider on this machine; None for its usual end.
     """
 
     def __init__(

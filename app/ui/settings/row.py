@@ -30,7 +30,7 @@ class SettingRow(QWidget):
     """Laid out by `fit`, as words that wrap need it.
 
     Attributes:
-        field: What the setting is changed with.
+        field: Changes the setting.
         reset_button: Brings the usual value back.
     """
 
@@ -52,7 +52,7 @@ class SettingRow(QWidget):
         self.field: Field
 
     def put_field(self, field: Field) -> None:
-        """Take in what the setting is changed with."""
+        """Take in the field that changes the setting."""
         self.field = field
         self.title.setBuddy(field.controls[0])
         self.setTabOrder(field, self.reset_button)
@@ -63,8 +63,8 @@ class SettingRow(QWidget):
         Args:
             changed: True if Apply would change it.
             usual: True if there is nothing to reset.
-            in_use: What is in use, in words; empty where that is not known.
-            usual_words: What a reset brings back, empty for nothing.
+            in_use: The value in use, in words; empty where it is not known.
+            usual_words: The value that a reset brings back, in words; empty for none.
         """
         self._changed = changed
         self._in_use_words = in_use

@@ -26,7 +26,7 @@ class RowStates:
         choices: Know why a choice cannot be.
 
     Attributes:
-        not_allowed: Why what stands in a field is not chosen, by the name of its setting; it stays to be mended.
+        not_allowed: Reasons why a field's content is not chosen, by the name of its setting; it stays to be mended.
     """
 
     def __init__(self, workspace: Workspace, pending: PendingSettings, choices: FieldChoices) -> None:
@@ -60,7 +60,7 @@ class RowStates:
             name: Its setting.
             row: The row.
             scope: As in `PendingSettings`.
-            in_use: What the engine works with, by the names of settings.
+            in_use: Values that the engine works with, by the names of settings.
         """
         pending, setting = self._pending, Settings.declared()[name]
         value = pending.value(name, scope)

@@ -20,7 +20,7 @@ class Segments(QFrame):
     """One of them is always chosen.
 
     Args:
-        name: What the switch is about, for those who hear the window.
+        name: Subject of the switch, for those who hear the window.
     """
 
     chosen = Signal(str)

@@ -68,7 +68,7 @@ class Formulas(QObject):
         Args:
             painter: Paints it.
             origin: The left end of its baseline.
-            shape: What is painted.
+            shape: The shape to paint.
             em_px: Size of the font.
             color: Of what has none of its own.
         """

@@ -85,7 +85,7 @@ def themed_icon(theme: Theme, name: str, role: str = "sub") -> QIcon:
     """An icon that follows the theme.
 
     Args:
-        theme: Where its colour comes from.
+        theme: Gives the colour.
         name: File name in assets/icons without its ending.
         role: A role of `Palette`.
     """

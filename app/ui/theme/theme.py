@@ -41,7 +41,7 @@ class Theme(QObject):
 
     Attributes:
         formulas: Formulas as pictures, in these colours and sizes.
-        lexers: What parts code into its words, so that they can be coloured.
+        lexers: Part code into its words, so that they can be coloured.
         compact: True if rows and messages stand closer together.
     """
 

@@ -15,10 +15,10 @@ def column_widths(
     Spare room goes to all alike; a shortage is taken from the widest first.
 
     Args:
-        natural: What each column takes when nothing in it is wrapped.
-        least: What each needs at least; not more than its natural width.
-        width: What there is for all.
-        roomy: How wide a column becomes, where it has the text for it, in a table that is scrolled sideways anyway.
+        natural: Width of each column when nothing in it is wrapped.
+        least: Least width of each; not more than its natural width.
+        width: Room for all of them.
+        roomy: Width of a column that has the text for it, in a table that is scrolled sideways anyway.
     """
     spare = width - sum(natural)
     if spare >= 0:

@@ -37,7 +37,7 @@ def stretches_of_blocks(
 def rendered_stretches(markdown: str, rendered: str, stretches: Sequence[Stretch]) -> list[Stretch]:
     """The same stretches in the rendered text of a block.
 
-    What is rendered is what was written less its marks, so each rendered character is the next such one of the
+    The rendered text is the written one less its marks, so each rendered character is the next such one of the
     Markdown. Line ends are left out: coloured, they would cover the mark of the list's next item.
     """
     inside = [False] * len(markdown)

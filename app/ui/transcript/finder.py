@@ -57,8 +57,8 @@ class Finder(QObject):
         """Look for something else; None ends the search.
 
         Args:
-            pattern: What is looked for.
-            message_id: Where to begin; by default where the search stands, or what is read.
+            pattern: The pattern to look for.
+            message_id: Message to begin with; by default the one where the search stands, or the one that is read.
         """
         begin = message_id
         if begin is None and self._at is not None:

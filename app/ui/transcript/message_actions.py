@@ -71,7 +71,7 @@ class MessageActions(QWidget):
     """Emits what the person wants; it decides nothing. A button is made when it is shown first.
 
     Args:
-        noun: What the message is to the person: ``reply`` or ``message``.
+        noun: The person's word for the message: ``reply`` or ``message``.
         order: The buttons from the left to the right, the arrows among them.
         more: Actions of a menu behind a last button; none for no menu.
     """
@@ -153,7 +153,7 @@ class MessageActions(QWidget):
         """The versions of the message, oldest first, of which one is shown; less than two need no arrows.
 
         Returns:
-            Whether that is new.
+            True if that is new.
         """
         known = tuple(ids) if len(ids) > 1 and message_id in ids else ()
         if known == self._alternatives:

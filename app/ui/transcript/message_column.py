@@ -57,8 +57,8 @@ class MessageColumn(QScrollArea):
     comes or goes above and below.
 
     Attributes:
-        message_views: The messages that are widgets now, and what is asked for in them.
-        selection: What is selected over several blocks.
+        message_views: The messages that are widgets now, and their requests.
+        selection: The selection over several blocks.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ class MessageViews(QObject):
     Args:
         engine: The engine's state.
         alternatives: Ids of the versions of a message, itself included, oldest first.
-        column: What the widgets are children of.
+        column: Parent of the widgets.
         parent: Of this object; takes the keyboard from widgets that are taken away.
 
     Attributes:

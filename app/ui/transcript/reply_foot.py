@@ -20,8 +20,8 @@ def fit_live_foot(strip: StatusStrip, buttons: MessageActions, width: int, top: 
     Args:
         strip: The figures.
         buttons: The row of buttons.
-        width: What there is for them.
-        top: Where the reply ends; 0 for a reply without a word.
+        width: Room for them.
+        top: End of the reply; 0 for a reply without a word.
     """
     top += _STRIP_GAP_PX if top else 0
     height = strip.fit(width)

@@ -25,7 +25,7 @@ class Figure:
         value: The value, which stands out.
         after: Words after it.
         widest: A value as wide as any that is likely, so that live figures do not jitter; empty where it only grows.
-        rank: How soon it is left out where there is no room: the highest first, 0 never.
+        rank: Order of leaving figures out where there is no room: the highest first, 0 never.
         help: One sentence for a figure that needs it, else empty.
     """
 

@@ -23,7 +23,7 @@ class SelectableText(_Text):
     """Mixed into a text that is only read.
 
     Attributes:
-        copies: What is copied instead of what is selected here, while the selection reaches over several blocks.
+        copies: Makes the text to copy instead of this block's selection, while a selection reaches over several blocks.
     """
 
     copies: Callable[[], str] | None = None

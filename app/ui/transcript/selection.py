@@ -20,7 +20,7 @@ _SCROLL_PX = 24
 class TranscriptSelection(QObject):
     """Follows the pointer from the block where it was pressed; copies what is selected in all blocks as one text.
 
-    What is selected is kept by the blocks themselves, so nothing here can refer to a block that is gone.
+    The blocks themselves keep their selections, so nothing here can refer to a block that is gone.
     """
 
     def __init__(self, transcript: QScrollArea, views: MessageViews) -> None:

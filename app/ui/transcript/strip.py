@@ -31,7 +31,7 @@ _Placed = tuple[float, _Piece, float]  # its left edge and width, in px
 class StatusStrip(QAbstractButton):
     """A line of figures in a box while the reply runs, right-aligned and without a box when it is done.
 
-    Where they do not fit, the least important ones are left to the tool tip; a narrow box has two lines.
+    The least important ones that do not fit are left to the tool tip; a narrow box has two lines.
 
     A click asks for more about them.
     """

@@ -45,7 +45,7 @@ class TableCell:
     """One cell: a document, laid out at a column's width.
 
     Attributes:
-        natural_width: What it takes when nothing in it is wrapped, in px.
+        natural_width: Width in px when nothing in it is wrapped.
     """
 
     def __init__(self, theme: Theme, markdown: str, alignment: Qt.AlignmentFlag, head: bool) -> None:

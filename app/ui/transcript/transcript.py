@@ -59,7 +59,7 @@ class Transcript(MessageColumn):
         alternatives: Ids of the versions of a message, itself included, oldest first.
 
     Attributes:
-        place: What was in view before a message was deleted.
+        place: The part that was in view before a message was deleted.
     """
 
     messages_changed = Signal()

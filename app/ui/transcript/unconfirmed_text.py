@@ -31,7 +31,7 @@ class UnconfirmedText(QWidget):
         """Lay the text out and return its height in px.
 
         Args:
-            first_left: Where its first line begins; the others begin at 0.
+            first_left: Beginning of its first line; the others begin at 0.
             width: Room for all of them.
         """
         font = self._theme.font(TextStyle.READING)

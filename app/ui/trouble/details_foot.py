@@ -23,7 +23,7 @@ class DetailsFoot(QFrame):
 
     Args:
         details: Asked for the text to copy.
-        dialog: What is closed.
+        dialog: The dialog that it closes.
     """
 
     def __init__(self, theme: Theme, details: Callable[[], str], dialog: QDialog) -> None:

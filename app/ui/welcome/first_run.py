@@ -26,7 +26,7 @@ class FirstRun(QObject):
     It is the first start until that happened, or a download was begun.
 
     Attributes:
-        panel: What is shown; None before it was shown first.
+        panel: The panel on show; None before the first.
     """
 
     def __init__(

@@ -71,7 +71,7 @@ class Download:
     def keep(self, state: StoredState, message: str | None = None, place: float | None = None) -> None:
         """Note how it stands: in memory always, and on the disk where that can be written to.
 
-        What is noted is often that the disk is full, and then the next start goes on from an older note.
+        The note often says that the disk is full, and then the next start goes on from an older note.
         """
         place = self.stored.place if place is None else place
         self.stored = StoredDownload(self.plan, state, place, message)

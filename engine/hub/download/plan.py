@@ -53,7 +53,7 @@ class StoredDownload:
 
     Attributes:
         place: Its place in the queue: smaller numbers first.
-        message: Why it failed.
+        message: The reason why it failed.
     """
 
     plan: DownloadPlan

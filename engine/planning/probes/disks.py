@@ -19,7 +19,7 @@ _RANGE_BYTES = 8 << 20
 _MOST_BYTES, _MOST_S = 512 << 20, 1.0
 # A file of this size says enough; a written one is of this size.
 _FILE_BYTES = 128 << 20
-# What must stay free beside a file that is written for this.
+# Room that must stay free beside a file that is written for this.
 _RESERVE_BYTES = 1 << 30
 _LOOKED_AT = 2000
 
@@ -81,7 +81,7 @@ def file_bytes_per_s(path: Path, check: Callable[[], None]) -> float:
             if read.error is not None:
                 raise read.error
             done += _RANGE_BYTES
-            # What was read once may be in a cache of the disk's own, so the file's end is the end.
+            # Bytes that were read once may be in a cache of the disk's own, so the file's end is the end.
             if asked < min(size, _MOST_BYTES) and time.perf_counter() - begun < _MOST_S:
                 extent, memory = Extent(path, asked, _RANGE_BYTES), memories[asked // _RANGE_BYTES % 2]
                 pending.append(reader.submit([extent], memory))

@@ -64,7 +64,7 @@ def measure_host(
     for name in FORMAT_NAMES:
         progress(f"{name} products")
         fitted[name] = fit_speed(name, measured_rows(cache_folder, (name,), check)[name])
-    # What other programs, or a host's other guests, take of the memory changes from second to second.
+    # Other programs, or a host's other guests, take a share of the memory that changes from second to second.
     bandwidth = max(bandwidth, memory_bytes_per_s(buffer_bytes, check))
     # The matrices that a format is measured with may lie in a large cache; a model does not.
     formats = {

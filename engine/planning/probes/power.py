@@ -26,7 +26,7 @@ def read_power() -> Power:
 def is_hot() -> bool:
     """True if some part of the processor has reached the temperature that its driver calls high.
 
-    Where the system does not tell temperatures, or no limits of them, nothing is known and nothing is hot.
+    A system that tells no temperatures, or no limits of them, has nothing that is hot.
     """
     if not hasattr(psutil, "sensors_temperatures"):
         return False

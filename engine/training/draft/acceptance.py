@@ -36,7 +36,7 @@ def mean_acceptance_length(
     Args:
         decoder: The target.
         network: The draft.
-        prompts: What to reply to.
+        prompts: Prompts to reply to.
         end_ids: Tokens that end a reply.
         shape: Of the draft's trees.
         count: Longest reply.

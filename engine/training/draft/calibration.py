@@ -77,8 +77,8 @@ def run(request: TreeRequest, out: TextIO) -> Calibration:
     """Search a tree and keep it, or keep that trees of the heads' own probabilities are better.
 
     Args:
-        request: For which heads.
-        out: Where progress is reported.
+        request: The heads, and the texts to measure them on.
+        out: Takes reports of progress.
 
     Raises:
         TenonError: the request makes no sense, or the target or its heads cannot be loaded.

@@ -24,7 +24,7 @@ from engine.training.draft.features import Example
 WIDTH = 64
 # New texts are begun while a forward has fewer rows than this.
 _FORWARD_ROWS = 320
-# How often, in tokens, a text is looked at for a circle.
+# Tokens after which a text is searched for a circle again.
 _LOOK_EVERY = 32
 
 
@@ -34,7 +34,7 @@ class Turn:
 
     Attributes:
         given: Token ids.
-        sampler: How the target goes on.
+        sampler: Draws the tokens with which the target goes on.
         limit: Most tokens that it writes.
     """
 
@@ -127,7 +127,7 @@ class Writer:
 
         Args:
             asked: Need not end; what is as long as a text may be is passed over.
-            count: How many texts; None for as many as are asked for.
+            count: Number of texts; None for as many as are asked for.
         """
         fitting = (text for text in map(_Text, asked) if text.go_on() and 0 < len(text.ids) < self._longest)
         texts = itertools.islice(fitting, count)

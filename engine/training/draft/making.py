@@ -46,7 +46,7 @@ _LONGEST = 640
 _WRITING = 0.5
 # One text in twenty is kept aside to score on, as in EAGLE, but no more than score quickly.
 _KEPT_ASIDE_SHARE, _KEPT_ASIDE = 20, 32
-# What a token of a low id, which is a frequent one in most vocabularies, counts beside those that were seen.
+# Count of a token of a low id, which is a frequent one in most vocabularies, beside the counts of seen tokens.
 _ASSUMED = 500.0
 # Tokens that the best linear draft is computed from.
 _LINEAR_TOKENS = 60_000
@@ -61,7 +61,7 @@ class TextRequest:
         data: Texts or chats, one JSON object a line; None: the target writes all of them itself.
         generate: Most texts that the target writes, to the requests of the data or to its own; None to take the data as
             it is, or without it to write for as long as there is time.
-        minutes: How long writing and what follows may take together.
+        minutes: Most minutes of writing and all that follows, together.
         texts: A folder that keeps what the target writes; what it holds is taken too.
         threads: CPU threads, None for the usable cores.
         seed: Of everything random.
@@ -103,11 +103,11 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     """Train a draft.
 
     Args:
-        request: What to train.
-        out: Where progress is reported.
+        request: The draft to train, and its texts.
+        out: Takes reports of progress.
 
     Returns:
-        Whether it ran to its end; False when Ctrl-C ended it early, with the best so far written.
+        True if it ran to its end; False when Ctrl-C ended it early, with the best so far written.
 
     Raises:
         TenonError: the request makes no sense, or the target cannot be loaded.
@@ -163,9 +163,9 @@ def texts_of(request: TextRequest, checkpoint: Checkpoint, out: TextIO) -> tuple
     """Load a target, and read or write its texts; those without a token to guess are left out.
 
     Args:
-        request: Which texts.
+        request: The texts that are wanted.
         checkpoint: The target's.
-        out: Where progress is reported.
+        out: Takes reports of progress.
     """
     folder, config = find_model(request.model), read_config(checkpoint)
     records = [] if request.data is None else read_records(request.data)

@@ -17,7 +17,7 @@ from engine.training.draft.network import TrainedDraft, check_blocks
 from engine.weights.draft_kind import MEDUSA_SAFETENSORS
 
 MOST_HEADS = 16
-# What a head counts beside the one before it.
+# Weight of a head in the loss, as a share of that of the head before it.
 _NEXT_HEAD = 0.8
 
 
@@ -40,8 +40,8 @@ class MedusaNetwork(TrainedDraft):
 
     Args:
         target: The target.
-        heads: How many, 1 to 16.
-        blocks: Of each.
+        heads: Number of heads, 1 to 16.
+        blocks: Blocks of each head.
         own_maps: True if each has an output map of its own.
         token_ids: As in `TrainedDraft`.
     """

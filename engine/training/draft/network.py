@@ -36,8 +36,8 @@ class TrainedDraft(nn.Module, ABC):
         token_ids: (Vd,) int64, the target's ids of the tokens that it may draft, ascending; None for all.
 
     Attributes:
-        shares: What each of its guesses in a row counts in the loss.
-        feature_share: What the difference between features counts beside the cross-entropy.
+        shares: Weight in the loss of each of its guesses in a row.
+        feature_share: Weight of the difference between features beside the cross-entropy.
         rates: Learning rates of matrices and of the rest.
         file_name: Of its weights.
         prefix: Of its parameters, left out in the file.
@@ -115,7 +115,7 @@ class DraftShape:
 
     Attributes:
         blocks: Sizes of its transformer blocks; as many as ``num_hidden_layers``.
-        fusion: How feature and embedding are joined.
+        fusion: The way of joining feature and embedding.
     """
 
     blocks: Shape
@@ -228,7 +228,7 @@ class DraftNetwork(TrainedDraft):
         Args:
             embedding: (batch, length, h) of the tokens behind the features.
             features: (batch, length, h) of the target, or guesses of them.
-            passes: What earlier steps left in each block's attention.
+            passes: Keys and values of earlier steps in each block's attention.
 
         Returns:
             (batch, length, h).

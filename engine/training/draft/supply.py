@@ -21,10 +21,10 @@ class ExampleSupply:
 
     Args:
         decoder: The target.
-        examples: What to learn from; where features are known, these are taken.
-        tokens: Of a step, about.
-        seed: Of the order.
-        batches: How many a step's tokens are divided into.
+        examples: Texts to learn from; features that are known already are not computed again.
+        tokens: Tokens of a step, about.
+        seed: Seed of the order.
+        batches: Batches that a step's tokens are divided into.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ class Outcome:
 
     Attributes:
         network: The best state, by the texts that were kept aside.
-        scores: What it is worth there.
+        scores: Its scores there.
         interrupted: It was stopped before its time was up.
     """
 
@@ -56,8 +56,8 @@ def train(
         ends: Of the target.
         supply: Steps.
         kept_aside: Batches that are only scored.
-        minutes: How long.
-        out: Where progress is reported.
+        minutes: Length of the training.
+        out: Takes reports of progress.
         steps: Steps to take instead, whatever the time.
         threads: Batches that a step has, each worked on by one thread.
     """
@@ -115,7 +115,7 @@ def write_draft(network: TrainedDraft, folder: Path) -> None:
     """Write a draft's folder in the published layout, EAGLE's, Dovetail's or Medusa's, without the target's tensors.
 
     Args:
-        network: What to write; rounded to bfloat16.
+        network: The draft to write; rounded to bfloat16.
         folder: Made if it is missing. Each file is written whole or not at all.
     """
     folder.mkdir(parents=True, exist_ok=True)
