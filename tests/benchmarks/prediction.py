@@ -1,9 +1,10 @@
-"""Predicted beside measured tokens per second, for every mode that can run, on inflations of the guide.
+"""Predicted beside measured tokens per second, for every mode that can run.
 
-    python -m tests.benchmarks.prediction --work FOLDER --targets FOLDER FOLDER:q8_0 FOLDER:bf16 --draft FOLDER
+    python -m tests.benchmarks.prediction --work FOLDER --targets smollm2 smollm2:q8_0 FILE.gguf --draft smollm2-draft
 
-Each target is measured twice by `tenon bench`, in a cache folder of its own: first predicted from the machine's
-report alone, then with what the replies of the first run have taught. The report is measured at the start.
+Targets are models by name, file or folder, such as the bundled one and `tests.benchmarks.widened_model` of it. Each is
+measured twice by `tenon bench`, in a cache folder of its own: first predicted from the machine's report alone, then
+with what the replies of the first run have taught. The report is measured at the start.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 
 
 def _tenon(cache: Path, *arguments: str) -> Any:
-    """What a subcommand prints as JSON."""
+    """The JSON that a subcommand prints."""
     done = subprocess.run(
         [sys.executable, "-m", "app", *arguments, "--json"],
         env={**os.environ, "TENON_CACHE_DIR": str(cache)},
@@ -50,8 +51,8 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--work", type=Path, required=True, help="where the cache folder is made")
-    parser.add_argument("--targets", nargs="+", required=True, help="folders, each with :FORMAT if wanted")
-    parser.add_argument("--draft", help="a small model of the same vocabulary")
+    parser.add_argument("--targets", nargs="+", required=True, help="models, each with :FORMAT if wanted")
+    parser.add_argument("--draft", help="a draft that fits all of them")
     parser.add_argument("--max-tokens", type=int, default=48)
     parser.add_argument(
         "--more", nargs=argparse.REMAINDER, default=[], help="further arguments of tenon bench"
