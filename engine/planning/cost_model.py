@@ -11,7 +11,9 @@ with the draft's time added, and PPD's maximum of tau(n) / L_fp(n) (section 4).
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import fmean
 
 from engine.drafting.kind import DraftKind
 from engine.messages.machine import FormatSpeed
@@ -68,7 +70,7 @@ class TargetCost:
         plan: Places of its layers.
         speeds: Of the machine.
         position: Tokens of text before: what attention reads.
-        factor: By forward width, what was measured over what this model says; empty for nothing measured.
+        measured: Seconds of forwards that were measured, by width; empty for none.
     """
 
     def __init__(
@@ -78,7 +80,7 @@ class TargetCost:
         plan: PlacementPlan,
         speeds: MachineSpeeds,
         position: int,
-        factor: dict[int, float] | None = None,
+        measured: Mapping[int, float] | None = None,
     ) -> None:
         config = target.config
         self._speeds = speeds
@@ -93,11 +95,11 @@ class TargetCost:
         self._cache_bytes = 2 * config.kv_heads * weights.cache_row_bytes(config.head_dim) * position
         self._packed = weights.packed
         self._traffic = dequantizing_traffic(weights)
-        self._factor = factor or {}
+        self._factors = {width: each / self.predicted_s(width) for width, each in (measured or {}).items()}
 
     def forward_s(self, width: int) -> float:
         """T_V(width)."""
-        return self.predicted_s(width) * _between(self._factor, width)
+        return self.predicted_s(width) * _between(self._factors, width)
 
     def predicted_s(self, width: int) -> float:
         """T_V(width) without anything measured of this model."""
@@ -167,7 +169,7 @@ class DraftCost:
         weights: WeightFormat,
         speeds: MachineSpeeds,
         on_gpu: bool,
-        factor: float = 1.0,
+        measured: Mapping[int, float] | None = None,
     ) -> None:
         """Take a draft.
 
@@ -176,7 +178,7 @@ class DraftCost:
             weights: Its format on the host.
             speeds: Of the machine.
             on_gpu: It runs there.
-            factor: Measured times over those of this model.
+            measured: Seconds of whole trees that were measured, by their nodes; empty for none.
         """
         self._draft = draft
         self._bytes_each = weights.matrix_bytes(1024, 1024) / (1 << 20)
@@ -185,7 +187,10 @@ class DraftCost:
         self._format = format_speed(speeds.host, weights.measured_as, read_bytes)
         self._speeds = speeds
         self._on_gpu = on_gpu and speeds.gpu is not None
-        self._factor = factor
+        self._factor = 1.0
+        if measured:
+            # One factor: what trees take hardly depends on their nodes.
+            self._factor = fmean(each / self.tree_s(nodes) for nodes, each in measured.items())
 
     def forward_s(self, width: int) -> float:
         """T_D(width); where it does not draft by levels, one row makes the whole draft."""

@@ -234,21 +234,13 @@ class MachinePlanner:
 
     def _cost(self, load: LoadPlan, profile: Profile) -> TargetCost:
         position = min(PROMPT_TOKENS, load.context)
-        cost = TargetCost(self._target, load.weights, load.placement, self._speeds, position)
         measured = profile.forward_seconds(load.placement)
-        factors = {width: seconds / cost.forward_s(width) for width, seconds in measured.items()}
-        return TargetCost(self._target, load.weights, load.placement, self._speeds, position, factors)
+        return TargetCost(self._target, load.weights, load.placement, self._speeds, position, measured)
 
     def _draft_cost(self, mode: Mode, load: LoadPlan, draft: DraftKind, profile: Profile) -> DraftCost:
         on_gpu = load.draft is not None and load.draft.on_gpu
-        weights = self._loads.draft_format(draft)
-        cost = DraftCost(draft, weights, self._speeds, on_gpu)
         measured = profile.draft_seconds(drafter_key(mode.name, draft.digest))
-        if not measured:
-            return cost
-        # One factor: what was measured is whole trees, whose time hardly depends on their nodes.
-        factor = sum(seconds / cost.tree_s(nodes) for nodes, seconds in measured.items()) / len(measured)
-        return DraftCost(draft, weights, self._speeds, on_gpu, factor)
+        return DraftCost(draft, self._loads.draft_format(draft), self._speeds, on_gpu, measured)
 
     def _loaded_as(self, plan: ModePlan) -> str:
         return plan.load.weights.name if plan.load is not None else self._format(MODES[plan.mode], None).name

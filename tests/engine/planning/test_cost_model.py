@@ -35,9 +35,9 @@ DRAFT = ModelDraft(
 
 
 def cost(
-    plan: PlacementPlan, speeds: MachineSpeeds = SPEEDS, factor: dict[int, float] | None = None
+    plan: PlacementPlan, speeds: MachineSpeeds = SPEEDS, measured: dict[int, float] | None = None
 ) -> TargetCost:
-    return TargetCost(MODEL, Q8_0, plan, speeds, position=0, factor=factor)
+    return TargetCost(MODEL, Q8_0, plan, speeds, position=0, measured=measured)
 
 
 def everywhere(gain: float, finds: float = 1.0) -> Expectation:
@@ -134,7 +134,8 @@ def test_a_trees_draft_costs_its_depth_and_not_its_nodes() -> None:
     assert DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=True).forward_s(1) == pytest.approx(
         2 * DRAFT.read_elements / 200e9
     )
-    assert DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=False, factor=2.0).tree_s(3) == 2 * draft.tree_s(3)
+    slow = DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=False, measured={3: 2 * draft.tree_s(3)})
+    assert slow.tree_s(7) == 2 * draft.tree_s(7)
 
 
 def test_medusa_heads_draft_any_tree_in_one_pass_that_nothing_hides() -> None:
@@ -192,7 +193,8 @@ def test_rounds_without_a_draft_are_plain_ones() -> None:
 
 def test_drafting_ahead_hides_some_of_the_drafting_while_the_target_waits() -> None:
     streamed = cost(StreamedPlan.of(22, 0))
-    slow = DraftCost(DRAFT, Q8_0, SPEEDS, False, factor=10.0)
+    usual_s = DraftCost(DRAFT, Q8_0, SPEEDS, False).tree_s(7)
+    slow = DraftCost(DRAFT, Q8_0, SPEEDS, False, {7: 10 * usual_s})
     ahead, behind = (
         streamed_round(streamed, slow, everywhere(5.0)),
         drafted_round(streamed, slow, everywhere(5.0)),
@@ -202,7 +204,7 @@ def test_drafting_ahead_hides_some_of_the_drafting_while_the_target_waits() -> N
 
 def test_what_was_measured_stands_for_the_widths_around_it() -> None:
     predicted = cost(RESIDENT)
-    measured = cost(RESIDENT, factor={1: 2.0, 4: 1.0})
+    measured = cost(RESIDENT, measured={1: 2 * predicted.forward_s(1), 4: predicted.forward_s(4)})
     factors = [measured.forward_s(width) / predicted.forward_s(width) for width in (1, 2, 4, 64)]
     assert factors == pytest.approx([2.0, 2.0 - 1 / 3, 1.0, 1.0])
     assert measured.predicted_s(1) == predicted.predicted_s(1)
