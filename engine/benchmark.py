@@ -8,9 +8,10 @@ profile of the machine as every reply's does (`engine.planning.profile`), with t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from engine.messages import (
+    BenchmarkRow,
     Cancel,
     ChatMessage,
     Event,
@@ -56,37 +57,6 @@ STANDARD_PROMPTS: dict[PromptKind, tuple[str, ...]] = {
 _GREEDY = SamplingOptions(temperature=0.0, repetition_penalty=1.0)
 # A reply after a load reads pages for the first time, which no later one does.
 _WARMING_TOKENS = 12
-
-
-@dataclass(frozen=True)
-class BenchmarkRow:
-    """One mode, measured.
-
-    Attributes:
-        mode: Its ``--mode`` name.
-        refusal: One sentence that says why it was not measured; then nothing else has a value.
-        tokens_per_second: Over all prompts.
-        by_kind: The same for each kind of prompt.
-        predicted_per_second: Predicted before this mode was measured, None for nothing.
-        first_token_ms: Median time to the first token.
-        tokens_per_round: Tokens for each forward of the target.
-        acceptance_rate: Of drafted positions that were tested.
-        peak_bytes: The process's resident set at its peak so far.
-        device_peak_bytes: Of each GPU.
-        busy: Other programs kept the machine busy during any of its replies.
-    """
-
-    mode: str
-    refusal: str | None = None
-    tokens_per_second: float | None = None
-    by_kind: dict[str, float] = field(default_factory=dict)
-    predicted_per_second: float | None = None
-    first_token_ms: float | None = None
-    tokens_per_round: float | None = None
-    acceptance_rate: float | None = None
-    peak_bytes: int = 0
-    device_peak_bytes: dict[str, int] = field(default_factory=dict)
-    busy: bool = False
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from app.bridge.plans import Plans
 from app.bridge.question import Question
 from app.bridge.replies import Replies
 from app.chat.engine_options import load_options, planned
-from app.chat.measuring import MeasuredMode, Measuring, Stage, time_left_s
+from app.chat.measuring import Measuring, Stage, time_left_s
 from app.settings.settings import Settings
 from app.storage.measured_modes import MeasuredModes
 from app.words import tr
@@ -24,10 +24,10 @@ from engine.benchmark import (
     BenchmarkEvent,
     BenchmarkFinished,
     BenchmarkProgress,
-    BenchmarkRow,
 )
 from engine.errors import EngineStopped
 from engine.messages import (
+    BenchmarkRow,
     Cancel,
     ErrorReport,
     Generate,
@@ -91,7 +91,7 @@ class Machine(QObject):
         self._mode: Question | None = None  # what the benchmark asked last
         self._mode_costs: list[float] = []
         self._begun_s = 0.0
-        self._rows: tuple[MeasuredMode, ...] = ()  # of the modes that were complete since it began
+        self._rows: tuple[BenchmarkRow, ...] = ()  # of the modes that were complete since it began
         plans.answered.connect(self._planned)
         replies.waits.connect(self._say_waits)
 
@@ -105,7 +105,7 @@ class Machine(QObject):
         options = load_options(self._settings, model)
         return options if context is None else replace(options, context=context)
 
-    def measured(self, options: LoadOptions) -> tuple[MeasuredMode, ...]:
+    def measured(self, options: LoadOptions) -> tuple[BenchmarkRow, ...]:
         """Measurements with these options: now, or the last time."""
         if (
             self._benchmark is not None
@@ -222,16 +222,7 @@ class Machine(QObject):
 
     def _take(self, event: BenchmarkEvent) -> None:
         if isinstance(event, BenchmarkRow):
-            row = MeasuredMode(
-                event.mode,
-                event.tokens_per_second,
-                event.predicted_per_second,
-                event.first_token_ms,
-                event.tokens_per_round,
-                event.refusal or "",
-                event.busy,
-            )
-            self._rows = (*self._rows, row)
+            self._rows = (*self._rows, event)
             self._show(replace(self.measuring, modes_done=len(self._rows)))
         elif isinstance(event, BenchmarkProgress):
             left = time_left_s(self._mode_costs, _REPLIES_EACH, event.done, self.clock() - self._begun_s)

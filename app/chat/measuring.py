@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from engine.messages import BenchmarkRow
+
 
 class Stage(Enum):
     """Subject of the running measurement."""
@@ -14,29 +16,6 @@ class Stage(Enum):
     SPEEDS = "speeds"  # the machine's own
     PLAN = "plan"  # which modes can run
     MODES = "modes"
-
-
-@dataclass(frozen=True)
-class MeasuredMode:
-    """One mode, measured.
-
-    Attributes:
-        mode: Its ``--mode`` name.
-        tokens_per_second: Over all prompts; None where it could not run.
-        predicted: Tokens per second that were predicted before it was measured; None where nothing was.
-        first_token_ms: Median time to the first token.
-        tokens_per_round: Tokens for each forward of the model.
-        refusal: One sentence that says why it could not run; empty where it did.
-        busy: True if other programs kept the machine busy meanwhile.
-    """
-
-    mode: str
-    tokens_per_second: float | None = None
-    predicted: float | None = None
-    first_token_ms: float | None = None
-    tokens_per_round: float | None = None
-    refusal: str = ""
-    busy: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,7 +72,7 @@ def time_left_s(
     return elapsed_s * max(total - past, 0.0) / past
 
 
-def fastest(rows: Sequence[MeasuredMode]) -> MeasuredMode | None:
+def fastest(rows: Sequence[BenchmarkRow]) -> BenchmarkRow | None:
     """The mode that was measured to be fastest; None where none was."""
     known = [row for row in rows if row.tokens_per_second is not None]
     return max(known, key=lambda row: row.tokens_per_second or 0.0, default=None)

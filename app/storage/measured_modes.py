@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.chat.engine_options import planned
-from app.chat.measuring import MeasuredMode
 from app.storage.kept_value import KeptValue, Submit
-from engine.messages import LoadOptions, MachineReport
+from engine.messages import BenchmarkRow, LoadOptions, MachineReport
 
 FILE_NAME = "measured-modes.json"
 # Of models, contexts and machines; the oldest go first.
@@ -20,7 +19,7 @@ MOST_ENTRIES = 64
 class _Rows:
     """Attributes: ``by_key``, rows by machine and options, the oldest first."""
 
-    by_key: dict[str, tuple[MeasuredMode, ...]] = field(default_factory=dict)
+    by_key: dict[str, tuple[BenchmarkRow, ...]] = field(default_factory=dict)
 
 
 class MeasuredModes:
@@ -34,11 +33,11 @@ class MeasuredModes:
     def __init__(self, folder: Path | None, submit: Submit = lambda work: work()) -> None:
         self._kept = KeptValue(folder, FILE_NAME, _Rows(), submit)
 
-    def rows(self, machine: MachineReport | None, options: LoadOptions) -> tuple[MeasuredMode, ...]:
+    def rows(self, machine: MachineReport | None, options: LoadOptions) -> tuple[BenchmarkRow, ...]:
         """Measurements with these options on this machine; none while that is not known."""
         return () if machine is None else self._kept.value.by_key.get(_key(machine, options), ())
 
-    def keep(self, machine: MachineReport, options: LoadOptions, rows: tuple[MeasuredMode, ...]) -> None:
+    def keep(self, machine: MachineReport, options: LoadOptions, rows: tuple[BenchmarkRow, ...]) -> None:
         """Put these rows in the place of those before, mode by mode."""
         known, key = dict(self._kept.value.by_key), _key(machine, options)
         modes = {row.mode for row in rows}

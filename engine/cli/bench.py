@@ -14,7 +14,8 @@ from engine.cli.terminal import on_interrupt, show_status
 from engine.messages import Event
 
 if TYPE_CHECKING:
-    from engine.benchmark import BenchmarkEvent, BenchmarkRow
+    from engine.benchmark import BenchmarkEvent
+    from engine.messages import BenchmarkRow
 
 
 def add_to(commands: Any) -> None:

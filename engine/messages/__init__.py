@@ -64,6 +64,7 @@ from engine.messages.models import (
 )
 from engine.messages.modes import ModeDescriptor, ModeOption, OptionValue, shared_options
 from engine.messages.reports import (
+    BenchmarkRow,
     ErrorReport,
     Memory,
     MemoryPlace,

@@ -271,6 +271,37 @@ class MemoryShortage:
 
 
 @dataclass(frozen=True)
+class BenchmarkRow:
+    """One mode, measured.
+
+    Attributes:
+        mode: Its ``--mode`` name.
+        tokens_per_second: Over all prompts; None where it could not run.
+        predicted_per_second: The same as predicted before this mode was measured; None for nothing.
+        first_token_ms: Median time to the first token.
+        tokens_per_round: Tokens for each forward of the target.
+        refusal: One sentence that says why it was not measured; then nothing else has a value.
+        busy: True if other programs kept the machine busy during any of its replies.
+        by_kind: Tokens per second for each kind of prompt.
+        acceptance_rate: Of drafted positions that were tested.
+        peak_bytes: The process's resident set at its peak so far.
+        device_peak_bytes: Of each GPU.
+    """
+
+    mode: str
+    tokens_per_second: float | None = None
+    predicted_per_second: float | None = None
+    first_token_ms: float | None = None
+    tokens_per_round: float | None = None
+    refusal: str | None = None
+    busy: bool = False
+    by_kind: dict[str, float] = field(default_factory=dict)
+    acceptance_rate: float | None = None
+    peak_bytes: int = 0
+    device_peak_bytes: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class ErrorReport:
     """An error on its way to the person.
 

@@ -13,12 +13,12 @@ from engine.benchmark import (
     BenchmarkEvent,
     BenchmarkFinished,
     BenchmarkProgress,
-    BenchmarkRow,
 )
 from engine.cli import main
 from engine.engine import Engine
 from engine.hub.installed import cache_folder
 from engine.messages import (
+    BenchmarkRow,
     Cancel,
     Command,
     ErrorReport,

@@ -12,12 +12,13 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QSize
 from PySide6.QtTest import QTest
 
-from app.chat.measuring import MeasuredMode, Measuring, Stage
+from app.chat.measuring import Measuring, Stage
 from app.ui.machine.page import MachinePage
 from app.ui.main_window import MainWindow
 from app.ui.places import MACHINE
 from app.ui.theme.theme import Theme
 from engine.messages import (
+    BenchmarkRow,
     ErrorReport,
     Failed,
     MachineReport,
@@ -33,10 +34,10 @@ from tests.support.scripted_workspace import ScriptedWorkspace
 
 WIDE, NARROW = QSize(1280, 820), QSize(380, 560)
 MEASURED = (
-    MeasuredMode("dovetail", 14.2, 14.5),
-    MeasuredMode("lookup", 8.1, 8.9),
-    MeasuredMode("offload", 7.7, 7.8),
-    MeasuredMode("plain", 5.9, 5.9),
+    BenchmarkRow("dovetail", 14.2, 14.5),
+    BenchmarkRow("lookup", 8.1, 8.9),
+    BenchmarkRow("offload", 7.7, 7.8),
+    BenchmarkRow("plain", 5.9, 5.9),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest
+from app.chat.measuring import Measuring, Stage, fastest
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.ui.boxes import STRETCH, filled
@@ -17,7 +17,7 @@ from app.ui.share_bar import ShareBar
 from app.ui.theme.kind import set_kind
 from app.ui.theme.theme import Theme
 from app.words import tr
-from engine.messages import MachineReport, PlanReport
+from engine.messages import BenchmarkRow, MachineReport, PlanReport
 
 
 class MeasurePanel(QFrame):
@@ -82,7 +82,7 @@ class MeasurePanel(QFrame):
         self,
         plan: PlanReport | None,
         measuring: Measuring,
-        rows: tuple[MeasuredMode, ...],
+        rows: tuple[BenchmarkRow, ...],
         report: MachineReport | None,
     ) -> None:
         """Show how things are.
@@ -123,7 +123,7 @@ class MeasurePanel(QFrame):
             self.start_requested.emit()
 
 
-def mode_bars(plan: PlanReport | None, measuring: Measuring, rows: tuple[MeasuredMode, ...]) -> list[Bar]:
+def mode_bars(plan: PlanReport | None, measuring: Measuring, rows: tuple[BenchmarkRow, ...]) -> list[Bar]:
     """A bar for each mode that can run, the fastest measured first, and those that are not measured behind."""
     predicted = {}
     if plan is not None:
@@ -134,8 +134,8 @@ def mode_bars(plan: PlanReport | None, measuring: Measuring, rows: tuple[Measure
             mode_title(row.mode),
             row.tokens_per_second,
             # Once replies have been measured the plan knows of them: the mark is what it said before.
-            row.predicted,
-            row.refusal,
+            row.predicted_per_second,
+            row.refusal or "",
             best=row == best and not measuring.running,
         )
         for row in sorted(rows, key=lambda row: -(row.tokens_per_second or 0.0))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from app.chat.measuring import MeasuredMode
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.ui.figures import gigabytes
@@ -18,13 +17,13 @@ from app.ui.machine.words import (
     speed_words,
 )
 from app.words import tr
-from engine.messages import MachineReport, ModePrediction, PlanReport
+from engine.messages import BenchmarkRow, MachineReport, ModePrediction, PlanReport
 
 
 def shared_text(
     report: MachineReport | None,
     plan: PlanReport | None,
-    measured: tuple[MeasuredMode, ...],
+    measured: tuple[BenchmarkRow, ...],
     now: datetime,
 ) -> str:
     """Everything that the page shows; no folder and no name of a person is in it.
@@ -86,9 +85,9 @@ def _prediction(mode: ModePrediction) -> str:
     return ", ".join([*words, mode.summary])
 
 
-def _measured_lines(measured: tuple[MeasuredMode, ...]) -> list[str]:
+def _measured_lines(measured: tuple[BenchmarkRow, ...]) -> list[str]:
     lines = [
-        speed_words(mode_title(row.mode), row.tokens_per_second, row.predicted, row.refusal)
+        speed_words(mode_title(row.mode), row.tokens_per_second, row.predicted_per_second, row.refusal or "")
         for row in measured
     ]
     title, sentence = result_words(measured)

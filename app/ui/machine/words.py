@@ -7,11 +7,11 @@ from datetime import datetime
 
 from PySide6.QtCore import QDate, QLocale, QTime
 
-from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest
+from app.chat.measuring import Measuring, Stage, fastest
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.words import mark, tr
-from engine.messages import MachineReport, PlanReport
+from engine.messages import BenchmarkRow, MachineReport, PlanReport
 from engine.sentences import paragraph
 
 _DISK_KINDS = {
@@ -205,7 +205,7 @@ def progress_words(measuring: Measuring) -> str:
     return tr("{done} of %n mode(s) done", modes, done=done)
 
 
-def promise_words(report: MachineReport | None, rows: tuple[MeasuredMode, ...] = ()) -> str:
+def promise_words(report: MachineReport | None, rows: tuple[BenchmarkRow, ...] = ()) -> str:
     """Text above the button that measures every mode."""
     if any(row.busy for row in rows):
         return tr("Other programs kept the machine busy meanwhile: it is measured again when it rests.")
@@ -216,7 +216,7 @@ def promise_words(report: MachineReport | None, rows: tuple[MeasuredMode, ...] =
     return tr("Measurements are kept and improve the predictions for this model.")
 
 
-def result_words(rows: tuple[MeasuredMode, ...]) -> tuple[str, str]:
+def result_words(rows: tuple[BenchmarkRow, ...]) -> tuple[str, str]:
     """Outcome of measuring: a title and a sentence; both empty where there is nothing to compare."""
     best = fastest(rows)
     known = sum(row.tokens_per_second is not None for row in rows)

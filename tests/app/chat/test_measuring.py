@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest, time_left_s
+from app.chat.measuring import Measuring, Stage, fastest, time_left_s
+from engine.messages import BenchmarkRow
 
 
 def test_nothing_is_told_of_the_time_before_a_reply_is_done() -> None:
@@ -18,10 +19,10 @@ def test_slow_modes_count_for_more() -> None:
 
 
 def test_the_fastest_is_one_that_ran() -> None:
-    refused = MeasuredMode("dovetail", refusal="It needs a draft.")
+    refused = BenchmarkRow("dovetail", refusal="It needs a draft.")
     assert fastest(()) is None
     assert fastest((refused,)) is None
-    slow, fast = MeasuredMode("plain", 5.0), MeasuredMode("lookup", 8.0)
+    slow, fast = BenchmarkRow("plain", 5.0), BenchmarkRow("lookup", 8.0)
     assert fastest((slow, refused, fast)) == fast
 
 

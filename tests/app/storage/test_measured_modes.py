@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.measuring import MeasuredMode
 from app.storage import measured_modes
 from app.storage.measured_modes import FILE_NAME, MeasuredModes
 from engine.cached_json import read_cached, write_cached
-from engine.messages import LoadOptions
+from engine.messages import BenchmarkRow, LoadOptions
 from tests.support.machine_scene import machine
 
-ROWS = (MeasuredMode("plain", 5.9, 6.0, 410.0, 1.0), MeasuredMode("dovetail", refusal="It needs a draft."))
+ROWS = (BenchmarkRow("plain", 5.9, 6.0, 410.0, 1.0), BenchmarkRow("dovetail", refusal="It needs a draft."))
 OPTIONS = LoadOptions(model="/home/somebody/models/llama")
 
 
@@ -37,7 +36,7 @@ def test_rows_come_back_for_the_same_machine_and_options(tmp_path: Path) -> None
 def test_modes_that_were_not_measured_again_stay(tmp_path: Path) -> None:
     kept = MeasuredModes(tmp_path)
     kept.keep(machine(), OPTIONS, ROWS)
-    newer = MeasuredMode("dovetail", 14.2)
+    newer = BenchmarkRow("dovetail", 14.2)
     kept.keep(machine(), OPTIONS, (newer,))
     assert kept.rows(machine(), OPTIONS) == (newer, ROWS[0])
 

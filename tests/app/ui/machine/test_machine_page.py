@@ -9,11 +9,12 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.chat.gpu_support import GpuSupport
-from app.chat.measuring import MeasuredMode, Measuring, Stage
+from app.chat.measuring import Measuring, Stage
 from app.ui.machine.page import MachinePage
 from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, MACHINE
 from engine.messages import (
+    BenchmarkRow,
     Cancel,
     ErrorReport,
     Failed,
@@ -186,9 +187,9 @@ def test_every_mode_is_measured(workspace: ScriptedWorkspace, page: MachinePage,
     assert page.measure.progress == "0 of 3 modes done"
     assert [bar.words for bar in page.measure.bars.bars] == ["measuring", "", ""]
     workspace.machine._rows = (
-        MeasuredMode("plain", 5.0, 5.9),
-        MeasuredMode("lookup", None, refusal="It could not."),
-        MeasuredMode("dovetail", 12.0, 14.5),
+        BenchmarkRow("plain", 5.0, 5.9),
+        BenchmarkRow("lookup", None, refusal="It could not."),
+        BenchmarkRow("dovetail", 12.0, 14.5),
     )
     qtbot.mouseClick(page.measure.button, Qt.MouseButton.LeftButton)
     workspace.tell(Failed(first.request_id, ErrorReport("Cancelled", "")))
@@ -217,9 +218,9 @@ def test_a_reply_that_runs_is_not_disturbed(
 def test_it_is_copied_as_text(workspace: ScriptedWorkspace, page: MachinePage, qtbot: QtBot) -> None:
     told(workspace, gpu=True)
     rows = (
-        MeasuredMode("dovetail", 14.2, 14.5),
-        MeasuredMode("plain", 5.9),
-        MeasuredMode("lookup", refusal="It could not."),
+        BenchmarkRow("dovetail", 14.2, 14.5),
+        BenchmarkRow("plain", 5.9),
+        BenchmarkRow("lookup", refusal="It could not."),
     )
     workspace.machine.kept.keep(machine(gpu=True), page.options(), rows)
     qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.chat.measuring import MeasuredMode
 from app.ui.machine.bars import Bar, Bars, Legend, tick_step
 from app.ui.machine.plan_table import PlanTable
 from app.ui.machine.words import (
@@ -21,6 +20,7 @@ from app.ui.machine.words import (
     speed_figure,
 )
 from app.ui.theme.theme import Theme
+from engine.messages import BenchmarkRow
 from engine.messages.machine import Power
 from tests.support.machine_scene import GPU, machine, plan
 
@@ -149,14 +149,14 @@ def test_cards_say_what_is_there() -> None:
 def test_figures_and_sentences() -> None:
     assert [speed_figure(value) for value in (14.23, 343.0, 0.424, 0.996)] == ["14.2", "343", "0.42", "1.0"]
     assert result_words(()) == ("", "")
-    plain = MeasuredMode("plain", 9.0)
-    lookup = MeasuredMode("lookup", 8.0)
+    plain = BenchmarkRow("plain", 9.0)
+    lookup = BenchmarkRow("lookup", 8.0)
     assert result_words((plain, lookup)) == (
         "Plain is the fastest here",
         "9.0 tok/s: no other mode was faster.",
     )
     assert result_words((lookup,)) == ("", "")
-    assert result_words((lookup, MeasuredMode("offload", 7.0))) == ("Lookup is the fastest here", "8.0 tok/s")
+    assert result_words((lookup, BenchmarkRow("offload", 7.0))) == ("Lookup is the fastest here", "8.0 tok/s")
     assert plan_notes(replace(plan(), profiled=True))[0].startswith(
         "Predicted from this machine's speeds and from"
     )
