@@ -209,7 +209,7 @@ class LoadedModel:
             and not self._checkpoint.changed
             and same == own
             and (part is None or part == _gpu_part(own))
-            and (self.draft is not None or choose_draft(options) is None)
+            and choose_draft(options) in (None, None if self.draft is None else self.draft.reference)
         )
 
     def open_sequence(self) -> TokenSequence:
@@ -290,7 +290,7 @@ def load_model(
         options = settle(options, planner).options
     plan = planner.load_plan(options)
     try:
-        return LoadedModel(options, plan, planner.draft, progress, check)
+        return LoadedModel(options, plan, planner.draft(options), progress, check)
     except torch.OutOfMemoryError:
         if not plan.device:
             raise
@@ -300,7 +300,7 @@ def load_model(
         # The memory that is said to be free is not: without the GPU then.
         again = model_planner(replace(options, vram_budget_bytes=0)).load_plan(options)
     again = replace(again, notes=(say(_LESS_THAN_PLANNED, summary=again.summary), *again.notes))
-    return LoadedModel(options, again, planner.draft, progress, check)
+    return LoadedModel(options, again, planner.draft(options), progress, check)
 
 
 def _gpu_part(options: LoadOptions) -> str | None:

@@ -10,9 +10,9 @@ from app.chat.choices import Choice, draft_choices, draft_name
 from app.chat.engine_options import load_options
 from app.settings.settings import Settings
 from engine.errors import EngineStopped
-from engine.hub.bundled import bundled_drafts, paired_draft
+from engine.hub.bundled import bundled_drafts, bundled_model, paired_draft
 from engine.hub.inventory import installed_models
-from engine.messages import CheckDrafts, DraftChecked, ErrorReport
+from engine.messages import CheckDrafts, DraftChecked, ErrorReport, ModeDescriptor
 
 
 class Drafts(QObject):
@@ -30,11 +30,15 @@ class Drafts(QObject):
         self._choice: Question | None = None  # about one that the person wants
         self._problems: dict[tuple[str, str], str] = {}  # by model and draft
 
-    @property
-    def in_use(self) -> str:
-        """Name of the draft that modes take which need one; empty where there is none."""
+    def taken_by(self, mode: ModeDescriptor) -> str | None:
+        """Name of the draft that a mode would take; empty where there is none, None where it takes other kinds."""
         model = self._settings.model
-        return draft_name(self._settings.draft_of(model) or paired_draft(model) or "")
+        chosen = self._settings.draft_of(model)
+        # Of drafts that did not ship the engine says whether a mode takes them, when it plans.
+        bundled = bundled_model(chosen)
+        if bundled is not None and bundled.kind not in mode.drafts:
+            return None
+        return draft_name(chosen or paired_draft(model, mode.drafts) or "")
 
     @property
     def chosen_name(self) -> str:
@@ -45,8 +49,7 @@ class Drafts(QObject):
         """None, and every draft that this computer has, with what is known to be wrong with it."""
         model = self._settings.model
         known = {draft: problem for (of, draft), problem in self._problems.items() if of == model}
-        chosen, usual = self._settings.draft_of(model), paired_draft(model) or ""
-        return draft_choices(self._references(), bundled_drafts(model), chosen, usual, known)
+        return draft_choices(self._references(), bundled_drafts(model), self._settings.draft_of(model), known)
 
     def look_through(self) -> None:
         """Ask the engine which drafts fit the chosen model; `changed` follows as answers come."""

@@ -266,7 +266,7 @@ class Workspace(QObject):
     def modes(self) -> list[Choice]:
         """The modes, each with the reason where it cannot be chosen."""
         budget = self.settings.of_model(self.settings.model).vram_budget_bytes
-        choices = mode_choices(self.drafts.in_use, self.model.state.gpu, budget)
+        choices = mode_choices(self.drafts.taken_by, self.model.state.gpu, budget)
         return with_plan(choices, self.plans.chosen)
 
     def advice(self) -> ModelAdvice | None:

@@ -68,21 +68,20 @@ def draft_name(ref: str) -> str:
 
 
 def draft_choices(
-    refs: Sequence[str], bundled: Sequence[str], chosen: str, usual: str, problems: dict[str, str]
+    refs: Sequence[str], bundled: Sequence[str], chosen: str, problems: dict[str, str]
 ) -> list[Choice]:
     """None, then the drafts there are.
 
     Args:
         refs: Drafts to offer.
-        bundled: Those that ship with Tenon.
+        bundled: Those that ship for the model, of which modes take one that need a draft when none is chosen.
         chosen: The one in use; empty for none.
-        usual: Draft that modes take which need one when none is chosen; empty where there is none.
         problems: Faults of drafts by their references, as far as they are known.
     """
     detail = (
         tr("Modes that need a draft cannot run")
-        if not usual
-        else tr("Modes that need a draft take {draft}", draft=usual)
+        if not bundled
+        else tr("Modes that need a draft take {draft}", draft=", ".join(bundled))
     )
     choices = [Choice("", tr("None"), detail, chosen == "")]
     for ref in refs:

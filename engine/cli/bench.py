@@ -47,7 +47,7 @@ def _bench(options: argparse.Namespace) -> int:
 
     wanted = load_options(options, threads=options.threads)
     measure_report(lambda what, share: show_status(f"Measuring the machine ({share:.0%}) {what}"))
-    plan = model_planner(wanted).plan
+    plan = model_planner(wanted, untried=True).plan
     modes = options.modes or [mode.mode for mode in plan.modes if mode.mode in MODES and not mode.refusal]
     events: queue.Queue[Event] = queue.Queue()
     finished: list[BenchmarkFinished] = []

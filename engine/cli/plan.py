@@ -59,7 +59,7 @@ def _known_drafts(plan: MachinePlan) -> list[str]:
 
     listed = catalogue_model(plan.model)
     drafts = bundled_drafts(plan.model) or (() if listed is None else listed.drafts)
-    if plan.draft or not drafts:
+    if plan.drafts or not drafts:
         return []
     return [f"Made to draft for it: {', '.join(drafts)}. Plan with one by `--draft {drafts[0]}`."]
 
@@ -85,7 +85,7 @@ def _read_machine(path: Path) -> MachineReport:
 
 
 def _lines(plan: MachinePlan) -> list[str]:
-    with_draft = f" with {plan.draft}" if plan.draft else ""
+    with_draft = f" with {', '.join(plan.drafts)}" if plan.drafts else ""
     lines = [f"{plan.model}{with_draft}, {plan.weights} weights", ""]
     plain = next(
         (mode.tokens_per_second for mode in plan.modes if mode.mode == "plain" and mode.tokens_per_second),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,14 +18,16 @@ class BundledModel:
         name: Its name on the command line, and of its folder in ``assets/models``.
         title: Name for people; empty where nobody meets it.
         file: Its one GGUF file in that folder; empty where it is a checkpoint folder.
-        drafts: Names of the bundled drafts that were made for it. The first that is there is the one that modes take
-            which need a draft.
+        drafts: Names of the bundled drafts that were made for it. A mode takes the first that is there and of a kind
+            that it takes.
+        kind: Of draft, as modes name it (`ModeDescriptor.drafts`).
     """
 
     name: str
     title: str = ""
     file: str = ""
     drafts: tuple[str, ...] = ()
+    kind: str = "model"
 
     @property
     def folder(self) -> Path:
@@ -47,9 +50,10 @@ _BUNDLED = (
         DEFAULT_MODEL,
         DEFAULT_MODEL_TITLE,
         "SmolLM2-135M-Instruct.Q4_1.gguf",
-        drafts=(f"{DEFAULT_MODEL}-draft",),
+        drafts=(f"{DEFAULT_MODEL}-draft", f"{DEFAULT_MODEL}-medusa"),
     ),
-    BundledModel(f"{DEFAULT_MODEL}-draft"),
+    BundledModel(f"{DEFAULT_MODEL}-draft", kind="head"),
+    BundledModel(f"{DEFAULT_MODEL}-medusa", kind="medusa"),
 )
 
 
@@ -75,9 +79,10 @@ def bundled_drafts(reference: str) -> tuple[str, ...]:
     return () if model is None else tuple(name for name in model.drafts if name in there)
 
 
-def paired_draft(reference: str) -> str | None:
-    """The draft that a model takes where a mode needs one and none was named; None where none ships for it."""
-    return next(iter(bundled_drafts(reference)), None)
+def paired_draft(reference: str, kinds: Collection[str]) -> str | None:
+    """The draft that a model takes where a mode needs one of these kinds and none was named; None where none ships."""
+    drafts = map(bundled_model, bundled_drafts(reference))
+    return next((draft.name for draft in drafts if draft is not None and draft.kind in kinds), None)
 
 
 def bundled_targets() -> tuple[BundledModel, ...]:

@@ -244,6 +244,7 @@ class ModePrediction:
         disk_bytes_per_round: Read from the disk by each forward.
         weights: The format.
         placement: Places of the layers, as plain types.
+        draft: Name of its draft; empty without one.
         draft_device: The draft's device, as torch calls it; None without one.
     """
 
@@ -259,6 +260,7 @@ class ModePrediction:
     disk_bytes_per_round: int = 0
     weights: str | None = None
     placement: dict[str, str | int] | None = None
+    draft: str = ""
     draft_device: str | None = None
 
 
@@ -268,7 +270,6 @@ class PlanReport:
 
     Attributes:
         model: The model's name.
-        draft: The draft that modes with one are planned with, empty for none.
         weights: The format of the mode that ``auto`` takes; each mode has the one that suits it.
         prompt_tokens: The prompt that the times to the first token are for.
         context_limit: Most tokens of context that the model takes.
@@ -277,11 +278,9 @@ class PlanReport:
         reason: One sentence on why.
         measured: The machine's speeds were measured; else all figures are made from assumed ones.
         profiled: Replies of this model on this machine went into them.
-        draft_profiled: Some of these replies were drafted by this draft.
     """
 
     model: str
-    draft: str
     weights: str
     prompt_tokens: int
     context_limit: int
@@ -290,4 +289,8 @@ class PlanReport:
     reason: str
     measured: bool
     profiled: bool = False
-    draft_profiled: bool = False
+
+    @property
+    def drafts(self) -> tuple[str, ...]:
+        """Names of the drafts of all modes, each once."""
+        return tuple(dict.fromkeys(mode.draft for mode in self.modes if mode.draft))

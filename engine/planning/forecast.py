@@ -11,7 +11,7 @@ import torch
 from engine.drafting.kind import DraftKind
 from engine.drafting.kinds import read_draft
 from engine.errors import CheckpointError, TenonError
-from engine.hub.bundled import paired_draft
+from engine.hub.bundled import bundled_drafts
 from engine.messages import (
     Basis,
     LoadOptions,
@@ -61,10 +61,9 @@ def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
     planner = model_planner(auto, report, this_machine=True)
     taken = settle(auto, planner).plan
     plan = planner.plan
-    draft = options.draft or paired_draft(options.model)
-    untried = draft is not None and not plan.draft
+    untried = not options.draft and len(planner.drafts) < len(bundled_drafts(options.model))
     if untried:
-        plan = model_planner(replace(auto, draft=draft), report, this_machine=True).plan
+        plan = model_planner(auto, report, this_machine=True, untried=True).plan
     if not planner.plan.chosen:
         return plan.message("", planner.plan.reason)
     reason = taken.reason
@@ -114,7 +113,7 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
         target = target_facts(model.reference, Path(model.place))
         if options.context:
             options = replace(options, context=min(options.context, target.config.context_length))
-        plan = MachinePlanner(report, target, _draft(model, target), options).plan()
+        plan = MachinePlanner(report, target, _drafts(model, target), options).plan()
     except TenonError as error:
         return replace(about, problem=error.message)
     if not plan.chosen:
@@ -142,11 +141,11 @@ def _usual(report: MachineReport) -> MachineReport:
     return replace(report, memory=HostMemory(total, int(_USUAL_SHARE * total)), gpus=gpus)
 
 
-def _draft(model: ModelOutline, target: TargetFacts) -> DraftKind | None:
-    """The draft's facts; None for one that cannot be used, which is no reason not to take the model."""
+def _drafts(model: ModelOutline, target: TargetFacts) -> tuple[DraftKind, ...]:
+    """The draft's facts; none of one that cannot be used, which is no reason not to take the model."""
     if model.draft_place is None:
-        return None
+        return ()
     try:
-        return read_draft(model.reference, Path(model.draft_place), target.config)
+        return (read_draft(model.reference, Path(model.draft_place), target.config),)
     except CheckpointError:
-        return None
+        return ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import inf
 
@@ -53,7 +53,7 @@ class MachinePlanner:
     Args:
         report: The machine; it need not be this one.
         target: The model.
-        draft: Its draft, None for none.
+        drafts: Its drafts. A mode takes the first of a kind that it takes.
         options: Settled ones; every mode is planned, whichever they name.
         profiles: Measurements with these models on this machine, by the name of a weight format.
         seconds: Times of products by format, where they are known better than by the report.
@@ -66,14 +66,14 @@ class MachinePlanner:
         self,
         report: MachineReport,
         target: TargetFacts,
-        draft: DraftKind | None = None,
+        drafts: Sequence[DraftKind] = (),
         options: LoadOptions | None = None,
         profiles: Profiles = lambda weights: Profile(),
         seconds: Callable[[], Mapping[str, float]] | None = None,
     ) -> None:
         self._report = report
         self._target = target
-        self._draft = draft
+        self._drafts = tuple(drafts)
         self._options = options or LoadOptions()
         self._profiles = cache(profiles)
         self._seconds = seconds
@@ -98,18 +98,15 @@ class MachinePlanner:
             ):
                 chosen = plan
         weights = self._loaded_as(chosen or plans[0])
-        profile = self._profiles(weights)
         return MachinePlan(
             model=self._target.name,
-            draft="" if self._draft is None else self._draft.name,
             prompt_tokens=PROMPT_TOKENS,
             context_limit=self._target.config.context_length,
             modes=tuple(sorted(plans, key=lambda plan: -(plan.tokens_per_second or 0.0))),
             chosen="" if chosen is None else chosen.mode,
             reason=reason(chosen, plans[0]),
             measured=self._speeds.measured,
-            profiled=profile.known,
-            draft_profiled=self._draft is not None and profile.knows_draft(self._draft.digest),
+            profiled=self._profiles(weights).known,
             weights=weights,
         )
 
@@ -119,18 +116,21 @@ class MachinePlanner:
         speed = plan.tokens_per_second or 0.0
         return speed * FEWER_BITS if converted and self._options.weights == AUTO else speed
 
-    def load(self, mode: Mode, with_draft: bool) -> LoadPlan:
+    def draft_of(self, mode: Mode) -> DraftKind | None:
+        """The draft that a mode takes; None where it takes none, or there is none of its kinds."""
+        return next((draft for draft in self._drafts if draft.kind in mode.drafts), None)
+
+    def load(self, mode: Mode, draft: DraftKind | None) -> LoadPlan:
         """Plan the load for a mode that the person chose.
 
         Args:
             mode: The mode.
-            with_draft: The draft is loaded along, for the mode or for others that may follow.
+            draft: The one that is loaded along, for the mode or for others that may follow; None for none.
 
         Raises:
             InvalidOption: there is no such weight format.
             OutOfMemory: not even streaming fits, with the least that would do.
         """
-        draft = self._draft if with_draft else None
         weights = self._format(mode, draft)
         plan = self._loads.plan(mode, weights, draft)
         if plan is None:
@@ -153,11 +153,10 @@ class MachinePlanner:
         )
 
     def _mode(self, mode: Mode) -> ModePlan:
-        takes = mode.needs_draft and self._draft is not None and self._draft.kind in mode.drafts
-        draft = self._draft if takes else None
+        draft = self.draft_of(mode)
         weights = self._format(mode, draft)
         load = self._loads.plan(mode, weights, draft)
-        refusal = self._refusal(mode, load, weights)
+        refusal = self._refusal(mode, load, weights, draft)
         if refusal or load is None:
             return ModePlan(mode.name, refusal, load=load)
         cost, best, drafting = self._round(mode, load, draft)
@@ -175,11 +174,14 @@ class MachinePlanner:
             context=load.context,
             weights=load.weights.name,
             placement=load.placement.as_json(),
+            draft="" if draft is None else draft.name,
             draft_device=None if load.draft is None else load.draft.device,
             disk_bytes_per_round=load.placement.disk_bytes(load.sizes(self._target.config)),
         )
 
-    def _refusal(self, mode: Mode, load: LoadPlan | None, weights: WeightFormat) -> str:
+    def _refusal(
+        self, mode: Mode, load: LoadPlan | None, weights: WeightFormat, draft: DraftKind | None
+    ) -> str:
         """Reason why a mode cannot run, or gains nothing; empty where it may."""
         room, config = self._loads.room, self._target.config
         no_files = self._disk_refusal()
@@ -188,7 +190,7 @@ class MachinePlanner:
         if mode.needs_gpu and not room.device:
             return say(NO_GPU)
         pointless = "" if load is None else mode.pointless(load.placement, self._options.gpu_layers)
-        refusal = pointless or mode.refusal(None if self._draft is None else self._draft.kind)
+        refusal = pointless or mode.refusal(None if draft is None else draft.kind)
         if refusal:
             return refusal
         if mode.needs_gpu and (load is None or load.placement.name != mode.placements[0]):

@@ -56,10 +56,11 @@ class MachinePlan(PlanReport):
                 **vars(mode.message),
                 "refusal": mode.refusal or None,
                 "memory_bytes": mode.memory_bytes or None,
+                "draft": mode.draft or None,
             }
             for mode in self.modes
         ]
-        return {**vars(self), "draft": self.draft or None, "chosen": self.chosen or None, "modes": modes}
+        return {**vars(self), "chosen": self.chosen or None, "modes": modes}
 
 
 def reason(chosen: ModePlan | None, plain: ModePlan) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from engine.drafting.kind import DraftKind
 from engine.drafting.kinds import read_draft
 from engine.drafting.match_chances import MatchChances
-from engine.hub.bundled import paired_draft
+from engine.hub.bundled import bundled_drafts, paired_draft
 from engine.hub.installed import cache_folder, find_model
 from engine.messages import LoadOptions, MachineReport, PromptKind, RoundRecord
 from engine.modes import MODES
@@ -25,35 +25,35 @@ Find = Callable[[str], Path]
 
 
 class ModelPlanner:
-    """The plan of one model with one draft, or none.
+    """The plan of one model with its drafts.
 
     Args:
         report: The machine.
         target: The model.
-        draft: Its draft, None for none.
+        drafts: Its drafts. A mode takes the first of a kind that it takes.
         options: Settled ones.
         profiled: Measurements of replies here are used and kept: not for another machine's report.
 
     Attributes:
         plan: All modes.
-        draft: Its draft, None for none.
+        drafts: The same.
     """
 
     def __init__(
         self,
         report: MachineReport,
         target: TargetFacts,
-        draft: DraftKind | None,
+        drafts: Sequence[DraftKind],
         options: LoadOptions,
         profiled: bool = True,
     ) -> None:
         self._target = target
-        self.draft = draft
+        self.drafts = tuple(drafts)
         self._hardware = hardware_hash(report) if profiled and target.digest else ""
         # Whoever needs the time of products first measures it, if the whole machine was not measured yet.
         measure = profiled and report.speeds is None
         seconds = (lambda: format_seconds(cache_folder())) if measure else None
-        self._machine = MachinePlanner(report, target, draft, options, self.profile, seconds)
+        self._machine = MachinePlanner(report, target, drafts, options, self.profile, seconds)
         self.plan: MachinePlan = self._machine.plan()
 
     def load_plan(self, options: LoadOptions) -> LoadPlan:
@@ -62,8 +62,16 @@ class ModelPlanner:
         Raises:
             OutOfMemory: it cannot be, with the least that would do.
         """
-        mode = MODES[options.mode]
-        return self._machine.load(mode, options.draft is not None or mode.needs_draft)
+        return self._machine.load(MODES[options.mode], self.draft(options))
+
+    def draft(self, options: LoadOptions) -> DraftKind | None:
+        """The draft that is loaded for settled options: the mode's, else the one asked for; None for none."""
+        named = next(iter(self.drafts), None) if options.draft else None
+        return self._machine.draft_of(MODES[options.mode]) or named
+
+    def knows(self, draft: DraftKind) -> bool:
+        """True if replies have shown what a draft is worth here."""
+        return self.profile(self.plan.weights).knows_draft(draft.digest)
 
     def learn(
         self,
@@ -79,9 +87,10 @@ class ModelPlanner:
             return
         drafter = None
         if MODES[mode].needs_draft:
-            if self.draft is None:
+            draft = self._machine.draft_of(MODES[mode])
+            if draft is None:
                 return
-            drafter = drafter_key(mode, self.draft.digest)
+            drafter = drafter_key(mode, draft.digest)
         elif MODES[mode].looks_up:
             drafter = drafter_key(mode)
         # Another process may have written since: what it measured is kept too.
@@ -102,17 +111,19 @@ def model_planner(
     report: MachineReport | None = None,
     find: Find = find_model,
     this_machine: bool = False,
+    untried: bool = False,
 ) -> ModelPlanner:
     """Plan a model for this machine or another one.
 
-    The draft is the one asked for. Without one the bundled draft of a model counts where replies have shown what it
-    is worth here, and where the mode asked for needs one.
+    The draft is the one asked for. Without one a bundled draft of the model counts where replies have shown what it
+    is worth here, and where the mode asked for needs it.
 
     Args:
         options: Model, draft and what else is settled.
         report: The machine; None for this one, with the speeds that are kept for it.
         find: Brings a model's name to a folder with its config.json at least.
         this_machine: The report is one of this machine, so that measurements of replies here count.
+        untried: Every bundled draft counts.
 
     Raises:
         CheckpointError: there is no such model, or its config cannot be used.
@@ -121,12 +132,12 @@ def model_planner(
     target = target_facts(options.model, find(options.model))
     own = report is None or this_machine
     machine = read_report() if report is None else report
-    reference = options.draft or paired_draft(options.model)
-    if reference is None:
-        return ModelPlanner(machine, target, None, options, own)
-    draft = read_draft(reference, find(reference), target.config)
-    planner = ModelPlanner(machine, target, draft, options, own)
-    mode = MODES.get(options.mode)
-    if options.draft is not None or (mode is not None and mode.needs_draft) or planner.plan.draft_profiled:
+    names = (options.draft,) if options.draft else bundled_drafts(options.model)
+    drafts = [read_draft(name, find(name), target.config) for name in names]
+    planner = ModelPlanner(machine, target, drafts, options, own)
+    if options.draft or untried:
         return planner
-    return ModelPlanner(machine, target, None, options, own)
+    mode = MODES.get(options.mode)
+    wanted = None if mode is None else paired_draft(options.model, mode.drafts)
+    counted = [draft for draft in drafts if draft.name == wanted or planner.knows(draft)]
+    return planner if counted == drafts else ModelPlanner(machine, target, counted, options, own)

@@ -41,7 +41,7 @@ def choose_draft(options: LoadOptions) -> str | None:
     """The draft to load beside the model: the one asked for, else the bundled one where the mode needs a draft."""
     mode = MODES.get(options.mode)
     if options.draft is None and mode is not None and mode.needs_draft:
-        return paired_draft(options.model)
+        return paired_draft(options.model, mode.drafts)
     return options.draft
 
 
@@ -107,7 +107,7 @@ def settle(options: LoadOptions, planner: ModelPlanner) -> Settled:
         chosen = Plan(plan.chosen, plan.reason, _predicted(plan, plan.chosen))
     draft = options.draft
     if MODES[chosen.mode].needs_draft:
-        draft = options.draft or plan.draft
+        draft = options.draft or plan.mode(chosen.mode).draft
     elif not guessed:
         draft = None  # one that is not used takes memory for nothing
     return Settled(replace(options, mode=chosen.mode, draft=draft), chosen)

@@ -15,8 +15,7 @@ from engine.decoding.adaptive_budget import AdaptiveBudget
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.kernels import library
-from engine.messages import Cancel, Finished, LoadOptions, Notice, PlanChosen
-from engine.planning.planner import choose_draft
+from engine.messages import Cancel, Finished, Notice, PlanChosen
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
@@ -210,12 +209,15 @@ def test_a_bundled_model_brings_its_own_draft(
     assert plain.timings.load_ms is None
 
 
-def test_the_mode_takes_that_draft_unasked_and_auto_does_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_each_mode_takes_a_draft_of_its_own_kind(
+    client: EngineClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ship(tmp_path, monkeypatch)
-    assert choose_draft(LoadOptions(model="toy", mode="dovetail")) is not None
-    assert choose_draft(LoadOptions(model="toy")) is None
+    ship(tmp_path, monkeypatch, ("toy-head", "toy-draft"))
+    drafts = {}
+    for mode in ("dovetail", "llmcad", "plain", "dovetail"):
+        reply = client.answer("What is a token?", "toy", mode=mode, max_tokens=4, temperature=0.0)
+        drafts[mode] = reply.draft
+    assert drafts == {"dovetail": "toy-head", "llmcad": "toy-draft", "plain": None}
 
 
 def test_a_cancel_while_the_draft_runs_is_seen_and_leaves_both_caches_right(

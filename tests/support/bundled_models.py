@@ -11,7 +11,7 @@ from engine.messages import DEFAULT_MODEL
 
 
 def lay_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let there be the default model and a draft for it, of no content, and nothing else.
+    """Let there be the default model and its drafts, of no content, and nothing else.
 
     Args:
         folder: Where to put them.
@@ -21,6 +21,7 @@ def lay_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, file in (
         (DEFAULT_MODEL, "SmolLM2-135M-Instruct.Q4_1.gguf"),
         (f"{DEFAULT_MODEL}-draft", "config.json"),
+        (f"{DEFAULT_MODEL}-medusa", "config.json"),
     ):
         (folder / "models" / name).mkdir(parents=True)
         (folder / "models" / name / file).touch()

@@ -92,6 +92,4 @@ def plan(measured: bool = True, gpu: bool = False) -> PlanReport:
             ModePrediction("layer-offload", NO_GPU),
         )
         reason = "Auto: dovetail, predicted at 14 tok/s, 2.5 times plain (draft on the CPU, all in memory)."
-    return PlanReport(
-        "smollm2", "smollm2-draft", "q8_0", 512, 32_768, modes, "dovetail", reason, measured, profiled=False
-    )
+    return PlanReport("smollm2", "q8_0", 512, 32_768, modes, "dovetail", reason, measured, profiled=False)

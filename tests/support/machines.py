@@ -11,8 +11,10 @@ from typing import Any
 
 from engine.drafting.head_draft import HeadDraft
 from engine.drafting.head_layout import HeadLayout
+from engine.drafting.kind import DraftKind
 from engine.drafting.model_draft import ModelDraft
 from engine.gguf.stored_tensor import TensorTypes
+from engine.messages import LoadOptions
 from engine.messages.machine import MachineReport
 from engine.model.config import ModelConfig, read_config
 from engine.model.tensors import Slot, expected_tensors, layer_slots
@@ -120,6 +122,12 @@ def stored_in(config: ModelConfig, kind: int, quantization: str | None = None) -
     return replace(config, types=types, quantization=quantization)
 
 
-def plan_machine(*arguments: Any, **more: Any) -> MachinePlan:
-    """Every mode for a model on a machine; arguments are those of `MachinePlanner`."""
-    return MachinePlanner(*arguments, **more).plan()
+def plan_machine(
+    report: MachineReport,
+    target: TargetFacts,
+    draft: DraftKind | None = None,
+    options: LoadOptions | None = None,
+    **more: Any,
+) -> MachinePlan:
+    """Every mode for a model on a machine, with a draft or without any."""
+    return MachinePlanner(report, target, () if draft is None else (draft,), options, **more).plan()

@@ -18,16 +18,21 @@ TOY_DRAFT = MODELS / "guide-draft"
 TOY_HEAD = MODELS / "guide-gated-fusion"
 
 
-def ship(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let ``toy`` be a model that ships with Tenon, and ``toy-draft`` the draft that ships for it.
+def ship(folder: Path, monkeypatch: pytest.MonkeyPatch, drafts: tuple[str, ...] = ("toy-draft",)) -> None:
+    """Let ``toy`` be a model that ships with Tenon.
 
     Args:
         folder: An empty one, to stand for the assets.
         monkeypatch: Brings the real ones back.
+        drafts: Ships for it: ``toy-draft``, a model, and ``toy-head``.
     """
     (folder / "models").mkdir()
-    for name, place in (("toy", TOY), ("toy-draft", TOY_DRAFT)):
+    for name, place in (("toy", TOY), ("toy-draft", TOY_DRAFT), ("toy-head", TOY_HEAD)):
         (folder / "models" / name).symlink_to(place)
     monkeypatch.setattr(bundled, "assets_folder", lambda: folder)
-    shipped = (BundledModel("toy", drafts=("toy-draft",)), BundledModel("toy-draft"))
+    shipped = (
+        BundledModel("toy", drafts=drafts),
+        BundledModel("toy-draft"),
+        BundledModel("toy-head", kind="head"),
+    )
     monkeypatch.setattr(bundled, "_BUNDLED", shipped)

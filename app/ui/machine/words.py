@@ -183,7 +183,7 @@ def plan_notes(plan: PlanReport) -> list[str]:
     """Text below the plan."""
     prompt = tr("First token: after a prompt of {tokens} tokens.", tokens=figures.whole(plan.prompt_tokens))
     weights = tr("Weights in {format}.", format=plan.weights)
-    draft = tr("Draft: {name}.", name=plan.draft) if plan.draft else ""
+    draft = tr("Draft: {name}.", name=", ".join(plan.drafts)) if plan.drafts else ""
     if not plan.measured:
         source = tr("Every figure is assumed: the speeds of this machine were never measured.")
     elif plan.profiled:

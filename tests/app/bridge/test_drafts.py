@@ -11,6 +11,7 @@ from app.bridge.drafts import Drafts
 from app.bridge.workspace import Workspace
 from app.chat.choices import Choice
 from app.chat.engine_state import EnginePhase
+from app.chat.modes import known_modes
 from tests.app.bridge.conftest import Desk
 
 
@@ -32,6 +33,11 @@ def _ready(desk: Desk) -> Workspace:
     return workspace
 
 
+def _taken(workspace: Workspace) -> dict[str, str | None]:
+    """Drafts that modes would take."""
+    return {mode.name: workspace.drafts.taken_by(mode) for mode in known_modes() if mode.drafts}
+
+
 def _by_name(drafts: Drafts) -> dict[str, Choice]:
     return {choice.title: choice for choice in drafts.choices()}
 
@@ -49,11 +55,14 @@ def test_a_draft_is_used_from_the_next_message_on_and_kept_for_its_model(desk: D
     workspace.choose_model(other)
     desk.wait_for_phase(workspace, EnginePhase.READY)
     assert (workspace.drafts.chosen_name, workspace.model.state.draft_name) == ("", "")
-    assert workspace.drafts.in_use == ""
+    assert _taken(workspace) == {"dovetail": "", "ghidorah": "", "llmcad": ""}
     workspace.choose_model("smollm2")
     assert workspace.drafts.chosen_name == "small"
+    assert _taken(workspace) == {"dovetail": "small", "ghidorah": "small", "llmcad": "small"}
     workspace.drafts.choose("")
-    assert (workspace.drafts.chosen_name, workspace.drafts.in_use) == ("", "smollm2-draft")
+    assert workspace.drafts.chosen_name == ""
+    shipped = {"dovetail": "smollm2-draft", "ghidorah": "smollm2-medusa", "llmcad": "smollm2-medusa"}
+    assert _taken(workspace) == shipped
     workspace.drafts.choose(small)
     desk.wait(lambda: workspace.drafts.chosen_name == "small")
     workspace.close()
@@ -65,6 +74,7 @@ def test_a_draft_that_does_not_fit_is_refused_and_the_one_before_stays(desk: Des
     workspace = _ready(desk)
     workspace.drafts.choose("smollm2-draft")
     desk.wait(lambda: workspace.drafts.chosen_name == "smollm2-draft")
+    assert _taken(workspace) == {"dovetail": "smollm2-draft", "ghidorah": None, "llmcad": None}
     desk.wait_for_phase(workspace, EnginePhase.READY)
     loads = len(desk.recorder.states)
     workspace.drafts.choose(str(models / "misfit"))
@@ -79,6 +89,7 @@ def test_every_draft_is_listed_and_those_that_do_not_fit_say_why(desk: Desk, mod
     assert list(_by_name(workspace.drafts)) == [
         "None",
         "smollm2-draft",
+        "smollm2-medusa",
         "misfit",
         "small",
     ]

@@ -6,7 +6,7 @@ import pytest
 
 from app.bridge.engine_client import EngineClient
 from app.chat.engine_state import EnginePhase
-from engine.hub.bundled import paired_draft
+from engine.hub.bundled import bundled_drafts
 from tests.app.bridge.conftest import Desk
 
 
@@ -22,7 +22,7 @@ def test_the_guide_is_planned_and_measured(desk: Desk) -> None:
     assert machine.report.speeds is None
     plan = machine.plans.of(options)
     assert plan is not None
-    assert (plan.measured, plan.draft) == (False, paired_draft("smollm2"))
+    assert (plan.measured, set(plan.drafts)) == (False, set(bundled_drafts("smollm2")))
     usable = [mode.mode for mode in plan.modes if not mode.refusal]
     assert {"plain", "lookup", "dovetail"} <= set(usable)
     machine.measure_modes(options)

@@ -19,10 +19,17 @@ def test_choices(tmp_path: object) -> None:
 def test_drafts_to_choose(tmp_path: Path) -> None:
     folder = str(tmp_path)
     none, bundled, own, gone = draft_choices(
-        ["smollm2-draft", folder, "/gone/draft"], ["smollm2-draft"], folder, "smollm2-draft", {folder: "Bad."}
+        ["smollm2-draft", folder, "/gone/draft"],
+        ["smollm2-draft", "smollm2-medusa"],
+        folder,
+        {folder: "Bad."},
     )
-    assert (none.key, none.checked, none.detail) == ("", False, "Modes that need a draft take smollm2-draft")
+    assert (none.key, none.checked, none.detail) == (
+        "",
+        False,
+        "Modes that need a draft take smollm2-draft, smollm2-medusa",
+    )
     assert (bundled.title, bundled.detail) == ("smollm2-draft", "Built in")
     assert (own.checked, own.problem, own.detail) == (True, "Bad.", str(tmp_path.parent))
     assert gone.detail.startswith("Not found")
-    assert draft_choices([], [], "", "", {})[0].checked
+    assert draft_choices([], [], "", {})[0].checked

@@ -6,7 +6,7 @@ from tests.support.machine_scene import FITS, plan
 
 
 def test_fastest_first_and_what_cannot_run_last() -> None:
-    choices = mode_choices("", "", None)
+    choices = mode_choices(lambda mode: "", "", None)
     rows = plan_rows(choices, {"plain": 6.0, "lookup": 9.0}, {"plain": 5.5})
     names = [row.name for row in rows]
     assert names[:2] == ["lookup", "plain"]
@@ -24,7 +24,7 @@ def test_fastest_first_and_what_cannot_run_last() -> None:
 
 
 def test_a_plan_says_what_auto_takes_and_why_a_mode_cannot_run() -> None:
-    choices = mode_choices("smollm2-draft", "", None)
+    choices = mode_choices(lambda mode: "smollm2-draft", "", None)
     assert with_plan(choices, None) == choices
     told = {choice.key: choice for choice in with_plan(choices, plan())}
     assert told["auto"].detail == plan().reason

@@ -46,7 +46,9 @@ def test_menu_inspector_and_settings_have_it(qtbot: QtBot, window: MainWindow) -
     button.popup.close()
     assert modes.mode_title("echo") == "Echo"
     told = replace(plan(), modes=(*plan().modes, ModePrediction("echo", tokens_per_second=99.0)))
-    rows = plan_rows(with_plan(modes.mode_choices("", "", None), told), predicted_speeds(told), {})
+    rows = plan_rows(
+        with_plan(modes.mode_choices(lambda mode: "", "", None), told), predicted_speeds(told), {}
+    )
     assert (rows[0].title, rows[0].predicted) == ("Echo", 99.0)
 
     workspace = window.page._workspace

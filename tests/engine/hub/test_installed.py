@@ -38,10 +38,14 @@ def test_the_bundled_model_is_a_file_and_takes_the_draft_beside_it(
     (folder / "SmolLM2-135M-Instruct.Q4_1.gguf").touch()
     assert find_model("smollm2") == folder / "SmolLM2-135M-Instruct.Q4_1.gguf"
     assert model_name("smollm2", find_model("smollm2")) == "SmolLM2 135M"
-    assert paired_draft("smollm2") is None
-    (tmp_path / "models" / "smollm2-draft").mkdir()
-    (tmp_path / "models" / "smollm2-draft" / "config.json").touch()
-    assert paired_draft("smollm2") == "smollm2-draft"
+    kinds = ("model", "head", "medusa")
+    assert paired_draft("smollm2", kinds) is None
+    for name in ("smollm2-draft", "smollm2-medusa"):
+        (tmp_path / "models" / name).mkdir()
+        (tmp_path / "models" / name / "config.json").touch()
+    assert paired_draft("smollm2", kinds) == "smollm2-draft"
+    assert paired_draft("smollm2", ("model", "medusa")) == "smollm2-medusa"
+    assert paired_draft("smollm2", ("model",)) is None
     assert [model.name for model in bundled_targets()] == ["smollm2"]
 
 

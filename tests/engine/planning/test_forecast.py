@@ -42,7 +42,7 @@ def test_every_mode_has_figures_or_a_sentence(here: Here, tmp_path: Path) -> Non
         assert bool(mode.refusal) != bool(mode.tokens_per_second and mode.first_token_s and mode.memory_bytes)
     assert (plan.chosen, plan.weights, plan.measured) == ("dovetail", "q8_0", True)
     assert plan.reason.startswith("Auto: dovetail, predicted at ")
-    assert (plan.draft, plan.context_limit) == (draft, 4096)
+    assert (plan.drafts, plan.context_limit) == ((draft,), 4096)
     assert plan.modes[0].mode == "dovetail"
     assert set(plan.modes[0].memory_bytes) == {"host", "cuda:0"}
 
@@ -55,7 +55,7 @@ def test_modes_with_a_draft_are_planned_with_the_bundled_one(
     plan = forecast(LoadOptions(model="toy"))
     dovetail = next(mode for mode in plan.modes if mode.mode == "dovetail")
     assert dovetail.refusal == ""
-    assert plan.draft == "toy-draft"
+    assert plan.drafts == ("toy-draft",)
     # Before replies have shown what that draft is worth, auto leaves it alone, and says why where it seems faster.
     assert plan.chosen in ("plain", "lookup")
     taken = next(mode for mode in plan.modes if mode.mode == plan.chosen)

@@ -373,7 +373,6 @@ def test_what_replies_measured_moves_the_plan() -> None:
     useless = dict.fromkeys(KINDS, Yielded(rounds=500.0, drafted=500.0, tokens=505.0, nodes=2000.0))
     after = plan(Profile(yields={drafter_key("dovetail", draft.digest): useless}))  # type: ignore[dict-item]
     assert after.chosen == "lookup"
-    assert after.draft_profiled
     plain = before.mode("plain").tokens_per_second
     assert plain is not None
     slow = plan(Profile(forwards={"resident 0 0": {"1": 2.0 / plain, "16": 3.0 / plain}}))

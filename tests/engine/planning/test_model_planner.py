@@ -107,9 +107,19 @@ def test_modes_that_cannot_be_are_refused(folders: Folders) -> None:
 def test_a_mode_takes_the_draft_that_ships_and_auto_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ship(tmp_path, monkeypatch)
-    assert choose_draft(LoadOptions(model="toy", mode="dovetail")) == "toy-draft"
+    ship(tmp_path, monkeypatch, ("toy-head", "toy-draft"))
+    dovetail, llmcad = (LoadOptions(model="toy", mode=mode) for mode in ("dovetail", "llmcad"))
+    assert choose_draft(dovetail) == "toy-head"
+    assert choose_draft(llmcad) == "toy-draft"  # which takes no such head
+    assert choose_draft(replace(llmcad, draft="toy-head")) == "toy-head"
     assert choose_draft(LoadOptions(model="toy")) is None
+    with pytest.raises(InvalidOption, match="Medusa heads"):
+        check_mode(LoadOptions(model="toy", mode="ghidorah"))
+    planned = model_planner(LoadOptions(model="toy"), machine("laptop-8gb"), untried=True).plan
+    assert planned.mode("dovetail").draft == "toy-head"
+    assert planned.drafts == ("toy-head",)
+    assert model_planner(dovetail, machine("laptop-8gb")).draft(dovetail).name == "toy-head"  # type: ignore[union-attr]
+    assert model_planner(llmcad, machine("laptop-8gb")).draft(llmcad).name == "toy-draft"  # type: ignore[union-attr]
 
 
 def drafted(tokens: int) -> list[RoundRecord]:
@@ -128,17 +138,20 @@ def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
     model = str(
         write_checkpoint(tmp_path / "model", num_hidden_layers=12, hidden_size=256, intermediate_size=1024)
     )
-    monkeypatch.setattr(model_planner_module, "paired_draft", lambda reference: small)
+    monkeypatch.setattr(model_planner_module, "bundled_drafts", lambda reference: (small,))
+    monkeypatch.setattr(
+        model_planner_module, "paired_draft", lambda reference, kinds: small if kinds else None
+    )
     options = LoadOptions(model=model)
     first = model_planner(options)
-    assert first.draft is None
+    assert first.drafts == ()
     assert first.plan.mode("dovetail").refusal
     explicit = model_planner(replace(options, mode="dovetail"))
-    assert explicit.plan.draft == small
+    assert explicit.plan.mode("dovetail").draft == small
     explicit.learn(drafted(7), "fp32", ResidentPlan.of(12), "dovetail", "chat")
     explicit.learn(drafted(0), "fp32", ResidentPlan.of(12), "plain", None)
     later = model_planner(options)
-    assert later.plan.draft == small
+    assert later.plan.mode("dovetail").draft == small
     assert later.plan.profiled
     settled = settle(options, later).options
     assert (settled.mode, settled.draft) == ("dovetail", small)

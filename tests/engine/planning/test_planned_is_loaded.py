@@ -132,14 +132,17 @@ def loads(name: str, model: str, form: str) -> Iterator[tuple[ModelConfig, LoadP
     kind, quantization, wanted = FORMATS[form]
     facts = target(model)
     config = stored_in(facts.config, BF16 if kind == "BF16" else blocks.NAMES[kind], quantization)
-    draft = small_draft() if model not in ("qwen-0.5b", "llama-1b") else None
-    planner = MachinePlanner(machine(name), replace(facts, config=config), draft, LoadOptions(weights=wanted))
+    drafts = (small_draft(),) if model not in ("qwen-0.5b", "llama-1b") else ()
+    planner = MachinePlanner(
+        machine(name), replace(facts, config=config), drafts, LoadOptions(weights=wanted)
+    )
     plan = planner.plan()
     for mode in MODES.values():
         one = plan.mode(mode.name)
-        if one.load is None or (mode.drafts and (draft is None or draft.kind not in mode.drafts)):
+        draft = planner.draft_of(mode)
+        if one.load is None or (mode.drafts and draft is None):
             continue
-        again = planner.load(mode, with_draft=mode.needs_draft)
+        again = planner.load(mode, draft)
         assert again == one.load, "a mode that is predicted is loaded as it was planned"
         if not one.refusal:
             assert one.memory_bytes == {"host": again.host.total} | (
