@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -16,6 +17,7 @@ from app.settings.settings import Settings
 from app.words import mark, tr
 from engine.messages import (
     EngineReady,
+    ErrorReport,
     Event,
     Finished,
     Generate,
@@ -27,6 +29,11 @@ from engine.messages import (
     Unload,
 )
 
+# What another try does not mend, unlike a disk that is not mounted or memory that is full.
+_UNUSABLE = frozenset({
+    "ConfigInvalid", "TensorMismatch", "TokenizerInvalid", "UnsupportedModel", "WeightsCorrupt", "WeightsMissing",
+})  # fmt: skip
+
 _LATER = mark("Loads when the running reply is complete.")
 _MEASURED_FIRST = mark("Loads when this machine is measured.")
 
@@ -36,6 +43,7 @@ class ModelInEngine(QObject):
 
     changed = Signal(object)  # EngineState
     loaded = Signal()
+    unusable = Signal(str, object)  # a model whose files cannot be used, and an ErrorReport that says why
 
     def __init__(self, settings: Settings, client: EngineClient, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -113,7 +121,7 @@ class ModelInEngine(QObject):
         self.ensure_engine()
         options = load_options(self._settings)
         self._expect(options)
-        self._load = self._ask(Load("", options))
+        self._load = self._ask(Load("", options)).failed(partial(self._load_failed, options))
 
     def holds_any(self, refs: Collection[str]) -> bool:
         """True if one of these is in the engine's memory, as the model or as its draft."""
@@ -187,6 +195,10 @@ class ModelInEngine(QObject):
             self._show(self.state.after(event))
         if isinstance(event, ModelLoaded):
             self.loaded.emit()
+
+    def _load_failed(self, asked: LoadOptions, report: ErrorReport) -> None:
+        if report.kind in _UNUSABLE and asked.draft is None and asked.model == self._settings.model:
+            self.unusable.emit(asked.model, report)
 
     @Slot(object)
     def _receive(self, event: Event) -> None:

@@ -101,6 +101,9 @@ class Workspace(QObject):
         self._keep_conversations()
         self._client = client or EngineClient(parent=self, log_folder=log_folder())
         self.model = ModelInEngine(self.settings, self._client, self)
+        self._worked = DEFAULT_MODEL  # the chosen model that was loaded last
+        self.model.loaded.connect(self._remember_that_it_works)
+        self.model.unusable.connect(self._give_up_model)
         self._answer_prompts()
         self._know_the_machine()
         self.inspection = Inspection(
@@ -241,6 +244,21 @@ class Workspace(QObject):
         self.settings.model = ref
         self.open_chat.take_model(ref)
         self.settings_applied()
+
+    @Slot()
+    def _remember_that_it_works(self) -> None:
+        if self.model.options is not None and self.model.options.model == self.settings.model:
+            self._worked = self.settings.model
+
+    @Slot(str, object)
+    def _give_up_model(self, ref: str, report: ErrorReport) -> None:
+        """Let the model that worked last answer again; else each start would try the unusable one."""
+        self.settings.forget_model(ref)
+        others = self.settings.recent_models
+        back = model_to_begin_with(DEFAULT_MODEL if self._worked == ref else self._worked, others)
+        if back != ref:
+            self.choose_model(back)
+            self.trouble.emit(report)
 
     @Slot()
     def settings_applied(self) -> None:

@@ -47,3 +47,7 @@ class Remembered(Values):
     def remember_model(self, folder: str) -> None:
         """Put a checkpoint folder first among those used lately."""
         self.recent_models = (folder, *(other for other in self.recent_models if other != folder))
+
+    def forget_model(self, ref: str) -> None:
+        """Take a model from those used lately."""
+        self.recent_models = tuple(other for other in self.recent_models if other != ref)

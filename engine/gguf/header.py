@@ -106,7 +106,8 @@ def read_header(path: Path) -> GgufHeader:
             if "tokenizer.ggml.tokens" in header.metadata:
                 _kept.append(header)
             return header
-    except (_Damaged, struct.error) as problem:
+    except (_Damaged, struct.error) as error:
+        problem = error if isinstance(error, _Damaged) else say("it ends within its list of contents")
         raise WeightsCorrupt(
             say(
                 "The GGUF file {name} is damaged or cut short ({problem}); download it again.",
@@ -114,7 +115,7 @@ def read_header(path: Path) -> GgufHeader:
                 problem=problem,
             ),
             details=f"{size_bytes} bytes are there",
-        ) from problem
+        ) from error
     except OSError as error:
         raise WeightsCorrupt(
             say("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error)

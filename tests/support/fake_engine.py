@@ -22,7 +22,8 @@ The last line of the last message is the script, ``word`` or ``word number``:
 The machine has no GPU and is measured in a moment; every mode but LLMCad can run. A model called ``no-plan`` has none.
 Every model is predicted to run, and the pairs of drafts and models are `PAIRS`.
 
-A model called ``broken`` cannot be loaded, one called ``long`` takes a second. A draft called ``misfit`` fits nothing.
+A model called ``broken`` is not there, one called ``damaged`` cannot be read, one called ``long`` takes a second. A
+draft called ``misfit`` fits nothing.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from engine.errors import CheckpointError, ModelNotFound, WeightsCorrupt
 from engine.messages import (
     Cancel,
     CheckDrafts,
@@ -170,7 +172,7 @@ class FakeEngine:
                 return
             if isinstance(command, MakePlan):
                 if Path(command.options.model).name == "no-plan":
-                    raise ValueError("There is no model in that folder: choose another.")
+                    raise ModelNotFound("There is no model in that folder: choose another.")
                 self.emit(PlanMade(command.request_id, plan(measured=self.measured)))
                 return
             if isinstance(command, PredictModels):
@@ -184,8 +186,8 @@ class FakeEngine:
                 self.generate(command)
         except Stopped:
             self.fail(command.request_id, "Cancelled", "The request was stopped.")
-        except ValueError as error:
-            self.fail(command.request_id, "ModelNotFound", str(error))
+        except CheckpointError as error:
+            self.fail(command.request_id, type(error).__name__, error.message)
 
     def load(self, request_id: str, options: LoadOptions) -> None:
         ref, wanted = options.model, (options.model, options.draft, options.ram_budget_bytes)
@@ -198,7 +200,9 @@ class FakeEngine:
             if name == "long":
                 self.pause(request_id, 0.1)
         if name == "broken":
-            raise ValueError("There is no model in that folder: choose another.")
+            raise ModelNotFound("There is no model in that folder: choose another.")
+        if name == "damaged":
+            raise WeightsCorrupt("The GGUF file damaged is cut short; download it again.")
         self.model, self.loaded = ref, wanted
         report = ModelReport(name, ref, "Fake", 1, "fp32", CONTEXT, 4, 1.0)
         self.emit(ModelLoaded(request_id, report))

@@ -154,6 +154,34 @@ def test_a_model_that_cannot_be_loaded_says_why_and_another_can_be_chosen(desk: 
     assert [choice.title for choice in workspace.models()] == ["SmolLM2 135M", "broken"]
 
 
+def test_a_model_whose_file_is_damaged_does_not_stay_the_chosen_one(desk: Desk) -> None:
+    workspace = desk.open()
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    good, damaged = str(desk.folder / "good"), str(desk.folder / "damaged")
+    workspace.choose_model(good)
+    desk.wait(lambda: workspace.model.state.model_name == "good")
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    workspace.choose_model(damaged)
+    desk.wait(lambda: bool(desk.recorder.troubles))
+    assert [report.kind for report in desk.recorder.troubles] == ["WeightsCorrupt"]
+    assert workspace.settings.model == workspace.settings.new_chat_model == good
+    assert damaged not in workspace.settings.recent_models
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    chat = desk.answer(workspace, "say 1")
+    assert workspace.library.messages(chat)[-1].model == good
+    workspace.close()
+    assert desk.open(start=False).settings.model == good
+
+
+def test_a_start_with_a_damaged_model_falls_back_to_the_built_in_one(desk: Desk) -> None:
+    workspace = desk.open(start=False)
+    workspace.settings.model = str(desk.folder / "damaged")
+    workspace.start()
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    assert workspace.settings.model == workspace.model.state.model_ref == "smollm2"
+    assert [report.kind for report in desk.recorder.troubles] == ["WeightsCorrupt"]
+
+
 def test_the_loaded_model_is_not_loaded_again(desk: Desk) -> None:
     workspace = desk.open()
     desk.wait_for_phase(workspace, EnginePhase.READY)
