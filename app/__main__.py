@@ -17,12 +17,12 @@ from app.version import version
 
 def are_files(arguments: Sequence[str]) -> bool:
     """True if these are things to open in the window: each is there and cannot be taken for a subcommand."""
+    return all(os.path.exists(path) and _named_like_a_file(path) for path in arguments)
+
+
+def _named_like_a_file(argument: str) -> bool:
     separators = tuple(filter(None, (os.sep, os.altsep)))
-    return all(
-        os.path.exists(path)
-        and (path.lower().endswith((".gguf", ".json")) or any(mark in path for mark in separators))
-        for path in arguments
-    )
+    return argument.lower().endswith((".gguf", ".json")) or any(mark in argument for mark in separators)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,6 +33,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"tenon {version()}")
         return 0
     tested = arguments[:1] == ["--self-test"]
+    if arguments and _named_like_a_file(arguments[0]) and not os.path.exists(arguments[0]):
+        print(f"tenon: There is nothing at {arguments[0]}: check the path.", file=sys.stderr)
+        return 2
     if arguments and not tested and not are_files(arguments):
         from engine.cli import main as command_line
 
@@ -53,7 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _self_test(arguments: list[str]) -> int:
     """`tenon --self-test [FILE]`: the report goes to standard output, where there is one, and into the file."""
     from app.bootstrap import run_self_test
+    from engine.terminal import write_utf8
 
+    write_utf8()
     code, report = run_self_test()
     if sys.stdout is not None:  # a program of Windows that opens no terminal has none
         print(report)

@@ -106,6 +106,9 @@ class Application:
 
 
 def _qt() -> QApplication:
+    method = os.environ.get("QT_IM_MODULE", "")
+    if method.startswith("fcitx"):  # whose plugin no Qt of PyPI's brings; it speaks IBus's protocol too
+        os.environ.setdefault("QT_IM_MODULES", f"{method};ibus")
     qt = QApplication(sys.argv[:1])
     qt.setApplicationName("Tenon")
     qt.setDesktopFileName("tenon")

@@ -96,8 +96,8 @@ def _tidy(inner: Path) -> None:
     for path in (inner.parent, *inner.parent.rglob("*")):
         if path.is_symlink():
             continue
-        program = path.is_dir() or path.stat().st_mode & stat.S_IXUSR
-        path.chmod(0o755 if program else 0o644)
+        program = path.stat().st_mode & stat.S_IXUSR and ".so" not in path.name
+        path.chmod(0o755 if program or path.is_dir() else 0o644)
 
 
 def program_folder(folder: Path) -> Path:

@@ -145,7 +145,7 @@ _QT_TRANSLATIONS = ("qtbase_de.qm", "qtbase_zh_CN.qm")
 SYSTEM_LIBRARIES = (
     "libc.so*", "libm.so*", "libpthread*", "libdl.so*", "librt.so*", "libstdc++*", "libgcc_s*",
     "libEGL*", "libGL.so*", "libGLX*", "libGLdispatch*", "libOpenGL*", "libdrm*", "libgbm*",
-    "libX11.so*", "libX11-xcb*", "libxcb.so*", "libXau*", "libXdmcp*", "libwayland-client*",
+    "libX11.so*", "libX11-xcb*", "libxcb.so*", "libXau*", "libXdmcp*", "libwayland-*",
     "libfontconfig*", "libfreetype*", "libharfbuzz*", "libdbus-1*", "libsystemd*",
     "libglib-2*", "libgobject-2*", "libgio-2*", "libgmodule-2*", "libgthread-2*", "libgtk-3*", "libgdk-3*",
     "libgdk_pixbuf*", "libpango*", "libatk*", "libatspi*", "libcairo*", "libepoxy*", "libXi.so*", "libXext*",

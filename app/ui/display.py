@@ -28,22 +28,38 @@ _X11 = {
     "libxcb-xfixes.so.0": "libxcb-xfixes0",
     "libxcb-xkb.so.1": "libxcb-xkb1",
 }
+_WAYLAND = {
+    "libwayland-client.so.0": "libwayland-client0",
+    "libwayland-cursor.so.0": "libwayland-cursor0",
+}
 
 
 def display_problem() -> str:
     """One sentence on what keeps a window from opening; empty when nothing is known to."""
     if not sys.platform.startswith("linux"):
         return ""
-    platform = os.environ.get("QT_QPA_PLATFORM", "").split(":")[0]
-    wayland, x11 = os.environ.get("WAYLAND_DISPLAY"), os.environ.get("DISPLAY")
-    if not platform and not wayland and not x11:
+    asked = os.environ.get("QT_QPA_PLATFORM", "").split(";")  # in the order of preference
+    platforms = [name for part in asked if (name := part.split(":")[0])]
+    if not platforms:
+        variables = {"wayland": "WAYLAND_DISPLAY", "xcb": "DISPLAY"}
+        platforms = [name for name, variable in variables.items() if os.environ.get(variable)]
+    if not platforms:
         return "There is no display to open a window on: use `tenon ask`, or start it in a desktop session."
-    needs_x11 = platform == "xcb" or (not platform and not wayland)
-    missing = _missing({**_ANYWHERE, **(_X11 if needs_x11 else {})})
+    problems = [_problem_of(platform) for platform in platforms]
+    return "" if "" in problems else problems[0]  # Qt tries them all
+
+
+def _problem_of(platform: str) -> str:
+    x11, wayland = platform == "xcb", platform.startswith("wayland")
+    missing = _missing({**_ANYWHERE, **(_X11 if x11 else _WAYLAND if wayland else {})})
     if missing:
         return f"Qt needs system libraries that are not installed: install {' '.join(missing)}."
-    if needs_x11 and not _x11_answers():
-        return f"The display {x11 or ''} does not answer: check DISPLAY, or use `tenon ask`."
+    if x11 and not _x11_answers():
+        display = os.environ.get("DISPLAY", "")
+        return f"The display {display} does not answer: check DISPLAY, or use `tenon ask`."
+    if wayland and not _wayland_answers():
+        display = os.environ.get("WAYLAND_DISPLAY", "wayland-0")
+        return f"The display {display} does not answer: check WAYLAND_DISPLAY, or use `tenon ask`."
     return ""
 
 
@@ -71,3 +87,15 @@ def _x11_answers() -> bool:
     answers = not xcb.xcb_connection_has_error(connection)
     xcb.xcb_disconnect(connection)
     return answers
+
+
+def _wayland_answers() -> bool:
+    """Open and close a connection to the compositor, for the same reason."""
+    client = ctypes.CDLL("libwayland-client.so.0")
+    client.wl_display_connect.restype = ctypes.c_void_p
+    client.wl_display_connect.argtypes = [ctypes.c_char_p]
+    client.wl_display_disconnect.argtypes = [ctypes.c_void_p]
+    display = client.wl_display_connect(None)
+    if display:
+        client.wl_display_disconnect(display)
+    return bool(display)

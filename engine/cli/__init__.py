@@ -10,6 +10,7 @@ from engine.cli.parser import Parser
 from engine.errors import TenonError
 from engine.file_trouble import file_trouble
 from engine.gpu_addon.activation import activate
+from engine.terminal import write_utf8
 
 
 def main(arguments: list[str]) -> int:
@@ -21,14 +22,11 @@ def main(arguments: list[str]) -> int:
     Returns:
         0 when it worked, 2 for bad usage or input, 1 for any other failure, 130 when interrupted.
     """
+    write_utf8()
     try:
         options = _parser().parse_args(arguments)
     except SystemExit as exit_:
         return int(exit_.code or 0)
-    for stream in (sys.stdout, sys.stderr):
-        # A reply may hold any character, whatever encoding the terminal or the pipe claims.
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors="replace")
     if arguments[0] != "gpu":  # which looks at the add-on, and removes it
         problem = activate()
         if problem is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import shutil
 import subprocess
 from datetime import date
@@ -28,14 +29,21 @@ from installers.product import (
 # Packages that hold the libraries which the bundle leaves to the system (contents.py).
 DEPENDS = (
     "libstdc++6", "libgcc-s1", "libegl1", "libgl1", "libopengl0", "libglib2.0-0", "libdbus-1-3", "libfontconfig1",
-    "libfreetype6", "libx11-6", "libx11-xcb1", "libxcb1",
+    "libfreetype6", "libx11-6", "libx11-xcb1", "libxcb1", "libwayland-client0", "libwayland-cursor0", "xkb-data",
 )  # fmt: skip
+# Without the first nothing is fetched, without the second no link and no folder opens.
+RECOMMENDS = ("ca-certificates", "xdg-utils")
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def debian_architecture() -> str:
     """This machine's, by Debian's name."""
     return _ARCHITECTURES[architecture()]
+
+
+def debian_version(own: str) -> str:
+    """A version by Debian's rules, which sort ``0.2.0~rc1`` before ``0.2.0`` and ``0.2.0rc1`` behind it."""
+    return re.sub(r"(?<=\d)(?=[a-z])", "~", own)
 
 
 def control(installed_kb: int, glibc: str) -> str:
@@ -47,11 +55,12 @@ def control(installed_kb: int, glibc: str) -> str:
     """
     fields = {
         "Package": COMMAND,
-        "Version": version(),
+        "Version": debian_version(version()),
         "Architecture": debian_architecture(),
         "Maintainer": CONTACT,
         "Installed-Size": str(installed_kb),
         "Depends": ", ".join((f"libc6 (>= {glibc})", *DEPENDS)),
+        "Recommends": ", ".join(RECOMMENDS),
         "Section": "utils",
         "Priority": "optional",
         "Description": SUMMARY[0].lower() + SUMMARY[1:],

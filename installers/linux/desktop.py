@@ -130,6 +130,9 @@ Train a draft head for a model.
 .TP
 .B doctor
 Say what was found on this machine.
+.TP
+.B gpu
+Say what GPU support there is for this machine; fetch or remove it.
 .PP
 .B {COMMAND}
 .I COMMAND

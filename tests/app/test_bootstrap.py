@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.ui.display import _missing
+from app.ui import display
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,9 +58,18 @@ def test_a_subcommand_goes_to_the_command_line_without_qt() -> None:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems always have a display")
-@pytest.mark.parametrize("display", ["", ":987"])
-def test_no_display_is_one_sentence(display: str) -> None:
-    environment = {"QT_QPA_PLATFORM": "", "DISPLAY": display, "WAYLAND_DISPLAY": ""}
+@pytest.mark.parametrize(
+    "displays",
+    [
+        {},
+        {"DISPLAY": ":987"},
+        {"WAYLAND_DISPLAY": "nobody"},
+        {"WAYLAND_DISPLAY": "nobody", "DISPLAY": ":987"},
+        {"WAYLAND_DISPLAY": "nobody", "QT_QPA_PLATFORM": "wayland;xcb"},
+    ],
+)
+def test_no_display_is_one_sentence(displays: dict[str, str]) -> None:
+    environment = {"QT_QPA_PLATFORM": "", "DISPLAY": "", "WAYLAND_DISPLAY": "", **displays}
     done = python("import sys\nfrom app.__main__ import main\nsys.exit(main([]))", **environment)
     assert done.returncode == 2
     assert done.stderr.startswith("tenon: ")
@@ -68,8 +77,26 @@ def test_no_display_is_one_sentence(display: str) -> None:
 
 
 def test_missing_libraries_are_named() -> None:
-    assert _missing({"libnothing.so.9": "libnothing9"}) == ["libnothing9"]
-    assert _missing({"libc.so.6": "libc6"}) == []
+    assert display._missing({"libnothing.so.9": "libnothing9"}) == ["libnothing9"]
+    assert display._missing({"libc.so.6": "libc6"}) == []
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems always have a display")
+def test_a_platform_is_enough_if_qt_gets_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a desktop with Wayland and X Qt takes X where Wayland's libraries are missing; on Wayland alone it aborts."""
+    monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)
+    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr(display, "_x11_answers", lambda: True)
+    monkeypatch.setattr(
+        display, "_missing", lambda libraries: [name for name in libraries.values() if "wayland" in name]
+    )
+    assert display.display_problem() == ""
+    monkeypatch.delenv("DISPLAY")
+    assert display.display_problem().endswith("install libwayland-client0 libwayland-cursor0.")
+    monkeypatch.setattr(display, "_missing", lambda libraries: [])
+    monkeypatch.setattr(display, "_wayland_answers", lambda: True)
+    assert display.display_problem() == ""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.__main__ import are_files
+from app.__main__ import are_files, main
 
 
 @pytest.fixture
@@ -27,3 +27,11 @@ def test_files_are_for_the_window(here: Path) -> None:
 )
 def test_anything_else_is_for_the_command_line(here: Path, arguments: list[str]) -> None:
     assert not are_files(arguments)
+
+
+@pytest.mark.parametrize("path", ["gone.gguf", "./gone", "Gone.GGUF"])
+def test_a_file_that_is_not_there_is_one_sentence(
+    here: Path, path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([path]) == 2
+    assert capsys.readouterr().err == f"tenon: There is nothing at {path}: check the path.\n"

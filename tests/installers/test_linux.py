@@ -7,14 +7,19 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from argparse import _SubParsersAction
 from configparser import RawConfigParser
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from app.ui.display import _ANYWHERE
+from app.ui.display import _ANYWHERE, _WAYLAND
+from engine.cli import _parser
+from installers.bundle import _tidy
+from installers.contents import of_the_system
 from installers.linux.archive import build_archive
 from installers.linux.deb import (
     DEPENDS,
@@ -22,6 +27,7 @@ from installers.linux.deb import (
     control,
     copyright_file,
     debian_architecture,
+    debian_version,
     files_around,
 )
 from installers.linux.desktop import desktop_entry, man_page, metainfo, mime_types
@@ -60,9 +66,18 @@ def test_the_control_file() -> None:
     assert all(line == " ." or line[1] != " " for line in prose)
 
 
+@pytest.mark.skipif(shutil.which("dpkg") is None, reason="dpkg is not installed")
+def test_a_candidate_sorts_before_its_release() -> None:
+    order = ["0.1.9", *map(debian_version, ("0.2.0a1", "0.2.0rc1", "0.2.0rc2", "0.2.0"))]
+    assert order[2] == "0.2.0~rc1"
+    for earlier, later in pairwise(order):
+        subprocess.run(["dpkg", "--compare-versions", earlier, "lt", later], check=True)
+
+
 def test_what_the_window_needs_is_depended_on_or_inside() -> None:
     # libxkbcommon0 is in the bundle; the others are the system's.
-    assert set(_ANYWHERE.values()) - set(DEPENDS) == {"libxkbcommon0"}
+    assert {*_ANYWHERE.values(), *_WAYLAND.values()} - set(DEPENDS) == {"libxkbcommon0"}
+    assert all(of_the_system(library) for library in _WAYLAND)
 
 
 def test_the_desktop_entry() -> None:
@@ -114,6 +129,12 @@ def test_the_file_types_are_known_by_suffix_and_bytes() -> None:
     assert magics == ["GGUF"]
 
 
+def test_the_man_page_has_every_command() -> None:
+    (commands,) = (action for action in _parser()._actions if isinstance(action, _SubParsersAction))
+    for name in commands.choices:
+        assert f".TP\n.B {name}\n" in man_page(DAY)
+
+
 @pytest.mark.skipif(shutil.which("man") is None, reason="man is not installed")
 def test_the_man_page_formats_without_complaint(tmp_path: Path) -> None:
     path = tmp_path / "tenon.1"
@@ -162,6 +183,17 @@ def test_the_package_holds_the_bundle(bundle: Path, tmp_path: Path) -> None:
     )
     assert name.stdout == "tenon\n"
     assert (bundle / "_internal" / "lib" / "data.txt").read_text(encoding="utf-8") == "data"
+
+
+def test_only_programs_are_executable(bundle: Path) -> None:
+    inner = bundle / "_internal"
+    for name in ("libssl.so.3", "torch_shm_manager", "lib/x.cpython-311-x86_64-linux-gnu.so"):
+        (inner / name).touch(mode=0o755)
+    (inner / "lib" / "data.txt").chmod(0o600)
+    _tidy(inner)
+    files = [path for path in bundle.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert {path.name for path in files if path.stat().st_mode & 0o111} == {"tenon", "torch_shm_manager"}
+    assert all(path.stat().st_mode & 0o444 == 0o444 for path in files)
 
 
 def test_the_archive_runs_where_it_is_unpacked(bundle: Path, tmp_path: Path) -> None:
