@@ -11,6 +11,7 @@ from contextlib import suppress
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
+from app.bridge.installed_program import ProgramWatch, own_program, restart
 from app.bridge.single_instance import SingleInstance, instance_name
 from app.bridge.uncaught import UncaughtErrors
 from app.bridge.update_check import UpdateCheck
@@ -25,6 +26,7 @@ from app.ui.opener import OpenedFiles
 from app.ui.termination import TerminationSignals
 from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.theme import Theme
+from app.ui.updates import Updates
 from app.version import version
 
 FOLDER_VARIABLES = ("TENON_DATA_DIR", "TENON_CONFIG_DIR", "TENON_CACHE_DIR", "TENON_LOG_DIR")
@@ -81,8 +83,8 @@ class Application:
         self.opened_files.opened.connect(self.window.opener.open)
         self.first_paint = FirstPaint(self.window)
         self.first_paint.happened.connect(self._begin)
-        self.updates = UpdateCheck(self.workspace.settings, version(), self.window)
-        self.updates.found.connect(self.workspace.notice)
+        check = UpdateCheck(self.workspace.settings, version(), self.window)
+        self.updates = Updates(check, ProgramWatch(own_program(), self.window), self.window)
         self.first_paint.happened.connect(self.updates.begin)
         self.signals = TerminationSignals()
         self.signals.received.connect(self.window.close)
@@ -132,10 +134,14 @@ def run(paths: Sequence[str] = ()) -> int:
         return 0
     record = SessionRecord(log_folder())
     try:
-        return Application(qt, instance, record, paths).run()
+        application = Application(qt, instance, record, paths)
+        code = application.run()
     finally:
         instance.close()
         record.close()
+    if application.updates.restart_wanted:
+        restart()
+    return code
 
 
 def run_self_test() -> tuple[int, str]:

@@ -1,6 +1,10 @@
-"""Versions of Tenon and of the packages that it runs with."""
+"""Versions of Tenon and of the packages that it runs with, and where its releases are."""
 
 from __future__ import annotations
+
+# Everything that names an address of Tenon's takes it from here. There is no public place yet, and names that end in
+# .invalid never lead anywhere (RFC 2606).
+HOMEPAGE = "https://tenon.invalid"
 
 _FALLBACK = "0.1.0"
 

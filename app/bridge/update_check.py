@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.settings.settings import Settings
-from app.words import tr
+from app.version import HOMEPAGE
 from engine.hub.installed import cache_folder
 from engine.json_text import read_json
 
-# A JSON object with the latest version: {"version": "1.2.3"}. Tenon has no public address yet, and names that end in
-# .invalid never lead anywhere (RFC 2606).
-ADDRESS = "https://tenon.invalid/latest.json"
+# A JSON object, {"version": "1.2.3", "news": "..."}; its signature, made by minisign, lies beside it.
+ADDRESS = f"{HOMEPAGE}/latest.json"
+SIGNATURE_SUFFIX = ".minisig"
+
+# minisign's public key of the releases, of which the secret one is with who releases. There is none yet, and without
+# one no answer is believed.
+KEY = ""
 
 _FIRST_MS = 10_000  # the start belongs to the person
 _DAY_S = 24 * 60 * 60
 _TIMEOUT_S = 10.0
 _MOST_BYTES = 10_000
-_VERSION = re.compile(r"\d{1,6}(\.\d{1,6}){0,3}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Release:
+    """A published version.
+
+    Attributes:
+        version: Its number.
+        news: What is new in it, as plain text; may be empty.
+    """
+
+    version: str
+    news: str = ""
 
 
 class UpdateCheck(QObject):
@@ -33,10 +49,11 @@ class UpdateCheck(QObject):
         settings: ``check_for_updates`` decides each time.
         version: The one that runs.
         address: The server to ask.
+        key: minisign's public key, in base64.
         stamp: A file whose time is when there was an answer last; None for the usual place.
     """
 
-    found = Signal(str)  # a sentence that tells of a newer version
+    found = Signal(object)  # a newer Release
 
     def __init__(
         self,
@@ -44,12 +61,14 @@ class UpdateCheck(QObject):
         version: str,
         parent: QObject | None = None,
         address: str = ADDRESS,
+        key: str = KEY,
         stamp: Path | None = None,
     ) -> None:
         super().__init__(parent)
         self._settings = settings
         self._version = version
         self._address = address
+        self._key = key
         self._stamp = stamp or cache_folder() / "update-check"
         self._thread: threading.Thread | None = None
         self._timer = QTimer(self)
@@ -70,19 +89,17 @@ class UpdateCheck(QObject):
         self._thread.start()
 
     def _ask(self) -> None:
-        if self._asked_lately():
+        if not self._key or self._asked_lately():
             return
-        latest = latest_version(self._address)
-        if not latest:
+        latest = latest_release(self._address, self._key)
+        if latest is None:
             return
         with suppress(OSError):
             self._stamp.parent.mkdir(parents=True, exist_ok=True)
             self._stamp.touch()
-        if is_newer(latest, self._version):
+        if is_newer(latest.version, self._version):
             with suppress(RuntimeError):  # the window was closed meanwhile
-                self.found.emit(
-                    tr("Tenon {latest} is there; this is {own}.", latest=latest, own=self._version)
-                )
+                self.found.emit(latest)
 
     def _asked_lately(self) -> bool:
         try:
@@ -91,29 +108,55 @@ class UpdateCheck(QObject):
             return False
 
 
-def latest_version(address: str) -> str:
-    """The version that an address names; empty for no network, no answer, or an answer that is none."""
-    import httpx2  # a tenth of a second, and only for those who want it
+def latest_release(address: str, key: str) -> Release | None:
+    """The version that an address names; None for no network, no answer, or an answer that the key did not sign.
+
+    Args:
+        address: Of the JSON object.
+        key: minisign's public key, in base64.
+    """
+    import httpx2  # a tenth of a second each, and only for those who want it
+    import minisign
+    from packaging.version import Version
 
     try:
-        with httpx2.stream("GET", address, timeout=_TIMEOUT_S, follow_redirects=True) as response:
-            response.raise_for_status()
-            text = b""
-            for piece in response.iter_bytes():
-                text += piece
-                if len(text) > _MOST_BYTES:
-                    return ""
-        version = read_json(text)["version"]
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, KeyError, TypeError):
-        return ""
-    return version if isinstance(version, str) and _VERSION.fullmatch(version) else ""
+        text = _fetched(address)
+        signature = minisign.Signature.from_bytes(_fetched(address + SIGNATURE_SUFFIX))
+        minisign.PublicKey.from_base64(key).verify(text, signature)
+        answer = read_json(text)
+        version, news = answer["version"], answer.get("news", "")
+        Version(version)
+    except (httpx2.HTTPError, httpx2.InvalidURL, minisign.Error, OSError, ValueError, LookupError,
+            TypeError, AttributeError):  # fmt: skip
+        return None
+    return Release(version, news) if isinstance(news, str) else None
+
+
+def _fetched(address: str) -> bytes:
+    """The bytes at an address.
+
+    Raises:
+        ValueError: there are more than an honest answer has.
+        HTTPError: no answer.
+    """
+    import httpx2
+
+    with httpx2.stream("GET", address, timeout=_TIMEOUT_S, follow_redirects=True) as response:
+        response.raise_for_status()
+        found = b""
+        for piece in response.iter_bytes():
+            found += piece
+            if len(found) > _MOST_BYTES:
+                raise ValueError(f"more than {_MOST_BYTES} bytes at {address}")
+    return found
 
 
 def is_newer(latest: str, own: str) -> bool:
-    """True if a version comes after another; False where either is no row of numbers."""
-    if not _VERSION.fullmatch(latest) or not _VERSION.fullmatch(own):
+    """True if a version comes after another and is no candidate; False where either is no version."""
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        found = Version(latest)
+        return found > Version(own) and not found.is_prerelease
+    except InvalidVersion:
         return False
-    numbers = [[int(part) for part in version.split(".")] for version in (latest, own)]
-    longest = max(map(len, numbers))
-    first, second = (row + [0] * (longest - len(row)) for row in numbers)
-    return first > second

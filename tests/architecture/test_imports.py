@@ -39,6 +39,7 @@ RANKS = {
     "engine.json_text": -4,
     "engine.plain_data": -4,
     "engine.sentences": -4,
+    "engine.terminal": -4,
     "engine.sizes": -3,
     "engine.file_trouble": -3,
     "engine.cached_json": -2,
@@ -130,6 +131,7 @@ def test_only_the_bridge_touches_a_running_engine() -> None:
         "engine.plain_data",
         "engine.json_text",
         "engine.outside_file",
+        "engine.terminal",
         "engine.unfinished_file",
     )
     for name, imports in APP.items():

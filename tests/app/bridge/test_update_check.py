@@ -1,4 +1,4 @@
-"""The check for a newer version: off by default, silent without an answer, one sentence with one."""
+"""The check for a newer version: off by default, silent without an answer that the releases' key signed."""
 
 from __future__ import annotations
 
@@ -10,28 +10,37 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import minisign
 import pytest
 from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
-from app.bridge.update_check import UpdateCheck, is_newer, latest_version
+from app.bridge.update_check import Release, UpdateCheck, is_newer, latest_release
 from app.settings.settings import Settings
 
 
 class Releases:
-    """A server with one answer to order."""
+    """A server with one answer to order, and a signature beside it.
+
+    Attributes:
+        asked: Requests for the answer.
+    """
 
     def __init__(self) -> None:
         self.status, self.body, self.asked = 200, b"", 0
+        self.keys = self.signed_by = minisign.KeyPair.generate()
+        self.signature: bytes | None = None  # None for one that is right
         releases = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                releases.asked += 1
+                signature = self.path.endswith(".minisig")
+                releases.asked += not signature
+                body = releases.signed() if signature else releases.body
                 self.send_response(releases.status)
-                self.send_header("Content-Length", str(len(releases.body)))
+                self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
-                self.wfile.write(releases.body)
+                self.wfile.write(body)
 
             def log_message(self, format: str, *args: object) -> None:
                 pass
@@ -41,8 +50,16 @@ class Releases:
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
         self._thread.start()
 
-    def say(self, version: object) -> None:
-        self.body = json.dumps({"version": version}).encode()
+    @property
+    def key(self) -> str:
+        return self.keys.public_key.to_base64().decode()
+
+    def signed(self) -> bytes:
+        made = bytes(self.signed_by.secret_key.sign(self.body))
+        return made if self.signature is None else self.signature
+
+    def say(self, version: object, **more: object) -> None:
+        self.body = json.dumps({"version": version, **more}).encode()
 
     def close(self) -> None:
         self._server.shutdown()
@@ -61,11 +78,11 @@ class Listener:
     """What the check said, and its end."""
 
     def __init__(self, check: UpdateCheck) -> None:
-        self.said: list[str] = []
+        self.said: list[Release] = []
         self._check = check
         check.found.connect(self.said.append)
 
-    def check(self) -> list[str]:
+    def check(self) -> list[Release]:
         self._check.check()
         if self._check._thread is not None:
             self._check._thread.join()
@@ -76,7 +93,8 @@ class Listener:
 def listener(releases: Releases, folder: Path, switched_on: bool = True) -> Listener:
     settings = Settings()
     settings.check_for_updates = switched_on
-    return Listener(UpdateCheck(settings, "0.1.0", None, releases.address, folder / "cache" / "stamp"))
+    stamp = folder / "cache" / "stamp"
+    return Listener(UpdateCheck(settings, "0.1.0", None, releases.address, releases.key, stamp))
 
 
 def test_it_is_off_by_default() -> None:
@@ -89,11 +107,38 @@ def test_switched_off_it_asks_nobody(qtbot: QtBot, releases: Releases, tmp_path:
     assert releases.asked == 0
 
 
-def test_a_newer_version_is_one_sentence_once_a_day(qtbot: QtBot, releases: Releases, tmp_path: Path) -> None:
-    releases.say("0.2.0")
+def test_without_a_key_nobody_is_asked(qtbot: QtBot, releases: Releases, tmp_path: Path) -> None:
+    releases.say("9.0")
+    settings = Settings()
+    settings.check_for_updates = True
+    check = UpdateCheck(settings, "0.1.0", None, releases.address, "", tmp_path / "stamp")
+    assert Listener(check).check() == []
+    assert releases.asked == 0
+
+
+@pytest.mark.parametrize("signature", [b"", b"nonsense", b"\n\n\n", b"x" * 20_000])
+def test_a_bad_signature_is_silence(releases: Releases, signature: bytes) -> None:
+    releases.say("9.0")
+    releases.signature = signature
+    assert latest_release(releases.address, releases.key) is None
+
+
+def test_what_another_key_signed_is_silence(releases: Releases) -> None:
+    releases.say("9.0")
+    assert latest_release(releases.address, releases.key) == Release("9.0")
+    releases.signed_by = minisign.KeyPair.generate()
+    assert latest_release(releases.address, releases.key) is None
+    releases.signed_by = releases.keys
+    releases.signature = releases.signed()
+    releases.say("9.1")  # which is not what was signed
+    assert latest_release(releases.address, releases.key) is None
+
+
+def test_a_newer_version_is_told_once_a_day(qtbot: QtBot, releases: Releases, tmp_path: Path) -> None:
+    releases.say("0.2.0", news="Reads aloud.")
     there = listener(releases, tmp_path)
-    assert there.check() == ["Tenon 0.2.0 is there; this is 0.1.0."]
-    assert there.check() == ["Tenon 0.2.0 is there; this is 0.1.0."]
+    assert there.check() == [Release("0.2.0", "Reads aloud.")]
+    assert there.check() == [Release("0.2.0", "Reads aloud.")]
     assert releases.asked == 1
     stamp = tmp_path / "cache" / "stamp"
     yesterday = time.time() - 25 * 3600
@@ -116,6 +161,7 @@ def test_the_same_version_is_silence(qtbot: QtBot, releases: Releases, tmp_path:
         b"[]",
         b"{}",
         b'{"version": 3}',
+        b'{"version": "9.0", "news": 3}',
         b'{"version": "new<script>"}',
         b"[" * 9000,
         b"7" * 20_000,
@@ -130,12 +176,13 @@ def test_a_bad_answer_is_silence(qtbot: QtBot, releases: Releases, tmp_path: Pat
 def test_an_error_of_the_server_is_silence(releases: Releases) -> None:
     releases.say("9.0")
     releases.status = 500
-    assert latest_version(releases.address) == ""
+    assert latest_release(releases.address, releases.key) is None
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:1/latest.json", "nonsense", "http://[bad/"])
 def test_no_network_is_silence(address: str) -> None:
-    assert latest_version(address) == ""
+    key = minisign.KeyPair.generate().public_key.to_base64().decode()
+    assert latest_release(address, key) is None
 
 
 @pytest.mark.parametrize(
@@ -146,6 +193,8 @@ def test_no_network_is_silence(address: str) -> None:
         ("1.0.0", "1.0", False),
         ("0.1.0", "0.1.1", False),
         ("1.0rc1", "0.9", False),
+        ("1.0", "1.0rc1", True),
+        ("newest", "0.9", False),
     ],
 )
 def test_versions_are_compared_by_number(latest: str, own: str, newer: bool) -> None:
