@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import SignalInstance
+from PySide6.QtCore import QMargins, QSize, Qt, SignalInstance
 from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 
 _Pressed = Callable[..., object] | SignalInstance | None
+
+
+class LabelledButton(QToolButton):
+    """A button with an icon and words beside it, and as much room before as behind them."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+
+    def sizeHint(self) -> QSize:
+        """Size without the two spaces that Qt adds behind the words."""
+        size = super().sizeHint()
+        if self.toolButtonStyle() is not Qt.ToolButtonStyle.ToolButtonTextBesideIcon:
+            return size
+        return size.shrunkBy(QMargins(0, 0, 2 * self.fontMetrics().horizontalAdvance(" "), 0))
 
 
 def push_button(

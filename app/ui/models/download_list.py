@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.ui.boxes import filled
+from app.ui.buttons import LabelledButton
 from app.ui.inert_text import ElidedLabel, PlainLabel
 from app.ui.models.ruled_row import RuledRow
 from app.ui.models.wording import download_words
@@ -33,8 +34,8 @@ class DownloadRow(RuledRow):
         self.bar = ShareBar(theme, tr("Download"), self)
         self.words = PlainLabel(self, kind="sub", wrap=True)
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.hold = self._button()
-        self.cancel = self._button()
+        self.hold = self._sized(LabelledButton(self))
+        self.cancel = self._sized(QToolButton(self))
         self.cancel.setIcon(themed_icon(theme, "x"))
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(16, 10, 8, 10)
@@ -89,8 +90,7 @@ class DownloadRow(RuledRow):
         for column, stretch in enumerate((1, 0, 0, 0, 0) if narrow else (3, 4, 4, 0, 0)):
             grid.setColumnStretch(column, stretch)
 
-    def _button(self) -> QToolButton:
-        button = QToolButton(self)
+    def _sized(self, button: QToolButton) -> QToolButton:
         scale_icon(self._theme, button, 16)
         side = self._theme.type.px(28)
         button.setMinimumSize(side, side)

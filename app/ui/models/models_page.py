@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QIcon, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
 from app.bridge.workspace import Workspace
-from app.ui.buttons import push_button
+from app.ui.buttons import LabelledButton, push_button
 from app.ui.flow import Flow
 from app.ui.inert_text import PlainLabel
 from app.ui.models.card_grid import CardGrid
@@ -278,7 +278,7 @@ class ModelsPage(PlacePage):
     # --- parts ------------------------------------------------------------------------------------------------
 
     def _head_button(self, icon: str, text: str) -> QToolButton:
-        button = QToolButton(self)
+        button = LabelledButton(self)
         button.setProperty("kind", "labelled")
         button.setIcon(themed_icon(self._theme, icon, "text"))
         scale_icon(self._theme, button, 16)
@@ -290,15 +290,15 @@ class ModelsPage(PlacePage):
 
     def _filter(self, text: str, on: bool) -> QToolButton:
         """A switch that filters the table: a check mark and a fill where it is on."""
-        button = QToolButton(self._search_row)
+        button = LabelledButton(self._search_row)
         button.setProperty("kind", "filter")
         button.setText(text)
         button.setAccessibleName(text)
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         scale_icon(self._theme, button, 16)
         button.setCheckable(True)
         check = themed_icon(self._theme, "check", "acct")
         button.toggled.connect(lambda checked: button.setIcon(check if checked else QIcon()))
+        button.toggled.connect(lambda checked: button.setText(f" {text}" if checked else text))
         button.setChecked(on)
         button.toggled.connect(self._refresh_soon)
         return button

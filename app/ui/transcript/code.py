@@ -15,10 +15,11 @@ from PySide6.QtGui import (
     QTextCursor,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QTextEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QTextEdit, QWidget
 
 from app.chat.markdown.block import Block, BlockKind
 from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import LabelledButton
 from app.ui.inert_text import InertDocument, PlainLabel
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -131,9 +132,8 @@ class CodeBlock(QFrame):
         self._head = QFrame(self)
         self._head.setProperty("kind", "card-head")
         label = PlainLabel(language_title(block.language), self._head, kind="notice")
-        self._copy = QToolButton(self._head)
+        self._copy = LabelledButton(self._head)
         self._copy.setProperty("kind", "quiet")
-        self._copy.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._copy.setAccessibleName(tr("Copy code"))
         self._copy.clicked.connect(self._copy_code)
         self._show_copied(False)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QWidget
 
+from app.ui.buttons import LabelledButton
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -12,7 +12,7 @@ from app.words import tr
 _MARGIN_PX = 12
 
 
-class JumpButton(QToolButton):
+class JumpButton(LabelledButton):
     """Floats above the lower edge of its parent."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -24,7 +24,6 @@ class JumpButton(QToolButton):
         self.setToolTip(tr("Jump to latest (Ctrl+End)"))
         self.setIcon(themed_icon(theme, "arrow-down"))
         scale_icon(theme, self, 16)
-        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.hide()
 
     def offer(self, wanted: bool) -> None:
