@@ -59,6 +59,13 @@ class PlacePage(QWidget):
         super().resizeEvent(event)
         self._fit()
 
+    @property
+    def head_width(self) -> int:
+        """Width in px that title and buttons need."""
+        self.head.invalidate()  # a layout hears of its widgets' changes only when it is arranged again
+        self._line.invalidate()
+        return self._line.sizeHint().width()
+
     @Slot()
     def _fit(self) -> None:
         side = _NARROW_MARGIN_PX if self.width() < _NARROW_PX else _MARGIN_PX

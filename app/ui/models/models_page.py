@@ -31,7 +31,6 @@ from app.words import tr
 _TYPING_PAUSE_MS = 350
 _REFRESH_MS = 80
 _ROWS_AT_FIRST = 8
-_NARROW_PX = 640
 
 
 class ModelsPage(PlacePage):
@@ -177,14 +176,13 @@ class ModelsPage(PlacePage):
         self._store.look_around()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow page the buttons lose their words."""
+        """The buttons lose their words where there is no room for all of them."""
         super().resizeEvent(event)
-        narrow = self.width() < self._theme.type.px(_NARROW_PX)
-        style = (
-            Qt.ToolButtonStyle.ToolButtonIconOnly if narrow else Qt.ToolButtonStyle.ToolButtonTextBesideIcon
-        )
-        for button in (self.folder_button, self.file_button, self.places_button):
-            button.setToolButtonStyle(style)
+        for style in (Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly):
+            for button in (self.folder_button, self.file_button, self.places_button):
+                button.setToolButtonStyle(style)
+            if self.head_width <= self.width():
+                break
         self.search.setFixedWidth(min(self._theme.type.px(320), max(200, self.width() - 48)))
 
     @Slot()

@@ -11,6 +11,7 @@ from app.chat.comparison import Trial
 from app.chat.conversation_options import ConversationOptions
 from app.settings.pages import PAGES
 from app.ui.main_window import MainWindow
+from app.ui.models.models_page import ModelsPage
 from app.ui.places import MACHINE, MODELS
 from app.words import tr
 from engine.messages import ErrorReport, MachineReported, MakePlan, PlanMade, ReportMachine
@@ -113,6 +114,17 @@ def test_pages(window: MainWindow, workspace: ScriptedWorkspace, check: Check) -
     window.places.go(MODELS)
     workspace.model_store.downloads.changed.emit()
     check(window)
+
+
+def test_the_words_of_buttons_are_whole_or_away(window: MainWindow, qtbot: QtBot) -> None:
+    window.places.go(MODELS)
+    page = window.places.page(MODELS)
+    assert isinstance(page, ModelsPage)
+    for width in range(1200, 480, -40):
+        window.resize(width, 600)
+        qtbot.wait(1)
+        for button in (page.folder_button, page.file_button, page.places_button):
+            assert button.width() >= button.sizeHint().width(), (width, button.text())
 
 
 @pytest.mark.parametrize("level", ["simple", "advanced"])
