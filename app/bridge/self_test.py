@@ -111,6 +111,7 @@ class SelfTest(QObject):
         workspace.replies.text_changed.connect(self._text_changed)
         workspace.replies.message_changed.connect(self._message_changed)
         workspace.notice.connect(self.report.notices.append)
+        workspace.settings_unsaved.connect(self.report.notices.append)
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._give_up)
         self._timer.start(int(timeout_s * 1000))

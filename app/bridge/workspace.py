@@ -76,6 +76,7 @@ class Workspace(QObject):
     """
 
     notice = Signal(str)  # one sentence for the whole app
+    settings_unsaved = Signal(str)  # a sentence, less urgent than that chats are not saved
     trouble = Signal(object)  # ErrorReport, beside any reply
     trouble_over = Signal(str)  # the sentence of one that is mended by itself
 
@@ -92,7 +93,7 @@ class Workspace(QObject):
         self._troubles: list[ErrorReport] = []
         self._writer = Worker("tenon-writer", self, _not_saved)
         self._saved = SavedSettings(config_folder or usual_config_folder(), self._writer, self)
-        self._saved.problem.connect(self.notice)
+        self._saved.problem.connect(self.settings_unsaved)
         self.settings = self._saved.settings
         self._notices += self._saved.problems
         self._find_a_model()

@@ -154,6 +154,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         workspace, sidebar, page = self._workspace, self.sidebar, self.page
         workspace.notice.connect(self._show_notice)
+        workspace.settings_unsaved.connect(self.toast.say_behind_trouble)
         self.page.composer.resized.connect(self._place_toast)
         workspace.machine.said.connect(self._say)
         sidebar.width_chosen.connect(self.view.keep_sidebar_width)

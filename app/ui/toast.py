@@ -78,6 +78,7 @@ class Toast(QFrame):
         self._timer.timeout.connect(self.dismiss)
         self._motion = QPropertyAnimation(self, b"pos", self)
         self._motion.setEasingCurve(QEasingCurve.Type.OutCubic)
+        theme.changed.connect(self._show_sign)
         self.hide()
 
     @property
@@ -104,14 +105,14 @@ class Toast(QFrame):
         A title stands above the sentence, and the buttons then below it; one that tells more is there with
         ``on_details``.
         """
-        if self.isVisible() and self._lasting and self._title.text() and self.text != sentence:
+        if self._shows_trouble() and self.text != sentence:
             self._covered.append(self._said)
         self._said = (sentence, action, on_action, lasting, title, on_details)
         self._covered = [said for said in self._covered if said[0] != sentence]
         self._on_act, self._on_details = on_action, on_details
         self._title.setText(title)
         self._title.setVisible(bool(title))
-        self._show_sign(bool(title))
+        self._show_sign()
         self._label.setProperty("kind", "sub" if title else "")
         self._label.style().polish(self._label)
         if title:
@@ -140,11 +141,23 @@ class Toast(QFrame):
             self._timer.start()
         announce(self, self.accessibleName(), urgent=lasting)
 
-    def _show_sign(self, shown: bool) -> None:
+    @Slot(str)
+    def say_behind_trouble(self, sentence: str) -> None:
+        """Show a sentence that stays; trouble with a title that is shown now is closed first."""
+        if self._shows_trouble():
+            self._covered.insert(0, (sentence, "", None, True, "", None))
+        else:
+            self.say(sentence, lasting=True)
+
+    def _shows_trouble(self) -> bool:
+        return self.isVisible() and self._lasting and bool(self._title.text())
+
+    @Slot()
+    def _show_sign(self) -> None:
         """A trouble has its sign before the words."""
         color = self._theme.palette.mapt
         self._sign.setPixmap(tinted_pixmap("triangle-alert", color, _SIGN_PX, self.devicePixelRatioF()))
-        self._sign.setVisible(shown)
+        self._sign.setVisible(bool(self._title.text()))
 
     def place(self, bottom_px: int) -> None:
         """Stand at the lower right of the window, this far above its edge."""

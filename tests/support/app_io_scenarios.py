@@ -137,6 +137,7 @@ class InWindow:
         workspace = Workspace(self.data, self.config, Client())
         self.open.append(workspace)
         workspace.notice.connect(self.said.append)
+        workspace.settings_unsaved.connect(self.said.append)
         workspace.trouble.connect(lambda report: self.said.append(report.message))
         workspace.archive.import_finished.connect(lambda _count, sentence: self.said.append(sentence))
         workspace.archive.export_finished.connect(

@@ -35,6 +35,7 @@ class Recorder(QObject):
         workspace.replies.text_changed.connect(self._text)
         workspace.replies.message_changed.connect(self._change)
         workspace.notice.connect(self._notice)
+        workspace.settings_unsaved.connect(self._notice)
         workspace.trouble.connect(self._trouble)
         workspace.model.changed.connect(self._state)
         workspace.replies.prefill_progress.connect(self._prefill)

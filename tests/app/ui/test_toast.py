@@ -6,6 +6,7 @@ import pytest
 
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5])
@@ -38,3 +39,26 @@ def test_trouble_that_nobody_has_closed_comes_back_behind_a_notice(window: MainW
     toast.say(full, lasting=True, title="Your chats cannot be saved")
     toast.take_back(full)
     assert not toast.isVisible()
+
+
+def test_chats_that_are_not_saved_come_before_settings(
+    window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
+    toast, chats, settings = window.toast, "The disk is full.", "The settings cannot be saved."
+    workspace.settings_unsaved.emit(settings)
+    assert toast.text == settings
+    toast.say(chats, lasting=True, title="Your chats cannot be saved")
+    workspace.settings_unsaved.emit(settings)
+    assert toast.text == chats
+    toast.dismiss()
+    assert (toast.text, toast.fades) == (settings, False)
+
+
+def test_the_sign_of_trouble_has_the_colour_of_the_theme(window: MainWindow, theme: Theme) -> None:
+    toast = window.toast
+    toast.say("The disk is full.", lasting=True, title="Your chats cannot be saved")
+    light = toast._sign.pixmap().toImage()
+    theme.set_dark(True)
+    dark = toast._sign.pixmap().toImage()
+    toast.say("The disk is full.", lasting=True, title="Your chats cannot be saved")
+    assert dark == toast._sign.pixmap().toImage() != light
