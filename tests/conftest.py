@@ -1,4 +1,4 @@
-"""What every test starts from: no screen, no network, and never the person's own data."""
+"""Surroundings of every test: no screen, no network, and never the person's own data."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.failing_io import build, run_apart
 
-# How many calls lie between two that are tried in the fast tests: a few runs of each scenario.
+# Calls between two that are tried in the fast tests: a few runs of each scenario.
 CASES = {
     ("chat", "full"): 24,
     ("chat", "stays-full"): 24,

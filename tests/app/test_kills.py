@@ -82,7 +82,7 @@ class Window:
 
     Args:
         folder: Of its data, settings and logs.
-        phase: What is done there.
+        phase: The work that is cut.
         seed: Of all that is left to chance.
     """
 
@@ -120,7 +120,7 @@ class Window:
         return at
 
     def orphans(self) -> list[str]:
-        """What it started and left behind, after a while."""
+        """Processes that it started and left behind, after a while."""
         for _ in range(ORPHANS):
             if not self._children():
                 break
@@ -155,7 +155,7 @@ def slept(seconds: float) -> bool:
 
 
 def damage(folder: Path, scratch: Path) -> list[str]:
-    """What is wrong with a database, as the kill has left it."""
+    """Faults of a database, as the kill has left it."""
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
     for file in (folder / "data").glob(f"{FILE_NAME}*"):
@@ -188,7 +188,7 @@ def write_chats(path: Path, count: int = 10) -> None:
     path.write_text(json.dumps(chats), encoding="utf-8")
 
 
-# What the engine does when it is killed, with the longest time until then, in seconds.
+# Work of the engine when it is killed, with the longest time until then, in seconds.
 ENGINE_PHASES = {
     "starting": 2.0, "loading": 1.0, "converting": 3.0, "reading": 1.0, "streaming": 2.0, "idle": 0.5, "stopping": 0.3,
 }  # fmt: skip
@@ -246,7 +246,7 @@ class Desk:
         return self.last()
 
     def ready(self) -> bool:
-        """Whether the chosen model is in memory."""
+        """True if the chosen model is in memory."""
         return self.workspace.model.state.phase is EnginePhase.READY
 
     def begin(self, phase: str) -> None:
@@ -273,7 +273,7 @@ class Desk:
             self._qtbot.keyClick(self.window, Qt.Key.Key_Escape)
 
     def converted(self) -> list[Path]:
-        """What was kept of conversions, and what is left of those that were cut."""
+        """Files of conversions that were kept, and those that are left of conversions that were cut."""
         beside = [path for path in Path(self._large).iterdir() if path.name not in self._kept]
         cache = Path(os.environ["TENON_CACHE_DIR"])
         return beside + [
@@ -349,7 +349,7 @@ def test_kills_of_the_engine_lose_nothing(qtbot: QtBot, smollm2: Path, tmp_path:
             f" the next prompt answered {answered} times, {len(problems)} problems",
             flush=True,
         )
-    # What cut conversions have left is gone, or would be used.
+    # Files of cut conversions are gone, or they would be used.
     for converted in desk.converted():
         converted.unlink()
     desk.workspace.choose_model(str(large))
@@ -419,12 +419,12 @@ def test_kills_of_the_window_lose_nothing(smollm2: Path, tmp_path: Path) -> None
     )
     assert not problems
     assert not tally.lost
-    # What the last kill cut; the next that writes such a file deletes it.
+    # Files that the last kill cut; the next that writes such a file deletes them.
     assert len(left) == len({re.sub(r"\.\d+\.", ".", name) for name in left})
 
 
 def report(tally: Tally, kills: int, answered: int) -> str:
-    """What so many kills have cost."""
+    """Cost of so many kills, in words."""
     ages = ", ".join(
         f"{kind} {1000 * age:.0f} ms ({tally.touched[kind]} kills)"
         for kind, age in sorted(tally.oldest_s.items())

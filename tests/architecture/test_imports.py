@@ -164,7 +164,7 @@ def test_the_app_starts_without_torch() -> None:
 
 
 def test_nobody_asks_for_the_kind_of_a_placement() -> None:
-    """What differs between placements is in their classes: no other file compares their names or types."""
+    """Differences between placements are in their classes: no other file compares their names or types."""
     names = {"resident", "offload", "columns", "layer-offload", "stream"}
     classes = {"ResidentPlan", "SplitPlan", "ColumnsPlan", "LayerOffloadPlan", "StreamedPlan"}
     offenders = []

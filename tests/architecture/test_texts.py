@@ -1,4 +1,4 @@
-"""What the window shows goes through `tr`, and what the engine says through `say`."""
+"""Texts of the window go through `tr`, and those of the engine through `say`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from engine import errors
 
 UI = Path(__file__).resolve().parents[2] / "app" / "ui"
-# What puts words before a person, and which of its arguments they are; all where none is named.
+# Calls that put words before a person, and the arguments that are words; all where none is named.
 SHOWING: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(
         (

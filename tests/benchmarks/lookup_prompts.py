@@ -1,4 +1,4 @@
-"""What people ask a small model, and texts for it to quote and to edit: prompts that have nothing to do with Tenon."""
+"""Questions to a small model, and texts for it to quote and to edit: prompts that have nothing to do with Tenon."""
 
 from __future__ import annotations
 

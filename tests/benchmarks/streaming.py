@@ -49,7 +49,7 @@ TENON_ROWS: dict[str, tuple[str, ...]] = {
 }
 WHOLE = "LLMCad whole"
 SWEEP = (0.125, 0.25, 0.5, 0.75, 1.0)
-# What the budget may be exceeded by, as the engine promises, and what it leaves to other programs in any group.
+# Share of the budget that may be taken, as the engine promises, and bytes that it leaves to other programs.
 _TOLERANCE = 1.05
 _LEFT_BYTES = 300_000_000
 
@@ -136,7 +136,7 @@ def figures(
     resident: list[dict[str, Any]] | None,
     streaming_s: float | None,
 ) -> Figures:
-    """What the replies of a row come to; each prompt counts once."""
+    """Figures of a row's replies; each prompt counts once."""
     seconds = [_decoded_s(reply) for reply in replies]
     # Not reported where nothing was decoded beyond the first token.
     taus = [reply["timings"]["mean_acceptance_length"] or 1.0 for reply in replies]

@@ -1,4 +1,4 @@
-"""How smooth the window stays: ``python -m tests.benchmarks.ui_streaming [--tokens N] [--rate N] [--formulas]``.
+"""Smoothness of the window: ``python -m tests.benchmarks.ui_streaming [--tokens N] [--rate N] [--formulas]``.
 
 Streams a Markdown reply (prose, lists, tables, code) into a real window and prints four things in ms: how long the
 event loop is held by one update, how late a 5 ms timer fires (painting is in that), how much of its time the window's

@@ -29,7 +29,7 @@ def widen(model: Path, out: Path, parameters: float) -> int:
         parameters: About how many it is to have.
 
     Returns:
-        How many it has.
+        Number of its parameters.
     """
     reader = gguf.GGUFReader(model)
     architecture = reader.fields["general.architecture"].contents()

@@ -1,4 +1,4 @@
-"""How a reply samples, from what was asked, what the model's makers advise, and what is usual."""
+"""Sampling of a reply, from the request, the advice of the model's makers, and the usual numbers."""
 
 from __future__ import annotations
 

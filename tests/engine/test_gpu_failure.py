@@ -181,7 +181,7 @@ def test_a_cancel_while_the_text_is_read_again_is_seen(
     assert isinstance(last, Finished)
     assert last.reply.stop_reason == "cancelled"
     assert 0 < len(last.reply.token_ids) < TOKENS
-    # What the cache holds is still the text it says it holds.
+    # The cache still holds the text that it says it holds.
     whole = client.answer(PROMPT, folder, mode="offload", weights="fp32", max_tokens=TOKENS, gpu_layers=3)
     assert whole.token_ids[: len(last.reply.token_ids)] == last.reply.token_ids
 

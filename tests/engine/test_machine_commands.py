@@ -1,4 +1,4 @@
-"""What the window asks the engine about the machine: nothing is loaded or dropped for an answer."""
+"""Questions of the window about the machine: nothing is loaded or dropped for an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How near a real model's formats come to float32 of the same file, on every instruction set and beside llama.cpp."""
+"""Distance of a real model's formats from float32 of the same file, on every instruction set and beside llama.cpp."""
 
 from __future__ import annotations
 

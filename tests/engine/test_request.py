@@ -1,4 +1,4 @@
-"""What a request asks."""
+"""Options of a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engine reports of drafts: each round, each token's origin, and where accepted drafts stand in the text."""
+"""Reports of drafts: each round, each token's origin, and the places of accepted drafts in the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is imported between the shell and the first token."""
+"""Imports between the shell and the first token."""
 
 from __future__ import annotations
 

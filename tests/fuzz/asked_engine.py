@@ -53,7 +53,7 @@ class AskedEngine:
         """Look at a model, plan it, load it and let it say something.
 
         Returns:
-            Whether it did.
+            True if it did.
 
         Raises:
             AssertionError: An error was none for a person.

@@ -27,7 +27,7 @@ _LOOKS = 600
 
 @dataclass
 class Outcome:
-    """What a campaign found: each failure is the number of its case and what happened."""
+    """Failures of a campaign: each is the number of its case and what happened."""
 
     target: str
     cases: int
@@ -41,7 +41,7 @@ class Outcome:
 
     @property
     def failures(self) -> list[str]:
-        """What happened, each with the command that repeats it."""
+        """Failures in words, each with the command that repeats it."""
         found = [(kind, *one) for kind in ("crashes", "hangs", "internal") for one in getattr(self, kind)]
         return [
             f"python -m tests.fuzz {self.target} --only {case}\n({kind}) {what}" for kind, case, what in found
@@ -56,7 +56,7 @@ def run(
     Args:
         target: One of `TARGETS`.
         folder: An empty folder, for the files of the cases and Tenon's own.
-        cases: How many.
+        cases: Number of cases.
         first: The number of the first one.
         seed: Of all of them.
         tell: Takes each failure when it is found.

@@ -39,7 +39,7 @@ def damaged_bytes(random: Random, data: bytes, head: int | None = None) -> bytes
 
     Args:
         random: Decides.
-        data: What is damaged.
+        data: The data to damage.
         head: Most of the damage is in so many bytes at the beginning; None for anywhere.
     """
     found = bytearray(data)
@@ -82,8 +82,8 @@ def damaged_json(random: Random, value: Any, bytes_too: bool = True) -> bytes:
 
     Args:
         random: Decides.
-        value: What JSON can hold; left as it is.
-        bytes_too: Whether the text is damaged too, now and then.
+        value: Plain data for JSON; left as it is.
+        bytes_too: True to damage the text too, now and then.
     """
     found = json.loads(json.dumps(value))
     for _ in range(_few(random)):

@@ -1,4 +1,4 @@
-"""What a person may be shown when something cannot be used."""
+"""Sentences that a person may be shown when something cannot be used."""
 
 from __future__ import annotations
 

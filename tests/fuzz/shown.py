@@ -15,7 +15,7 @@ class Shown:
     """An application without a screen.
 
     Attributes:
-        theme: What everything is shown in.
+        theme: The theme of everything.
     """
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ _MOST_BYTES = 6 << 30
 
 
 def case_random(target: str, seed: int, case: int) -> Random:
-    """What decides of a case; the same each time."""
+    """Random numbers that decide a case; the same each time."""
     return Random(f"{target} {seed} {case}")
 
 

@@ -50,7 +50,7 @@ class Dialogue:
 
 
 def is_dev(pattern: Pattern) -> bool:
-    """Whether a pattern is kept for development scores and never trained on (about 1 in 50)."""
+    """True if a pattern is kept for development scores and never trained on (about 1 in 50)."""
     return zlib.crc32(pattern.source.encode()) % DEV_SHARE == 0
 
 

@@ -1,4 +1,4 @@
-"""How people really type: filler, casing, punctuation, synonyms, dropped words and typing mistakes."""
+"""Real typing: filler, casing, punctuation, synonyms, dropped words and mistakes."""
 
 from __future__ import annotations
 

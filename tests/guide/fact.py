@@ -35,7 +35,7 @@ class Fact:
         return [re.compile(part.strip(), re.IGNORECASE | re.DOTALL) for part in self.key.split(" && ")]
 
     def answered_by(self, text: str) -> bool:
-        """Whether every part of the key is found in ``text``, with or without its Markdown marks."""
+        """True if every part of the key is found in ``text``, with or without its Markdown marks."""
         plain = text.replace("**", "").replace("`", "")
         return all(rule.search(text) or rule.search(plain) for rule in self._rules)
 

@@ -68,9 +68,9 @@ def train_feature_drafts(guide: Path, out: Path, variants: Sequence[Variant], mi
 
     Args:
         guide: The guide's folder.
-        out: Where the drafts' folders go.
-        variants: What to train.
-        minutes: How long, each; None for each one's own number of steps, so that all learn from as much.
+        out: Parent of the drafts' folders.
+        variants: Drafts to train.
+        minutes: Minutes for each; None for each one's own number of steps, so that all learn from as much.
     """
     decoder = _load(guide)
     ends = TargetEnds.of(decoder)

@@ -27,7 +27,7 @@ SEED = 1
 
 
 def default_work_folder() -> Path:
-    """Where checkpoints are kept between runs."""
+    """Folder of checkpoints between runs."""
     return Path(platformdirs.user_cache_dir("tenon")) / "train-guide"
 
 
@@ -36,7 +36,7 @@ class Work:
     """The work folder of one training.
 
     Attributes:
-        folder: Where checkpoints are kept.
+        folder: The folder of checkpoints.
         start_from: A folder of finished models to go on from; None starts at random.
     """
 
@@ -44,7 +44,7 @@ class Work:
     start_from: Path | None = None
 
     def schedule(self, minutes: float | None, cold: float, warm: float) -> Schedule:
-        """How long and how fast to learn; ``minutes`` where it is given, else as the start asks for."""
+        """Length and rates of training; ``minutes`` where it is given, else as the start asks for."""
         if self.start_from is None:
             return Schedule(minutes or cold)
         usual = Schedule(minutes or warm)

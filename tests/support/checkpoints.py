@@ -176,13 +176,13 @@ def write_checkpoint(
     """Write a random checkpoint with its tokenizer, as a person would find it in a model's folder.
 
     Args:
-        folder: Where to; created.
+        folder: The folder of the checkpoint; created.
         variant: A key of `VARIANTS`.
         seed: Of the weights.
-        dtype: What they are stored as.
+        dtype: Type of the stored weights.
         shard_bytes: Largest weights file; None for one file.
-        chat_template: Whether the tokenizer has a chat template (ChatML).
-        tokenizer: Whether there is a tokenizer at all.
+        chat_template: True for a tokenizer with a chat template (ChatML).
+        tokenizer: True for a checkpoint with a tokenizer.
         **changes: Config values in place of the variant's.
 
     Returns:

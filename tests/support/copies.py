@@ -20,8 +20,8 @@ class LateCopies(Copies):
     """Copies land when they are waited for and not before; a buffer is garbage from the moment a copy may begin.
 
     Attributes:
-        started: How many copies were begun.
-        landed: How many of them were waited for.
+        started: Copies that were begun.
+        landed: Those of them that were waited for.
     """
 
     def __init__(self) -> None:

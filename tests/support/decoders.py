@@ -33,7 +33,7 @@ def load_reference(folder: Path, dtype: torch.dtype = torch.float32) -> Any:
 
 
 def reference_greedy(model: Any, prompt: Sequence[int], count: int) -> list[int]:
-    """What transformers generates greedily behind a prompt."""
+    """Tokens that transformers generates greedily behind a prompt."""
     generated = model.generate(
         torch.tensor([list(prompt)]),
         attention_mask=torch.ones(1, len(prompt), dtype=torch.long),

@@ -49,7 +49,7 @@ class Desktop:
         return self.reply()
 
     def notice(self) -> ErrorNotice:
-        """What is told in red beside the last reply."""
+        """The notice in red beside the last reply."""
         error = self.reply().error
         assert error is not None
         assert error.isVisible()

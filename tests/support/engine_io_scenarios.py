@@ -181,7 +181,7 @@ class Loading:
                 thread.join()
 
     def made_options(self) -> dict[str, Any]:
-        """How it is loaded."""
+        """Options of its load."""
         return {"weights": self.FORMATS[0], "kv_cache": "full", "context": 128, "mode": "plain"}
 
     def _ask(self) -> Event:

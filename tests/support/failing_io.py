@@ -36,7 +36,7 @@ SOURCE = Path(__file__).with_suffix(".c")
 
 @dataclass(frozen=True)
 class Fault:
-    """Which calls it strikes, with which error, and whether all further ones fail too until the disk is healed."""
+    """A fault: the calls that it strikes, its error, and whether all further ones fail too until the disk is healed."""
 
     calls: int
     error: int
@@ -75,7 +75,7 @@ class Scenario(Protocol):
 
     @classmethod
     def lay_out(cls, folder: Path) -> None:
-        """What there is before, once for all runs."""
+        """Make the state before, once for all runs."""
 
     def begin(self, folder: Path) -> None:
         """Get ready with a copy of that, while everything works."""
@@ -92,7 +92,7 @@ class Scenario(Protocol):
 
 @dataclass
 class Outcome:
-    """How a scenario went: calls that can fail, runs, and what was wrong in them."""
+    """Outcome of a scenario: calls that can fail, runs, and what was wrong in them."""
 
     calls: int = 0
     runs: int = 0
@@ -155,7 +155,7 @@ def every_call(kind: type[Scenario], fault: Fault, step: int = 1, first: int = 0
 
     Args:
         kind: Makes the object of a run.
-        fault: What happens to a call.
+        fault: The fault of a call.
         step: Leave out all but every so manieth call.
         first: The first one.
     """
@@ -200,7 +200,7 @@ def every_call(kind: type[Scenario], fault: Fault, step: int = 1, first: int = 0
 
 @contextmanager
 def _complaints() -> Iterator[list[str]]:
-    """What nobody caught meanwhile, and what was logged as an error."""
+    """Exceptions that nobody caught meanwhile, and errors in the log."""
     found: list[str] = []
 
     class Handler(logging.Handler):

@@ -16,11 +16,11 @@ class FakeMachine:
 
     Attributes:
         acceptance: From tokens emitted so far to the acceptance there.
-        row_s: What each row beyond the first adds to a forward.
-        draft_s: What a draft takes, whatever its size.
-        node_s: What each node of it adds to that.
-        catch_up_s: What the drafter takes for each token it missed.
-        prompt_s: What the first draft takes beside.
+        row_s: Seconds that each row beyond the first adds to a forward.
+        draft_s: Seconds of a draft, whatever its size.
+        node_s: Seconds that each node of it adds.
+        catch_up_s: Seconds of the drafter for each token that it missed.
+        prompt_s: Further seconds of the first draft.
         noise: Every time is off by up to this share.
         finds: The chance that the drafter finds anything to draft.
         waits: The share of each forward in which it waits for weights.

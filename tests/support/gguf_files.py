@@ -68,7 +68,7 @@ def write_gguf(
         kind: Type of its matrices, or of each by llama.cpp's name; vectors are F32.
         tokenizer: A byte-level fast tokenizer, None for none.
         pre: llama.cpp's name of how it splits a text.
-        file_type: What the file calls itself, None for nothing.
+        file_type: The file's own type, None for nothing.
         blocks_of: Makes the blocks of a type that the package does not write.
         **options: Of the package's writer: ``split_max_tensors``, say.
 
@@ -147,7 +147,7 @@ def quantized(values: np.ndarray, kind: Kind) -> np.ndarray:
 
 
 def dequantized(values: np.ndarray, kind: Kind) -> np.ndarray:
-    """What the blocks of a tensor stand for."""
+    """Values that the blocks of a tensor stand for."""
     return gguf.quants.dequantize(quantized(values, kind), kind).astype(np.float32)
 
 

@@ -68,7 +68,7 @@ class Head:
 
 
 def is_eagle3(layout: str) -> bool:
-    """Whether a layout is EAGLE-3's in essence: three layers' hidden states, a head of its own."""
+    """True if a layout is EAGLE-3's in essence: three layers' hidden states, a head of its own."""
     return layout in ("eagle3", "speculators", "speculators-qwen3")
 
 

@@ -39,11 +39,11 @@ class HubServer:
     """The hub.
 
     Attributes:
-        repos: What it holds, by name.
+        repos: Its repositories, by name.
         faults: Asked in order for each request of a file's bytes; the first that returns True has answered it.
         requests: Method, path and Range header of every request.
         tokens: That open gated repositories.
-        storage: Where large files are, behind a redirect: this server under another name, unless a test sets it.
+        storage: Address of large files, behind a redirect: this server under another name, unless a test sets it.
 
     Args:
         handler: Of requests.

@@ -1,4 +1,4 @@
-"""What a killed window had shown, what the next one found, and what was lost between them."""
+"""Content of a killed window, content of the next one, and losses between them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Shown:
 
 @dataclass
 class Tally:
-    """What kills have cost so far.
+    """Cost of the kills so far.
 
     Attributes:
         lost: Sentences about what should have been there.
@@ -61,7 +61,7 @@ class Tally:
             shown: By the first.
             found: By the next.
             killed_at: In seconds.
-            disturbed: Whether the machine stood still meanwhile, so that no age says anything.
+            disturbed: True if the machine stood still meanwhile, so that no age says anything.
         """
         if not shown.values:  # nothing was shown before
             return
@@ -124,7 +124,7 @@ class Tally:
 
 
 def _still_typed(prompt: str, shown: Shown, found: dict[str, Any]) -> bool:
-    """Whether the text that a prompt was sent from, in this life of the window, is still in a composer."""
+    """True if the text that a prompt was sent from, in this life of the window, is still in a composer."""
     at, content = _first(shown.history(prompt)) or (float("inf"), found.get(prompt))
     for name, text in found.items():
         if name.startswith("typed") and content and text == content[0]:
@@ -135,7 +135,7 @@ def _still_typed(prompt: str, shown: Shown, found: dict[str, Any]) -> bool:
 
 
 def _sent(typed: str, shown: Shown, found: dict[str, Any]) -> bool:
-    """Whether the last text of a composer is a prompt that was sent after it had been typed."""
+    """True if the last text of a composer is a prompt that was sent after it had been typed."""
     typed_at, text = shown.history(typed)[-1]
     return any(
         name.startswith("prompt")
@@ -151,14 +151,14 @@ def _first(history: list[tuple[float, Any]]) -> tuple[float, Any] | None:
 
 
 def _kept(name: str, value: Any) -> Any:
-    """What a start makes of a value: deleted messages are gone, and so is an empty composer of a chat."""
+    """A value after a start: deleted messages are gone, and so is an empty composer of a chat."""
     if name.startswith(("prompt", "answer")) and value is not None and value[2]:
         return None
     return None if name.startswith("typed") and value == "" else value
 
 
 def _age(history: list[tuple[float, Any]], there: Any, killed_at: float) -> float | None:
-    """How old the first change is that is not there; None where that value was never shown."""
+    """Age of the first change that is not there; None where that value was never shown."""
     for place in range(len(history) - 1, -1, -1):
         if history[place][1] == there:
             return 0.0 if place + 1 == len(history) else killed_at - history[place + 1][0]

@@ -38,7 +38,7 @@ from engine.messages import TokensAdded
 STORY = "Write a long story about a lighthouse keeper."
 HELLO = "Say hello."
 SHORT, LONG = 8, 400  # tokens
-# What the app changes by itself at a start, or writes when it is closed.
+# Settings that the app changes by itself at a start, or writes when it is closed.
 _OWN = ("window_geometry", "last_chat", "recent_models")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz "
 
@@ -47,8 +47,8 @@ def shown(workspace: Workspace, composer: str, chat: int | None) -> dict[str, An
     """All that the person has, by name: chats, messages, settings and what is typed.
 
     Args:
-        workspace: What the window talks to.
-        composer: What stands in the composer.
+        workspace: The workspace behind the window.
+        composer: Text in the composer.
         chat: The chat that is shown, None for a blank one.
     """
     library, found = workspace.library, dict[str, Any]()

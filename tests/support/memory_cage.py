@@ -18,7 +18,7 @@ def memory_cage(limit_bytes: int) -> Iterator[Path | None]:
         limit_bytes: Of anonymous memory and page cache together.
 
     Returns:
-        Where a process writes its id to enter; None where no group can be made.
+        File to which a process writes its id to enter; None where no group can be made.
     """
     folder = _make(limit_bytes)
     try:

@@ -1,4 +1,4 @@
-"""Whether anything opens a file, Qt's C++ included: Linux tells by inotify."""
+"""Opened files, those of Qt's C++ included: Linux tells of them by inotify."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class OpenedFiles:
         assert watch >= 0, os.strerror(ctypes.get_errno())
 
     def count(self) -> int:
-        """How often since the last time it was asked."""
+        """Number of times since the last question."""
         try:
             return len(os.read(self._handle, 4096)) // 16
         except BlockingIOError:

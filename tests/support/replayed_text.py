@@ -14,7 +14,7 @@ from engine.model.token_tree import ROOT, Draft
 
 @dataclass(frozen=True)
 class Replayed:
-    """What a replay took, in the same seconds as plain decoding."""
+    """Time of a replay, in the same unit as plain decoding's."""
 
     seconds: float
     plain_seconds: float

@@ -217,7 +217,7 @@ def long_answer(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 
 def drafted(theme: Theme, folder: Path, name: str, size: QSize) -> None:
-    """What came from accepted drafts is coloured."""
+    """Text from accepted drafts is coloured."""
     workspace = ScriptedWorkspace(LLAMA)
     workspace.settings.drafted_shown = True
     chat = fill(workspace)

@@ -23,7 +23,7 @@ class Sides(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Follows the side of every tensor through every operation, by its memory.
 
     Attributes:
-        operations: How many operations ran on each side.
+        operations: Number of operations on each side.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Sides(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 self._side[tensor.untyped_storage().data_ptr()] = side
 
     def side_of(self, tensor: Tensor) -> str | None:
-        """Where a tensor is, None where it has no side yet."""
+        """Side of a tensor, None where it has none yet."""
         return self._side.get(tensor.untyped_storage().data_ptr()) if tensor.numel() else None
 
     def __torch_dispatch__(

@@ -23,7 +23,7 @@ import PySide6
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assets" / "translations"
 CONTEXT = "Tenon"
-# How many forms a number has in each language, as Qt counts them.
+# Forms that a number has in each language, as Qt counts them.
 FORMS = {"en": 2, "de": 2, "zh": 1}
 # The functions that take a text, by the module that they come from.
 COLLECTED = {"app.words": {"tr", "mark"}, "engine.sentences": {"say", "mark"}}
@@ -43,7 +43,7 @@ class Text:
 
     @property
     def plural(self) -> bool:
-        """Whether it has forms by number."""
+        """True if it has forms by number."""
         return "%n" in self.source
 
 
@@ -79,7 +79,7 @@ def collected() -> list[Text]:
 
 
 def _catalogue_texts() -> Iterator[Text]:
-    """What each model of the catalogue is good for."""
+    """Uses of each model of the catalogue."""
     path = ROOT / "assets" / "catalogue.json"
     for model in json.loads(path.read_text(encoding="utf-8"))["models"]:
         yield Text(model["about"], path.relative_to(ROOT).as_posix())
@@ -139,7 +139,7 @@ def write(language: str, done: dict[str, tuple[str, ...]]) -> Path:
 
 
 def engine_table(language: str) -> str:
-    """What the engine says, in a language: the content of its JSON file."""
+    """Texts of the engine in a language: the content of its JSON file."""
     done = translations(language)
     said = {text.source: done[text.source][0] for text in _texts("engine") if text.source in done}
     return json.dumps(said, ensure_ascii=False, indent=0, sort_keys=True) + "\n"

@@ -13,7 +13,7 @@ class Waiting(Resident):
 
     Args:
         source: Holds the weights; a `Resident`.
-        steps: How many times, drawn anew for each layer.
+        steps: Number of times, drawn anew for each layer.
     """
 
     def __init__(self, source: WeightSource, steps: Callable[[], int]) -> None:

@@ -52,8 +52,8 @@ def torch_files(
 
     Args:
         before: Python that runs first when it is imported.
-        available: Whether it sees a GPU.
-        total: What a product of ones adds up to.
+        available: True if it sees a GPU.
+        total: Sum of a product of ones.
         ones: Python that runs when the GPU is to hold something.
     """
     text = before + _TORCH.format(available=available, total=total, ones=ones)
@@ -95,7 +95,7 @@ class WheelServer(HubServer):
     """The index.
 
     Attributes:
-        wheels: What it holds, by file name.
+        wheels: Its wheels, by file name.
         attributes: More of a file's anchor, such as ``data-yanked=""``.
         unhashed: Files of which it does not say the SHA-256.
     """
@@ -139,7 +139,7 @@ class WheelServer(HubServer):
         return f"<!DOCTYPE html><html><body>{''.join(lines)}</body></html>".encode() if lines else None
 
     def fetched(self) -> list[tuple[str, str | None]]:
-        """Which files were asked for from some byte on, and with which Range."""
+        """Files that were asked for from some byte on, each with its Range."""
         return [
             (path.removeprefix("/files/"), range_)
             for method, path, range_ in self.requests

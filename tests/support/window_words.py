@@ -43,7 +43,7 @@ def speak(language: str) -> QTranslator:
 
 
 def texts_of(root: QWidget) -> Iterator[str]:
-    """What a person can read or hear of a widget and those in it."""
+    """Texts that a person can read or hear of a widget and those in it."""
     for widget in (root, *root.findChildren(QWidget)):
         yield from (widget.windowTitle(), widget.toolTip())
         yield from (widget.accessibleName(), widget.accessibleDescription())
@@ -62,7 +62,7 @@ def texts_of(root: QWidget) -> Iterator[str]:
 
 
 def _pattern(source: str) -> re.Pattern[str]:
-    """What a text can look like with its figures in it."""
+    """Pattern of a text with its figures in it."""
     stands_for = {"%n": r"[\d,.]+", "(s)": "s?"}
     pieces = re.split(r"(\{\w+\}|%n|\(s\))", source)
     for at in range(1, len(pieces), 2):

@@ -1,4 +1,4 @@
-"""What the first question stopped is measured when nothing is wanted of the engine, and no question waits for it."""
+"""Measuring that the first question stopped goes on when nothing is wanted of the engine, and delays no question."""
 
 from __future__ import annotations
 

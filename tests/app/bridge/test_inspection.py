@@ -1,4 +1,4 @@
-"""What is kept of how replies were made."""
+"""Traces that are kept of replies."""
 
 from __future__ import annotations
 

@@ -32,6 +32,6 @@ def test_the_guide_is_planned_and_measured(desk: Desk) -> None:
     assert {row.mode for row in rows} == set(usable)
     assert all((row.tokens_per_second or 0) > 0 for row in rows), rows
     assert all(row.predicted_per_second is not None for row in rows)
-    # What was measured has refined the plan, and the model is back for the chat.
+    # The measurements have refined the plan, and the model is back for the chat.
     desk.wait(lambda: (now := machine.plans.of(options)) is not None and now.profiled, timeout_s=60)
     desk.wait(lambda: workspace.model.state.phase is EnginePhase.READY, timeout_s=60)

@@ -1,4 +1,4 @@
-"""What the dialog of settings is told by the bridge, with the scripted engine behind it."""
+"""The bridge behind the dialog of settings, with the scripted engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which chat the last run did not survive."""
+"""The chat that the last run did not survive."""
 
 from __future__ import annotations
 

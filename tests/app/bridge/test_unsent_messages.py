@@ -1,4 +1,4 @@
-"""What is typed and not sent outlives the program, and no chat that is sent, deleted or erased."""
+"""Text that is typed and not sent outlives the program, but no chat that is sent, deleted or erased."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def releases() -> Iterator[Releases]:
 
 
 class Listener:
-    """What the check said, and its end."""
+    """Answers of the check, and its end."""
 
     def __init__(self, check: UpdateCheck) -> None:
         self.said: list[Release] = []

@@ -64,7 +64,7 @@ def test_marks_that_stand_alone_mark_nothing(text: str) -> None:
 
 @given(TEXTS, TEXTS)
 def test_a_match_is_shown_whatever_is_around_it(before: str, after: str) -> None:
-    # What follows the marks of a fence on their line is its language, which is left out.
+    # The word behind the marks of a fence is its language, which is left out.
     opened = before.rpartition("\n")[2]
     assume("```" not in opened and "~~~" not in opened)
     line, words = marked(f"{before} {NEEDLE} {after}")

@@ -30,7 +30,7 @@ def test_a_plan_says_what_auto_takes_and_why_a_mode_cannot_run() -> None:
     assert told["auto"].detail == plan().reason
     assert told["auto"].problem == ""
     assert told["llmcad"].problem == FITS
-    # What the menu says by itself names the remedy, so it stays.
+    # The menu's own words name the remedy, so they stay.
     assert told["offload"].problem == next(one.problem for one in choices if one.key == "offload")
     assert told["plain"].problem == ""
 

@@ -1,4 +1,4 @@
-"""Which models are recommended, from predictions alone."""
+"""Recommendation of models from predictions alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was chosen and is not in force yet."""
+"""Choices that are not in force yet."""
 
 from __future__ import annotations
 

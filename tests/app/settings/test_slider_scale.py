@@ -1,4 +1,4 @@
-"""Where on its slider a number stands."""
+"""Places of numbers on their sliders."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def damage(path: Path, chance: random.Random) -> None:
 
 
 def wrong_texts(database: Database, said: bool) -> list[str]:
-    """What is shown and was never written, and, where nothing was said, what is missing."""
+    """Rows that are shown and were never written, and, if nothing was said, those that are missing."""
     wrong: list[str] = []
     shown = {one.id: one for one in database.reader.conversations()}
     for number in range(1, CHATS + 1):

@@ -17,7 +17,7 @@ MODELS = tuple(ListedModel(f"m{size}", f"M {size}", "someone", parameters=size *
 
 
 def known(speed: float, basis: Basis = "rest", machine: str = "here") -> dict[str, Prediction]:
-    """What is predicted on a machine that runs 1 billion parameters at this speed."""
+    """Predictions for a machine that runs 1 billion parameters at this speed."""
     return {
         model.reference: Prediction(
             "lookup", speed / size, size * 10**9, 16 * 10**9, basis=basis, machine=machine

@@ -1,4 +1,4 @@
-"""What the library shows is what a restart shows, whatever was done."""
+"""A restart shows the same as the library, whatever was done."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def test_rows_come_back_for_the_same_machine_and_options(tmp_path: Path) -> None
     MeasuredModes(tmp_path).keep(machine(), OPTIONS, ROWS)
     kept = MeasuredModes(tmp_path)
     assert kept.rows(machine(), OPTIONS) == ROWS
-    # What is free now, and how a reply is made, are no matter.
+    # Free memory, and the way a reply is made, are no matter.
     assert (
         kept.rows(
             replace(machine(), memory=replace(machine().memory, available_bytes=1)),

@@ -20,7 +20,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="Windows keeps a person's 
 
 
 def open_to_others(folder: Path) -> list[str]:
-    """What others may do anything with, of Tenon's own."""
+    """Files of Tenon's own that others may do anything with."""
     found = [path for path in (folder, *folder.rglob("*")) if not path.is_symlink()]
     return [f"{path} {stat.S_IMODE(path.stat().st_mode):o}" for path in found if path.stat().st_mode & 0o077]
 

@@ -1,4 +1,4 @@
-"""What is typed and not sent, on the disk."""
+"""Text that is typed and not sent, on the disk."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _RING_PX = 6
 
 
 def _focusable(surface: QWidget) -> list[QWidget]:
-    """What Tab has to reach. A group of which one is chosen is one stop: the arrow keys go on in it."""
+    """Widgets that Tab has to reach. A group of which one is chosen is one stop: the arrow keys go on in it."""
     found = []
     for widget in surface.findChildren(QWidget):
         if not (widget.isVisible() and widget.isEnabled() and widget.window() is surface.window()):
@@ -53,7 +53,7 @@ def _press_tab(surface: QWidget, back: bool = False) -> QWidget:
 
 
 def _stops(surface: QWidget, back: bool = False) -> Iterator[QWidget]:
-    """Where Tab comes by, until it is where it began."""
+    """Widgets that Tab comes by, until it is where it began."""
     stops = [_press_tab(surface, back)]
     while len(stops) < _MOST_STOPS:
         yield stops[-1]
@@ -66,7 +66,7 @@ def _stops(surface: QWidget, back: bool = False) -> Iterator[QWidget]:
 
 
 def _shows_focus(widget: QWidget) -> bool:
-    """Whether something of the widget or around it is painted otherwise while it has the focus."""
+    """True if something of the widget or around it is painted otherwise while it has the focus."""
     window = widget.window()
     QTest.qWait(1)
     around = QRect(widget.mapTo(window, QPoint()), widget.size())
@@ -92,7 +92,7 @@ def test_every_control_has_a_name_and_a_role(
         controls = {*_focusable(surface), *buttons}
         assert controls
         nameless = [type(widget).__name__ for widget in controls if not _name(widget)]
-        # What only scrolls other things has none.
+        # Widgets that only scroll others have none.
         roles = {w: QAccessible.queryAccessibleInterface(w).role() for w in controls}
         client, none = QAccessible.Role.Client, QAccessible.Role.NoRole
         plain = [

@@ -10,7 +10,7 @@ from tests.support.scripted_workspace import ScriptedWorkspace
 
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
-    """What a screen reader is told: sentences, and whether each is urgent."""
+    """Sentences for a screen reader, and whether each is urgent."""
     told: list[tuple[str, bool]] = []
 
     class Listening:

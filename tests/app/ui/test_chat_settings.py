@@ -1,4 +1,4 @@
-"""What one chat sets for itself: the dialog, presets, and the mark in the header."""
+"""Settings of one chat: the dialog, presets, and the mark in the header."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ OTHER = Trial("lookup", "lookup", "One two 😀 four", (1, 2, 4), 1.0, 15.0, 2.5
 
 
 def show(workspace: ScriptedWorkspace, *trials: Trial) -> None:
-    """What came of both."""
+    """Show the results of both."""
     workspace.comparison.trials = trials
     workspace.comparison.changed.emit()
 

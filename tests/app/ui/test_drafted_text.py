@@ -72,7 +72,7 @@ def test_stretches_are_counted_as_qt_does() -> None:
 
 
 def _marked(view: ReplyView) -> list[str]:
-    """What is marked in prose, code and thoughts, and then in tables."""
+    """Marked text in prose, code and thoughts, and then in tables."""
     found = [
         selection.cursor.selectedText()
         for edit in view.findChildren(QTextEdit)

@@ -1,4 +1,4 @@
-"""What a blank chat says of the model that answers, and where its button leads."""
+"""Words of a blank chat about the model that answers, and the way that its button leads."""
 
 from __future__ import annotations
 

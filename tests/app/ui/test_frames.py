@@ -1,4 +1,4 @@
-"""What a frame costs: what stays the same while a reply grows is neither placed nor painted again."""
+"""Cost of a frame: parts that stay the same while a reply grows are neither placed nor painted again."""
 
 from __future__ import annotations
 

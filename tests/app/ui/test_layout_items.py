@@ -26,7 +26,7 @@ def _address(item: QLayoutItem) -> int:
 
 
 def _outlived() -> int:
-    """How many items of widgets Python has that are in no layout any more."""
+    """Number of items of widgets in Python that are in no layout any more."""
     gc.collect()
     known = {_address(found) for found in gc.get_objects() if type(found) is QWidgetItem and isValid(found)}
     standing = set()

@@ -10,7 +10,7 @@ from tests.support.scripted_workspace import ScriptedWorkspace
 
 
 def lines(window: MainWindow) -> list[str]:
-    """What the lines above the replies say; empty for none."""
+    """Texts of the lines above the replies; empty for none."""
     replies = [view for view in window.page.transcript.views if isinstance(view, ReplyView)]
     shown = [view.model_change for view in replies]
     return ["" if line is None or line.isHidden() else line.words for line in shown]

@@ -1,4 +1,4 @@
-"""What a model writes, or a file of chats brings, opens no file: neither as Markdown nor in a label or a tool tip."""
+"""Text of a model, or of a file of chats, opens no file: neither as Markdown nor in a label or a tool tip."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_reply_opens_no_file(
     assert opened.count() == 0
 
 
-# What Markdown, formulas and Tenon's own marks are made of, in any order.
+# Pieces of Markdown, formulas and Tenon's own marks, in any order.
 PIECES = st.sampled_from(
     (
         "![", "[", "](", ")", "ADDRESS", "[r]: ADDRESS", "[r]", "$", "$$", "\\(", "\\)", "x", "y^2", "!", "\ufffc",
@@ -114,7 +114,7 @@ def test_no_markdown_opens_a_file_or_leaves_an_image(
 
 
 def has_images(document: QTextDocument) -> bool:
-    """Whether anything in a document is shown as an image; what was cleaned is what is looked at."""
+    """True if anything in a document is shown as an image; looks at the cleaned text."""
     return any(fragment.charFormat().isImageFormat() for fragment in fragments(document))
 
 
@@ -170,7 +170,7 @@ def test_a_chat_that_somebody_else_made_opens_no_file(
     assert opened.count() == 0
 
 
-# What makes a document of its own, and the one place that may name it.
+# Classes that make a document of their own, and the one place that may name each.
 LOADING = {
     "QTextDocument",
     "QLabel",

@@ -16,7 +16,7 @@ from tests.support.scripted_workspace import ScriptedWorkspace, wait_until
 
 @pytest.fixture
 def opened(workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the store was asked to open."""
+    """Files that the store was asked to open."""
     asked: list[str] = []
     monkeypatch.setattr(workspace.model_store.installed, "open", asked.append)
     return asked

@@ -38,7 +38,7 @@ def ink(image: QImage) -> QRectF:
 
 
 def place_of(block: ProseBlock, position: int) -> float:
-    """Where a character of the first line begins, in px."""
+    """Left edge of a character of the first line, in px."""
     layout: QTextLayout = block.document().begin().layout()
     return float(layout.lineAt(0).cursorToX(position)[0])  # type: ignore[index]
 

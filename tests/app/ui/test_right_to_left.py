@@ -38,7 +38,7 @@ def mirrored(right_to_left: None, window: MainWindow) -> MainWindow:
 
 
 def box(widget: QWidget, window: QWidget) -> QRect:
-    """Where a widget is in its window."""
+    """Place of a widget in its window."""
     return QRect(widget.mapTo(window, QPoint(0, 0)), widget.size())
 
 

@@ -1,4 +1,4 @@
-"""How wide tables are laid out."""
+"""Layout of wide tables."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _SETTLED_MS = 220  # panels have slid in
 
 
 def _cut(widget: QLabel | QAbstractButton) -> bool:
-    """Whether less of its words is to be seen than there is; what ends with dots is short on purpose."""
+    """True if fewer words are seen than there are; those that end with dots are short on purpose."""
     if isinstance(widget, QLabel):
         needed = widget.minimumSizeHint()
         high = widget.heightForWidth(widget.width()) if widget.wordWrap() else needed.height()

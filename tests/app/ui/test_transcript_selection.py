@@ -42,7 +42,7 @@ def inside(part: Selectable) -> QWidget:
 
 
 def place_of(part: Selectable, words: str, end: bool = False) -> QPoint:
-    """Where some words begin, or end, in a block's text."""
+    """Beginning, or end, of some words in a block's text."""
     assert isinstance(part, QTextEdit)
     cursor = part.document().find(words)
     cursor.setPosition(cursor.selectionEnd() if end else cursor.selectionStart())

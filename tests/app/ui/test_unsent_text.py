@@ -1,4 +1,4 @@
-"""What is typed and not sent is there again: after another chat was shown, and after the program was closed."""
+"""Text that was typed and not sent is there again: after another chat was shown, and after a restart."""
 
 from __future__ import annotations
 

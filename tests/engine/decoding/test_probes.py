@@ -31,7 +31,7 @@ SAMPLERS = {"greedy": Sampler(temperature=0.0), "sampled": Sampler(temperature=1
 
 
 def exact(decoder: Decoder) -> bool:
-    """Whether a row's bits depend on its path alone: the kernel library's do, those of torch's operators do not."""
+    """True if a row's bits depend on its path alone: the kernel library's do, those of torch's operators do not."""
     return decoder.source.dtype != torch.float32 or decoder.source.cache_dtype != torch.float32
 
 
@@ -43,7 +43,7 @@ def assert_same(found: torch.Tensor, expected: torch.Tensor, decoder: Decoder) -
 
 
 def embeddings(decoder: Decoder, ids: Sequence[int]) -> torch.Tensor:
-    """What the embedding makes of these tokens before the first layer."""
+    """Rows that the embedding makes of these tokens before the first layer."""
     rows = decoder.source.embedding(torch.tensor(ids, dtype=torch.long)).to(decoder.source.dtype)
     return rows * (decoder.config.embedding_scale or 1.0)
 

@@ -59,7 +59,7 @@ def hidden_rows(target: Decoder, tokens: list[int]) -> torch.Tensor:
 
 
 def fresh(network: FeatureNetwork, target: Decoder, text: list[int], shape: TreeShape = SHAPE) -> Draft:
-    """What a drafter that has just read this text drafts; its last token is the root."""
+    """Draft of a drafter that has just read this text; its last token is the root."""
     drafter = drafter_of(network, shape)
     drafter.reset(text[:-1])
     drafter.observe(text[-1:], hidden_rows(target, text[:-1]))

@@ -99,7 +99,7 @@ def test_what_is_kept_of_a_draft_made_ahead_is_what_a_fresh_one_says(
     family: str, seed: int, checkpoint_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pitfall 14: after any verdict, each node that was kept has the probability of a cache made anew."""
-    # What a step is worth depends on the clock, and with it what there is to keep.
+    # The worth of a step depends on the clock, and with it the part that is kept.
     monkeypatch.setattr(StepWorth, "is_worth", lambda self, confidence: True)
     draw = random.Random(seed)
     decoder = load_decoder(checkpoint_of(family))

@@ -62,7 +62,7 @@ def test_a_planned_tree_is_the_likeliest_one() -> None:
 
 
 def test_a_smaller_plan_is_part_of_a_larger_one() -> None:
-    """What `DraftYield` takes for granted."""
+    """An assumption of `DraftYield`: a small draft is the best part of a larger one."""
     for shape in (TreeShape(10, 7, 64), TreeShape(2, 3, 64)):
         largest = plan_tree(shape, DraftShape(64))
         for budget in range(1, len(largest.parents)):

@@ -1,4 +1,4 @@
-"""Which files a GGUF model consists of, and files that are damaged, cut short or hostile: one sentence each."""
+"""Files of a GGUF model, and files that are damaged, cut short or hostile: one sentence each."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ def test_a_file_that_is_changed_while_it_is_in_use_is_told(tmp_path: Path, whole
             path.unlink()
         assert checkpoint.changed
         if change in ("replaced", "gone"):
-            # What was opened stays what it was until the model is loaded anew.
+            # An opened file stays as it was until the model is loaded anew.
             rows(torch.tensor([1]))
             continue
         with pytest.raises(

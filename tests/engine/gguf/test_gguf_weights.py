@@ -62,7 +62,7 @@ def loss(path: Path, weights: str) -> float:
 def test_a_guide_as_its_file_has_it_says_what_its_floats_say(
     kind: Kind, guide: tuple[Any, Any], tmp_path: Path
 ) -> None:
-    """What differs is the rounding of activations alone; nothing is written beside the file."""
+    """The rounding of activations is the only difference; nothing is written beside the file."""
     path = tmp_path / f"guide-{kind.name}.gguf"
     write_gguf(guide[0], path, kind, guide[1], pre="smollm")
     exact, kept = loss(path, "fp32"), loss(path, "auto")

@@ -1,4 +1,4 @@
-"""What llama.cpp itself computes from the same files, where the package llama-cpp-python is installed."""
+"""Logits of llama.cpp itself from the same files, where the package llama-cpp-python is installed."""
 
 from __future__ import annotations
 

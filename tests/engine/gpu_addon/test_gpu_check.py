@@ -1,4 +1,4 @@
-"""Whether the add-on's torch is the one that is imported, and what becomes of one that does not work."""
+"""The add-on's torch is the one that is imported, and one that does not work is switched off."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def put() -> Callable[..., InstalledAddon]:
 
 
 def start() -> tuple[str | None, Path]:
-    """What a new process of Tenon says, and where the torch is that it would import; the bundled one takes a while."""
+    """Words of a new process of Tenon, and the path of the torch that it would import; the bundled one is slow."""
     printed = subprocess.run(
         [sys.executable, "-c", _START], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout

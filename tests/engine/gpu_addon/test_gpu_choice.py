@@ -1,4 +1,4 @@
-"""Which GPU support is for which graphics card."""
+"""GPU support by graphics card."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ INCOMING = ".incoming"
 
 @pytest.fixture(autouse=True)
 def _unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether it works is another file's matter."""
+    """Let the check pass: another file tests that it works."""
     monkeypatch.setattr(installation, "checked", lambda addon: Outcome("", None, ("Test GPU",)))
 
 
@@ -69,7 +69,7 @@ def test_it_arrives_whole_and_leaves_nothing_else(server: WheelServer) -> None:
         assert (addon.folder / path).read_bytes() == content
     assert (addon.folder / "nvidia/cublas/lib/libcublas.so.13").is_file()
     assert names(gpu_folder()) <= {"cuda-13.0", ".incoming.lock"}
-    # What it said of its size was right, but for what Tenon writes beside it.
+    # The size that was said was right, but for the files that Tenon writes beside it.
     compiled = list(addon.folder.rglob("*.pyc"))
     assert {path.stem.partition(".")[0] for path in compiled} >= {
         path.stem for path in addon.folder.rglob("*.py")

@@ -1,4 +1,4 @@
-"""What is on an index, and which of it an add-on takes."""
+"""Content of an index, and the wheels of it that an add-on takes."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_there_and_back(
 
 
 class Killed(BaseException):
-    """What no handler catches, as a kill is not caught."""
+    """An error that no handler catches, as a kill is not caught."""
 
 
 STEPS = ("write_json", "_copy", "_switch", "write_folders", "_delete", "os.rename", "os.fsync", "os.replace")

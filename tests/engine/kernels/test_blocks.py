@@ -45,7 +45,7 @@ def expected(type: int, raw: Tensor) -> Tensor:
 
 
 def same_bits(left: Tensor, right: Tensor) -> bool:
-    """Whether all numbers are equal bit for bit; which NaN a NaN is counts for nothing."""
+    """True if all numbers are equal bit for bit; any NaN equals any other."""
     return left.shape == right.shape and bool(
         ((left.view(torch.int32) == right.view(torch.int32)) | (left.isnan() & right.isnan())).all()
     )
@@ -172,7 +172,7 @@ def test_what_is_only_rounded_equals_gguf(name: str, scale: float) -> None:
 @needs_library
 @pytest.mark.parametrize(
     ("name", "most"),
-    # What llama.cpp's own quantizer errs by (llama-cpp-python 0.3.36, no importance matrix).
+    # Errors of llama.cpp's own quantizer (llama-cpp-python 0.3.36, no importance matrix).
     [
         ("Q4_1", {"gauss": 0.07810, "heavy": 0.10257, "shifted": 0.07810, "scaled": 0.07866}),
         ("Q4_K", {"gauss": 0.07131, "heavy": 0.09200, "shifted": 0.07391, "scaled": 0.07188}),

@@ -1,4 +1,4 @@
-"""What 8-bit keys and values, and attention in bfloat16, cost a real model's predictions."""
+"""Cost of 8-bit keys and values, and of attention in bfloat16, in a real model's predictions."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ LAYERS, KV_HEADS, HEAD_DIM = 3, 2, 4
 
 @pytest.fixture(params=["library", "torch"])
 def mover(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What moves rows."""
+    """Mover of rows."""
     if request.param == "torch":
         monkeypatch.setattr(library, "loaded", lambda: None)
 

@@ -41,7 +41,7 @@ def load(folder: Path, weights: str = "q8_0", **hooks: Any) -> Converted:
 
 
 def text(folder: Path, weights: str = "q8_0") -> torch.Tensor:
-    """What a model says that is read from its converted file."""
+    """Logits of a model that is read from its converted file."""
     checkpoint = Checkpoint(folder)
     source = load(folder, weights)
     loaded = load_packed(checkpoint, read_config(checkpoint), weight_format(weights), source=source)
@@ -49,7 +49,7 @@ def text(folder: Path, weights: str = "q8_0") -> torch.Tensor:
 
 
 def packed_file(folder: Path, weights: str = "q8_0") -> Path:
-    """Where the file lies."""
+    """Path of the file."""
     return folder / f"tenon-{weights}.packed"
 
 
@@ -244,7 +244,7 @@ def test_two_processes_pack_the_same_model_at_once(folder: Path) -> None:
 
 
 def kept_load(folder: Path, check: Callable[[], None] = lambda: None) -> torch.Tensor:
-    """What a model says that is loaded from the checkpoint itself, while the file for the next load is written."""
+    """Logits of a model that is loaded from the checkpoint itself, while the file for the next load is written."""
     checkpoint, chosen = Checkpoint(folder), weight_format("q8_0")
     config = read_config(checkpoint)
     with ConversionKeeper(checkpoint, config, chosen, folder.parent / "cache") as keeper:

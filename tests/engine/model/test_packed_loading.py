@@ -39,7 +39,7 @@ def test_logits_are_those_of_the_rounded_weights(
     folder = checkpoint_of(variant)
     loaded = load(folder, weights)
     expected = logits(dequantized(loaded), folder)
-    # What is left is the rounding of activations and of the cache to bfloat16, through every layer.
+    # The rest is the rounding of activations and of the cache to bfloat16, through every layer.
     assert (logits(loaded, folder) - expected).norm() / expected.norm() < 0.08
     config = read_config(Checkpoint(folder))
     assert loaded.size_bytes == weight_bytes(config, weight_format(weights))

@@ -1,4 +1,4 @@
-"""What crosses between host and device, proven with a second logical device: an operation that mixes sides fails."""
+"""Crossings between host and device, proven with a second logical device: an operation that mixes sides fails."""
 
 from __future__ import annotations
 

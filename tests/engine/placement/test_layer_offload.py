@@ -73,7 +73,7 @@ def test_the_text_is_the_resident_model_s(folder: Path, staying: int, buffers: i
     assert greedy(decoder, PROMPT, 12) == greedy(load_decoder(folder), PROMPT, 12)
     assert copies.landed == 12 * copied
     if copied:
-        # What was begun beyond that is for the next forward.
+        # Copies that were begun beyond that are for the next forward.
         assert 0 < copies.started - copies.landed <= buffers
         each = layers.host_bytes // copied
         assert link.to_device_bytes == copies.started * each

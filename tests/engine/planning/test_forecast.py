@@ -1,4 +1,4 @@
-"""What a person is told of every mode, and that a model in memory does not stand in its own way."""
+"""Forecasts of every mode for the person, and a model in memory that does not stand in its own way."""
 
 from __future__ import annotations
 

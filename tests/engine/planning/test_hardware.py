@@ -1,4 +1,4 @@
-"""Which GPU is taken, and what its 16-bit numbers are; each library of torch's is a stand-in."""
+"""Choice of the GPU, and its 16-bit numbers; each library of torch's is a stand-in."""
 
 from __future__ import annotations
 

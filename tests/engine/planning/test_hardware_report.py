@@ -24,7 +24,7 @@ HOST = HostSpeed(30e9, 2e-6, {"q8_0": FormatSpeed(30e9, 100e9, 0.2)})
 
 @pytest.fixture
 def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was measured, by stand-ins that take no time."""
+    """Names of the measurements that were made, by stand-ins that take no time."""
     done: list[str] = []
 
     def host(cache: Path, progress: Callable[[str], None], check: Callable[[], None], free: int) -> HostSpeed:

@@ -1,4 +1,4 @@
-"""How a model is loaded: which format, context and placement are planned for which memory, and what is said of it."""
+"""Plans of loads: format, context and placement by memory, and the words for them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def planned(
 
 
 def whole_bytes(config: ModelConfig, plan: LoadPlan) -> int:
-    """What a budget must allow for all of it to be in memory."""
+    """Bytes that a budget must allow for all of it to be in memory."""
     return ResidentPlan.of(config.layers).host(plan.sizes(config)).total
 
 
@@ -265,7 +265,7 @@ def test_a_gpu_takes_as_many_layers_as_its_budget_holds(config: ModelConfig) -> 
     budgets = (-1, each, computing + each - 1, computing + each, computing + 2 * each, 10**9)
     assert [layers(budget) for budget in budgets] == [None, None, None, 1, 2, 3]
     assert (layers(10**9, most=2), layers(10**9, most=0)) == (2, None)
-    # What is left for the host must have room there.
+    # The host must have room for the rest.
     rest = SplitPlan.of(3, 1).host(sizes).total
     assert (layers(computing + each, host_bytes=rest), layers(computing + each, host_bytes=rest - 1)) == (
         1,

@@ -1,4 +1,4 @@
-"""Which mode is planned on which machine, and why: a table of machines and models that are written down."""
+"""The mode that is planned on each machine, and why: a table of machines and models that are written down."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ EXPECTED: dict[str, list[str]] = {
         "dovetail q4_k_m: draft on the GPU, 3 of 40 layers on the GPU, the others in memory",
         "llmcad q4_k_m: draft on the GPU, 14 of 80 layers in memory, the others read from the disk *",
     ],
-    # What must be packed first has no room on the disk.
+    # Weights that must be packed first have no room on the disk.
     "laptop-16gb-low-disk": [
         "lookup bf16: all in memory",
         "lookup q8_0: all in memory",
@@ -316,7 +316,7 @@ def test_a_model_that_is_not_here_needs_room_on_the_disk() -> None:
     assert plan.reason.startswith("Its files need ")
     assert all(mode.refusal == plan.reason for mode in plan.modes)
     assert "and 3 GB are free" in plan.reason
-    # What is converted is written where it is streamed alone.
+    # Converted weights are written only where they are streamed.
     assert plan_machine(report, target("llama-7b"), options=LoadOptions(weights="q8_0")).chosen is not None
     streamed = plan_machine(report, target("llama-70b"), options=LoadOptions(weights="q8_0"))
     assert streamed.chosen == ""

@@ -1,4 +1,4 @@
-"""What planning predicts of memory, against what a process of its own has taken at its peak."""
+"""Memory that planning predicts, against the peak of a process of its own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CASES = (("fp32", "resident"), ("q8_0", "resident"), ("fp32", "20000000"), ("bf1
 
 
 def measured(folder: Path) -> dict[tuple[str, str], Any]:
-    """What the probe says of each case, all of them at once."""
+    """Answers of the probe for each case, all of them at once."""
     children = {}
     for case in CASES:
         program = [sys.executable, "-m", "tests.support.memory_probe", str(folder), str(CONTEXT), *case]
@@ -53,7 +53,7 @@ def test_the_peak_is_as_predicted_and_within_the_budget(tmp_path: Path) -> None:
         assert one["peak_bytes"] == pytest.approx(one["predicted_bytes"], rel=0.1), one
 
 
-# What is free is far more than the budget, as on a machine whose memory nobody limits.
+# Far more memory is free than the budget, as on a machine whose memory nobody limits.
 _BY_BUDGET_ALONE = """
 import runpy
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What auto takes on this machine: by what is predicted, where it was measured."""
+"""The mode that auto takes on this machine, by its predictions or its measurements."""
 
 from __future__ import annotations
 

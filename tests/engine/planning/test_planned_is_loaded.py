@@ -1,4 +1,4 @@
-"""What is planned is what is loaded: every mode and format of every model on every machine that is written down.
+"""The plan is loaded as it is: every mode and format of every model on every machine that is written down.
 
 The weights are stand-ins of the true sizes without memory, and everything else of loading runs: layers go where the
 plan has them, in the planned format, and take the planned bytes there.

@@ -1,4 +1,4 @@
-"""What is predicted for models that are not here, through the engine's own commands."""
+"""Predictions for models that are not here, through the engine's own commands."""
 
 from __future__ import annotations
 

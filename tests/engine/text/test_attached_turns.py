@@ -94,7 +94,7 @@ def test_a_question_about_the_whole_gets_passages_from_all_over_it() -> None:
 
 
 def test_a_chat_that_outgrows_the_context_keeps_what_it_knows_of_the_file() -> None:
-    """Where a file's turn would have to be left out, its passages go on."""
+    """Passages of a file go on where its turn would have to be left out."""
     turns: list[ChatMessage] = [ChatMessage("user", "Read this.", (manual(6 + 3),))]
     for number in range(40):
         turns += [ChatMessage("assistant", f"word{number} " * 60), ChatMessage("user", f"More of {number}?")]

@@ -1,4 +1,4 @@
-"""Which passages of a document a question finds."""
+"""Passages of a document that a question finds."""
 
 from __future__ import annotations
 

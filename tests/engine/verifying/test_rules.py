@@ -1,4 +1,4 @@
-"""What every rule of verification has in common."""
+"""Properties that every rule of verification has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes through the engine's pipe: damaged on the way, or made by somebody else."""
+"""Messages through the engine's pipe: damaged on the way, or made by somebody else."""
 
 from __future__ import annotations
 

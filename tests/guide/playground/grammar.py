@@ -1,4 +1,4 @@
-"""What the playground grammars share: word classes, and sampling of prose patterns."""
+"""Shared parts of the playground grammars: word classes, and sampling of prose patterns."""
 
 from __future__ import annotations
 

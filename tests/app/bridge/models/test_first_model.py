@@ -1,4 +1,4 @@
-"""Which model answers where the built-in one could not be fetched."""
+"""The model that answers where the built-in one could not be fetched."""
 
 from __future__ import annotations
 

@@ -526,7 +526,7 @@ def test_less_than_a_kilobyte_each_second_for_half_a_minute_is_a_stall(
 def test_what_came_into_a_part_between_two_attempts_is_cut_off(
     hub: Hub, server: HubServer, repo: Repo, models: Path
 ) -> None:
-    """What is hashed and what lies on the disk are the same bytes."""
+    """The same bytes are hashed and lie on the disk."""
     server.once(large(faults.cut(0.5)))
     part = models / INCOMING / "tiny" / "model" / "tiny-Q4_K_M.gguf.part"
 

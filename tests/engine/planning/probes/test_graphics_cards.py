@@ -1,4 +1,4 @@
-"""What the system says of its graphics cards, from stand-ins for its files and for NVIDIA's tool."""
+"""Graphics cards by the system's own account, from stand-ins for its files and for NVIDIA's tool."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def random_text(count: int, seed: int) -> list[int]:
 
 
 def replies_of(target: Decoder, count: int) -> list[Example]:
-    """What the target itself writes after random prompts."""
+    """Texts of the target itself after random prompts."""
     found = []
     for seed in range(count):
         prompt = random_text(6, seed)
