@@ -5,17 +5,21 @@ from __future__ import annotations
 import argparse
 import json
 import queue
+import sys
 from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.parser import add_json, add_load_options, load_options
 from engine.cli.terminal import on_interrupt, show_status
-from engine.messages import Event
+from engine.messages import Event, LoadOptions
 
 if TYPE_CHECKING:
     from engine.benchmark import BenchmarkEvent
     from engine.messages import BenchmarkRow
+
+# Replies that heads are calibrated on: most of them, and the time for writing twice over.
+_CALIBRATION_TEXTS, _CALIBRATION_MINUTES = 64, 2.0
 
 
 def add_to(commands: Any) -> None:
@@ -47,6 +51,8 @@ def _bench(options: argparse.Namespace) -> int:
 
     wanted = load_options(options, threads=options.threads)
     measure_report(lambda what, share: show_status(f"Measuring the machine ({share:.0%}) {what}"))
+    if options.modes is None or "ghidorah" in options.modes:
+        _calibrate(wanted)
     plan = model_planner(wanted, untried=True).plan
     modes = options.modes or [mode.mode for mode in plan.modes if mode.mode in MODES and not mode.refusal]
     events: queue.Queue[Event] = queue.Queue()
@@ -71,6 +77,31 @@ def _bench(options: argparse.Namespace) -> int:
     else:
         print("\n".join(_table(finished[0].rows)))
     return 130 if finished[0].cancelled else 0
+
+
+def _calibrate(wanted: LoadOptions) -> None:
+    """Calibrate Medusa heads where that was not done with these on this machine; replies of the model are written."""
+    from engine.errors import TenonError
+    from engine.planning.model_planner import model_planner
+    from engine.training.draft.calibration import TreeRequest, run
+
+    planner = model_planner(wanted, untried=True)
+    mode = planner.plan.mode("ghidorah")
+    if mode.refusal or any(width.measured for width in mode.widths):
+        return
+    show_status()
+    request = TreeRequest(
+        model=wanted.model,
+        draft=mode.draft,
+        data=None,
+        generate=_CALIBRATION_TEXTS,
+        minutes=_CALIBRATION_MINUTES,
+        threads=wanted.threads,
+    )
+    try:
+        run(request, sys.stderr)
+    except TenonError as error:  # the modes are measured all the same
+        print(error.message, file=sys.stderr)
 
 
 def _table(rows: tuple[BenchmarkRow, ...]) -> list[str]:

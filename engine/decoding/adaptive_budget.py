@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from engine.decoding.draft_yield import DraftYield
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.schedule import Schedule
@@ -25,6 +28,7 @@ _ALLOWANCE = 0.05
 _LAGS_AFTER = 4
 # Rounds that all earlier knowledge counts for at most when drafting is tried again, so that one can overturn it.
 _KNOWN_AT_PROBE = 1.0
+_NOTHING: Mapping[int, float] = MappingProxyType({})
 
 
 class AdaptiveBudget(Schedule):
@@ -40,11 +44,14 @@ class AdaptiveBudget(Schedule):
     Args:
         largest: Most rows of a draft; its halves are the other sizes that are considered.
         cost: Measurements of earlier replies of the same mode and model, to which this one adds; None for none.
+        counted: Tokens of a round by nodes of its draft, as they were counted on other replies.
     """
 
-    def __init__(self, largest: int = 15, cost: RoundCost | None = None) -> None:
+    def __init__(
+        self, largest: int = 15, cost: RoundCost | None = None, counted: Mapping[int, float] = _NOTHING
+    ) -> None:
         self._sizes = _halves(largest)
-        self._yield = DraftYield(self._sizes)
+        self._yield = DraftYield(self._sizes, counted)
         self._cost = RoundCost() if cost is None else cost
         self._rows = 0
         self._undrafted = _LAGS_AFTER

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy
 
 from engine.messages import RoundRecord
 
@@ -14,6 +17,9 @@ _MEMORY = 0.93
 _PRIOR_ACCEPTANCE = 0.6
 # Measured rounds that an extrapolation counts for.
 _EXTRAPOLATION_WEIGHT = 1.0
+# Rounds that figures of other replies stand for.
+_COUNTED_ROUNDS = 4.0
+_NOTHING: Mapping[int, float] = MappingProxyType({})
 
 
 @dataclass
@@ -54,14 +60,21 @@ class DraftYield:
 
     Args:
         sizes: The sizes to tell apart, ascending, each at least 1: rows, of which a draft has its probes too.
+        counted: Tokens of a round by size, as they were counted on other replies; they stand for some rounds of this.
     """
 
-    def __init__(self, sizes: Sequence[int]) -> None:
+    def __init__(self, sizes: Sequence[int], counted: Mapping[int, float] = _NOTHING) -> None:
         self._sizes = tuple(sizes)
         # Of each size: tokens that it gains over the next smaller one, and how often it is accepted down to a leaf.
         self._gains = [_Mean(0.0, 0.0) for _ in sizes]
         self._exhausted = [_Mean(_PRIOR_ACCEPTANCE**size, 1.0) for size in sizes]
         self._acceptance = _Mean(4.0 * _PRIOR_ACCEPTANCE, 4.0)
+        if counted:
+            before = 1.0
+            for size, gain in zip(self._sizes, self._gains, strict=True):
+                tokens = float(numpy.interp(size, [0, *counted], [1.0, *counted.values()]))
+                gain.total, gain.weight = _COUNTED_ROUNDS * (tokens - before), _COUNTED_ROUNDS
+                before = tokens
 
     def observe(self, record: RoundRecord, budget: int) -> None:
         """A round that drafted at least one node, and how many rows it was allowed."""

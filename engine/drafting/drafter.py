@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Protocol
 
 from torch import Tensor
@@ -21,11 +22,13 @@ class Drafter(Protocol):
             and the number of layers names the head's input, behind the final norm. Empty for none.
         wants_hidden: The next call of `observe` is to bring rows; those that are not wanted come with a later one.
         gives_chances: The scores of its drafts are chances as they were observed, which a schedule may weigh.
+        counted: Tokens of a round by nodes of its draft, where they were counted on replies; else empty.
     """
 
     hidden_layers: tuple[int, ...] = ()
     wants_hidden: bool = True
     gives_chances: bool = False
+    counted: Mapping[int, float] = MappingProxyType({})
 
     def reset(self, prompt: Sequence[int]) -> int:
         """A new reply begins after these token ids.

@@ -33,6 +33,7 @@ class FallbackDrafter(Drafter):
         self._failed = failed
         self.hidden_layers = drafter.hidden_layers
         self.gives_chances = drafter.gives_chances
+        self.counted = drafter.counted
 
     def reset(self, prompt: Sequence[int]) -> int:
         """Of the drafter; all of the prompt where it failed."""

@@ -159,6 +159,14 @@ class DraftKind(ABC):
     def context_length(self) -> int:
         """Its longest text."""
 
+    def counted(self, target: str) -> Mapping[int, float]:
+        """Tokens of a round by nodes of its draft, counted on replies of a target; empty where they were not.
+
+        Args:
+            target: Its digest.
+        """
+        return {}
+
     @abstractmethod
     def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
         """The format that it runs in on the CPU.

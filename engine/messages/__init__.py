@@ -51,7 +51,7 @@ from engine.messages.events import (
     TextDrafted,
     TokensAdded,
 )
-from engine.messages.machine import MachineReport, ModePrediction, PlanReport
+from engine.messages.machine import MachineReport, ModePrediction, PlanReport, WidthSpeed
 from engine.messages.models import (
     Basis,
     DownloadState,

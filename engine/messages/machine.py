@@ -227,6 +227,21 @@ class MachineReport:
 
 
 @dataclass(frozen=True)
+class WidthSpeed:
+    """Speed of a mode with one width of its rounds.
+
+    Attributes:
+        rows: Of a forward: the nodes of a draft and the token before them.
+        expected: Tokens per second.
+        measured: The same, as it was measured here; None before.
+    """
+
+    rows: int
+    expected: float
+    measured: float | None = None
+
+
+@dataclass(frozen=True)
 class ModePrediction:
     """One way to run a model.
 
@@ -241,6 +256,7 @@ class ModePrediction:
         context: Tokens of context that it has room for.
         tokens_per_round: Tokens for each forward of the target (tau).
         draft_nodes: Nodes of the drafts that are predicted to pay best; 0 for none.
+        widths: Speeds by the rows of a forward, for a draft whose trees may have any size at one price.
         disk_bytes_per_round: Read from the disk by each forward.
         weights: The format.
         placement: Places of the layers, as plain types.
@@ -257,6 +273,7 @@ class ModePrediction:
     context: int | None = None
     tokens_per_round: float | None = None
     draft_nodes: int = 0
+    widths: tuple[WidthSpeed, ...] = ()
     disk_bytes_per_round: int = 0
     weights: str | None = None
     placement: dict[str, str | int] | None = None

@@ -61,7 +61,7 @@ def nodes(usual: int) -> ModeOption:
     )
 
 
-def no_drafts(values: Values, cost: RoundCost) -> Schedule:
+def no_drafts(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
     """None at all: plain decoding."""
     from engine.decoding.schedule import FixedShape
     from engine.model.token_tree import DraftShape
@@ -75,7 +75,7 @@ class Mode(ModeDescriptor):
 
     Attributes:
         reason: Sentence on why it runs, where the person chose it.
-        schedule: Makes the schedule of one reply from the mode's options and the cost of rounds so far.
+        schedule: Makes the schedule of one reply from the mode's options, the cost of rounds so far and the drafter.
         drafter: Makes the drafter of one reply from the worth of earlier matches in its texts; None for the draft that
             was loaded with the model, in a mode that takes one, and else for none.
         growth: Makes the limits of the loaded draft's drafts from the mode's options; None for a mode that needs none.
@@ -90,7 +90,7 @@ class Mode(ModeDescriptor):
     """
 
     reason: str
-    schedule: Callable[[Values, RoundCost], Schedule] = no_drafts
+    schedule: Callable[[Values, RoundCost, Drafter], Schedule] = no_drafts
     drafter: Callable[[MatchChances], Drafter] | None = None
     growth: Callable[[Values], TreeShape | Pacing] | None = None
     placements: tuple[str, ...] = ("resident",)
@@ -145,17 +145,17 @@ class Mode(ModeDescriptor):
         assert drafter is not None, f"the mode {self.name} was planned without a draft"
         # A loaded draft may know chances of its own; a mode that brings its drafter brings the schedule for it.
         schedule = worthwhile if self.drafter is None and drafter.gives_chances else self.schedule
-        return Recipe(drafter, verifier, schedule(values, cost))
+        return Recipe(drafter, verifier, schedule(values, cost, drafter))
 
 
-def adaptive(values: Values, cost: RoundCost) -> Schedule:
+def adaptive(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
     """As many nodes as pay for the draft's time."""
     from engine.decoding.adaptive_budget import AdaptiveBudget
 
-    return AdaptiveBudget(values["draft_nodes"], cost)
+    return AdaptiveBudget(values["draft_nodes"], cost, drafter.counted)
 
 
-def worthwhile(values: Values, cost: RoundCost) -> Schedule:
+def worthwhile(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
     """As many nodes as pay, by their own chances."""
     from engine.decoding.worthwhile_nodes import WorthwhileNodes
 

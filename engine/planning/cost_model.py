@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
+import numpy
+
 from engine.drafting.kind import DraftKind
 from engine.messages.machine import FormatSpeed
 from engine.model.footprint import head_bytes, layer_bytes
@@ -99,7 +101,7 @@ class TargetCost:
 
     def forward_s(self, width: int) -> float:
         """T_V(width)."""
-        return self.predicted_s(width) * _between(self._factors, width)
+        return self.predicted_s(width) * _factor(self._factors, width)
 
     def predicted_s(self, width: int) -> float:
         """T_V(width) without anything measured of this model."""
@@ -187,13 +189,15 @@ class DraftCost:
         self._format = format_speed(speeds.host, weights.measured_as, read_bytes)
         self._speeds = speeds
         self._on_gpu = on_gpu and speeds.gpu is not None
-        self._factor = 1.0
-        if measured:
-            # One factor: what trees take hardly depends on their nodes.
-            self._factor = fmean(each / self.tree_s(nodes) for nodes, each in measured.items())
+        self._factors: dict[int, float] = {}
+        self._factors = {nodes: each / self.tree_s(nodes) for nodes, each in (measured or {}).items()}
 
     def forward_s(self, width: int) -> float:
         """T_D(width); where it does not draft by levels, one row makes the whole draft."""
+        # One factor: what trees take hardly depends on their nodes.
+        return self._predicted_s(width) * (fmean(self._factors.values()) if self._factors else 1.0)
+
+    def _predicted_s(self, width: int) -> float:
         width = width if self._draft.by_levels else 1
         elements = self._draft.read_elements
         gpu = self._speeds.gpu
@@ -206,7 +210,7 @@ class DraftCost:
             each = _FUSED_LAYER_OPERATORS if self._packed else _LAYER_OPERATORS
             operators = self._draft.layers * each * self._speeds.host.operator_s
         outside = _FORWARD_OPERATORS * self._speeds.host.operator_s
-        return (computing + operators + outside) * self._factor
+        return computing + operators + outside
 
     @property
     def ahead_holds(self) -> float:
@@ -221,7 +225,8 @@ class DraftCost:
             paced: Branches grow step by step (LLMCad), so that a larger tree is deeper too.
         """
         if not self._draft.by_levels:
-            return self.forward_s(1)
+            # Its heads take one time, but what is made of them grows with the tree.
+            return self._predicted_s(1) * _factor(self._factors, nodes)
         deepest = _PACED_DEPTH if paced else _TREE_DEPTH
         # The nodes that are kept grow in depth and in width: 3 nodes take 3 levels, 7 take 5 and 15 take 7.
         depth = min(deepest, nodes, round(1 + 1.6 * math.sqrt(nodes)))
@@ -234,10 +239,10 @@ def plain_round(target: TargetCost) -> Round:
     return Round(1.0 / (target.forward_s(1) + target.loop_s), 1.0, 0)
 
 
-def drafted_round(
+def drafted_rounds(
     target: TargetCost, draft: DraftCost | None, expected: Expectation, largest: int = 15
-) -> Round:
-    """Draft and verify in turn: equation 1, with the size of draft that gives most.
+) -> list[Round]:
+    """Draft and verify in turn, equation 1, by the size of the draft.
 
     Args:
         target: T_V.
@@ -245,11 +250,18 @@ def drafted_round(
         expected: Omega.
         largest: Nodes of a draft at most.
     """
-    rounds = [
+    return [
         _mean(target, expected, nodes, 0.0 if draft is None else draft.tree_s(nodes))
         for nodes in _DRAFT_NODES
         if nodes <= largest
     ]
+
+
+def drafted_round(
+    target: TargetCost, draft: DraftCost | None, expected: Expectation, largest: int = 15
+) -> Round:
+    """The best of `drafted_rounds`, or none where no draft pays."""
+    rounds = drafted_rounds(target, draft, expected, largest)
     best = max(rounds, key=lambda one: one.tokens_per_second)
     plain = plain_round(target)
     # If no draft pays, the schedule decodes plainly, but for the time that it spends on finding that out.
@@ -279,13 +291,7 @@ def _mean(target: TargetCost, expected: Expectation, nodes: int, drafting_s: flo
     return Round(count / seconds, tokens / count, nodes)
 
 
-def _between(factors: dict[int, float], width: int) -> float:
-    """The factor at a width: on the line between those that were measured around it, else the nearest one's."""
-    if not factors:
-        return 1.0
-    below = max((one for one in factors if one <= width), default=min(factors))
-    above = min((one for one in factors if one >= width), default=max(factors))
-    if above <= below:
-        return factors[below] if width >= below else factors[above]
-    share = (width - below) / (above - below)
-    return factors[below] + share * (factors[above] - factors[below])
+def _factor(factors: Mapping[int, float], size: int) -> float:
+    """The factor at a size: on the line between those that were measured around it, else the nearest one's."""
+    sizes = sorted(factors)
+    return float(numpy.interp(size, sizes, [factors[one] for one in sizes])) if sizes else 1.0

@@ -10,6 +10,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy
+
 from engine.messages import PromptKind
 
 KINDS: tuple[PromptKind, ...] = ("chat", "code", "arithmetic", "instruction")
@@ -31,15 +33,17 @@ class TokenYield:
     Attributes:
         gain: Tokens beside the target's own that a draft without limit would give in a round that has one.
         finds: The share of rounds in which there is anything to draft.
+        reach: By nodes, the share of the gain that drafts of so many have, where it was counted; else it is assumed.
     """
 
     gain: float
     finds: float = 1.0
+    reach: tuple[tuple[int, float], ...] = ()
 
     def tokens(self, nodes: int) -> float:
         """Of a round that has a draft of this many nodes, the target's own token included."""
         # A chain of n guesses gives n + 1 tokens at most.
-        return 1.0 + min(self.gain * _reach(nodes), nodes)
+        return 1.0 + min(self.gain * _reach(nodes, self.reach), nodes)
 
 
 Expectation = Mapping[PromptKind, TokenYield]
@@ -56,11 +60,23 @@ def published_expectation(published: Mapping[PromptKind, float]) -> Expectation:
     return {kind: fit_yield(tau, _PUBLISHED_NODES) for kind, tau in published.items()}
 
 
-def fit_yield(tokens: float, nodes: float, finds: float = 1.0) -> TokenYield:
+def counted_expectation(tokens: Mapping[int, float]) -> Expectation:
+    """Yield of a draft as it was counted on replies of the model: tokens of a round by nodes, ascending."""
+    most = max(tokens.values()) - 1.0
+    reach = tuple((nodes, (each - 1.0) / most) for nodes, each in tokens.items()) if most > 0.0 else ()
+    return dict.fromkeys(KINDS, TokenYield(most, reach=reach))
+
+
+def fit_yield(
+    tokens: float, nodes: float, finds: float = 1.0, reach: tuple[tuple[int, float], ...] = ()
+) -> TokenYield:
     """The yield with which drafts of this many nodes on average give this many tokens."""
-    reach = _reach(nodes)
-    return TokenYield(max(0.0, tokens - 1.0) / reach if reach > 0.0 else 0.0, finds)
+    share = _reach(nodes, reach)
+    return TokenYield(max(0.0, tokens - 1.0) / share if share > 0.0 else 0.0, finds, reach)
 
 
-def _reach(nodes: float) -> float:
-    return 1.0 - math.exp(-nodes / _NODES)
+def _reach(nodes: float, counted: tuple[tuple[int, float], ...]) -> float:
+    if not counted:
+        return 1.0 - math.exp(-nodes / _NODES)
+    sizes, shares = zip((0, 0.0), *counted, strict=True)
+    return float(numpy.interp(nodes, sizes, shares))

@@ -7,7 +7,7 @@ from functools import cache
 from math import inf
 
 from engine.drafting.kind import DraftKind
-from engine.messages import LoadOptions, MachineReport
+from engine.messages import LoadOptions, MachineReport, WidthSpeed
 from engine.model.converted import streams_as_it_is
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat, stored_format
@@ -17,10 +17,16 @@ from engine.planning.cost_model import (
     Round,
     TargetCost,
     drafted_round,
+    drafted_rounds,
     plain_round,
     streamed_round,
 )
-from engine.planning.expected_tokens import lookup_expectation, published_expectation
+from engine.planning.expected_tokens import (
+    Expectation,
+    counted_expectation,
+    lookup_expectation,
+    published_expectation,
+)
 from engine.planning.format_choice import AUTO, FEWER_BITS, choose_format
 from engine.planning.load_plan import NO_GPU, LoadPlan, LoadPlanner
 from engine.planning.machine_speeds import machine_speeds
@@ -170,6 +176,7 @@ class MachinePlanner:
             first_token_s=first + (0.0 if drafting is None else drafting.forward_s(prompt)),
             tokens_per_round=best.tokens,
             draft_nodes=best.nodes,
+            widths=self._widths(mode, load, cost, drafting),
             memory_bytes=load.memory_bytes,
             context=load.context,
             weights=load.weights.name,
@@ -224,15 +231,34 @@ class MachinePlanner:
         if mode.needs_draft:
             assert draft is not None, "a mode that needs a draft is predicted with one"
             assert drafting is not None, "a draft has its cost"
-            published = published_expectation(draft.published)
-            expected = profile.expectation(drafter_key(mode.name, draft.digest), published)
+            expected = self._expected(mode, draft, profile)
             if mode.drafts_ahead:
                 return streamed_round(target, drafting, expected)
-            return drafted_round(target, drafting, expected, mode.values({}).get("draft_nodes", 15))
+            return drafted_round(target, drafting, expected, _most_nodes(mode))
         if mode.looks_up:
             expected = profile.expectation(drafter_key(mode.name), lookup_expectation())
             return drafted_round(target, None, expected)
         return plain_round(target)
+
+    def _expected(self, mode: Mode, draft: DraftKind, profile: Profile) -> Expectation:
+        counted = draft.counted(self._target.digest)
+        before = counted_expectation(counted) if counted else published_expectation(draft.published)
+        return profile.expectation(drafter_key(mode.name, draft.digest), before)
+
+    def _widths(
+        self, mode: Mode, load: LoadPlan, target: TargetCost, drafting: DraftCost | None
+    ) -> tuple[WidthSpeed, ...]:
+        draft = self.draft_of(mode)
+        if draft is None or drafting is None or draft.by_levels or mode.drafts_ahead:
+            return ()
+        profile = self._profiles(load.weights.name)
+        expected = self._expected(mode, draft, profile)
+        measured = profile.width_speeds(drafter_key(mode.name, draft.digest))
+        rounds = (plain_round(target), *drafted_rounds(target, drafting, expected, _most_nodes(mode)))
+        return tuple(
+            WidthSpeed(each.nodes + 1, each.tokens_per_second, measured.get(each.nodes + 1))
+            for each in rounds
+        )
 
     def _cost(self, load: LoadPlan, profile: Profile) -> TargetCost:
         position = min(PROMPT_TOKENS, load.context)
@@ -259,3 +285,9 @@ class MachinePlanner:
             needed_bytes=readable(needed),
             free_bytes=readable(disk.free_bytes),
         )
+
+
+def _most_nodes(mode: Mode) -> int:
+    """Nodes of a draft of a mode, at most."""
+    nodes: int = mode.values({}).get("draft_nodes", 15)
+    return nodes

@@ -57,6 +57,7 @@ class MachinePlan(PlanReport):
                 "refusal": mode.refusal or None,
                 "memory_bytes": mode.memory_bytes or None,
                 "draft": mode.draft or None,
+                "widths": [vars(width) for width in mode.widths],
             }
             for mode in self.modes
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from engine.drafting.kind import DraftKind
@@ -97,6 +97,21 @@ class ModelPlanner:
         path = self._path(weights)
         profile = read_profile(path).with_reply(rounds, placement, drafter, kind)
         keep_profile(path, profile if chances is None else profile.with_matches(chances))
+
+    def calibrate(
+        self,
+        options: LoadOptions,
+        forwards: Mapping[int, Mapping[int, float]],
+        drafts: Mapping[int, float],
+        speeds: Mapping[int, float],
+    ) -> None:
+        """Keep what was measured by width of the mode asked for, with its draft; see `Profile.with_calibration`."""
+        load, draft = self.load_plan(options), self.draft(options)
+        if not self._hardware or draft is None:
+            return
+        path, drafter = self._path(load.weights.name), drafter_key(options.mode, draft.digest)
+        profile = read_profile(path).with_calibration(load.placement, drafter, forwards, drafts, speeds)
+        keep_profile(path, profile)
 
     def profile(self, weights: str) -> Profile:
         """Measurements of the model's replies in a weight format."""

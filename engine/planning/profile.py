@@ -55,12 +55,16 @@ class Profile:
         drafts: By drafter (`drafter_key`) and then by nodes: seconds of a draft.
         yields: By drafter and then by kind of prompt.
         matches: By the shortest match of each class of `MatchChances`: how often texts went on as they did before.
+        calibrated: By placement, tokens of the text before and width: seconds of a forward, measured side by side.
+        speeds: By drafter and width: tokens per second of replies that had this width in every round.
     """
 
     forwards: dict[str, dict[str, float]] = field(default_factory=dict)
     drafts: dict[str, dict[str, float]] = field(default_factory=dict)
     yields: dict[str, dict[str, Yielded]] = field(default_factory=dict)
     matches: dict[str, Matched] = field(default_factory=dict)
+    calibrated: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    speeds: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @property
     def known(self) -> bool:
@@ -72,8 +76,46 @@ class Profile:
         return any(drafter.endswith(f" {digest[:16]}") for drafter in self.yields)
 
     def forward_seconds(self, plan: PlacementPlan) -> dict[int, float]:
-        """Seconds of a forward by its width, in one placement."""
-        return {int(width): seconds for width, seconds in self.forwards.get(plan.key, {}).items()}
+        """Seconds of a forward by its width, in one placement.
+
+        Widths that no reply has had are as they were calibrated behind the shortest text, at the load of the replies.
+        """
+        own = {int(width): seconds for width, seconds in self.forwards.get(plan.key, {}).items()}
+        lengths = self.calibrated.get(plan.key, {})
+        if not lengths:
+            return own
+        known = {int(width): seconds for width, seconds in lengths[min(lengths, key=int)].items()}
+        load = median([own[width] / known[width] for width in own.keys() & known.keys()] or [1.0])
+        return {width: load * seconds for width, seconds in known.items()} | own
+
+    def width_speeds(self, drafter: str) -> dict[int, float]:
+        """Tokens per second by the width that every round had."""
+        return {int(width): speed for width, speed in self.speeds.get(drafter, {}).items()}
+
+    def with_calibration(
+        self,
+        plan: PlacementPlan,
+        drafter: str,
+        forwards: Mapping[int, Mapping[int, float]],
+        drafts: Mapping[int, float],
+        speeds: Mapping[int, float],
+    ) -> Profile:
+        """This profile with what was measured by width.
+
+        Args:
+            plan: The placement.
+            drafter: As `drafter_key` has it.
+            forwards: By tokens of the text before, and by width: seconds.
+            drafts: By nodes: seconds.
+            speeds: By width: tokens per second.
+        """
+        calibrated = {str(length): _by_text(widths) for length, widths in forwards.items()}
+        return replace(
+            self,
+            calibrated={**self.calibrated, plan.key: calibrated},
+            drafts={**self.drafts, drafter: _by_text(drafts)},
+            speeds={**self.speeds, drafter: _by_text(speeds)},
+        )
 
     def draft_seconds(self, drafter: str) -> dict[int, float]:
         """Seconds of a draft by its nodes."""
@@ -152,6 +194,10 @@ def keep_profile(path: Path, profile: Profile) -> None:
     write_cached(path, asdict(profile))
 
 
+def _by_text(sizes: Mapping[int, float]) -> dict[str, float]:
+    return {str(size): value for size, value in sizes.items()}
+
+
 def _times(measured: Iterable[tuple[int, float]]) -> dict[str, float]:
     """Median seconds by size, from milliseconds."""
     by_size: dict[int, list[float]] = {}
@@ -182,9 +228,16 @@ def _weighed(known: Yielded, published: TokenYield) -> TokenYield:
     """Mean of both, the known one weighted by its rounds."""
     if not known.drafted:
         share = known.rounds / (known.rounds + _TRUSTED_ROUNDS)
-        return TokenYield(published.gain, (1 - share) * published.finds)
-    own = fit_yield(known.tokens / known.drafted, known.nodes / known.drafted, known.drafted / known.rounds)
+        return replace(published, finds=(1 - share) * published.finds)
+    own = fit_yield(
+        known.tokens / known.drafted,
+        known.nodes / known.drafted,
+        known.drafted / known.rounds,
+        published.reach,
+    )
     share = known.drafted / (known.drafted + _TRUSTED_ROUNDS)
-    return TokenYield(
-        share * own.gain + (1 - share) * published.gain, share * own.finds + (1 - share) * published.finds
+    return replace(
+        published,
+        gain=share * own.gain + (1 - share) * published.gain,
+        finds=share * own.finds + (1 - share) * published.finds,
     )

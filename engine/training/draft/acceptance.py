@@ -1,8 +1,9 @@
-"""The acceptance length of a feature draft, measured in the loop that replies run in."""
+"""Replies with a draft of one size in every round: its acceptance length and speed, in the loop that replies run in."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 import torch
 
@@ -11,6 +12,7 @@ from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.decoding.target import Target
+from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
@@ -22,6 +24,62 @@ from engine.text.stop import ReplyText
 from engine.verifying.sample_and_match import SampleAndMatch
 
 
+@dataclass(frozen=True)
+class Acceptance:
+    """Outcome of replies.
+
+    Attributes:
+        tokens: Their tokens but the first of each, which comes with the prompt.
+        forwards: Of the target.
+        seconds: From the first token to the last.
+    """
+
+    tokens: int
+    forwards: int
+    seconds: float
+
+    @property
+    def length(self) -> float:
+        """Tokens for each forward of the target (the papers' tau)."""
+        return self.tokens / max(1, self.forwards)
+
+
+def replies_with(
+    decoder: Decoder,
+    drafter: Drafter,
+    prompts: Sequence[Sequence[int]],
+    end_ids: Collection[int],
+    nodes: int,
+    count: int,
+    done: Callable[[int], None] = lambda replies: None,
+) -> Acceptance:
+    """Reply greedily with drafts of so many nodes in every round.
+
+    Args:
+        decoder: The target.
+        drafter: Of the draft; none is asked where there are no nodes.
+        prompts: Token ids of each.
+        end_ids: Tokens that end a reply.
+        nodes: Of each draft.
+        count: Longest reply.
+        done: Called with the number of replies so far.
+    """
+    sequence = TokenSequence(Target(decoder), max(map(len, prompts)) + count + nodes + 1)
+    tokens, forwards, seconds = 0, 0, 0.0
+    for number, prompt in enumerate(prompts, 1):
+        reply = ReplyText(lambda ids: "", end_ids, (), count)
+        clock = ReplyClock()
+        recipe = Recipe(drafter, SampleAndMatch(Sampler(temperature=0.0)), FixedShape(DraftShape(nodes)))
+        hooks = Hooks(lambda: None, lambda done, total: None, lambda tokens, drafted: None)
+        for _ in decode(sequence, recipe, prompt, reply, clock, hooks):
+            pass
+        tokens += clock.predicted_n - 1
+        forwards += clock.target_forwards
+        seconds += clock.timings().predicted_ms / 1e3
+        done(number)
+    return Acceptance(tokens, forwards, seconds)
+
+
 def mean_acceptance_length(
     decoder: Decoder,
     network: FeatureNetwork,
@@ -31,32 +89,7 @@ def mean_acceptance_length(
     count: int,
     done: Callable[[int], None] = lambda replies: None,
 ) -> float:
-    """Tokens for each forward of the target (the papers' tau), over greedy replies.
-
-    Args:
-        decoder: The target.
-        network: The draft.
-        prompts: Prompts to reply to.
-        end_ids: Tokens that end a reply.
-        shape: Of the draft's trees.
-        count: Longest reply.
-        done: Called with the number of replies so far.
-    """
+    """Tokens for each forward of the target with a feature draft's trees; arguments are those of `replies_with`."""
     context = max(map(len, prompts)) + count + 1
-    sequence = TokenSequence(Target(decoder), context)
     drafter = FeatureDraft(network, shape, context, Link(torch.device("cpu")), lambda: None)
-    tokens = forwards = 0
-    for number, prompt in enumerate(prompts, 1):
-        reply = ReplyText(lambda ids: "", end_ids, (), count)
-        clock = ReplyClock()
-        recipe = Recipe(
-            drafter, SampleAndMatch(Sampler(temperature=0.0)), FixedShape(DraftShape(shape.nodes))
-        )
-        hooks = Hooks(lambda: None, lambda done, total: None, lambda tokens, drafted: None)
-        for _ in decode(sequence, recipe, prompt, reply, clock, hooks):
-            pass
-        # The first token of a reply comes with the prompt.
-        tokens += clock.predicted_n - 1
-        forwards += clock.target_forwards
-        done(number)
-    return tokens / max(1, forwards)
+    return replies_with(decoder, drafter, prompts, end_ids, shape.nodes, count, done).length

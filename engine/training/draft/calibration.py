@@ -1,39 +1,31 @@
-"""``tenon train tree``: the tree that Medusa heads follow, searched on a target's replies and kept.
+"""``tenon train tree``: Medusa heads are calibrated once for a model and a machine.
 
-Source: Ghidorah (Wei et al. 2025), section III-C.1. The replies are read once for the ranks of their tokens in the
-heads, from which the tokens of a round are counted for any tree; trees of the heads' own probabilities are counted too.
+Source: Ghidorah (Wei et al. 2025), section III-C. The replies are read once for the ranks of their tokens in the heads,
+from which the tokens of a round are counted for any tree; trees of the heads' own probabilities are counted too. What
+forwards and drafts take is measured by width. The planner predicts from both, and chooses the width.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
 from typing import TextIO
 
-import torch
-from torch import Tensor
-
-from engine.drafting.kept_tree import keep_tree
-from engine.drafting.medusa_draft import MedusaDraft, MedusaDrafter
-from engine.drafting.medusa_heads import MedusaNetwork, load_medusa
-from engine.drafting.rank_log import RankLog, ranks_of, replay
-from engine.drafting.searched_tree import WIDTHS, greedy_tree, search_tree
+from engine.drafting.head_calibration import HeadCalibration, keep_calibration
+from engine.drafting.medusa_draft import MedusaDraft
+from engine.drafting.searched_tree import WIDTHS
 from engine.errors import InvalidOption
 from engine.hub.installed import cache_folder, find_model
-from engine.kernels import library
+from engine.messages import LoadOptions
 from engine.model.config import read_config
-from engine.model.decoder import Decoder
-from engine.model.token_tree import ROOT, DraftShape
-from engine.placement.link import Link
-from engine.text.tokenizer import Tokenizer
-from engine.training.draft.features import Example, features_of
+from engine.modes.ghidorah import MODE
+from engine.placement import ResidentPlan
+from engine.planning.model_planner import model_planner
+from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.training.draft.making import TextRequest, check_texts, texts_of
+from engine.training.draft.tree_count import count_trees, network_of, replies_of
+from engine.training.draft.width_times import WidthTimes, measure_speeds, measure_times, width_drafter
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import is_medusa
-from engine.weights.head_checkpoint import HeadCheckpoint
-
-_CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,38 +39,12 @@ class TreeRequest(TextRequest):
     draft: str
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """Tokens of a round by the rows of its forward, on the replies that the tree was searched on.
-
-    Attributes:
-        greedy: With the nodes of the largest products of accuracies.
-        searched: With the best tree that was found for each width.
-        kept: With the first nodes of the largest searched tree, which is what is kept.
-        grown: With trees of the heads' own probabilities.
-    """
-
-    greedy: tuple[float, ...]
-    searched: tuple[float, ...]
-    kept: tuple[float, ...]
-    grown: tuple[float, ...]
-
-    def lines(self) -> list[str]:
-        """A table for a person."""
-        columns = ("greedy", "searched", "kept", "grown")
-        rows = zip(WIDTHS, self.greedy, self.searched, self.kept, self.grown, strict=True)
-        return [
-            "rows" + "".join(f"{name:>10}" for name in columns),
-            *(f"{width:>4}" + "".join(f"{tau:>10.2f}" for tau in taus) for width, *taus in rows),
-        ]
-
-
-def run(request: TreeRequest, out: TextIO) -> Calibration:
-    """Search a tree and keep it, or keep that trees of the heads' own probabilities are better.
+def run(request: TreeRequest, out: TextIO) -> HeadCalibration:
+    """Calibrate heads: search their tree, measure forwards and drafts by width, and keep both.
 
     Args:
-        request: The heads, and the texts to measure them on.
-        out: Takes reports of progress.
+        request: For which heads.
+        out: Where progress is reported.
 
     Raises:
         TenonError: the request makes no sense, or the target or its heads cannot be loaded.
@@ -91,72 +57,55 @@ def run(request: TreeRequest, out: TextIO) -> Calibration:
     heads = MedusaDraft.read(request.draft, folder, config)
     heads.check(folder, find_model(request.model), config, Tokenizer)
     decoder, examples = texts_of(request, checkpoint, out)
-    # As they are when they draft.
-    weights = heads.host_format(lambda: {}, library.available() is not None)
-    source = decoder.source
-    network = load_medusa(
-        HeadCheckpoint(folder), source.head, source.dtype, config.logit_soft_cap, weights, _CPU
-    )
-    replies = list(_replies(decoder, examples))
+    network = network_of(heads, folder, decoder)
+    replies = list(replies_of(decoder, examples))
     if not replies:
         raise InvalidOption(
             "There is no reply to calibrate with: give chats with replies, or let the model write."
         )
-    log = RankLog(tuple(ranks_of(network, hidden, tokens) for hidden, tokens in replies))
-    print(f"{len(replies)} replies, {sum(map(len, log.replies))} places", file=out, flush=True)
-    greedy = [greedy_tree(log.accuracies, width - 1) for width in WIDTHS]
-    searched = [search_tree(log, tree) for tree in greedy]
-    largest = searched[-1]
-    found = Calibration(
-        greedy=tuple(map(log.tau, greedy)),
-        searched=tuple(map(log.tau, searched)),
-        kept=tuple(log.tau(largest[: width - 1]) for width in WIDTHS),
-        grown=_grown(network, decoder, replies),
+    count = count_trees(network, decoder, replies)
+    print(
+        f"{len(replies)} replies, {count.calibration.places} places",
+        *count.lines(),
+        sep="\n",
+        file=out,
+        flush=True,
     )
-    follows = sum(found.kept) >= sum(found.grown)
-    keep_tree(cache_folder(), checkpoint.digest(), heads.digest, largest if follows else ())
-    print(*found.lines(), sep="\n", file=out)
-    what = "the searched tree" if follows else "trees of the heads' own probabilities"
-    print(f"The mode ghidorah follows {what} from the next load on.", file=out, flush=True)
-    return found
+    options = LoadOptions(model=request.model, draft=request.draft, mode=MODE.name)
+    if model_planner(options).load_plan(options).placement.name != ResidentPlan.name:
+        keep_calibration(cache_folder(), checkpoint.digest(), heads.digest, count.calibration)
+        print("Not all layers stay in memory here, so no times were measured.", file=out, flush=True)
+        return count.calibration
+    times = measure_times(decoder, network, count.calibration, replies)
+    calibration = replace(count.calibration, follows=times.faster(count.calibration))
+    keep_calibration(cache_folder(), checkpoint.digest(), heads.digest, calibration)
+    prompts = [example.ids[: example.learn.index(True)] for example in examples if not all(example.learn)]
+    drafter = width_drafter(network, decoder, calibration, calibration.follows)
+    ends = read_end_ids(find_model(request.model))
+    measured = measure_speeds(decoder, drafter, [prompt for prompt in prompts if prompt], ends)
+    model_planner(options).calibrate(options, times.forwards, times.drafts[calibration.follows], measured)
+    print(*_speed_lines(times, calibration, options), sep="\n", file=out)
+    what = "the searched tree" if calibration.follows else "trees of the heads' own probabilities"
+    print(f"The mode {MODE.name} follows {what} from the next load on.", file=out, flush=True)
+    return calibration
 
 
-def _replies(decoder: Decoder, examples: Sequence[Example]) -> Iterator[tuple[Tensor, tuple[int, ...]]]:
-    """Hidden rows, (n - 1, h), and tokens, n, of each reply, as `ranks_of` takes them."""
-    for example in examples:
-        features = features_of(decoder, [example.ids])[0] if example.features is None else example.features
-        place = 0
-        for learned, run_ in groupby(example.learn):
-            count = len(list(run_))
-            if learned and place and count > 1:
-                yield features[place - 1 : place + count - 2].float(), example.ids[place : place + count]
-            place += count
-
-
-def _grown(
-    network: MedusaNetwork, decoder: Decoder, replies: Sequence[tuple[Tensor, tuple[int, ...]]]
-) -> tuple[float, ...]:
-    """Tokens of a round by width with trees of the heads' own probabilities."""
-    config = decoder.config
-    drafter = MedusaDrafter(network, config.layers, config.vocabulary_size, Link(_CPU))
-    lengths: list[list[list[int]]] = [[] for _ in WIDTHS]
-    for hidden, tokens in replies:
-        drafter.reset(tokens[:1])
-        for each in lengths:
-            each.append([])
-        for place, row in enumerate(hidden):
-            drafter.observe(tokens[place : place + 1], row[None])
-            draft = drafter.propose(DraftShape(WIDTHS[-1] - 1))
-            order = sorted(range(len(draft)), key=lambda node: -draft.scores[node])
-            rank = {node: at for at, node in enumerate(order)}
-            found, node = [], ROOT
-            for token in tokens[place + 1 :]:
-                child = draft.children[node + 1].get(token)
-                if child is None:
-                    break
-                found.append(rank[child])
-                node = child
-            for each, width in zip(lengths, WIDTHS, strict=True):
-                # A node is in every tree that its children are in.
-                each[-1].append(1 + sum(at < width - 1 for at in found))
-    return tuple(map(replay, lengths))
+def _speed_lines(times: WidthTimes, calibration: HeadCalibration, options: LoadOptions) -> list[str]:
+    """Forwards by width behind each text, and the speeds that are expected and were measured, as a table."""
+    lengths = sorted(times.forwards)
+    plan = model_planner(options).plan.mode(MODE.name)
+    speeds = {each.rows: each for each in plan.widths}
+    head = "".join(f"{f'{length} tokens':>13}" for length in lengths)
+    lines = [f"rows{head}{'draft':>10}{'expected':>10}{'measured':>10}"]
+    for width in WIDTHS:
+        forwards = "".join(f"{1e3 * times.forwards[length][width]:>10.2f} ms" for length in lengths)
+        draft_s = times.drafts[calibration.follows].get(width - 1, 0.0)
+        found = speeds.get(width)
+        said = "" if found is None else f"{found.expected:>10.1f}{found.measured or 0.0:>10.1f}"
+        lines.append(f"{width:>4}{forwards}{1e3 * draft_s:>7.2f} ms{said}")
+    for length in lengths:
+        by_width = times.speeds(calibration, calibration.follows, length)
+        best = max(by_width, key=by_width.__getitem__)
+        lines.append(f"behind {length} tokens the most is expected of {best} rows")
+    lines.append(f"Planned are {plan.draft_nodes + 1} rows." if not plan.refusal else plan.refusal)
+    return lines

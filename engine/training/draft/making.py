@@ -13,6 +13,9 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
+from engine.drafting.head_calibration import FILE as CALIBRATION
+from engine.drafting.head_calibration import write_beside
+from engine.drafting.medusa_draft import MedusaDraft
 from engine.errors import InvalidOption, OutOfDisk
 from engine.hub.installed import find_model
 from engine.messages import LoadOptions
@@ -34,6 +37,7 @@ from engine.training.draft.requests import answers_to, requests
 from engine.training.draft.supply import KIND, ExampleSupply
 from engine.training.draft.texts import TextFolder
 from engine.training.draft.training import CONFIG, WEIGHTS, read_draft, train, write_draft
+from engine.training.draft.tree_count import count_trees, network_of, replies_of
 from engine.weights.checkpoint import Checkpoint
 
 KindName = Literal["feature", "medusa"]
@@ -146,6 +150,8 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     outcome = train(network, ends, supply, kept_aside, minutes, out, threads=threads)
     try:
         write_draft(outcome.network, request.out)
+        if kind is MedusaNetwork:
+            calibrate_fresh(request.out, decoder, aside)
     except (OSError, SafetensorError) as error:
         raise OutOfDisk(f"The draft could not be written to {request.out}: {error}.") from error
     what = "stopped; the best so far" if outcome.interrupted else "the draft"
@@ -180,6 +186,19 @@ def texts_of(request: TextRequest, checkpoint: Checkpoint, out: TextIO) -> tuple
         given = requests(tokenizer, request.seed) if request.data is None else answers_to(asked, request.seed)
         examples = _write(request, decoder, tokenizer, given, longest, out)
     return decoder, [example for example in examples if any(example.learn[2:])]
+
+
+def calibrate_fresh(folder: Path, decoder: Decoder, examples: Sequence[Example]) -> None:
+    """Calibrate Medusa heads that were just written on the texts that were kept aside, where replies are among them.
+
+    Raises:
+        OSError: The calibration cannot be written.
+    """
+    heads = MedusaDraft.read(str(folder), folder, decoder.config)
+    replies = list(replies_of(decoder, examples))
+    if replies:
+        count = count_trees(network_of(heads, folder, decoder), decoder, replies)
+        write_beside(folder, count.calibration)
 
 
 def _longest(config: ModelConfig) -> int:
@@ -224,7 +243,9 @@ def _check(request: TrainRequest) -> None:
     if request.out.is_file():
         raise InvalidOption(f"{request.out} is a file: give a folder for the draft.")
     if request.out.is_dir():
-        others = sorted({path.name for path in request.out.iterdir()} - {CONFIG, *WEIGHTS, "README.md"})
+        others = sorted(
+            {path.name for path in request.out.iterdir()} - {CONFIG, *WEIGHTS, CALIBRATION, "README.md"}
+        )
         if others:
             raise InvalidOption(
                 f"The folder {request.out} holds {others[0]}: give an empty one for the draft."

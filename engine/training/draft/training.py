@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from engine.drafting.head_calibration import FILE as CALIBRATION
 from engine.training.draft.features import FeatureBatch
 from engine.training.draft.loss import Scores, TargetEnds, draft_loss, score
 from engine.training.draft.medusa import MedusaNetwork
@@ -125,5 +126,5 @@ def write_draft(network: TrainedDraft, folder: Path) -> None:
     for name in (CONFIG, network.file_name):
         os.replace(folder / f"{name}.tmp", folder / name)
         os.chmod(folder / name, 0o644)
-    for name in set(WEIGHTS) - {network.file_name}:  # of a draft of another kind that was here
+    for name in {*WEIGHTS, CALIBRATION} - {network.file_name}:  # of another draft that was here
         (folder / name).unlink(missing_ok=True)

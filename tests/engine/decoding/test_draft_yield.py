@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy
 import pytest
 
 from engine.decoding.draft_yield import DraftYield
+from engine.drafting.rank_log import RankLog
+from engine.drafting.searched_tree import greedy_tree, parents_of, search_tree
 from engine.messages import RoundRecord
 
 
@@ -71,3 +74,29 @@ def test_one_round_overturns_what_is_limited() -> None:
     estimate.limit(1.0)
     estimate.observe(_round((-1, 0, 1, 2), (0, 1, 2, 3)), 4)
     assert estimate.tokens(4) > 2
+
+
+def test_figures_of_other_replies_stand_for_the_first_rounds_and_fade() -> None:
+    estimate = DraftYield((1, 3, 7), {1: 1.5, 3: 2.0, 15: 3.2})
+    assert [estimate.tokens(size) for size in (1, 3, 7)] == pytest.approx([1.5, 2.0, 2.4], abs=0.3)
+    assert DraftYield((1, 3, 7), {1: 1.0, 3: 1.0}).tokens(7) < 1.5
+    _many(estimate, _round((-1, 0, 1, 2, 3, 4, 5), ()), 7, rounds=60)
+    assert estimate.tokens(7) == pytest.approx(1.0, abs=0.15)
+
+
+def test_of_a_searched_tree_the_first_nodes_are_counted_and_no_other_tree_of_that_size() -> None:
+    """The best tree of three nodes is no part of the best of seven: drafts have the first three of the seven."""
+    ranks = [[0, 2], [1, 0], [0, 0], [1, 0], [0, 64], [0, 1], [64, 2], [64, 1]] * 8
+    log = RankLog((numpy.array(ranks, dtype=numpy.uint8),))
+    small, large = (search_tree(log, greedy_tree(log.accuracies, nodes)) for nodes in (3, 7))
+    assert set(small) == {(0,), (0, 0), (0, 1)}
+    assert not set(small) <= set(large[:3])
+    estimate, parents = DraftYield((3, 7)), parents_of(large)
+    for row in log.replies[0].tolist():
+        path = [large.index(tuple(row[:depth])) for depth in (1, 2) if tuple(row[:depth]) in large]
+        estimate.observe(_round(parents, tuple(path)), 7)
+    followed, other = (numpy.mean(log.lengths(tree)[0]) for tree in (large[:3], small))
+    assert followed == 2.0
+    assert other == 1.75
+    assert estimate.tokens(3) == pytest.approx(followed, abs=0.12)
+    assert estimate.tokens(7) == pytest.approx(numpy.mean(log.lengths(large)[0]), abs=0.12)

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.cli import main
-from engine.drafting.kept_tree import keep_tree, read_tree
+from engine.drafting.head_calibration import (
+    FILE,
+    HeadCalibration,
+    calibration_beside,
+    keep_calibration,
+    read_calibration,
+    write_beside,
+)
+from engine.drafting.medusa_draft import MedusaDraft
 from engine.drafting.searched_tree import WIDTHS, parents_of
 from engine.hub.installed import cache_folder
-from engine.messages import StatisticsUpdated
+from engine.messages import LoadOptions, StatisticsUpdated
+from engine.model.config import read_config
+from engine.planning.model_planner import model_planner
 from engine.training.draft import making
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -20,6 +31,7 @@ from tests.support.heads import make_head
 
 PROMPT = "one two three four one two three four one two " * 3
 TREE = ((0,), (1,), (0, 0), (2,), (0, 1), (1, 0), (0, 0, 0))
+KEPT = HeadCalibration(TREE, (1.0, 1.2, 1.4, 1.6, 1.7, 1.8, 1.9), (1.0,) * 7, follows=True, places=100)
 
 
 def search(capsys: pytest.CaptureFixture[str], model: Path, heads: Path, *more: str) -> tuple[int, str]:
@@ -60,28 +72,54 @@ def test_the_command_searches_and_keeps_a_tree(
     for row in table:
         assert row[2] >= row[1]  # what is searched is no worse than greedy
     assert table[-1][3] == table[-1][2]
-    tree = read_tree(cache_folder(), Checkpoint(llama_folder).digest(), HeadCheckpoint(heads).digest())
-    if "follows the searched tree" in lines[-1]:
-        assert len(parents_of(tree)) <= 63
-        assert tree
-    else:
-        assert "follows trees of the heads' own probabilities" in lines[-1]
-        assert tree == ()
+    kept = read_calibration(cache_folder(), Checkpoint(llama_folder).digest(), HeadCheckpoint(heads).digest())
+    assert kept is not None
+    assert 1 <= len(kept.tree) <= 63
+    assert list(kept.searched) == pytest.approx([row[3] for row in table], abs=0.01)
+    assert kept.follows == ("follows the searched tree" in lines[-1])
+    assert len(kept.accuracies) == 4
+    # The planner predicts from it and from the times, which no reply has measured yet.
+    options = LoadOptions(model=str(llama_folder), draft=str(heads), mode="ghidorah")
+    plan = model_planner(options).plan.mode("ghidorah")
+    assert [each.rows for each in plan.widths] == list(WIDTHS)
+    assert all(each.measured for each in plan.widths)
+    assert plan.draft_nodes + 1 in WIDTHS
+    # Other heads have none of it.
+    other = str(make_head("medusa", seed=3).write(tmp_path / "other", True))
+    widths = model_planner(replace(options, draft=other)).plan.mode("ghidorah").widths
+    assert not any(each.measured for each in widths)
 
 
 def test_a_kept_tree_is_that_of_one_model_and_one_set_of_heads(llama_folder: Path, tmp_path: Path) -> None:
     folder = make_head("medusa").write(tmp_path / "heads", True)
     target, heads = Checkpoint(llama_folder).digest(), HeadCheckpoint(folder).digest()
-    assert read_tree(cache_folder(), target, heads) == ()
-    keep_tree(cache_folder(), target, heads, TREE)
-    assert read_tree(cache_folder(), target, heads) == TREE
-    assert read_tree(cache_folder(), heads, target) == ()
+    assert read_calibration(cache_folder(), target, heads) is None
+    keep_calibration(cache_folder(), target, heads, KEPT)
+    assert read_calibration(cache_folder(), target, heads) == KEPT
+    assert KEPT.tokens[7] == 1.6
+    assert replace(KEPT, follows=False).followed == ()
+    assert read_calibration(cache_folder(), heads, target) is None
     # Heads that were trained again in the same folder are others.
     make_head("medusa", seed=2).write(folder, True)
-    assert read_tree(cache_folder(), target, HeadCheckpoint(folder).digest()) == ()
-    for damaged in ([[0, 0]], [["a"]], 3, [3]):
-        keep_tree(cache_folder(), target, heads, damaged)  # type: ignore[arg-type]
-        assert read_tree(cache_folder(), target, heads) == ()
+    assert read_calibration(cache_folder(), target, HeadCheckpoint(folder).digest()) is None
+
+
+def test_a_calibration_that_came_with_the_heads_stands_in_until_one_is_made_here(
+    llama_folder: Path, tmp_path: Path
+) -> None:
+    folder = make_head("medusa").write(tmp_path / "heads", True)
+    target, config = Checkpoint(llama_folder).digest(), read_config(Checkpoint(llama_folder))
+    assert MedusaDraft.read("heads", folder, config).counted(target) == {}
+    write_beside(folder, KEPT)
+    heads = MedusaDraft.read("heads", folder, config)
+    assert heads.counted(target) == KEPT.tokens
+    own = replace(KEPT, searched=(1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6))
+    keep_calibration(cache_folder(), target, heads.digest, own)
+    assert heads.counted(target) == own.tokens
+    assert heads.counted("another model") == KEPT.tokens
+    for damaged in ("", "{", "[]", '{"tree": [[0, 0]]}', (folder / FILE).read_text().replace("1.9", '"a"')):
+        (folder / FILE).write_text(damaged)
+        assert calibration_beside(folder) is None
 
 
 @pytest.mark.usefixtures("no_gpu")
@@ -98,7 +136,7 @@ def test_ghidorah_follows_it_and_says_what_the_model_says(
     heads = make_head("medusa-drafted").write(tmp_path / "heads", True)
     if kept:
         digests = Checkpoint(llama_folder).digest(), HeadCheckpoint(heads).digest()
-        keep_tree(cache_folder(), *digests, TREE)
+        keep_calibration(cache_folder(), *digests, KEPT)
     monkeypatch.setattr("engine.decoding.adaptive_budget.AdaptiveBudget._choose", lambda self: 5)
     options = {"weights": "fp32", "max_tokens": 24, **sampling}
     plain = client.answer(PROMPT, llama_folder, mode="plain", **options)

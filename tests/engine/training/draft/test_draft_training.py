@@ -24,6 +24,7 @@ from engine.drafting.drafter import NoDrafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
+from engine.drafting.head_calibration import FILE, calibration_beside
 from engine.drafting.head_loader import load_feature_network, share
 from engine.drafting.medusa_heads import MedusaNetwork as EngineHeads
 from engine.drafting.medusa_heads import load_medusa
@@ -420,6 +421,7 @@ def test_the_command_trains_medusa_heads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(making, "_LONGEST", 48)
+    monkeypatch.setattr(making, "_KEPT_ASIDE_SHARE", 2)
     out = tmp_path / "draft"
     arguments = ["train", "draft", "--model", str(llama_folder), "--threads", "1", "--vocabulary", "200"]
     arguments += [
@@ -439,13 +441,19 @@ def test_the_command_trains_medusa_heads(
     said = capsys.readouterr().err
     assert "with chains of 3" in said
     assert all(top in said for top in ("top 1", "top 3", "top 10"))
-    assert {path.name for path in out.iterdir()} == {"config.json", "medusa_lm_head.safetensors"}
+    assert {path.name for path in out.iterdir()} == {"config.json", "medusa_lm_head.safetensors", FILE}
+    calibration = calibration_beside(out)
+    assert calibration is not None
+    assert len(calibration.accuracies) == 3
+    assert calibration.places > 0
     network = load_medusa_heads(load_decoder(llama_folder), out)
     assert len(network.heads) == 3
     assert network.target_ids is not None
     assert len(network.target_ids) == 200
     assert main(medusa) == 0
     assert f"goes on from the draft in {out}" in capsys.readouterr().err
+    assert main(arguments) == 0
+    assert {path.name for path in out.iterdir()} == {"config.json", "model.safetensors"}
 
 
 def test_an_interrupt_before_there_is_anything_says_so(

@@ -1,0 +1,106 @@
+"""Calibration of Medusa heads: the tree that was searched for them, and the worth of trees by the rows of a forward.
+
+It lies beside the heads where their training made it, and in the cache folder, beside the profile of the model, where
+it was made on this machine.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from engine.cached_json import read_cached, write_cached
+from engine.drafting.rank_log import Path as Node
+from engine.drafting.searched_tree import WIDTHS, parents_of
+from engine.json_text import read_json
+from engine.outside_file import read_text_file
+from engine.plain_data import from_plain
+from engine.unfinished_file import unfinished_file
+
+#: Its name beside the heads.
+FILE = "calibration.json"
+_FOLDER = "trees"
+
+
+@dataclass(frozen=True)
+class HeadCalibration:
+    """Calibration of a model's heads on its replies.
+
+    Attributes:
+        tree: Nodes of the searched tree, the best first: the first nodes of it are the tree of a smaller width.
+        searched: Tokens of a round by `WIDTHS`, with these trees.
+        grown: Tokens of a round by `WIDTHS`, with trees of the heads' own probabilities.
+        follows: Drafts follow the searched tree; else they are grown.
+        accuracies: By head, the shares of tokens among its likeliest 1, 3 and 10.
+        places: Tokens that were counted.
+
+    Raises:
+        ValueError: The tree is none, or a width has no figure.
+    """
+
+    tree: tuple[Node, ...]
+    searched: tuple[float, ...]
+    grown: tuple[float, ...]
+    follows: bool
+    accuracies: tuple[tuple[float, ...], ...] = ()
+    places: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what was not counted so."""
+        parents_of(self.tree)
+        if not len(self.searched) == len(self.grown) == len(WIDTHS):
+            raise ValueError("a width has no figure")
+
+    @property
+    def followed(self) -> tuple[Node, ...]:
+        """Nodes that drafts follow; none where they are grown."""
+        return self.tree if self.follows else ()
+
+    @property
+    def tokens(self) -> dict[int, float]:
+        """Tokens of a round by nodes of its draft, with the trees that drafts have."""
+        taus = self.searched if self.follows else self.grown
+        return {width - 1: tau for width, tau in zip(WIDTHS, taus, strict=True) if width > 1}
+
+
+def read_calibration(cache_folder: Path, target: str, heads: str) -> HeadCalibration | None:
+    """The calibration that was made on this machine; None where there is none of these, or it is damaged.
+
+    Args:
+        cache_folder: The folder.
+        target: Digest of the model.
+        heads: Digest of its heads; the calibration of others is none of theirs.
+    """
+    try:
+        return from_plain(HeadCalibration, read_cached(_path(cache_folder, target, heads)))
+    except ValueError:
+        return None
+
+
+def keep_calibration(cache_folder: Path, target: str, heads: str, calibration: HeadCalibration) -> None:
+    """Keep a calibration. One that cannot be kept is made again."""
+    write_cached(_path(cache_folder, target, heads), asdict(calibration))
+
+
+def calibration_beside(folder: Path) -> HeadCalibration | None:
+    """The calibration that lies in the folder of the heads; None where there is none, or it is damaged."""
+    try:
+        return from_plain(HeadCalibration, read_json(read_text_file(folder / FILE)))
+    except (OSError, ValueError):
+        return None
+
+
+def write_beside(folder: Path, calibration: HeadCalibration) -> None:
+    """Write a calibration into the folder of the heads, whole or not at all.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    unfinished = unfinished_file(folder / FILE)
+    unfinished.write_text(json.dumps(asdict(calibration)) + "\n", encoding="utf-8")
+    unfinished.replace(folder / FILE)
+
+
+def _path(cache_folder: Path, target: str, heads: str) -> Path:
+    return cache_folder / _FOLDER / f"{target[:16]}-{heads[:16]}.json"

@@ -1,0 +1,135 @@
+"""Times of a target and its heads by the rows of a forward, on the machine as it is when replies run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+import torch
+from torch import Tensor
+
+from engine.decoding.sequence import TokenSequence
+from engine.decoding.target import Target
+from engine.drafting.dynamic_tree import DEEPEST, TreeShape
+from engine.drafting.head_calibration import HeadCalibration
+from engine.drafting.medusa_draft import MedusaDrafter
+from engine.drafting.medusa_heads import MedusaNetwork
+from engine.drafting.searched_tree import WIDTHS
+from engine.model.decoder import Decoder
+from engine.model.token_tree import DraftShape
+from engine.placement.link import Link
+from engine.training.draft.acceptance import replies_with
+
+#: Tokens of the texts that forwards stand behind.
+LENGTHS = (128, 1024, 4096)
+# Forwards of each width behind each text, taken in turn, so that what disturbs one of them disturbs all.
+_TRIALS = 7
+# Replies of each width, and their tokens.
+_REPLIES, _TOKENS = 2, 48
+_CPU = torch.device("cpu")
+
+
+@dataclass(frozen=True)
+class WidthTimes:
+    """Measurements by width.
+
+    Attributes:
+        forwards: By tokens of the text before, and by width: seconds of a forward.
+        drafts: By kind, ``True`` for the searched tree, and by nodes: seconds of a draft.
+    """
+
+    forwards: dict[int, dict[int, float]]
+    drafts: dict[bool, dict[int, float]]
+
+    def speeds(self, calibration: HeadCalibration, follows: bool, length: int) -> dict[int, float]:
+        """Tokens per second by width that these times and the calibration's tokens come to."""
+        taus = calibration.searched if follows else calibration.grown
+        forwards, drafts = self.forwards[length], self.drafts[follows]
+        return {
+            width: tau / (forwards[width] + drafts.get(width - 1, 0.0))
+            for width, tau in zip(WIDTHS, taus, strict=True)
+        }
+
+    def faster(self, calibration: HeadCalibration) -> bool:
+        """True if the best width of the searched tree is as fast as that of grown ones, at least."""
+        length = min(self.forwards)
+        best = [max(self.speeds(calibration, kind, length).values()) for kind in (True, False)]
+        return best[0] >= best[1]
+
+
+def width_drafter(
+    network: MedusaNetwork, decoder: Decoder, calibration: HeadCalibration, follows: bool
+) -> MedusaDrafter:
+    """A drafter as the mode has it, its trees searched or grown."""
+    config = decoder.config
+    found = replace(calibration, follows=follows)
+    drafter = MedusaDrafter(network, config.layers, config.vocabulary_size, Link(_CPU), found)
+    drafter.limits = TreeShape(10, DEEPEST, WIDTHS[-1] - 1, searched=True)
+    return drafter
+
+
+def measure_times(
+    decoder: Decoder,
+    network: MedusaNetwork,
+    calibration: HeadCalibration,
+    replies: Sequence[tuple[Tensor, tuple[int, ...]]],
+    check: Callable[[], None] = lambda: None,
+) -> WidthTimes:
+    """Measure forwards behind texts of three lengths, and drafts of both kinds.
+
+    Args:
+        decoder: The target.
+        network: The heads.
+        calibration: Theirs.
+        replies: Hidden rows, (n - 1, h), and tokens, n, of each.
+        check: Called often; raises to cancel.
+    """
+    most = max(1, decoder.config.context_length - WIDTHS[-1])
+    lengths = sorted({min(length, most) for length in LENGTHS})
+    text = [token for _, tokens in replies for token in tokens]
+    text = text * (1 + lengths[-1] // len(text))
+    sequence = TokenSequence(Target(decoder), lengths[-1] + WIDTHS[-1])
+    forwards = {}
+    for length in lengths:
+        # The text before is its beginning, so that only what is new is read.
+        sequence.reuse(text[:length])
+        sequence.prefill(text[:length], check)
+        seconds: dict[int, list[float]] = {width: [] for width in WIDTHS}
+        for _ in range(_TRIALS):
+            for width, each in seconds.items():
+                check()
+                each.append(sequence.seconds_of_forward(width))
+        forwards[length] = {width: median(each) for width, each in seconds.items()}
+    drafts: dict[bool, dict[int, float]] = {}
+    hidden, tokens = replies[0]
+    for kind in (True, False):
+        drafter = width_drafter(network, decoder, calibration, kind)
+        drafter.reset(tokens[:1])
+        taken: dict[int, list[float]] = {width - 1: [] for width in WIDTHS if width > 1}
+        for place in range(_TRIALS):
+            row = place % len(hidden)
+            drafter.observe(tokens[row : row + 1], hidden[row : row + 1])
+            for nodes, spent in taken.items():
+                begun = time.perf_counter()
+                drafter.propose(DraftShape(nodes))
+                spent.append(time.perf_counter() - begun)
+        drafts[kind] = {nodes: median(spent) for nodes, spent in taken.items()}
+    return WidthTimes(forwards, drafts)
+
+
+def measure_speeds(
+    decoder: Decoder,
+    drafter: MedusaDrafter,
+    prompts: Sequence[Sequence[int]],
+    end_ids: Collection[int],
+) -> dict[int, float]:
+    """Tokens per second of the same replies by the width of all of their rounds."""
+    tokens, seconds = dict.fromkeys(WIDTHS, 0), dict.fromkeys(WIDTHS, 0.0)
+    for prompt in prompts[:_REPLIES]:
+        for width in WIDTHS:
+            found = replies_with(decoder, drafter, [prompt], end_ids, width - 1, _TOKENS)
+            tokens[width] += found.tokens
+            seconds[width] += found.seconds
+    return {width: tokens[width] / seconds[width] for width in WIDTHS if seconds[width]}
