@@ -17,6 +17,7 @@ from app.ui.machine.gpu_section import GpuSection
 from app.ui.machine.measure_panel import MeasurePanel
 from app.ui.machine.plan_panel import PlanPanel
 from app.ui.machine.shared_text import shared_text
+from app.ui.machine.width_panel import WidthPanel
 from app.ui.machine.words import card_words, context_words, measured_words, power_words, usual_context
 from app.ui.place_page import PlacePage
 from app.ui.theme.icons import themed_icon
@@ -37,6 +38,7 @@ class MachinePage(PlacePage):
         cards: The machine's parts.
         plan: Every mode.
         measure: Measuring them.
+        widths: Speeds by the tokens that are checked at once.
         gpu: GPU support, and fetching it.
     """
 
@@ -62,6 +64,7 @@ class MachinePage(PlacePage):
         self.cards = Cards(theme)
         self.plan = PlanPanel(theme)
         self.measure = MeasurePanel(theme)
+        self.widths = WidthPanel(theme)
         self.gpu = GpuSection(theme)
         self.gpu.set_support(workspace.gpu_addon.support)
         self._looked = False  # at GPU support, which takes seconds where it was not checked yet
@@ -69,6 +72,7 @@ class MachinePage(PlacePage):
         self.column.addLayout(self._below)
         self.column.addWidget(self.cards)
         self.column.addLayout(self._body)
+        self.column.addWidget(self.widths)
         self.column.addWidget(self.gpu)
         self.column.addStretch(1)
         self._connect()
@@ -140,6 +144,7 @@ class MachinePage(PlacePage):
         else:
             self._set_state(tr("The machine is being looked at"))
         self.plan.set_plan(plan, machine.plans.problem(options))
+        self.widths.set_plan(plan)
         self.plan.model.set_words(self._model_name(options.model))
         self.plan.context.set_words(context_words(options.context, usual_context(plan)))
         self.measure.set_state(plan, machine.measuring, machine.measured(options), report)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication
@@ -25,6 +27,7 @@ from engine.messages import (
     PlanMade,
     PlanReport,
     ReportMachine,
+    WidthSpeed,
 )
 from tests.support.machine_scene import machine, plan
 from tests.support.scripted_workspace import ScriptedWorkspace
@@ -67,6 +70,27 @@ def test_it_asks_when_it_is_shown_and_shows_what_comes(
     assert page.measure.button.isEnabled()
     assert [bar.predicted for bar in page.measure.bars.bars] == [14.5, 8.9, 5.9]
     assert page.plan.context.words == "Usual, 8,192 tokens"
+
+
+def test_speeds_by_width_are_shown_with_the_chosen_one_marked(
+    workspace: ScriptedWorkspace, page: MachinePage
+) -> None:
+    told(workspace)
+    assert page.widths.isHidden()
+    made = plan()
+    widths = (WidthSpeed(1, 5.9, 5.8), WidthSpeed(8, 11.0, 11.4), WidthSpeed(64, 7.0))
+    ghidorah = replace(made.modes[0], mode="ghidorah", draft="heads", draft_nodes=7, widths=widths)
+    page.widths.set_plan(replace(made, modes=(ghidorah, *made.modes)))
+    bars = page.widths.bars.bars
+    assert [(bar.title, bar.measured, bar.predicted, bar.best) for bar in bars] == [
+        ("1", 5.8, 5.9, False),
+        ("8, chosen", 11.4, 11.0, True),
+        ("64", None, 7.0, False),
+    ]
+    assert not page.widths.isHidden()
+    assert "8, chosen: 11.4 tok/s, predicted 11.0" in page.widths.bars.accessibleDescription()
+    page.widths.set_plan(None)
+    assert page.widths.isHidden()
 
 
 def test_the_line_about_the_machine_is_never_cut(
