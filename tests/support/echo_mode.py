@@ -21,7 +21,7 @@ def _drafter(chances: MatchChances) -> Drafter:
     return PromptLookup(chances)
 
 
-def _schedule(values: Values, cost: RoundCost) -> Schedule:
+def _schedule(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
     from engine.decoding.schedule import FixedShape
     from engine.model.token_tree import DraftShape
 
