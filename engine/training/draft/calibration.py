@@ -18,7 +18,6 @@ from engine.hub.installed import cache_folder, find_model
 from engine.messages import LoadOptions
 from engine.model.config import read_config
 from engine.modes.ghidorah import MODE
-from engine.placement import ResidentPlan
 from engine.planning.model_planner import model_planner
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.training.draft.making import TextRequest, check_texts, texts_of
@@ -72,9 +71,10 @@ def run(request: TreeRequest, out: TextIO) -> HeadCalibration:
         flush=True,
     )
     options = LoadOptions(model=request.model, draft=request.draft, mode=MODE.name)
-    if model_planner(options).load_plan(options).placement.name != ResidentPlan.name:
+    placement = model_planner(options).load_plan(options).placement
+    if placement.streams or placement.uses_gpu:
         keep_calibration(cache_folder(), checkpoint.digest(), heads.digest, count.calibration)
-        print("Not all layers stay in memory here, so no times were measured.", file=out, flush=True)
+        print("Not all layers lie in memory here, so no times were measured.", file=out, flush=True)
         return count.calibration
     times = measure_times(decoder, network, count.calibration, replies)
     calibration = replace(count.calibration, follows=times.faster(count.calibration))
