@@ -6,6 +6,10 @@ from __future__ import annotations
 # .invalid never lead anywhere (RFC 2606).
 HOMEPAGE = "https://tenon.invalid"
 
+# minisign's public key, in base64; the secret one is with whoever releases. There is none yet, and without one no word
+# of a newer version is believed.
+RELEASES_KEY = ""
+
 _FALLBACK = "0.1.0"
 
 

@@ -42,7 +42,7 @@ def build_packages(bundle: Path, work: Path, dist: Path) -> list[Path]:
         return [build_nsis(bundle, work, dist)]
     if sys.platform == "darwin":
         return [build_dmg(bundle.parent / f"{NAME}.app", work, dist)]
-    packages = [build_archive(bundle, dist, int(released.timestamp()))]
+    packages = [build_archive(bundle, work, dist, released)]
     if shutil.which("dpkg-deb"):
         packages.append(build_deb(bundle, work, dist, released.date()))
     return packages
@@ -63,6 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--sizes", action="store_true", help="only print what takes the space in that folder")
     options = parser.parse_args(arguments)
+    os.environ["PYTHONUTF8"] = "1"  # of every Python that is run: Windows' own is a code page
     work, dist = options.work.resolve(), options.dist.resolve()
     bundle = work / "bundle" / COMMAND
     if options.sizes:

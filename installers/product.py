@@ -7,6 +7,9 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
+
+from app.version import HOMEPAGE
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -14,9 +17,16 @@ NAME = "Tenon"
 COMMAND = "tenon"
 IDENTIFIER = "org.tenon.Tenon"
 PUBLISHER = "The Tenon authors"
-CONTACT = "Tenon developers <tenon@tenon.invalid>"  # no address is settled yet
+CONTACT = f"Tenon developers <tenon@{urlsplit(HOMEPAGE).hostname}>"
 LICENCE = "Apache-2.0"
 SUMMARY = "Chat with language models on your own computer"
+KIND = "Chat with language models"
+# By the names that desktops give languages.
+SUMMARIES = {
+    "de": "Mit Sprachmodellen auf dem eigenen Rechner chatten",
+    "zh_CN": "在自己的电脑上与语言模型对话",
+}
+KINDS = {"de": "Chat mit Sprachmodellen", "zh_CN": "语言模型对话"}
 DESCRIPTION = (
     "Tenon runs language models on the machine in front of you: laptops with a small GPU or none, edge boards. "
     "It comes with a small model that answers at once, offline, and finds larger ones for what the machine can carry.",
@@ -27,6 +37,13 @@ DESCRIPTION = (
 )
 KEYWORDS = ("chat", "LLM", "AI", "assistant", "offline", "language model")
 CATEGORIES = ("Utility",)
+
+SCREENSHOTS = {
+    "main-light.png": "A chat with the built-in model, and the speed of its reply",
+    "inspector-dark.png": "What a reply was made of: guesses, memory, tokens",
+    "models-light.png": "Models that this computer can run, with their predicted speed",
+}
+"""Files of assets/screenshots, which are pictures of real runs, and what they show."""
 
 ICON = ROOT / "assets" / "icons" / "tenon.svg"
 SMALL_ICON = ROOT / "assets" / "icons" / "tenon-small.svg"
@@ -64,6 +81,11 @@ def version() -> str:
     if found is None:
         raise ValueError("pyproject.toml names no version")
     return found[1]
+
+
+def numbers(own: str) -> str:
+    """The numbers of a version alone, for formats that take nothing else: ``0.2.0`` of ``0.2.0rc1``."""
+    return re.sub(r"[a-z].*", "", own)
 
 
 def architecture() -> str:

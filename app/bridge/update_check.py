@@ -11,17 +11,13 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.settings.settings import Settings
-from app.version import HOMEPAGE
+from app.version import HOMEPAGE, RELEASES_KEY
 from engine.hub.installed import cache_folder
 from engine.json_text import read_json
 
 # A JSON object, {"version": "1.2.3", "news": "..."}; its signature, made by minisign, lies beside it.
 ADDRESS = f"{HOMEPAGE}/latest.json"
 SIGNATURE_SUFFIX = ".minisig"
-
-# minisign's public key of the releases, of which the secret one is with who releases. There is none yet, and without
-# one no answer is believed.
-KEY = ""
 
 _FIRST_MS = 10_000  # the start belongs to the person
 _DAY_S = 24 * 60 * 60
@@ -61,7 +57,7 @@ class UpdateCheck(QObject):
         version: str,
         parent: QObject | None = None,
         address: str = ADDRESS,
-        key: str = KEY,
+        key: str = RELEASES_KEY,
         stamp: Path | None = None,
     ) -> None:
         super().__init__(parent)

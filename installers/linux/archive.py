@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import shutil
 import tarfile
+from datetime import datetime
 from pathlib import Path
 
+from installers.linux.desktop import write_share
 from installers.product import COMMAND, NAME, ROOT, architecture, version
 
 README = f"""{NAME} {version()}
@@ -14,19 +17,25 @@ Start it by a double-click on `{COMMAND}` in this folder, or type ./{COMMAND} in
 The folder may lie anywhere and have any name; to remove {NAME}, delete it.
 Conversations and models are in ~/.local/share/{COMMAND}, settings in ~/.config/{COMMAND}.
 
+The folder share has entries for menus, file managers and man: copy what is in it into ~/.local/share, and put {COMMAND} into PATH.
+
 On a Debian or Ubuntu without a desktop, Qt needs some libraries; {NAME} names those that are missing.
 The terms of everything inside are in _internal/licences.
 """
 
 
-def build_archive(bundle: Path, dist: Path, mtime_s: int) -> Path:
-    """Pack the bundle.
+def build_archive(bundle: Path, work: Path, dist: Path, released: datetime) -> Path:
+    """Pack the bundle, and what a desktop reads about it, in a folder ``share``.
 
     Args:
         bundle: Its folder.
+        work: Folder for what is only needed on the way.
         dist: Folder for the result.
-        mtime_s: The time of every file in it, so that equal files give an equal archive.
+        released: The time of this version and of every file, so that equal files give an equal archive.
     """
+    share = work / "share"
+    shutil.rmtree(share, ignore_errors=True)
+    write_share(share, released.date())
     name = f"{COMMAND}-{version()}-linux-{architecture()}"
     dist.mkdir(parents=True, exist_ok=True)
     target = dist / f"{name}.tar.gz"
@@ -34,11 +43,12 @@ def build_archive(bundle: Path, dist: Path, mtime_s: int) -> Path:
     def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
         entry.uid = entry.gid = 0
         entry.uname = entry.gname = "root"
-        entry.mtime = mtime_s
+        entry.mtime = int(released.timestamp())
         return entry
 
     with tarfile.open(target, "w:gz", compresslevel=6) as archive:
         archive.add(bundle, name, filter=plain)
+        archive.add(share, f"{name}/share", filter=plain)
         for file, data in (
             ("README.txt", README.encode("utf-8")),
             ("LICENSE", (ROOT / "LICENSE").read_bytes()),

@@ -10,14 +10,12 @@ import subprocess
 from datetime import date
 from pathlib import Path
 
-from installers.icons import write_pngs
-from installers.linux.desktop import desktop_entry, man_page, metainfo, mime_types
+from installers.linux.desktop import write_share
 from installers.linux.elf import glibc_needed
 from installers.product import (
     COMMAND,
     CONTACT,
     DESCRIPTION,
-    IDENTIFIER,
     LICENCE,
     PUBLISHER,
     ROOT,
@@ -110,22 +108,11 @@ def files_around(root: Path, released: date) -> None:
         released: The date to write into what wants one.
     """
     share = root / "usr" / "share"
-    texts = {
-        share / "applications" / f"{COMMAND}.desktop": desktop_entry(),
-        share / "metainfo" / f"{IDENTIFIER}.metainfo.xml": metainfo(released),
-        share / "mime" / "packages" / f"{COMMAND}.xml": mime_types(),
-        share / "doc" / COMMAND / "copyright": copyright_file(),
-    }
-    for path, text in texts.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    for path, text in (
-        (share / "man" / "man1" / f"{COMMAND}.1.gz", man_page(released)),
-        (share / "doc" / COMMAND / "changelog.gz", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")),
-    ):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
-    write_pngs(share / "icons" / "hicolor", COMMAND)
+    write_share(share, released)
+    about = share / "doc" / COMMAND
+    about.mkdir(parents=True)
+    (about / "copyright").write_text(copyright_file(), encoding="utf-8")
+    (about / "changelog.gz").write_bytes(gzip.compress((ROOT / "CHANGELOG.md").read_bytes(), mtime=0))
     program = root / "usr" / "bin" / COMMAND
     program.parent.mkdir(parents=True)
     program.symlink_to(f"../lib/{COMMAND}/{COMMAND}")

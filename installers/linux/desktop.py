@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterable
 from datetime import date
+from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from app.version import HOMEPAGE
+from installers.icons import write_pngs
 from installers.product import (
     CATEGORIES,
     COMMAND,
@@ -14,12 +18,36 @@ from installers.product import (
     FILE_TYPES,
     IDENTIFIER,
     KEYWORDS,
+    KIND,
+    KINDS,
     LICENCE,
     NAME,
     PUBLISHER,
+    SCREENSHOTS,
+    SUMMARIES,
     SUMMARY,
     version,
 )
+from installers.release_notes import release_notes
+
+
+def write_share(share: Path, released: date) -> None:
+    """Everything of a ``share`` folder that is the same on each system.
+
+    Args:
+        share: The folder.
+        released: The date of this version.
+    """
+    page = gzip.compress(man_page(released).encode("utf-8"), mtime=0)
+    for place, data in (
+        (f"applications/{COMMAND}.desktop", desktop_entry().encode("utf-8")),
+        (f"metainfo/{IDENTIFIER}.metainfo.xml", metainfo(released).encode("utf-8")),
+        (f"mime/packages/{COMMAND}.xml", mime_types().encode("utf-8")),
+        (f"man/man1/{COMMAND}.1.gz", page),
+    ):
+        (share / place).parent.mkdir(parents=True, exist_ok=True)
+        (share / place).write_bytes(data)
+    write_pngs(share / "icons" / "hicolor", COMMAND)
 
 
 def desktop_entry() -> str:
@@ -27,8 +55,10 @@ def desktop_entry() -> str:
     values = {
         "Type": "Application",
         "Name": NAME,
-        "GenericName": "Chat with language models",
+        "GenericName": KIND,
+        **{f"GenericName[{language}]": text for language, text in KINDS.items()},
         "Comment": SUMMARY,
+        **{f"Comment[{language}]": text for language, text in SUMMARIES.items()},
         "Exec": f"{COMMAND} %f",
         "TryExec": COMMAND,
         "Icon": COMMAND,
@@ -57,12 +87,21 @@ def metainfo(released: date) -> str:
         ("summary", SUMMARY),
     ):
         SubElement(root, tag).text = text
+        if tag == "summary":
+            for language, translated in SUMMARIES.items():
+                SubElement(root, tag, {"xml:lang": language}).text = translated
     description = SubElement(root, "description")
     for paragraph in DESCRIPTION:
         SubElement(description, "p").text = paragraph
     SubElement(root, "launchable", type="desktop-id").text = f"{COMMAND}.desktop"
     SubElement(root, "icon", type="stock").text = COMMAND
     SubElement(SubElement(root, "developer", id=IDENTIFIER.rpartition(".")[0]), "name").text = PUBLISHER
+    SubElement(root, "url", type="homepage").text = HOMEPAGE
+    screenshots = SubElement(root, "screenshots")
+    for number, (file, caption) in enumerate(SCREENSHOTS.items()):
+        shown = SubElement(screenshots, "screenshot", {} if number else {"type": "default"})
+        SubElement(shown, "caption").text = caption
+        SubElement(shown, "image", type="source").text = f"{HOMEPAGE}/screenshots/{file}"
     categories = SubElement(root, "categories")
     for category in CATEGORIES:
         SubElement(categories, "category").text = category
@@ -74,7 +113,11 @@ def metainfo(released: date) -> str:
     keywords = SubElement(root, "keywords")
     for word in KEYWORDS:
         SubElement(keywords, "keyword").text = word
-    SubElement(SubElement(root, "releases"), "release", version=version(), date=released.isoformat())
+    releases = SubElement(root, "releases")
+    release = SubElement(releases, "release", version=version(), date=released.isoformat())
+    notes = SubElement(SubElement(release, "description"), "ul")
+    for note in release_notes():
+        SubElement(notes, "li").text = note
     return _document(root)
 
 

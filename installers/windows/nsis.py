@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from installers.icons import write_ico
-from installers.product import COMMAND, FILE_TYPES, NAME, PUBLISHER, SUMMARY, version
+from installers.product import COMMAND, FILE_TYPES, NAME, PUBLISHER, SUMMARY, numbers, version
 
 SCRIPT = Path(__file__).with_name("tenon.nsi")
 PROGRAM = f"{NAME}.exe"
+SIGNING = "TENON_SIGN_COMMAND"
+"""Environment variable with a command that signs the file whose path is put behind it, such as ``signtool sign /sha1
+THUMBPRINT /fd sha256 /tr ADDRESS /td sha256``: programs, installer and uninstaller. Without it nothing is signed."""
+
 UNINSTALL_KEY = rf"Software\Microsoft\Windows\CurrentVersion\Uninstall\{NAME}"
 _CLASSES = r"Software\Classes"
 
@@ -95,7 +100,7 @@ def build_nsis(bundle: Path, work: Path, dist: Path) -> Path:
         dist: Folder for the result.
 
     Raises:
-        CalledProcessError: makensis found a fault; its words are on standard output.
+        CalledProcessError: makensis found a fault, or a file could not be signed; their words are on standard output.
     """
     work.mkdir(parents=True, exist_ok=True)
     dist.mkdir(parents=True, exist_ok=True)
@@ -105,10 +110,15 @@ def build_nsis(bundle: Path, work: Path, dist: Path) -> Path:
     write_ico(icon)
     target = dist / f"{COMMAND}-{version()}-windows-x86_64-setup.exe"
     defines = {
-        "NAME": NAME, "VERSION": version(), "SUMMARY": SUMMARY, "PUBLISHER": PUBLISHER, "PROGRAM": PROGRAM,
-        "DATA": COMMAND, "UNINSTALL_KEY": UNINSTALL_KEY, "OUTPUT": str(target), "ICON": str(icon),
+        "NAME": NAME, "VERSION": version(), "NUMBERS": numbers(version()), "SUMMARY": SUMMARY,
+        "PUBLISHER": PUBLISHER, "PROGRAM": PROGRAM, "DATA": COMMAND, "UNINSTALL_KEY": UNINSTALL_KEY, "OUTPUT": str(target), "ICON": str(icon),
         "FILE_LIST": str(listed),
     }  # fmt: skip
+    signing = os.environ.get(SIGNING)
+    if signing:
+        defines["SIGN"] = signing
+        for program in bundle.glob("*.exe"):
+            subprocess.run(f'{signing} "{program}"', shell=True, check=True)
     command = ["makensis", "-V2", "-WX", "-INPUTCHARSET", "UTF8"]
     command += [f"-D{name}={value}" for name, value in defines.items()]
     subprocess.run([*command, str(SCRIPT)], check=True)

@@ -9,7 +9,7 @@ import sys
 import tarfile
 from argparse import _SubParsersAction
 from configparser import RawConfigParser
-from datetime import date
+from datetime import date, datetime, timezone
 from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 import pytest
 
 from app.ui.display import _ANYWHERE, _WAYLAND
+from app.version import HOMEPAGE
 from engine.cli import _parser
 from installers.bundle import _tidy
 from installers.contents import of_the_system
@@ -32,7 +33,8 @@ from installers.linux.deb import (
 )
 from installers.linux.desktop import desktop_entry, man_page, metainfo, mime_types
 from installers.linux.elf import glibc_needed
-from installers.product import FILE_TYPES, ICON_SIZES_PX, IDENTIFIER, KEYWORDS, NAME, SUMMARY, version
+from installers.product import FILE_TYPES, ICON_SIZES_PX, IDENTIFIER, KEYWORDS, NAME, ROOT, SUMMARY, version
+from installers.release_notes import release_notes
 
 DAY = date(2026, 11, 21)
 
@@ -117,7 +119,16 @@ def test_the_metainfo_names_the_version() -> None:
     release = root.find("releases/release")
     assert release is not None
     assert release.attrib == {"version": version(), "date": "2026-11-21"}
+    assert len(release.findall("description/ul/li")) == len(release_notes()) > 0
     assert root.findtext("launchable") == "tenon.desktop"
+
+
+def test_the_metainfo_shows_pictures_that_are_there() -> None:
+    images = [image.text or "" for image in ElementTree.fromstring(metainfo(DAY)).iter("image")]
+    assert images
+    for image in images:
+        assert image.startswith(f"{HOMEPAGE}/screenshots/")
+        assert (ROOT / "assets" / "screenshots" / image.rpartition("/")[2]).is_file()
 
 
 def test_the_file_types_are_known_by_suffix_and_bytes() -> None:
@@ -197,8 +208,9 @@ def test_only_programs_are_executable(bundle: Path) -> None:
 
 
 def test_the_archive_runs_where_it_is_unpacked(bundle: Path, tmp_path: Path) -> None:
-    made = build_archive(bundle, tmp_path / "dist", 1_700_000_000)
-    again = build_archive(bundle, tmp_path / "again", 1_700_000_000)
+    released = datetime.fromtimestamp(1_700_000_000, timezone.utc)
+    made = build_archive(bundle, tmp_path / "work", tmp_path / "dist", released)
+    again = build_archive(bundle, tmp_path / "work", tmp_path / "again", released)
     target = tmp_path / "a näme with spaces"
     with tarfile.open(made) as archive:
         entries = archive.getmembers()
@@ -210,6 +222,7 @@ def test_the_archive_runs_where_it_is_unpacked(bundle: Path, tmp_path: Path) -> 
     assert folder.name.startswith(f"tenon-{version()}-linux-")
     assert (folder / "_internal" / "libx.so").read_text(encoding="utf-8") == "data"
     assert (folder / "README.txt").is_file()
+    assert (folder / "share" / "applications" / "tenon.desktop").is_file()
     assert (folder / "LICENSE").is_file()
     done = subprocess.run([str(folder / "tenon")], capture_output=True, text=True, check=True)
     assert done.stdout == "a stand-in\n"

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from installers.product import FILE_TYPES, NAME, version
+from installers.windows import nsis
 from installers.windows.nsis import SCRIPT, build_nsis, bundle_files, file_list
 from installers.windows.stand_in import listed, names_on_windows, write_stand_in
 
@@ -101,6 +102,28 @@ def test_it_compiles(bundle: Path, tmp_path: Path) -> None:
     made = build_nsis(bundle, tmp_path / "work", tmp_path / "dist")
     assert made.name == f"tenon-{version()}-windows-x86_64-setup.exe"
     assert made.read_bytes()[:2] == b"MZ"
+
+
+@pytest.mark.skipif(shutil.which("makensis") is None, reason="makensis is not installed")
+def test_a_candidate_compiles(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nsis, "version", lambda: "0.2.0rc1")
+    made = build_nsis(bundle, tmp_path / "work", tmp_path / "dist")
+    assert made.name == "tenon-0.2.0rc1-windows-x86_64-setup.exe"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the command is a shell's")
+@pytest.mark.skipif(shutil.which("makensis") is None, reason="makensis is not installed")
+def test_programs_installer_and_uninstaller_are_signed(
+    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signed = tmp_path / "signed"
+    monkeypatch.setenv(nsis.SIGNING, f"basename -a >>{signed}")
+    made = build_nsis(bundle, tmp_path / "work", tmp_path / "dist")
+    names = signed.read_text(encoding="utf-8").splitlines()
+    assert [names[0], names[-1], len(names)] == [f"{NAME}.exe", made.name, 3]  # between them the uninstaller
+    monkeypatch.setenv(nsis.SIGNING, "false")
+    with pytest.raises(subprocess.CalledProcessError):
+        build_nsis(bundle, tmp_path / "work", tmp_path / "dist")
 
 
 @pytest.mark.skipif(shutil.which("makensis") is None, reason="makensis is not installed")

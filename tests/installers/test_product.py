@@ -15,8 +15,12 @@ FOLDER = product.ROOT / "installers"
 
 
 def test_there_is_one_version() -> None:
-    assert re.fullmatch(r"\d+\.\d+\.\d+", product.version())
+    assert re.fullmatch(r"\d+\.\d+\.\d+(rc\d+)?", product.version())
     assert product.version() == app.version._FALLBACK
+
+
+def test_formats_that_take_numbers_alone_get_them() -> None:
+    assert [product.numbers(own) for own in ("0.2.0", "0.2.0rc1", "1.0.0a12")] == ["0.2.0", "0.2.0", "1.0.0"]
 
 
 def test_icons_and_pages_about_the_models_are_there() -> None:

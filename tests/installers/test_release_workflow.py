@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -29,6 +30,29 @@ def test_each_system_builds_and_tries_out_what_it_built(job: str) -> None:
     assert text.index("installers/build.py") < text.index("--self-test")
     steps = WORKFLOW["jobs"][job]["steps"]
     assert steps[-1]["with"]["path"] == "dist/*"
+
+
+def test_actions_are_pinned_and_leave_no_credentials_behind() -> None:
+    steps = [step for job in WORKFLOW["jobs"].values() for step in job["steps"] if "uses" in step]
+    assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", step["uses"]) for step in steps)
+    checkouts = [step for step in steps if "/checkout@" in step["uses"]]
+    assert len(checkouts) == len(WORKFLOW["jobs"])
+    assert all(step["with"]["persist-credentials"] is False for step in checkouts)
+
+
+@pytest.mark.parametrize("job", BUILDERS)
+def test_equal_sources_give_equal_packages(job: str) -> None:
+    text = commands(job)
+    assert text.index("SOURCE_DATE_EPOCH=") < text.index("installers/build.py")
+
+
+def test_a_package_is_tried_in_bare_systems_under_x_and_wayland() -> None:
+    assert "installers/linux/trial.py" in commands("linux")
+
+
+def test_the_signing_keychain_stays_open() -> None:
+    text = commands("macos")
+    assert text.index("create-keychain") < text.index("set-keychain-settings") < text.index("security import")
 
 
 def test_both_architectures_of_linux_are_built() -> None:
