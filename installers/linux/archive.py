@@ -17,7 +17,8 @@ Start it by a double-click on `{COMMAND}` in this folder, or type ./{COMMAND} in
 The folder may lie anywhere and have any name; to remove {NAME}, delete it.
 Conversations and models are in ~/.local/share/{COMMAND}, settings in ~/.config/{COMMAND}.
 
-The folder share has entries for menus, file managers and man: copy what is in it into ~/.local/share, and put {COMMAND} into PATH.
+The folder share has entries for menus, file managers and man: copy what is in it into
+~/.local/share, and put {COMMAND} into PATH.
 
 On a Debian or Ubuntu without a desktop, Qt needs some libraries; {NAME} names those that are missing.
 The terms of everything inside are in _internal/licences.

@@ -111,8 +111,8 @@ def build_nsis(bundle: Path, work: Path, dist: Path) -> Path:
     target = dist / f"{COMMAND}-{version()}-windows-x86_64-setup.exe"
     defines = {
         "NAME": NAME, "VERSION": version(), "NUMBERS": numbers(version()), "SUMMARY": SUMMARY,
-        "PUBLISHER": PUBLISHER, "PROGRAM": PROGRAM, "DATA": COMMAND, "UNINSTALL_KEY": UNINSTALL_KEY, "OUTPUT": str(target), "ICON": str(icon),
-        "FILE_LIST": str(listed),
+        "PUBLISHER": PUBLISHER, "PROGRAM": PROGRAM, "DATA": COMMAND, "UNINSTALL_KEY": UNINSTALL_KEY,
+        "OUTPUT": str(target), "ICON": str(icon), "FILE_LIST": str(listed),
     }  # fmt: skip
     signing = os.environ.get(SIGNING)
     if signing:

@@ -1,0 +1,1 @@
+"""Manifests for Flatpak, Arch Linux, Homebrew and winget, filled in for a release: `python -m installers.manifests`."""
