@@ -13,6 +13,7 @@ from engine.kernels.build import build_library, library_name
 from installers.bundled_model import fetch_model
 from installers.components import components
 from installers.icons import write_icns, write_ico
+from installers.linux.icu import slim
 from installers.product import COMMAND, LICENCE, NAME, ROOT, SUMMARY, version
 
 # Symbols that only a debugger reads: a fifth of torch's library. The others come stripped, or were patched for their
@@ -20,7 +21,7 @@ from installers.product import COMMAND, LICENCE, NAME, ROOT, SUMMARY, version
 _STRIPPED = (
     "torch/lib/libtorch_cpu.so", "torch/lib/libtorch_python.so", "torch/lib/libc10.so",
     "tokenizers/tokenizers.abi3.so", "cryptography/hazmat/bindings/_rust.abi3.so", "safetensors/*.so", "yaml/*.so",
-    "regex/*.so",
+    "libpython3*", "python3*/lib-dynload/*.so",
 )  # fmt: skip
 
 
@@ -93,6 +94,8 @@ def _tidy(inner: Path) -> None:
         for pattern in _STRIPPED:
             for library in inner.glob(pattern):
                 subprocess.run(["strip", "--strip-unneeded", str(library)], check=True)
+        for library in inner.glob("PySide6/Qt/lib/libicudata.so.*"):
+            slim(library)
     for path in (inner.parent, *inner.parent.rglob("*")):
         if path.is_symlink():
             continue

@@ -30,8 +30,8 @@ EXCLUDED_MODULES = (
     "PySide6.QtSvgWidgets", "PySide6.QtDBus", "pyqtgraph.opengl",
     # Nine megabytes that the plots import and Tenon's never use: hooks/no_opengl.py stands in for them.
     "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets",
-    # Branches of mathematics that torch's shapes do without.
-    "sympy.physics", "sympy.vector", "sympy.categories",
+    # The algebra of torch's compiler, and what tests compare with.
+    "sympy", "mpmath", "transformers", "regex",
 )  # fmt: skip
 
 # All of it: GPU support that is fetched later brings a torch of its own, which imports more than the one inside.
@@ -48,44 +48,27 @@ STANDARD_LIBRARY = sorted(
 DATA_PACKAGES = ("ziamath", "ziafont", "latex2mathml", "docx", "pypdfium2", "pypdfium2_raw")
 
 # torch compiles, exports, quantizes and trains on many machines with these; nothing of Tenon's does. What is not here
-# is imported with torch or by transformers' configs, needed or not.
+# is imported with torch, needed or not; hooks/no_compiler.py stands in for the first.
 _TORCH_UNUSED = (
-    "torch._inductor.codegen", "torch._inductor.fx_passes", "torch._inductor.kernel", "torch._inductor.ir",
-    "torch._inductor.scheduler", "torch._inductor.lowering", "torch._inductor.select_algorithm",
-    "torch._inductor.codecache", "torch._inductor.template_heuristics", "torch._inductor.compile_fx",
-    "torch._inductor.autoheuristic", "torch._inductor.graph", "torch._inductor.cudagraph_trees",
-    "torch._inductor.pattern_matcher", "torch._inductor.comms", "torch._vendor.quack", "torch.ao.quantization.fx",
-    "torch.ao.ns", "torch.ao.pruning", "torch.distributed.checkpoint", "torch.distributed.elastic",
-    "torch.distributed.pipelining", "torch.distributed._tools", "torch.distributed.flight_recorder",
-    "torch.fx.experimental.migrate_gradual_types", "torch.sparse._triton_ops*", "torch.testing._internal",
-    "torch.utils.benchmark", "torch.utils.bottleneck", "torch.utils.hipify", "torch.utils.model_dump",
-    "torch.utils.tensorboard", "torch._numpy.testing", "torch.backends._nnapi",
+    "torch._dynamo", "torch._inductor", "torch._numpy", "torch._vendor.quack", "torch.ao.quantization.fx",
+    "torch.ao.ns", "torch.ao.pruning",
+    "torch.backends._nnapi", "torch.distributed._composable", "torch.distributed._shard", "torch.distributed._tools",
+    "torch.distributed.checkpoint", "torch.distributed.elastic", "torch.distributed.flight_recorder",
+    "torch.distributed.fsdp", "torch.distributed.pipelining", "torch.distributed.tensor",
+    "torch.fx.experimental.migrate_gradual_types", "torch.onnx", "torch.sparse._triton_ops*",
+    "torch.testing._internal", "torch.utils._sympy", "torch.utils.benchmark", "torch.utils.bottleneck",
+    "torch.utils.hipify", "torch.utils.model_dump", "torch.utils.tensorboard",
 )  # fmt: skip
 
 # Of those, what is imported with torch all the same.
 _TORCH_NEEDED = (
     "torch.testing._internal", "torch.testing._internal.common_dtype", "torch.testing._internal.logging_tensor",
-    "torch.testing._internal.distributed", "torch.testing._internal.distributed.fake_pg",
 )  # fmt: skip
 
-_TRANSFORMERS_UNUSED = (
-    "transformers.cli", "transformers.exporters", "transformers.pipelines", "transformers.testing_utils",
-    "transformers.trainer*", "transformers.training_args*", "transformers.data", "transformers.hyperparameter_search",
-    "transformers.model_debugging_utils", "transformers.convert_slow_tokenizers_checkpoints_to_fast",
-    "transformers.quantizers", "transformers.loss", "transformers.audio_utils",
-    "transformers.tokenization_mistral_common", "transformers.integrations.integration_utils",
-)  # fmt: skip
-# Of a model: its package, its config and its tokenizer, and the classes that choose between them.
-_MODEL_PART = re.compile(
-    r"transformers\.models(\.auto(\.\w+)?|\.\w+(\.(configuration|tokenization)_\w+)?)?$", re.ASCII
-)
-# Sources that are read as the program runs: the packages of models find out what is in them by listing their folders,
-# and torch looks for comments in its configs.
+# Sources that are read as the program runs: torch looks for comments in its configs, and for the decorators of
+# overloads.
 _SOURCE = re.compile(
-    r"transformers/models/(__init__|auto/\w+|\w+/(__init__|configuration_\w+|tokenization_\w+))\.py$"
-    r"|torch/(\w+/)*_?config(_\w+)?\.py$"
-    r"|torch/(functional|nn/functional|nn/modules/rnn)\.py$",  # for the decorators of its overloads
-    re.ASCII,
+    r"torch/(\w+/)*_?config(_\w+)?\.py$|torch/(functional|nn/functional|nn/modules/rnn)\.py$", re.ASCII
 )
 
 
@@ -96,13 +79,6 @@ def _within(name: str, packages: tuple[str, ...]) -> bool:
 def torch_module_wanted(name: str) -> bool:
     """True if a module of torch goes into the bundle."""
     return name in _TORCH_NEEDED or not _within(name, _TORCH_UNUSED)
-
-
-def transformers_module_wanted(name: str) -> bool:
-    """True if a module of transformers goes into the bundle."""
-    if name.startswith("transformers.models"):
-        return _MODEL_PART.match(name) is not None
-    return not _within(name, _TRANSFORMERS_UNUSED)
 
 
 def source_wanted(path: str) -> bool:
@@ -191,6 +167,5 @@ def modules_of(package: str) -> list[str]:
 
 
 def modules_left_out() -> list[str]:
-    """The modules of torch and transformers that stay out."""
-    torch = [name for name in modules_of("torch") if not torch_module_wanted(name)]
-    return torch + [name for name in modules_of("transformers") if not transformers_module_wanted(name)]
+    """The modules of torch that stay out."""
+    return [name for name in modules_of("torch") if not torch_module_wanted(name)]

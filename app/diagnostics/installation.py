@@ -9,7 +9,7 @@ import psutil
 from app.version import version_of
 
 # Packages that replies and the window are made with, in the order of a report.
-_PACKAGES = ("torch", "transformers", "tokenizers", "PySide6-Essentials", "numpy")
+_PACKAGES = ("torch", "tokenizers", "PySide6-Essentials", "numpy")
 
 
 def system_line(gpu: str | None) -> str:

@@ -7,7 +7,7 @@ from importlib import metadata
 
 # Packages that pyproject.toml asks for, and those that the last of them brings along.
 _PACKAGES = (
-    "torch", "transformers", "huggingface-hub", "httpx2", "filelock", "keyring", "tokenizers", "safetensors", "gguf",
+    "torch", "huggingface-hub", "httpx2", "filelock", "keyring", "tokenizers", "safetensors", "gguf",
     "numpy", "Jinja2", "psutil", "platformdirs", "Pygments", "PySide6-Essentials", "pyqtgraph",
     "ziamath", "ziafont", "latex2mathml", "pypdfium2", "python-docx", "lxml",
 )  # fmt: skip

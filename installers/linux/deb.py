@@ -94,7 +94,7 @@ License: {LICENCE}
 Files: usr/lib/{COMMAND}/_internal/*
 Copyright: the authors of each package
 License: various
- The packages inside, among them Python, PyTorch (BSD-3-Clause), Qt and PySide6 (LGPL-3.0-only), transformers
+ The packages inside, among them Python, PyTorch (BSD-3-Clause), Qt and PySide6 (LGPL-3.0-only), tokenizers
  (Apache-2.0) and NumPy (BSD-3-Clause), come under terms of their own, which lie in
  /usr/lib/{COMMAND}/_internal/licences, a folder for each.
 """

@@ -31,8 +31,8 @@ def pins(path: Path) -> dict[str, str]:
 
 def test_the_components_are_what_the_app_needs_and_no_tools() -> None:
     found = {component.name: component for component in components()}
-    assert {"torch", "transformers", "pyside6-essentials", "sympy", "numpy"} <= set(found)
-    assert set(found) & {"pytest", "mypy", "pyinstaller", "hf-xet", "ruff"} == set()
+    assert {"torch", "pyside6-essentials", "py-minisign", "numpy"} <= set(found)
+    assert set(found) & {"pytest", "mypy", "pyinstaller", "hf-xet", "ruff", "transformers", "sympy"} == set()
     assert all(component.version for component in found.values())
     assert any(file.is_file() for file in found["torch"].licence_files())
 
