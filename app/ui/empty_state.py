@@ -48,7 +48,7 @@ class EmptyState(QWidget):
         self.buttons = [QPushButton(tr(text), self) for text in _EXAMPLES]
         self._grid = QGridLayout()
         self._grid.setSpacing(8)
-        self._narrow = False
+        self._narrow, self._columns = False, 0
         for button in self.buttons:
             button.setProperty("kind", "example")
             button.clicked.connect(self._choose)
@@ -96,12 +96,7 @@ class EmptyState(QWidget):
         self._place()
 
     def set_narrow(self, narrow: bool) -> None:
-        """One column of examples in a narrow window, two in a wide one."""
-        columns = 1 if narrow else 2
-        for number, button in enumerate(self.buttons):
-            self._grid.addWidget(button, number // columns, number % columns)
-        self._grid.setColumnStretch(0, 1)
-        self._grid.setColumnStretch(1, columns - 1)
+        """Take less room from side to side."""
         self._narrow = narrow
         self._place()
 
@@ -114,6 +109,7 @@ class EmptyState(QWidget):
         width = min(360 if self._narrow else self._theme.type.px(_WIDTH_PX), self.width() - 32)
         layout = self._inner.layout()
         assert layout is not None
+        self._arrange(width)
         for shown in range(len(self.buttons), -2, -1):  # as many examples as there is room for, then no help
             for number, button in enumerate(self.buttons):
                 button.setVisible(number < shown)
@@ -125,6 +121,19 @@ class EmptyState(QWidget):
                 break
         top = max(16, (self.height() - height) * 2 // 5)
         self._inner.setGeometry((self.width() - width) // 2, top, width, height)
+
+    def _arrange(self, width: int) -> None:
+        """Put the examples into two columns if their words are whole there, else into one."""
+        widths = [button.sizeHint().width() for button in self.buttons]
+        fits = max(widths[::2]) + max(widths[1::2]) + self._grid.spacing() <= width
+        columns = 2 if fits and not self._narrow else 1
+        if columns == self._columns:
+            return
+        self._columns = columns
+        for number, button in enumerate(self.buttons):
+            self._grid.addWidget(button, number // columns, number % columns)
+        self._grid.setColumnStretch(0, 1)
+        self._grid.setColumnStretch(1, columns - 1)
 
     @Slot()
     def _open_help(self) -> None:

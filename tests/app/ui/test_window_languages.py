@@ -12,7 +12,7 @@ from app.chat.conversation_options import ConversationOptions
 from app.settings.pages import PAGES
 from app.ui.main_window import MainWindow
 from app.ui.models.models_page import ModelsPage
-from app.ui.places import MACHINE, MODELS
+from app.ui.places import CHAT, MACHINE, MODELS
 from app.words import tr
 from engine.messages import ErrorReport, MachineReported, MakePlan, PlanMade, ReportMachine
 from tests.app.ui.test_comparison_dialog import show
@@ -120,11 +120,14 @@ def test_the_words_of_buttons_are_whole_or_away(window: MainWindow, qtbot: QtBot
     window.places.go(MODELS)
     page = window.places.page(MODELS)
     assert isinstance(page, ModelsPage)
-    for width in range(1200, 480, -40):
-        window.resize(width, 600)
-        qtbot.wait(1)
-        for button in (page.folder_button, page.file_button, page.places_button):
-            assert button.width() >= button.sizeHint().width(), (width, button.text())
+    heads = [page.folder_button, page.file_button, page.places_button]
+    for place, buttons in ((MODELS, heads), (CHAT, window.page.empty_state.buttons)):
+        window.places.go(place)
+        for width in range(1200, 480, -40):
+            window.resize(width, 600)
+            qtbot.wait(1)
+            cut = [button.text() for button in buttons if button.width() < button.sizeHint().width()]
+            assert cut == [], width
 
 
 @pytest.mark.parametrize("level", ["simple", "advanced"])
