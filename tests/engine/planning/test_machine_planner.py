@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from engine.drafting.head_calibration import HeadCalibration
 from engine.drafting.kinds import DRAFT_KINDS
 from engine.drafting.medusa_draft import MedusaDraft
+from engine.drafting.medusa_heads import MedusaLayout
 from engine.errors import InvalidOption
 from engine.messages import LoadOptions
 from engine.messages.machine import MachineReport
+from engine.model.tensors import Slot
 from engine.modes import MODES as ALL_MODES
 from engine.planning.expected_tokens import KINDS, published_expectation
 from engine.planning.mode_plan import MachinePlan
@@ -389,3 +392,52 @@ def test_published_figures_stand_in_for_each_kind() -> None:
         # Table I of Dovetail; half the gain of Ghidorah's for Medusa heads, of which nothing was counted yet.
         least = 1.9 if kind is MedusaDraft else 4
         assert expected["code"].tokens(15) > expected["chat"].tokens(15) > least
+
+
+def heads(searched: tuple[float, ...] | None) -> MedusaDraft:
+    """Four Medusa heads for the 7 B Llama, with the tokens of a round that were counted by width."""
+    config = target("llama-7b").config
+    hidden = config.hidden_size
+    blocks = tuple((Slot(f"{head}.0.linear.weight", (hidden, hidden), "block0"),) for head in range(4))
+    layout = MedusaLayout(blocks, 1, hidden, config.vocabulary_size, None)
+    calibration = None if searched is None else HeadCalibration((), searched, (1.0,) * 7, follows=True)
+    return MedusaDraft("heads", "digest", layout, config, calibration)
+
+
+def with_heads(searched: tuple[float, ...] | None, name: str = "laptop-8gb") -> MachinePlan:
+    request = LoadOptions(weights="q4_k_m", vram_budget_bytes=0)
+    return plan_machine(machine(name), target("llama-7b"), heads(searched), request)
+
+
+def test_heads_are_expected_to_give_what_was_counted_of_them() -> None:
+    poor = with_heads((1.0, 1.02, 1.05, 1.08, 1.1, 1.12, 1.13))
+    good = with_heads((1.0, 1.8, 2.3, 2.8, 3.1, 3.3, 3.4))
+    unknown = with_heads(None)
+    speeds = [plan.mode("ghidorah").tokens_per_second or 0.0 for plan in (poor, unknown, good)]
+    assert speeds == sorted(speeds)
+    assert speeds[0] < speeds[1] < speeds[2]
+    assert (poor.chosen, good.chosen) == ("lookup", "ghidorah")
+    best = good.mode("ghidorah")
+    widths = {width.rows: width.expected for width in best.widths}
+    assert list(widths) == [1, 2, 4, 8, 16, 32, 64]
+    assert widths[best.draft_nodes + 1] == max(widths.values()) == best.tokens_per_second
+    assert best.tokens_per_round == pytest.approx(
+        dict(zip(widths, (1.0, 1.8, 2.3, 2.8, 3.1, 3.3, 3.4)))[best.draft_nodes + 1]
+    )
+    assert good.mode("dovetail").draft_nodes <= 15
+
+
+def test_wide_trees_are_taken_where_rows_cost_little() -> None:
+    """On a processor that multiplies as fast as it likes, every row that gains is worth its time."""
+    report = machine("laptop-8gb")
+    assert report.speeds is not None
+    host = report.speeds.host
+    formats = {name: replace(speed, products_per_s=1e15) for name, speed in host.formats.items()}
+    fast = replace(report, speeds=replace(report.speeds, host=replace(host, formats=formats)))
+    request = LoadOptions(weights="q4_k_m", vram_budget_bytes=0)
+    for taus, nodes in (
+        ((1.0, 1.8, 2.3, 2.8, 3.1, 3.4, 3.4), 31),
+        ((1.0, 1.8, 2.3, 2.8, 3.1, 3.4, 3.7), 63),
+    ):
+        plan = plan_machine(fast, target("llama-7b"), heads(taus), request)
+        assert plan.mode("ghidorah").draft_nodes == nodes
