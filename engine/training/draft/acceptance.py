@@ -29,11 +29,13 @@ class Acceptance:
     """Outcome of replies.
 
     Attributes:
-        tokens: Their tokens but the first of each, which comes with the prompt.
+        ids: Their token ids, one reply behind the other.
+        tokens: Number of these but the first of each reply, which comes with the prompt.
         forwards: Of the target.
         seconds: From the first token to the last.
     """
 
+    ids: tuple[int, ...]
     tokens: int
     forwards: int
     seconds: float
@@ -65,6 +67,7 @@ def replies_with(
         done: Called with the number of replies so far.
     """
     sequence = TokenSequence(Target(decoder), max(map(len, prompts)) + count + nodes + 1)
+    ids: list[int] = []
     tokens, forwards, seconds = 0, 0, 0.0
     for number, prompt in enumerate(prompts, 1):
         reply = ReplyText(lambda ids: "", end_ids, (), count)
@@ -73,11 +76,12 @@ def replies_with(
         hooks = Hooks(lambda: None, lambda done, total: None, lambda tokens, drafted: None)
         for _ in decode(sequence, recipe, prompt, reply, clock, hooks):
             pass
+        ids += reply.token_ids
         tokens += clock.predicted_n - 1
         forwards += clock.target_forwards
         seconds += clock.timings().predicted_ms / 1e3
         done(number)
-    return Acceptance(tokens, forwards, seconds)
+    return Acceptance(tuple(ids), tokens, forwards, seconds)
 
 
 def mean_acceptance_length(

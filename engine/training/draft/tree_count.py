@@ -28,6 +28,8 @@ from engine.training.draft.loss import TOPS
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 _CPU = torch.device("cpu")
+Replies = Sequence[tuple[Tensor, tuple[int, ...]]]
+"""Hidden rows, (n - 1, h), and tokens, n, of each reply, as `ranks_of` takes them."""
 
 
 @dataclass(frozen=True)
@@ -67,22 +69,20 @@ def network_of(heads: MedusaDraft, folder: Path, decoder: Decoder) -> MedusaNetw
     return load_medusa(HeadCheckpoint(folder), source.head, source.dtype, cap, weights, _CPU)
 
 
-def count_trees(
-    network: MedusaNetwork, decoder: Decoder, replies: Sequence[tuple[Tensor, tuple[int, ...]]]
-) -> Count:
+def count_trees(network: MedusaNetwork, decoder: Decoder, replies: Replies) -> Count:
     """Count the tokens of a round with trees of each width and kind, and keep the searched ones of one tree.
 
     Args:
         network: The heads.
         decoder: The target.
-        replies: Hidden rows, (n - 1, h), and tokens, n, of each.
+        replies: Some of the target's.
     """
     log = RankLog(tuple(ranks_of(network, hidden, tokens) for hidden, tokens in replies))
     greedy = [greedy_tree(log.accuracies, width - 1) for width in WIDTHS]
     searched = [search_tree(log, tree) for tree in greedy]
     largest = searched[-1]
     kept = tuple(log.tau(largest[: width - 1]) for width in WIDTHS)
-    grown = _grown(network, decoder, replies)
+    grown = grown_tokens(network, decoder, replies)
     within = log.accuracies.cumsum(1)
     calibration = HeadCalibration(
         tree=largest,
@@ -107,9 +107,7 @@ def replies_of(decoder: Decoder, examples: Sequence[Example]) -> Iterator[tuple[
             place += count
 
 
-def _grown(
-    network: MedusaNetwork, decoder: Decoder, replies: Sequence[tuple[Tensor, tuple[int, ...]]]
-) -> tuple[float, ...]:
+def grown_tokens(network: MedusaNetwork, decoder: Decoder, replies: Replies) -> tuple[float, ...]:
     """Tokens of a round by width with trees of the heads' own probabilities."""
     config = decoder.config
     drafter = MedusaDrafter(network, config.layers, config.vocabulary_size, Link(_CPU))

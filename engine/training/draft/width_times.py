@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 import torch
-from torch import Tensor
 
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
@@ -21,6 +20,7 @@ from engine.model.decoder import Decoder
 from engine.model.token_tree import DraftShape
 from engine.placement.link import Link
 from engine.training.draft.acceptance import replies_with
+from engine.training.draft.tree_count import Replies
 
 #: Tokens of the texts that forwards stand behind.
 LENGTHS = (128, 1024, 4096)
@@ -74,7 +74,7 @@ def measure_times(
     decoder: Decoder,
     network: MedusaNetwork,
     calibration: HeadCalibration,
-    replies: Sequence[tuple[Tensor, tuple[int, ...]]],
+    replies: Replies,
     check: Callable[[], None] = lambda: None,
 ) -> WidthTimes:
     """Measure forwards behind texts of three lengths, and drafts of both kinds.
@@ -83,7 +83,7 @@ def measure_times(
         decoder: The target.
         network: The heads.
         calibration: Theirs.
-        replies: Hidden rows, (n - 1, h), and tokens, n, of each.
+        replies: Some of the target's.
         check: Called often; raises to cancel.
     """
     most = max(1, decoder.config.context_length - WIDTHS[-1])
