@@ -98,8 +98,11 @@ class RoundCost:
 
     def seconds(self, size: int) -> float:
         """A round that drafts this many nodes; until a draft was measured it counts as free, so that one is tried."""
-        computing_s = self._verify.seconds(_bucket(size))
-        return max(computing_s, self._least_s()) + self._draft.seconds(_bucket(size))
+        rows = _bucket(size)
+        computing_s = self._verify.seconds(rows)
+        if rows in self._expected and not self._verify.measured(rows):
+            computing_s = self._verify.seconds(1) * (1.0 + size * self._expected[rows])
+        return max(computing_s, self._least_s()) + self._draft.seconds(rows)
 
     def expect(self, seconds: Mapping[int, float]) -> None:
         """Earlier sessions' measurements of forwards, by their rows: relations count, as the load may be another."""

@@ -209,3 +209,13 @@ def test_a_draft_gets_all_nodes_while_the_disk_decides_what_a_forward_takes(nois
         useless = FakeMachine(_always(0.0), row_s=0.0, draft_s=0.3, waits=0.7, noise=noise, seed=seed)
         useless.run(AdaptiveBudget(63, RoundCost(flat=True)), 200)
         assert useless.time_s / useless.tokens <= 1.10
+
+
+@pytest.mark.parametrize(("row_s", "best"), [(0.07, 7), (0.01, 31), (0.001, 63)])
+def test_with_counted_trees_and_expected_forwards_the_best_size_is_the_first(row_s: float, best: int) -> None:
+    cost = RoundCost()
+    cost.expect({1: 1.0} | {1 << power: 1.0 + row_s * ((1 << power) - 1) for power in range(1, 7)})
+    counted = {1: 1.5, 3: 2.0, 7: 2.6, 15: 2.9, 31: 3.4, 63: 3.6}
+    machine = FakeMachine(_always(0.7), row_s=row_s)
+    machine.run(AdaptiveBudget(63, cost, counted), 5)
+    assert machine.budgets[:3] == [0, 0, best]

@@ -26,6 +26,16 @@ def test_widths_between_measured_ones_lie_on_a_line() -> None:
     assert cost.seconds(31) == 4.0
 
 
+def test_widths_that_were_not_measured_yet_take_what_earlier_sessions_saw_at_the_load_of_now() -> None:
+    cost = RoundCost()
+    cost.expect({1: 1.0, 8: 1.7, 64: 13.6})
+    cost.add_verify(0, 2.0)
+    assert cost.seconds(7) == pytest.approx(3.4)
+    assert cost.seconds(63) == pytest.approx(27.2)
+    cost.add_verify(7, 5.0)
+    assert cost.seconds(7) == 5.0
+
+
 def test_the_draft_is_part_of_a_round_that_drafts() -> None:
     cost = _measured(r1=1.0, r8=2.0)
     assert cost.seconds(7) == 2.0
