@@ -23,7 +23,7 @@ _IN_USE_PX = 108
 _BUTTON_PX = 28
 _BAR_PX = 3
 _ROW_PX = 58
-_LINES = 1.7  # two, of which the first ends where a word does
+_LINE_ENDS = 0.3  # of a line, left where its last word ends
 
 
 class SettingRow(QWidget):
@@ -163,5 +163,6 @@ class SettingRow(QWidget):
         if self.narrow and words:
             words = tr("In use now: {value}", value=words)
         metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
-        room = self.in_use.width() if self.narrow else round(_LINES * self.in_use.width())
+        lines = max(2, self.in_use.height() // self._theme.type.line_height(TextStyle.UI) - 1)
+        room = self.in_use.width() if self.narrow else round((lines - _LINE_ENDS) * self.in_use.width())
         self.in_use.setText(metrics.elidedText(words, Qt.TextElideMode.ElideRight, room))

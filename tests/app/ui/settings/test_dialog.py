@@ -415,6 +415,16 @@ def test_the_focus_is_shown_once_and_to_the_keyboard_alone(
     assert dialog.ring.height() < around.height() + 12
 
 
+def test_a_tall_row_has_room_for_all_words_in_use(dialog: SettingsDialog) -> None:
+    dialog.go("privacy")
+    row = dialog.row("titles_by_model")
+    words = "For every model but the one that is built in"
+    row.show_state(False, True, words, "")
+    assert row.in_use.text() == words
+    lines = row.in_use.heightForWidth(row.in_use.width())
+    assert lines <= row.in_use.height()
+
+
 def test_what_a_model_has_of_its_own_is_what_is_in_use(
     dialog: SettingsDialog, workspace: ScriptedWorkspace
 ) -> None:
