@@ -152,11 +152,11 @@ def test_markers_are_those_of_the_board() -> None:
             "torch",
             "torch.whl",
             (
-                "sympy>=1",
+                "jinja2>=3",
                 "nvidia-cudnn-cu13; platform_system == 'Linux'",
                 "intel; platform_machine == 'x86_64'",
             ),
         ),
         Wheel("huggingface-hub", "h.whl", ("hf-xet", "tqdm", "pytest; extra == 'dev'")),
     ]
-    assert next_names(wheels, {"tqdm"}) == ["sympy"]
+    assert next_names(wheels, {"tqdm"}) == ["jinja2"]
