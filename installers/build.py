@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from installers.bundle import build_bundle, program_folder
 from installers.checksums import write_checksums
+from installers.linux.appimage import build_appimage
 from installers.linux.archive import build_archive
 from installers.linux.deb import build_deb
 from installers.macos.dmg import build_dmg
@@ -45,6 +46,8 @@ def build_packages(bundle: Path, work: Path, dist: Path) -> list[Path]:
     packages = [build_archive(bundle, work, dist, released)]
     if shutil.which("dpkg-deb"):
         packages.append(build_deb(bundle, work, dist, released.date()))
+    if shutil.which("appimagetool"):
+        packages.append(build_appimage(bundle, work, dist, released))
     return packages
 
 

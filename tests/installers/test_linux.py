@@ -21,6 +21,7 @@ from app.version import HOMEPAGE
 from engine.cli import _parser
 from installers.bundle import _tidy
 from installers.contents import of_the_system
+from installers.linux.appimage import write_appdir
 from installers.linux.archive import build_archive
 from installers.linux.deb import (
     DEPENDS,
@@ -226,6 +227,18 @@ def test_the_archive_runs_where_it_is_unpacked(bundle: Path, tmp_path: Path) -> 
     assert (folder / "LICENSE").is_file()
     done = subprocess.run([str(folder / "tenon")], capture_output=True, text=True, check=True)
     assert done.stdout == "a stand-in\n"
+
+
+def test_an_appdir_has_what_appimagetool_asks_for(bundle: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "tenon.AppDir"
+    write_appdir(bundle, folder, datetime(2026, 11, 21, tzinfo=timezone.utc))
+    done = subprocess.run([str(folder / "AppRun")], capture_output=True, text=True, check=True)
+    assert done.stdout == "a stand-in\n"
+    entry = (folder / "tenon.desktop").read_text(encoding="utf-8")
+    assert "\nExec=tenon %f\n" in entry
+    assert "\nIcon=tenon\n" in entry
+    assert (folder / ".DirIcon").read_text(encoding="utf-8").lstrip().startswith("<svg")
+    assert all(path.exists() for path in folder.rglob("*"))
 
 
 def test_the_c_library_that_a_bundle_needs(tmp_path: Path) -> None:
