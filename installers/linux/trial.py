@@ -1,0 +1,361 @@
+"""Tries the package out on a bare system, as its people would: ``sudo python installers/linux/trial.py [PACKAGE]``.
+
+Debian is put into a folder (debootstrap), the package is installed there, and an ordinary user starts it under X and
+under Wayland; it is upgraded under an open window with a chat in it, started anew and removed. The displays are outside
+(Xvfb, weston), so that no library of theirs hides one that the package forgot. Whatever is mounted lies in a mount
+namespace of its own and goes away with the program; the folder stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MIRROR = "http://deb.debian.org/debian"
+TOOLS = ("debootstrap", "unshare", "dpkg-deb", "Xvfb", "weston", "xdotool")
+COMMAND = "tenon"
+QUESTION = "What is a tenon?"
+# Pages that are imported when they are shown first: settings, models, this machine, help.
+LATE_PAGES = ("ctrl+comma", "Escape", "ctrl+shift+m", "ctrl+shift+h", "F1", "Escape")
+PERSON = "person"
+DISPLAY = ":97"
+SOCKETS = "/run/tenon-trial"
+PATIENCE_S = 180.0
+
+
+class Failed(Exception):
+    """Something did not hold; the message says what."""
+
+
+@dataclass
+class Trial:
+    """The bare system and what was found on it.
+
+    Attributes:
+        folder: The system's root.
+        rows: Steps: what, how long, what came of it.
+    """
+
+    folder: Path
+    rows: list[tuple[str, float, str]] = field(default_factory=list)
+    held: bool = True
+
+    def step(self, name: str, work: Callable[[], str]) -> None:
+        """Do something, and write down how it went; what follows an unheld step is tried all the same."""
+        started = time.monotonic()
+        try:
+            result = work()
+        except (Failed, subprocess.SubprocessError, OSError, sqlite3.Error) as error:
+            self.held, result = False, f"FAILED: {error}"
+        self.rows.append((name, time.monotonic() - started, result))
+        print(f"{name}: {result}", flush=True)
+
+    def table(self) -> str:
+        """The steps in Markdown."""
+        lines = ["| step | seconds | result |", "|---|--:|---|"]
+        return "\n".join(
+            lines + [f"| {name} | {seconds:.1f} | {result} |" for name, seconds, result in self.rows]
+        )
+
+    def inside(self, *command: str, **variables: str) -> list[str]:
+        """A command line that runs something there as root."""
+        environment = {
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            "LANG": "C.UTF-8",
+            "DEBIAN_FRONTEND": "noninteractive",
+        }
+        pairs = [f"{name}={value}" for name, value in {**environment, **variables}.items()]
+        return ["chroot", str(self.folder), "env", "-i", *pairs, *command]
+
+    def as_person(self, *command: str, **display: str) -> list[str]:
+        """The same, as the ordinary user on a display."""
+        home = f"/home/{PERSON}"
+        variables = {"HOME": home, "PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": f"{home}/.run", **display}
+        return [
+            "setpriv",
+            "--reuid=1000",
+            "--regid=1000",
+            "--clear-groups",
+            *self.inside(*command, **variables),
+        ]
+
+    def apt(self, *arguments: str) -> str:
+        """Have apt do something; its words are told where it refuses."""
+        return run(self.inside("apt-get", "-q", "-y", *arguments))
+
+    def packages(self) -> set[str]:
+        """Names of the installed packages."""
+        return set(run(self.inside("dpkg-query", "-W", "-f", "${Package}\n")).split())
+
+    def install(self, package: Path) -> str:
+        """Install a file with apt and nothing that is only recommended."""
+        before = self.packages()
+        shutil.copyfile(package, self.folder / "package.deb")
+        self.apt("install", "--no-install-recommends", "/package.deb")
+        (self.folder / "package.deb").unlink()
+        size = run(self.inside("dpkg-query", "-W", "-f", "${Version}, ${Installed-Size}", COMMAND))
+        return f"{package.stat().st_size / 1e6:.1f} MB, {size} KiB, {len(self.packages() - before)} packages with it"
+
+
+def run(command: list[str], timeout_s: float = 900.0) -> str:
+    """Run a program to its end.
+
+    Raises:
+        Failed: it ended badly; its last words are in the message.
+    """
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
+    if done.returncode:
+        words = " / ".join((done.stdout + done.stderr).strip().splitlines()[-3:])
+        raise Failed(f"{' '.join(command[-4:])} ended with {done.returncode}: {words}")
+    return done.stdout
+
+
+def wait_for(what: str, condition: Callable[[], object]) -> None:
+    """Wait until something holds.
+
+    Raises:
+        Failed: it does not in time.
+    """
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise Failed(f"{what} did not happen in {PATIENCE_S:.0f} s")
+        time.sleep(0.2)
+
+
+def make_system(trial: Trial, suite: str, mirror: str) -> str:
+    """A minimal Debian with an ordinary user, and mounts as a running system has them."""
+    if not (trial.folder / "etc" / "debian_version").exists():
+        run(["debootstrap", "--variant=minbase", suite, str(trial.folder), mirror])
+        run(trial.inside("useradd", "--create-home", "--uid", "1000", PERSON))
+    for place in ("proc", "dev", "tmp/.X11-unix", SOCKETS[1:]):
+        (trial.folder / place).mkdir(parents=True, exist_ok=True)
+    Path(SOCKETS).mkdir(exist_ok=True)
+    run(["mount", "-t", "proc", "proc", str(trial.folder / "proc")])
+    for place in ("/dev", "/tmp/.X11-unix", SOCKETS):
+        run(["mount", "--rbind", place, str(trial.folder / place[1:])])
+    home = trial.folder / "home" / PERSON / ".run"
+    home.mkdir(exist_ok=True, mode=0o700)
+    os.chown(home, 1000, 1000)
+    trial.apt("update")
+    return f"Debian {(trial.folder / 'etc/debian_version').read_text().strip()}, {len(trial.packages())} packages"
+
+
+def start_displays() -> list[subprocess.Popen[bytes]]:
+    """An X server and a Wayland compositor, which everybody may use."""
+    Path("/tmp/.X11-unix").mkdir(exist_ok=True)
+    Path(SOCKETS).mkdir(exist_ok=True)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    x = subprocess.Popen(["Xvfb", DISPLAY, "-ac", "-nolisten", "tcp", "-screen", "0", "1400x900x24"], **quiet)  # type: ignore[call-overload]
+    weston = subprocess.Popen(
+        ["weston", "--backend=headless-backend.so", "--shell=kiosk-shell.so", "--socket=tenon", "--idle-time=0"],
+        env={**os.environ, "XDG_RUNTIME_DIR": SOCKETS}, **quiet,  # type: ignore[call-overload]
+    )  # fmt: skip
+    sockets = [Path(f"/tmp/.X11-unix/X{DISPLAY[1:]}"), Path(SOCKETS, "tenon")]
+    wait_for("a display", lambda: all(socket.exists() for socket in sockets))
+    sockets[1].chmod(0o777)
+    return [x, weston]
+
+
+def self_test(trial: Trial, **display: str) -> str:
+    """The program's own: window, engine, answer."""
+    said = run(trial.as_person(COMMAND, "--self-test", **display), PATIENCE_S)
+    times = dict(re.findall(r"^(window|engine|first token) +([\d.]+) s", said, re.MULTILINE))
+    return "passed: " + ", ".join(f"{name} {seconds} s" for name, seconds in times.items())
+
+
+class OpenWindow:
+    """The program under X, driven by keys.
+
+    Raises:
+        Failed: no window came.
+    """
+
+    def __init__(self, trial: Trial) -> None:
+        self._trial = trial
+        self._process = subprocess.Popen(trial.as_person(COMMAND, DISPLAY=DISPLAY), start_new_session=True)
+        found = run(["env", f"DISPLAY={DISPLAY}", "timeout", f"{PATIENCE_S:.0f}", "xdotool", "search", "--sync",
+                     "--onlyvisible", "--name", "Tenon"])  # fmt: skip
+        self._window = found.split()[0]
+        self._tell("windowfocus", self._window)
+
+    def _tell(self, *arguments: str) -> None:
+        run(["env", f"DISPLAY={DISPLAY}", "xdotool", *arguments])
+
+    def ask(self, question: str) -> str:
+        """Type a question, and wait until the reply is on the disk."""
+        before = len(self.replies())
+        self._tell("type", "--delay", "30", question)
+        self._tell("key", "Return")
+        wait_for("a reply", lambda: len(self.replies()) > before)
+        return f"{len(self.replies()[-1])} characters"
+
+    def replies(self) -> list[str]:
+        """The whole replies in the person's database."""
+        file = self._trial.folder / f"home/{PERSON}/.local/share/{COMMAND}/tenon.sqlite3"
+        if not file.exists():
+            return []
+        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+            rows = database.execute(
+                "SELECT content FROM messages WHERE role = 'assistant' AND state = 'complete'"
+            )
+            return [row[0] for row in rows]
+
+    def press(self, keys: tuple[str, ...]) -> None:
+        """Press keys, with time to see what they do."""
+        for key in keys:
+            self._tell("key", key)
+            time.sleep(2)
+            self.check()
+
+    def check(self) -> None:
+        """Look whether it still runs, and whether its logs tell of a mistake.
+
+        Raises:
+            Failed: it does not, or they do.
+        """
+        if self._process.poll() is not None:
+            raise Failed(f"the window ended with {self._process.returncode}")
+        for log in (self._trial.folder / f"home/{PERSON}").rglob("*.log"):
+            mistakes = [line for line in log.read_text(errors="replace").splitlines() if "Error" in line]
+            if mistakes:
+                raise Failed(f"{log.name} says {mistakes[0]}")
+
+    def close(self) -> str:
+        """End it as a desktop does when the person logs out."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGTERM)
+        return f"ended with {self._process.wait(60)}"
+
+
+def variant(package: Path, work: Path, number: int, stand_in: bool) -> Path:
+    """The package as a later version, with a shell script in the program's place where asked."""
+    tree = work / "variant"
+    if not tree.exists():
+        run(["dpkg-deb", "--raw-extract", str(package), str(tree)])
+    program, kept = tree / f"usr/lib/{COMMAND}/{COMMAND}", work / "program"
+    if not kept.exists():
+        shutil.copy2(program, kept)
+    program.unlink()
+    if stand_in:
+        program.write_text("#!/bin/sh\nexit 3\n")
+        program.chmod(0o755)
+    else:
+        shutil.copy2(kept, program)
+    control = tree / "DEBIAN" / "control"
+    control.write_text(
+        re.sub(r"(?m)^Version: ([^+\n]+).*", rf"Version: \1+trial{number}", control.read_text())
+    )
+    target = work / f"later{number}.deb"
+    run(["dpkg-deb", "-Znone", "--root-owner-group", "--build", str(tree), str(target)])
+    return target
+
+
+def leftovers(trial: Trial) -> str:
+    """Remove the package; what is left of it must be the person's own.
+
+    Raises:
+        Failed: something else is.
+    """
+    trial.apt("purge", COMMAND)
+    places = [str(trial.folder / place) for place in ("etc", "usr", "var/lib")]
+    left = run(["find", *places, "-xdev", "-iname", f"*{COMMAND}*"]).splitlines()
+    if left:
+        raise Failed(f"left behind: {' '.join(left[:5])}")
+    data = trial.folder / f"home/{PERSON}/.local/share/{COMMAND}/tenon.sqlite3"
+    return f"nothing left but the person's data ({data.stat().st_size} bytes of chats)"
+
+
+def try_out(trial: Trial, package: Path, work: Path, suite: str, mirror: str) -> None:
+    """All the steps, in their order."""
+    trial.step(f"bare {suite}", lambda: make_system(trial, suite, mirror))
+    trial.step("install", lambda: trial.install(package))
+    trial.step("self-test under X", lambda: self_test(trial, DISPLAY=DISPLAY))
+    trial.step("self-test on Wayland alone", lambda: self_test(trial, WAYLAND_DISPLAY=f"{SOCKETS}/tenon"))
+    windows: list[OpenWindow] = []
+
+    def opened() -> str:
+        windows.append(OpenWindow(trial))
+        return "there"
+
+    def upgraded() -> str:
+        later = variant(package, work, 1, stand_in=True)
+        result = trial.install(later)
+        windows[0].press(LATE_PAGES)  # what is imported now comes from a file that is no more
+        return f"the open window goes on; {result}"
+
+    def asked_after() -> str:
+        trial.install(variant(package, work, 2, stand_in=False))
+        return windows[0].ask("And a mortise?")
+
+    def started_anew() -> str:
+        before = windows[0].replies()
+        windows[0].close()
+        anew = OpenWindow(trial)
+        time.sleep(5)
+        anew.check()
+        if anew.replies() != before or not before:
+            raise Failed(f"{len(before)} replies before, {len(anew.replies())} after")
+        anew.close()
+        return f"{len(before)} replies, as before"
+
+    trial.step("window", opened)
+    if windows:
+        trial.step("question in it", lambda: windows[0].ask(QUESTION))
+        trial.step("upgrade under it", upgraded)
+        trial.step("question after it", asked_after)
+        trial.step("start of the new version", started_anew)
+    trial.step("removal", lambda: leftovers(trial))
+
+
+def main() -> int:
+    """Build where no package is given, try it out, and print the table; the exit code."""
+    parser = argparse.ArgumentParser(prog="installers/linux/trial.py")
+    parser.add_argument("package", type=Path, nargs="?", help="a .deb (default: one is built)")
+    parser.add_argument("--suite", default="bookworm", help="Debian's release (default: bookworm)")
+    parser.add_argument("--mirror", default=MIRROR, help=f"where it comes from (default: {MIRROR})")
+    parser.add_argument(
+        "--folder", type=Path, default=Path("/var/tmp/tenon-trial"), help="for the system's files"
+    )
+    options = parser.parse_args()
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if missing or os.geteuid():
+        print(f"This needs root's rights and {', '.join(missing or TOOLS)}.", file=sys.stderr)
+        return 2
+    if "TENON_TRIAL_MOUNTS" not in os.environ:  # from here on in a mount namespace of its own
+        os.environ["TENON_TRIAL_MOUNTS"] = "own"
+        os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
+    package = options.package
+    if package is None:
+        run([sys.executable, str(ROOT / "installers" / "build.py")], 3600)
+        package = max((ROOT / "dist").glob("*.deb"), key=lambda path: path.stat().st_mtime)
+    work = options.folder.resolve() / "work"
+    work.mkdir(parents=True, exist_ok=True)
+    trial = Trial(options.folder.resolve() / "root")
+    displays = start_displays()
+    try:
+        try_out(trial, package.resolve(), work, options.suite, options.mirror)
+    finally:
+        for display in displays:
+            display.terminate()
+        shutil.rmtree(
+            work, ignore_errors=True
+        )  # the system's own folder holds mounts until this program ends
+    print(trial.table())
+    return 0 if trial.held else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
