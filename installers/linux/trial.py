@@ -138,7 +138,9 @@ def wait_for(what: str, condition: Callable[[], object]) -> None:
 def make_system(trial: Trial, suite: str, mirror: str) -> str:
     """A minimal Debian with an ordinary user, and mounts as a running system has them."""
     if not (trial.folder / "etc" / "debian_version").exists():
-        run(["debootstrap", "--variant=minbase", suite, str(trial.folder), mirror])
+        # The script of all releases of today, which an older debootstrap does not know by their names.
+        script = "/usr/share/debootstrap/scripts/sid"
+        run(["debootstrap", "--variant=minbase", suite, str(trial.folder), mirror, script])
         run(trial.inside("useradd", "--create-home", "--uid", "1000", PERSON))
     for place in ("proc", "dev", "tmp/.X11-unix", SOCKETS[1:]):
         (trial.folder / place).mkdir(parents=True, exist_ok=True)

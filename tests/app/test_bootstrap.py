@@ -81,6 +81,12 @@ def test_missing_libraries_are_named() -> None:
     assert display._missing({"libc.so.6": "libc6"}) == []
 
 
+@pytest.mark.parametrize(("method", "methods"), [("fcitx", "fcitx;ibus"), ("ibus", "")])
+def test_fcitx_is_reached_by_the_protocol_that_qt_has_a_plugin_for(method: str, methods: str) -> None:
+    code = "import os\nfrom app.bootstrap import _qt\n_qt()\nprint(os.environ.get('QT_IM_MODULES', ''))"
+    assert python(code, QT_IM_MODULE=method, QT_QPA_PLATFORM="offscreen").stdout.strip() == methods
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems always have a display")
 def test_a_platform_is_enough_if_qt_gets_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a desktop with Wayland and X Qt takes X where Wayland's libraries are missing; on Wayland alone it aborts."""
