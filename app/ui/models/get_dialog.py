@@ -58,7 +58,8 @@ class GetDialog(ModelDialog):
                 "small",
             )
         self.token = QLineEdit(self)
-        self.page_button = QPushButton(tr("Open its page"), self)
+        self.page_button = QPushButton(" " + tr("Open its page"), self)
+        self.page_button.setAccessibleName(tr("Open its page"))
         if offer.gated:
             self._explain_gate()
         self.trouble = self.add_words("", "bad")
