@@ -29,7 +29,7 @@ from engine.messages import (
     Unload,
 )
 
-# What another try does not mend, unlike a disk that is not mounted or memory that is full.
+# Errors that another try does not mend, unlike a disk that is not mounted or memory that is full.
 _UNUSABLE = frozenset({
     "ConfigInvalid", "TensorMismatch", "TokenizerInvalid", "UnsupportedModel", "WeightsCorrupt", "WeightsMissing",
 })  # fmt: skip

@@ -16,7 +16,7 @@ from engine.messages import MachineReport, ModePrediction, PlanReport, Predictio
 # Slower than this is slower than most people read.
 _READING_TOKENS_PER_S = 5.0
 _LOOKING = "Tenon is looking at this computer; this page shows it in a moment."
-_PLANNING = "What the modes would do with the model in use is not known yet; this page shows it in a moment."
+_PLANNING = "Tenon is working out what each mode does with the model in use; this page shows it in a moment."
 _FITTING = "Tenon is working out what fits here; this page shows it in a moment."
 
 

@@ -33,16 +33,14 @@ class Remembered(Values):
     new_chat_preset = text("The preset that new chats take; empty for none.")
     folded_groups = texts(200, "Groups of the list of conversations that are folded.")
     recent_models = texts(RECENT_MODELS, "Checkpoint folders used lately, the latest first.")
-    window_geometry = text("Where the window was, as Qt saves it, in base64.")
-    sidebar_shown = switch(True, "Whether the list of conversations is shown.")
+    window_geometry = text("Place of the window, as Qt saves it, in base64.")
+    sidebar_shown = switch(True, "The list of conversations is shown.")
     sidebar_width = number(256, Number(200, 420), "Width of the list of chats, at the usual size of text.")
     inspector_width = number(420, Number(360, 520), "Width of the inspector.")
-    settings_level = choice("simple", ("simple", "advanced"), "How many settings are shown.")
+    settings_level = choice("simple", ("simple", "advanced"), "Level of the settings that are shown.")
     last_chat = number(0, Number(0, (1 << 63) - 1), "The chat that was open last; 0 for a blank one.")
-    inspector_shown = switch(False, "Whether the inspector was open last.")
-    first_run_done = switch(
-        False, "Whether the welcome page was left for a chat, or a model was got from it."
-    )
+    inspector_shown = switch(False, "The inspector was open last.")
+    first_run_done = switch(False, "The welcome page was left for a chat, or a model was got from it.")
 
     def remember_model(self, folder: str) -> None:
         """Put a checkpoint folder first among those used lately."""

@@ -164,7 +164,7 @@ class Settings(Remembered):
         mark("Stop replies that repeat themselves"),
     )
     system_prompt = text(
-        mark("What the model is told before each conversation, as its role or how it should write."),
+        mark("Text that the model reads before each conversation, such as its role or a style."),
         mark("System prompt"),
         Words(lines=5, hint=mark("You are a helpful assistant.")),
     )

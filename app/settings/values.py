@@ -21,7 +21,7 @@ class Values:
         on_change: Called after each change that is one.
     """
 
-    by_model = values_by_name(REMEMBERED_MODELS, "What is set for one model only, by the model.")
+    by_model = values_by_name(REMEMBERED_MODELS, "Settings of one model only, by the model.")
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""What users of other programs of this kind complain of most: each row is closed by tests, named here or written below.
+"""Complaints of users of other programs of this kind: each row is closed by tests, named here or written below.
 
 The rows are those of the design notes on the window. Tests elsewhere are named by file and function, and have to be
 there.

@@ -83,8 +83,7 @@ class ChatSettingsDialog(RingedDialog):
         self.prompt.setAccessibleName(tr("System prompt"))
         self.prompt.setTabChangesFocus(True)
         self.prompt.setPlaceholderText(
-            settings.system_prompt
-            or tr("What the model is told before the chat. Left blank, it is told nothing.")
+            settings.system_prompt or tr("Text that the model reads before the chat; blank for none.")
         )
         self.prompt.setFixedHeight(theme.type.px(18) * _PROMPT_LINES + 14)
         self.own_prompt.toggled.connect(self.prompt.setEnabled)

@@ -62,7 +62,7 @@ class ComparisonDialog(RingedDialog):
         self.prompt.setProperty("kind", "field")
         self.prompt.setAccessibleName(tr("Prompt"))
         self.prompt.setTabChangesFocus(True)
-        self.prompt.setPlaceholderText(tr("What both modes are to answer"))
+        self.prompt.setPlaceholderText(tr("A question for both modes"))
         self.prompt.setFixedHeight(theme.type.px(18) * 3 + 14)
         label.setBuddy(self.prompt)
         turns = sum(turn.role != "system" for turn in before or ())

@@ -238,7 +238,7 @@ class MachinePage(PlacePage):
         machine, options = self._machine, self.options()
         plan, measured = machine.plans.of(options), machine.measured(options)
         QGuiApplication.clipboard().setText(shared_text(machine.report, plan, measured, _now()))
-        self.said.emit(tr("What this page shows is copied as text."), False)
+        self.said.emit(tr("This page is copied as text."), False)
 
 
 def _now() -> datetime:

@@ -69,9 +69,7 @@ class ErrorNotice(QFrame):
         again = self._remedy is Remedy.TRY_AGAIN
         self._title.setText(tr(title_of(report)))
         self._sentence.setText(report.message)
-        self._kept.setText(
-            tr("What was written so far is kept.") if has_text else tr("Your message is kept.")
-        )
+        self._kept.setText(tr("The text so far is kept.") if has_text else tr("Your message is kept."))
         self._name_remedy()
         self.remedy_button.setAccessibleName(tr(self._remedy.value))
         self.remedy_button.setVisible(can_act)

@@ -25,7 +25,7 @@ llama_cpp: Any = pytest.importorskip("llama_cpp")
 pytestmark = pytest.mark.slow
 
 TOKENS = 12
-# What the tiny variants have that llama.cpp leaves out: windows of Phi-3. It takes the long factors of a long context
+# Parts of the tiny variants that llama.cpp leaves out: windows of Phi-3. It takes the long factors of a long context
 # for short texts too, so the prompt is longer than what the short ones serve.
 LEFT_OUT = {"phi3": {"sliding_window": None}}
 PROMPT = torch.randint(3, 300, (110,), generator=torch.Generator().manual_seed(3))
