@@ -91,11 +91,14 @@ def _x11_answers() -> bool:
 
 def _wayland_answers() -> bool:
     """Open and close a connection to the compositor, for the same reason."""
-    client = ctypes.CDLL("libwayland-client.so.0")
-    client.wl_display_connect.restype = ctypes.c_void_p
-    client.wl_display_connect.argtypes = [ctypes.c_char_p]
-    client.wl_display_disconnect.argtypes = [ctypes.c_void_p]
-    display = client.wl_display_connect(None)
-    if display:
-        client.wl_display_disconnect(display)
-    return bool(display)
+    import socket
+
+    if os.environ.get("WAYLAND_SOCKET"):  # one is open already
+        return True
+    name = os.environ.get("WAYLAND_DISPLAY") or "wayland-0"
+    with socket.socket(socket.AF_UNIX) as connection:
+        try:
+            connection.connect(os.path.join(os.environ.get("XDG_RUNTIME_DIR", ""), name))
+        except OSError:
+            return False
+    return True

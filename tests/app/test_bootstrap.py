@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -88,7 +89,7 @@ def test_fcitx_is_reached_by_the_protocol_that_qt_has_a_plugin_for(method: str, 
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems always have a display")
-def test_a_platform_is_enough_if_qt_gets_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_platform_is_enough_if_qt_gets_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a desktop with Wayland and X Qt takes X where Wayland's libraries are missing; on Wayland alone it aborts."""
     monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)
     monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
@@ -101,8 +102,12 @@ def test_a_platform_is_enough_if_qt_gets_to_it(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.delenv("DISPLAY")
     assert display.display_problem().endswith("install libwayland-client0 libwayland-cursor0.")
     monkeypatch.setattr(display, "_missing", lambda libraries: [])
-    monkeypatch.setattr(display, "_wayland_answers", lambda: True)
-    assert display.display_problem() == ""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert "WAYLAND_DISPLAY" in display.display_problem()
+    with socket.socket(socket.AF_UNIX) as compositor:
+        compositor.bind(str(tmp_path / "wayland-0"))
+        compositor.listen()
+        assert display.display_problem() == ""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
