@@ -39,27 +39,27 @@ class ProgramWatch(QObject):
         program: The file; None where nothing is to be watched.
     """
 
-    replaced = Signal()  # once
+    replaced = Signal()  # once for each new file
 
     def __init__(self, program: Path | None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._program = program
-        self._own = self._last = self._identity()
+        self._known = self._last = self._identity()
         self._timer = QTimer(self, interval=_LOOK_MS)
         self._timer.timeout.connect(self.look)
 
     @Slot()
     def begin(self) -> None:
         """Look from now on."""
-        if self._own is not None:
+        if self._known is not None:
             self._timer.start()
 
     @Slot()
     def look(self) -> None:
         """Tell of a new file once it stands: a package is unpacked over some seconds, and a removed one stays away."""
         before, self._last = self._last, self._identity()
-        if self._last not in (None, self._own) and self._last == before:
-            self._timer.stop()
+        if self._last not in (None, self._known) and self._last == before:
+            self._known = self._last
             self.replaced.emit()
 
     def _identity(self) -> Identity | None:

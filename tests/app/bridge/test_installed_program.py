@@ -29,7 +29,12 @@ def test_a_new_file_is_told_once_when_it_stands(tmp_path: Path) -> None:
     watch.look()
     assert told == []  # its package is still being unpacked
     watch.look()
+    watch.look()
     assert told == [True]
+    program.write_text("one more")
+    watch.look()
+    watch.look()
+    assert told == [True, True]
 
 
 def test_a_program_that_is_removed_is_no_update(tmp_path: Path) -> None:
