@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,10 @@ def _plan(options: argparse.Namespace) -> int:
         show_status("Measuring the machine, if it is the first time ...")
         measure_report()
         show_status()
-    plan = model_planner(wanted, report, _find).plan
+    # Each mode with the draft that it would take; what auto takes is another matter, for not every draft pays.
+    auto = model_planner(wanted, report, _find).plan
+    every = model_planner(wanted, report, _find, untried=True).plan
+    plan = replace(every, chosen=auto.chosen, reason=auto.reason)
     if options.json:
         print(json.dumps(plan.as_json(), ensure_ascii=False))
     else:
@@ -54,11 +58,10 @@ def _plan(options: argparse.Namespace) -> int:
 
 def _known_drafts(plan: MachinePlan) -> list[str]:
     """Drafts that could be named where none was."""
-    from engine.hub.bundled import bundled_drafts
     from engine.hub.catalogue import catalogue_model
 
     listed = catalogue_model(plan.model)
-    drafts = bundled_drafts(plan.model) or (() if listed is None else listed.drafts)
+    drafts = () if listed is None else listed.drafts
     if plan.drafts or not drafts:
         return []
     return [f"Made to draft for it: {', '.join(drafts)}. Plan with one by `--draft {drafts[0]}`."]
