@@ -7,6 +7,7 @@ from datetime import datetime
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.ui.figures import gigabytes
+from app.ui.machine.width_panel import mode_with_widths, width_bars
 from app.ui.machine.words import (
     card_words,
     measured_words,
@@ -39,6 +40,9 @@ def shared_text(
         parts.append("\n".join(_machine_lines(report, now)))
     if plan is not None:
         parts.append("\n".join(_plan_lines(plan)))
+        mode = mode_with_widths(plan)
+        if mode is not None:
+            parts.append("\n".join(_width_lines(mode)))
     if measured:
         parts.append("\n".join(_measured_lines(measured)))
     return "\n\n".join(parts)
@@ -83,6 +87,12 @@ def _prediction(mode: ModePrediction) -> str:
             else tr("{size} GB on {device}", size=size, device=device)
         )
     return ", ".join([*words, mode.summary])
+
+
+def _width_lines(mode: ModePrediction) -> list[str]:
+    bars = width_bars(mode)
+    lines = [speed_words(bar.title, bar.measured, bar.predicted, "") for bar in bars]
+    return [f"{tr('Speed by width')}, {mode_title(mode.mode)}", *lines]
 
 
 def _measured_lines(measured: tuple[BenchmarkRow, ...]) -> list[str]:

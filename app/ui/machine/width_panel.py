@@ -34,8 +34,7 @@ class WidthPanel(QFrame):
 
     def set_plan(self, plan: PlanReport | None) -> None:
         """Show the widths of the fastest mode that has some."""
-        modes = () if plan is None else plan.modes
-        mode = next((mode for mode in modes if mode.widths and not mode.refusal), None)
+        mode = None if plan is None else mode_with_widths(plan)
         self.setVisible(mode is not None)
         if plan is None or mode is None:
             return
@@ -47,6 +46,11 @@ class WidthPanel(QFrame):
         self._words.setText(words)
         self.bars.set_bars(width_bars(mode))
         self._legend.set_assumed(not plan.measured)
+
+
+def mode_with_widths(plan: PlanReport) -> ModePrediction | None:
+    """The fastest mode that has widths; None where no mode has."""
+    return next((mode for mode in plan.modes if mode.widths and not mode.refusal), None)
 
 
 def width_bars(mode: ModePrediction) -> list[Bar]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
@@ -13,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.chat.gpu_support import GpuSupport
 from app.chat.measuring import Measuring, Stage
 from app.ui.machine.page import MachinePage
+from app.ui.machine.shared_text import shared_text
 from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, MACHINE
 from engine.messages import (
@@ -80,7 +82,11 @@ def test_speeds_by_width_are_shown_with_the_chosen_one_marked(
     made = plan()
     widths = (WidthSpeed(1, 5.9, 5.8), WidthSpeed(8, 11.0, 11.4), WidthSpeed(64, 7.0))
     ghidorah = replace(made.modes[0], mode="ghidorah", draft="heads", draft_nodes=7, widths=widths)
-    page.widths.set_plan(replace(made, modes=(ghidorah, *made.modes)))
+    told_widths = replace(made, modes=(ghidorah, *made.modes))
+    page.widths.set_plan(told_widths)
+    shared = shared_text(None, told_widths, (), datetime.now())
+    assert "Speed by width, Ghidorah\n1: 5.8 tok/s, predicted 5.9\n8, chosen: 11.4 tok/s" in shared
+    assert "Speed by width" not in shared_text(None, made, (), datetime.now())
     bars = page.widths.bars.bars
     assert [(bar.title, bar.measured, bar.predicted, bar.best) for bar in bars] == [
         ("1", 5.8, 5.9, False),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import main
+from engine.cli import bench, main
 from engine.drafting.head_calibration import (
     FILE,
     HeadCalibration,
@@ -88,6 +88,24 @@ def test_the_command_searches_and_keeps_a_tree(
     other = str(make_head("medusa", seed=3).write(tmp_path / "other", True))
     widths = model_planner(replace(options, draft=other)).plan.mode("ghidorah").widths
     assert not any(each.measured for each in widths)
+
+
+@pytest.mark.usefixtures("small_measurements")
+def test_bench_calibrates_heads_that_were_not_and_no_others(
+    llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "_LONGEST", 64)
+    monkeypatch.setattr(bench, "_CALIBRATION_TEXTS", 4)
+    heads = str(make_head("medusa-drafted").write(tmp_path / "heads", True))
+    command = ["bench", "--model", str(llama_folder), "--draft", heads, "--max-tokens", "3", "--modes"]
+    assert main([*command, "plain"]) == 0
+    assert "places" not in capsys.readouterr().err
+    assert main([*command, "ghidorah"]) == 0
+    said = capsys.readouterr()
+    assert "ghidorah" in said.out
+    assert "Planned are" in said.err
+    assert main([*command, "ghidorah"]) == 0
+    assert "places" not in capsys.readouterr().err
 
 
 def test_a_kept_tree_is_that_of_one_model_and_one_set_of_heads(llama_folder: Path, tmp_path: Path) -> None:
