@@ -81,7 +81,7 @@ class Bars(QWidget):
             return
         painter = smooth(self)
         small = QFontMetricsF(self._theme.font(TextStyle.SMALL_MEDIUM))
-        left = max(small.horizontalAdvance(bar.title) for bar in self._bars) + _GAP_PX
+        left = max(map(self._title_width, self._bars)) + _GAP_PX
         values = [value for bar in self._bars for value in (bar.measured, bar.predicted) if value]
         most = max(values, default=1.0)
         step = tick_step(most)
@@ -106,8 +106,7 @@ class Bars(QWidget):
     def _paint_bar(self, painter: QPainter, bar: Bar, row: QRectF, plot: QRectF, end: float) -> None:
         color, px = self._theme.color, self._theme.type.px
         named = QRectF(0, row.top(), plot.left() - _GAP_PX, row.height())
-        style = TextStyle.SMALL_BOLD if bar.best else TextStyle.SMALL
-        paint_words(painter, self._theme, named, bar.title, style, "text", RIGHT)
+        paint_words(painter, self._theme, named, bar.title, _title_style(bar), "text", RIGHT)
         height = px(_BAR_PX)
         top = row.center().y() - height / 2
         after = plot.left()
@@ -135,6 +134,9 @@ class Bars(QWidget):
         box = QRectF(after + 8, row.top(), max(self.width() - after - 8, 0), row.height())
         painter.drawText(box, LEFT, metrics.elidedText(words, Qt.TextElideMode.ElideRight, box.width()))
 
+    def _title_width(self, bar: Bar) -> float:
+        return QFontMetricsF(self._theme.font(_title_style(bar))).horizontalAdvance(bar.title)
+
     def _row(self) -> int:
         return self._theme.type.px(_ROW_PX)
 
@@ -144,6 +146,10 @@ class Bars(QWidget):
     def _fit(self) -> None:
         self.setFixedHeight(len(self._bars) * self._row() + self._axis() if self._bars else 1)
         self.update()
+
+
+def _title_style(bar: Bar) -> TextStyle:
+    return TextStyle.SMALL_BOLD if bar.best else TextStyle.SMALL
 
 
 class Legend(QWidget):

@@ -12,6 +12,7 @@ from app.ui.machine.bars import Bar, Bars, Legend
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import ModePrediction, PlanReport
+from engine.sentences import paragraph
 
 
 class WidthPanel(QFrame):
@@ -43,7 +44,9 @@ class WidthPanel(QFrame):
             mode=mode_title(mode.mode),
             draft=mode.draft,
         )
-        self._words.setText(words)
+        measured = any(width.measured for width in mode.widths)
+        hint = "" if measured else tr("To measure them run {command} in a terminal.", command="tenon bench")
+        self._words.setText(paragraph(words, hint))
         self.bars.set_bars(width_bars(mode))
         self._legend.set_assumed(not plan.measured)
 
