@@ -207,8 +207,9 @@ class Journal(QObject):
 
         self._syncer.run(self._store.sync, lambda done: then(), refused)
 
-    def _prepare_search(self) -> None:
-        self._writer.run(self._store.prepare_search)
+    def _prepare_search(self, unfinished: bool = True) -> None:
+        if unfinished:
+            self._writer.run(self._store.prepare_search, self._prepare_search)
 
     @Slot()
     def _save_unsaved(self) -> None:

@@ -202,10 +202,14 @@ class ConversationStore:
             found = search_index.search_letters(self._connection, terms, limit)
             return SearchResults(found, tr(_NO_INDEX) if missing else "")
 
-    def prepare_search(self) -> None:
-        """Build the search index where there is none; free it of what was erased. Takes a while."""
+    def prepare_search(self) -> bool:
+        """Build the search index where there is none; free it of what was erased, step by step.
+
+        Returns:
+            True if another step is needed: texts of replies can be written between them.
+        """
         with storage_errors(self._folder):
-            search_index.prepare(self._connection)
+            return search_index.prepare(self._connection)
 
     def set_messages_deleted(self, message_ids: Iterable[int], deleted: bool) -> None:
         """Mark messages as deleted, or take that mark away."""

@@ -17,8 +17,10 @@ from app.storage.seals import intact
 from app.storage.transaction import transaction
 
 # The states of `search_index`: nothing or something wrong is in the index; it is as it should be; the same, but
-# words of erased messages are still in its file pages.
-_STALE, _READY, _UNCLEAN = "stale", "ready", "unclean"
+# words of erased messages are still in its file pages; their removal has begun, and nothing was erased since.
+_STALE, _READY, _UNCLEAN, _CLEANING = "stale", "ready", "unclean", "cleaning"
+# Pages of the index that one step of that removal writes: 10 ms or so.
+_STEP_PAGES = 200
 
 TABLE = "message_index"
 _DEFINITION = """fts5(
@@ -74,25 +76,33 @@ def follow_changes(connection: sqlite3.Connection) -> None:
         connection.execute(f"CREATE TEMP TRIGGER IF NOT EXISTS {name} {definition}")
 
 
-def prepare(connection: sqlite3.Connection) -> None:
-    """Build the index where there is none (2 s for 10,000 messages), clean it where messages were erased.
+def prepare(connection: sqlite3.Connection) -> bool:
+    """Build the index where there is none (2 s for 10,000 messages); clean it of erased messages, a step at a time.
 
-    Does nothing without FTS5. The connection must be in autocommit mode.
+    Cleaning merges all parts of the index, which leaves the words of what was taken out behind
+    (https://www.sqlite.org/fts5.html#the_merge_command). Does nothing without FTS5. The connection must be in
+    autocommit mode.
+
+    Returns:
+        True if another step is needed.
     """
     if _state(connection) == _READY or not can_index(connection):
         follow_changes(connection)
-        return
+        return False
     with transaction(connection):
         state = _state(connection)  # another process may have been faster
         if state == _STALE:
             _drop(connection)
             connection.execute(f"CREATE VIRTUAL TABLE {TABLE} USING {_DEFINITION}")
             connection.execute(f"INSERT INTO {TABLE} ({TABLE}) VALUES ('rebuild')")
-        elif state == _UNCLEAN:
-            # Merges all parts of the index, which leaves the words of what was taken out behind.
-            connection.execute(f"INSERT INTO {TABLE} ({TABLE}) VALUES ('optimize')")
-        connection.execute("UPDATE search_index SET state = ?", (_READY,))
+        # A negative number begins a merge of all parts; the others go on with it, until one changes nothing.
+        pages, before = -_STEP_PAGES if state == _UNCLEAN else _STEP_PAGES, connection.total_changes
+        if state in (_UNCLEAN, _CLEANING):
+            connection.execute(f"INSERT INTO {TABLE} ({TABLE}, rank) VALUES ('merge', ?)", (pages,))
+        unfinished = connection.total_changes - before >= 2
+        connection.execute("UPDATE search_index SET state = ?", (_CLEANING if unfinished else _READY,))
         follow_changes(connection)
+    return unfinished
 
 
 def give_up(connection: sqlite3.Connection) -> bool:

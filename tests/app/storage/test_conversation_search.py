@@ -33,6 +33,14 @@ def database(tmp_path: Path) -> Iterator[Database]:
     close(database)
 
 
+def clean(database: Database) -> int:
+    """Free the index of what was erased; returns the steps that it took."""
+    steps = 1
+    while database.writer.prepare_search():
+        steps += 1
+    return steps
+
+
 def found(database: Database, typed: str) -> list[int]:
     return [hit.message_id for hit in database.reader.search(typed, 50).hits]
 
@@ -101,12 +109,35 @@ def test_words_of_erased_messages_leave_the_file(tmp_path: Path) -> None:
     database.writer.prepare_search()
     database.writer.save(CHAT, [message(2, "topsecretword"), message(3, "other")])
     database.writer.erase_messages([2])
-    database.writer.prepare_search()
+    clean(database)
     assert found(database, "other") == [3]
     close(database)
     content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"topsecret" not in content
     assert b"opsecretword" not in content
+
+
+def test_a_large_index_is_cleaned_in_steps_between_which_messages_come_and_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_index, "_STEP_PAGES", 1)
+    database = open_database(tmp_path)
+    database.writer.prepare_search()
+    for number in range(2, 40):
+        words = " ".join(f"word{number * 1000 + at}" for at in range(200))
+        database.writer.save(CHAT, [message(number, f"first {words}")])
+    database.writer.save(CHAT, [message(40, "topsecretword"), message(41, "verysecretword")])
+    database.writer.erase_messages([40])
+    assert database.writer.prepare_search()
+    assert found(database, "topsecretword") == []
+    database.writer.save(CHAT, [message(42, "latecomer")])
+    database.writer.erase_messages([41])
+    assert clean(database) > 2
+    assert (found(database, "latecomer"), len(found(database, "first"))) == ([42], 38)
+    close(database)
+    content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"opsecretword" not in content
+    assert b"erysecretword" not in content
 
 
 def test_an_old_database_is_indexed_and_a_crash_is_made_up_for(tmp_path: Path) -> None:
