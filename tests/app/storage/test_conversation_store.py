@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import sqlite3
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -190,27 +191,37 @@ def test_ids_are_never_given_twice_even_past_a_block(tmp_path: Path) -> None:
     close(second)
 
 
-def test_a_thousand_conversations_and_a_thousand_messages_open_fast(tmp_path: Path) -> None:
-    first = open_database(tmp_path)
-    first.writer._connection.executescript(
-        "BEGIN;"
-        + "".join(
-            "INSERT INTO conversations (id, title, created_at, updated_at)"
-            f" VALUES ({number}, 'Conversation {number}', 1.0, {number}.0);"
-            for number in range(1, 1001)
-        )
-        + "COMMIT;"
-    )
-    words = "some words of a message " * 40
-    first.writer.save(CHAT, [replace(PROMPT, id=5000 + number, content=words) for number in range(1000)])
-    close(first)
-    started = time.perf_counter()
-    second = open_database(tmp_path)
-    conversations, messages = second.reader.conversations(), second.reader.messages(1)
-    took_s = time.perf_counter() - started
-    assert (len(conversations), len(messages)) == (1000, 1000)
-    assert took_s < 0.3
-    close(second)
+def test_opening_takes_as_many_statements_for_a_hundred_conversations_as_for_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements: list[str] = []
+    connect = sqlite3.connect
+
+    def traced(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*arguments, **options)
+        connection.set_trace_callback(statements.append)
+        return connection
+
+    def opened(count: int) -> tuple[int, int, int]:
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        first = open_database(folder)
+        for number in range(count):
+            first.writer.save(replace(CHAT, id=1 + number), [])
+        first.writer.save(CHAT, [replace(PROMPT, id=5000 + number) for number in range(count)])
+        close(first)
+        with monkeypatch.context() as patch:
+            patch.setattr(sqlite3, "connect", traced)
+            statements.clear()
+            second = open_database(folder)
+            found = len(second.reader.conversations()), len(second.reader.messages(CHAT.id))
+            taken = len(statements)
+        close(second)
+        return *found, taken
+
+    (*one, few), (*hundred, many) = opened(1), opened(100)
+    assert (one, hundred) == ([1, 1], [100, 100])
+    assert many == few > 0
 
 
 def test_what_is_added_to_a_reply_is_read_with_it_and_joined_at_the_next_start(database: Database) -> None:
