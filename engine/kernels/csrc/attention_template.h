@@ -117,21 +117,29 @@ static void find_rows(const struct attention *a, const struct buffers *b, const 
     }
 }
 
-/* Asks for LANES rows that are needed a while later: a head's keys and values are streams too short for the processor. */
-static void expect_rows(const struct attention *a, const uint8_t *side, int64_t index)
+/* Asks for the lines of rows that are needed a while later, some with each piece of work in between: a head's keys and
+ * values are streams too short for the processor, and more lines at once than a core can wait for hold it up. */
+struct lines { const char *at; int64_t each; };
+
+static struct lines lines_of(const struct attention *a, const uint8_t *side, int64_t index, int64_t rows, int64_t pieces)
 {
     const int64_t row_bytes = attention_row_bytes(a->cache_type, a->head_dim);
-    const char *rows = (const char *)side + index * row_bytes;
-    for (int64_t at = 0; at < LANES * row_bytes; at += 64)
-        __builtin_prefetch(rows + at, 0, 2);
+    return (struct lines){(const char *)side + index * row_bytes, (rows * row_bytes / 64 + pieces - 1) / pieces};
+}
+
+INLINE void expect_lines(struct lines *lines)
+{
+    for (int64_t i = 0; i < lines->each; i++, lines->at += 64)
+        __builtin_prefetch(lines->at, 0, 2);
 }
 
 static void prepare_chunk(const struct attention *a, const struct buffers *b, int64_t token, struct span seen,
                           int64_t padded)
 {
     const uint16_t *rows[LANES];
+    struct lines values = lines_of(a, a->values, seen.begin, padded, padded / LANES * (b->width / 2)),
+                 keys = lines_of(a, a->keys, seen.begin + CHUNK, padded, padded / 2 * (b->width / (2 * LANES)));
     for (int64_t key = 0; key < padded; key += LANES) {
-        expect_rows(a, a->values, seen.begin + key);
         find_rows(a, b, a->keys, token, seen, seen.begin + key, rows);
         for (int64_t pair = 0; pair < b->width / 2; pair += LANES) {
             uvec words[LANES];
@@ -140,16 +148,19 @@ static void prepare_chunk(const struct attention *a, const struct buffers *b, in
                 words[i] = load_words(rows[i] + 2 * pair);
             transpose(words);
             UNROLL
-            for (int i = 0; i < LANES; i++)
+            for (int i = 0; i < LANES; i++) {
+                expect_lines(&values);
                 put_keys(b->keys + key * (b->width / STEP), pair + i, words[i]);
+            }
         }
     }
     for (int64_t key = 0; key < padded; key += LANES) {
-        expect_rows(a, a->keys, seen.begin + CHUNK + key);
         find_rows(a, b, a->values, token, seen, seen.begin + key, rows);
         for (int64_t channel = 0; channel < b->width; channel += 2 * LANES)
-            for (int i = 0; i < LANES; i += 2)
+            for (int i = 0; i < LANES; i += 2) {
+                expect_lines(&keys);
                 put_values(b->values, channel, key + i, rows[i] + channel, rows[i + 1] + channel);
+            }
     }
 }
 
