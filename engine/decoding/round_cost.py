@@ -44,6 +44,9 @@ class RoundCost:
         # Seconds that each row beyond the first adds, by the power of two that the rows come to: measured, expected.
         self._row_s: dict[int, deque[float]] = {}
         self._expected: dict[int, float] = {}
+        # What they say of each row, beside a plain round of so many seconds: asked several times in each round.
+        self._known_row_s: dict[int, float] = {}
+        self._known_beside_s = 0.0
         self._draft = _Curve()
         self._draft.add(1, 0.0)
         self._step = step
@@ -57,6 +60,7 @@ class RoundCost:
             # No forward takes longer than its rows one by one, unless something else came in between.
             row_s = min((seconds - waited_s - narrow_s) / size, narrow_s)
             self._row_s.setdefault(_bucket(size), deque(maxlen=_KEPT)).append(row_s)
+            self._known_row_s.clear()
         if waited_s > _WAITS * seconds:
             self._disk_s.append(seconds)
 
@@ -110,6 +114,7 @@ class RoundCost:
             for rows, wide_s in sorted(seconds.items()):
                 if rows > 1:
                     self._expected[_bucket(rows - 1)] = (wide_s / seconds[1] - 1.0) / (rows - 1)
+        self._known_row_s.clear()
 
     @property
     def nodes_to_try(self) -> int:
@@ -129,14 +134,22 @@ class RoundCost:
         narrow_s = self._verify.quiet_s(1)
         if not size:
             return max(narrow_s, self._least_s())
-        row_s, bucket = _ASSUMED_ROW * narrow_s, _bucket(size)
-        for rows in sorted({*self._row_s, *self._expected}):
-            if rows > bucket:
-                break
-            if rows in self._expected:
-                row_s = self._expected[rows] * narrow_s
-            row_s = statistics.median_low((row_s, *self._row_s.get(rows, ())))
-        return max(narrow_s + size * row_s, self._least_s())
+        return max(narrow_s + size * self._each_row_s(_bucket(size), narrow_s), self._least_s())
+
+    def _each_row_s(self, bucket: int, narrow_s: float) -> float:
+        if narrow_s != self._known_beside_s:
+            self._known_row_s.clear()
+            self._known_beside_s = narrow_s
+        if bucket not in self._known_row_s:
+            row_s = _ASSUMED_ROW * narrow_s
+            for rows in sorted({*self._row_s, *self._expected}):
+                if rows > bucket:
+                    break
+                if rows in self._expected:
+                    row_s = self._expected[rows] * narrow_s
+                row_s = statistics.median_low((row_s, *self._row_s.get(rows, ())))
+            self._known_row_s[bucket] = row_s
+        return self._known_row_s[bucket]
 
     def knows(self, size: int) -> bool:
         """True if forwards over this many nodes, at least one, were measured so often that `forward_s` is no guess."""
@@ -148,6 +161,7 @@ class RoundCost:
         for measured in self._row_s.values():
             if measured:
                 measured.popleft()
+        self._known_row_s.clear()
 
     def _least_s(self) -> float:
         return statistics.median(self._disk_s) if self._disk_s else 0.0

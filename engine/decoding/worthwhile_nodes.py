@@ -41,13 +41,16 @@ class WorthwhileNodes(Schedule):
     Args:
         largest: Most nodes of a draft.
         cost: Measurements of earlier replies of the same mode and model, to which this one adds; None for none.
+        steps: True for drafters that may run steps of a network, which are told the worth of one.
     """
 
     #: Most nodes of a draft where nobody says.
     LARGEST = 31
 
-    def __init__(self, largest: int = LARGEST, cost: RoundCost | None = None) -> None:
+    def __init__(self, largest: int = LARGEST, cost: RoundCost | None = None, steps: bool = True) -> None:
         self._largest = DraftShape(largest)
+        self._without_steps = replace(self._largest, step_worth=inf)
+        self._of_steps = steps
         self._cost = RoundCost() if cost is None else cost
         self._since_plain = 0
         self._refused = 0
@@ -62,10 +65,10 @@ class WorthwhileNodes(Schedule):
     def shape(self) -> DraftShape:
         """As many as there may be; of a drafter's own steps those that are worth their time."""
         cost = self._cost
-        if cost.flat and not cost.measured:
+        if not self._of_steps or (cost.flat and not cost.measured):
             return self._largest
         if self._measures_plain() or self._overdrawn(free=False):
-            return replace(self._largest, step_worth=inf)
+            return self._without_steps
         row_s = cost.forward_s(2) - cost.forward_s(1)
         return replace(self._largest, step_worth=min(1.0, (cost.step_s + row_s) * self._tokens_per_s()))
 
@@ -133,8 +136,8 @@ class WorthwhileNodes(Schedule):
         return self._since_plain >= _REFRESH_AFTER and not cost.waits
 
     def _overdrawn(self, free: bool) -> bool:
-        allowed = _ALLOWED_AT_ONCE + _ALLOWED_SHARE * self._tokens
-        return self._gained_s[free] < -allowed * self._cost.forward_s(0)
+        gained_s, allowed = self._gained_s[free], _ALLOWED_AT_ONCE + _ALLOWED_SHARE * self._tokens
+        return gained_s < 0.0 and gained_s < -allowed * self._cost.forward_s(0)
 
     def _tokens_per_s(self) -> float:
         """Of the reply lately, and never less than plain decoding's."""

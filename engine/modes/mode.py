@@ -159,4 +159,5 @@ def worthwhile(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
     """As many nodes as pay, by their own chances."""
     from engine.decoding.worthwhile_nodes import WorthwhileNodes
 
-    return WorthwhileNodes(values.get("draft_nodes", WorthwhileNodes.LARGEST), cost)
+    largest = values.get("draft_nodes", WorthwhileNodes.LARGEST)
+    return WorthwhileNodes(largest, cost, steps=bool(drafter.hidden_layers))
