@@ -97,8 +97,9 @@ class ModelShelf:
 
     def machine_words(self) -> str:
         """Line on this computer, and the origin of its figures."""
-        found = next((known for known in self._store.forecasts.known.values() if known.room_bytes), None)
-        if found is None:
+        forecasts = self._store.forecasts
+        found = next((known for known in forecasts.known.values() if known.room_bytes), None)
+        if found is None or (forecasts.under_way and not self._store.recommended()):
             return tr("Looking at what runs here...")
         room = figures.size(found.room_bytes)
         here = (

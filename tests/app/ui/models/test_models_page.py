@@ -22,7 +22,7 @@ from engine.hub.download import room
 from engine.hub.local_import import import_model
 from engine.hub.model_folders import models_folder
 from engine.hub.record import write_record
-from engine.messages import DEFAULT_MODEL, DownloadStatus
+from engine.messages import DEFAULT_MODEL, DownloadStatus, ModelOutline
 from tests.app.bridge.models.conftest import FILE, NAME, REPO
 from tests.app.ui.models.conftest import Visit
 from tests.support.checkpoints import write_checkpoint
@@ -278,6 +278,18 @@ def test_without_the_net_one_sentence_and_what_is_here(visit: Visit, server: Hub
     assert not page.offline.isVisible()
 
 
+def test_the_page_says_that_it_looks_until_there_are_cards(visit: Visit) -> None:
+    page = visit.open()
+    visit.wait(lambda: len(page.cards.cards) == 3)
+    forecasts = visit.workspace.model_store.forecasts
+    reference = next(iter(page.cards.cards))
+    del forecasts.known[reference]
+    forecasts._waiting.append(ModelOutline(reference, "a folder"))
+    page.refresh()
+    assert not page.cards.cards
+    assert page.machine_head.words.text() == "Looking at what runs here..."
+
+
 def test_cards_recommend_and_fetch_a_pair_with_one_click(
     visit: Visit, server: HubServer, tmp_path: Path
 ) -> None:
@@ -287,6 +299,7 @@ def test_cards_recommend_and_fetch_a_pair_with_one_click(
     assert badges == ["Most capable", "Balanced", "Fastest"]
     primary = [card for card in page.cards.cards.values() if card.button.property("kind") == "primary"]
     assert len(primary) == 1
+    assert page.machine_head.words.text().startswith("About ")
     path = tmp_path / "made.gguf"
     write_small_gguf(path, values=8_192)
     for repo, file in (("Qwen/Qwen3-8B-GGUF", "Qwen3-8B-Q4_K_M.gguf"), (REPO, FILE)):
