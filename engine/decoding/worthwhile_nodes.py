@@ -69,7 +69,9 @@ class WorthwhileNodes(Schedule):
             return self._largest
         if self._measures_plain() or self._overdrawn(free=False):
             return self._without_steps
-        row_s = cost.forward_s(2) - cost.forward_s(1)
+        # The first row may cost more than those behind it, and without it there is no draft at all.
+        one_s = cost.forward_s(1)
+        row_s = max(one_s - cost.forward_s(0), cost.forward_s(2) - one_s)
         return replace(self._largest, step_worth=min(1.0, (cost.step_s + row_s) * self._tokens_per_s()))
 
     def choose(self, draft: Draft) -> Draft:
