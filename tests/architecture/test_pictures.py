@@ -1,4 +1,4 @@
-"""The pictures in assets/screenshots: small enough for a repository, and those that the README shows are there."""
+"""The pictures in assets/screenshots: small, and those that the README shows are there, light and dark."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ LARGEST_BYTES = 150_000
 
 
 def test_what_the_readme_shows_is_there() -> None:
-    shown = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    pairs = re.findall(r'<source [^>]*dark\)" srcset="([^"]+)">\s*<img alt="[^"]+" src="([^"]+)">', readme)
 
-    assert len(shown) >= 3
-    assert [path for path in shown if not (ROOT / path).is_file()] == []
+    assert len(pairs) == readme.count("<picture>") >= 3
+    assert "![" not in readme  # a picture of one theme alone
+    assert [path for pair in pairs for path in pair if not (ROOT / path).is_file()] == []
 
 
 def test_pictures_are_small() -> None:

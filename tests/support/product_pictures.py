@@ -76,7 +76,7 @@ class Run:
 
         Args:
             text: The question.
-            whole: Whether to wait for the end of the reply; else for two lines of it.
+            whole: True to wait for the end of the reply, False for two lines of it.
         """
         composer = self.window.page.composer
         composer.set_text(text)
@@ -100,8 +100,16 @@ class Run:
         self.workspace.close()
 
 
+def take_both(run: Run, folder: Path, name: str) -> None:
+    """Save a picture of the window in each theme."""
+    for dark in (False, True):
+        run.theme.set_dark(dark)
+        take(run.window, folder, f"{name}-{'dark' if dark else 'light'}")
+    run.theme.set_dark(False)
+
+
 def pictures(theme: Theme, folder: Path) -> None:
-    """Use the window, and take a picture now and then."""
+    """Use the window, and take pictures now and then."""
     run = Run(theme)
     window, workspace = run.window, run.workspace
     workspace.machine.measure_speeds()
@@ -112,23 +120,22 @@ def pictures(theme: Theme, folder: Path) -> None:
     run.new_chat()
     run.ask(ASKED)
     run.ask("Which of them matters most?", whole=False)
-    take(window, folder, "main-light")
+    take_both(run, folder, "main")
     run.wait(lambda: not run.reply().state.unfinished, "the end of the reply")
 
     window.places.go(MODELS)
     catalogue = workspace.model_store.offers.catalogue()
     known = workspace.model_store.forecasts.known
     run.wait(lambda: all(model.reference in known for model in catalogue), "every model is predicted")
-    take(window, folder, "models-light")
+    take_both(run, folder, "models")
 
-    theme.set_dark(True)
     run.new_chat()
     workspace.choose_mode("lookup")
     run.ask(CODE)
     window.inspector.show()
     run.ask(CORRECTED, whole=False)
     run.wait(lambda: len(run.reply().content) > 400 or not run.reply().state.unfinished, "some rounds")
-    take(window, folder, "inspector-dark")
+    take_both(run, folder, "inspector")
     run.close()
 
 
