@@ -48,7 +48,7 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import is_medusa
 from engine.weights.head_checkpoint import HeadCheckpoint
 
-# Where no mode limits a tree: children of a node, as in Medusa's code, and nodes.
+# Limits of a tree without a mode's: children of a node, as in Medusa's code, and nodes.
 _WIDTH, _NODES = 10, 64
 
 
@@ -177,8 +177,8 @@ class MedusaDrafter(Drafter):
 
     Attributes:
         hidden_layers: That one.
-        limits: How large trees may get. May be changed between replies.
-        sampling: How drafts are drawn; None: they hold the likeliest tokens. May be changed between replies.
+        limits: Limits of trees. May be changed between replies.
+        sampling: The way of drawing drafts; None for the likeliest tokens. May be changed between replies.
     """
 
     def __init__(

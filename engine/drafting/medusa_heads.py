@@ -185,8 +185,8 @@ def load_medusa(
         head: The target's, on the device; None for heads that have maps of their own.
         head_type: Of what it maps.
         soft_cap: Of its logits, or None.
-        weights: How matrices are stored. Packed formats need the CPU.
-        device: Where to.
+        weights: Format of the matrices. Packed formats need the CPU.
+        device: The device to load to.
         check: Called before each tensor; raises to cancel.
 
     Raises:

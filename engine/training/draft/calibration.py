@@ -43,7 +43,7 @@ def run(request: TreeRequest, out: TextIO) -> HeadCalibration:
 
     Args:
         request: For which heads.
-        out: Where progress is reported.
+        out: Takes reports of progress.
 
     Raises:
         TenonError: the request makes no sense, or the target or its heads cannot be loaded.
