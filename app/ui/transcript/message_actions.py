@@ -8,11 +8,12 @@ from itertools import pairwise
 
 from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QWidget
 
 from app.chat.conversation import Message, MessageState
 from app.chat.reply import can_continue, looped, trouble_of
 from app.ui.boxes import filled
+from app.ui.buttons import LabelledButton
 from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
@@ -54,11 +55,12 @@ _OF_REPLY = {
 _ARROWS = (Action.PREVIOUS, Action.NEXT)
 
 
-class RowButton(QToolButton):
+class RowButton(LabelledButton):
     """A button that can be there without being seen: Tab reaches it, and then it is."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
         self.seen = True
 
     def paintEvent(self, event: QPaintEvent) -> None:
