@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -53,12 +53,13 @@ class Day:
         self._app, self._theme, self._folder = app, theme, folder
         self.run = Run(theme, loaded=False)
 
-    def picture(self, moment: str) -> None:
-        """Take a moment in both themes and sizes."""
+    def picture(self, moment: str, resized: Callable[[], object] = lambda: None) -> None:
+        """Take a moment in both themes and sizes; ``resized`` is called at each size."""
         for dark in (False, True):
             self._theme.set_dark(dark)
             for name, size in SIZES.items():
                 self.run.window.resize(size)
+                resized()
                 take(self.run.window, self._folder, f"{moment}-{'dark' if dark else 'light'}-{name}")
         self._theme.set_dark(False)
         self.run.window.resize(SIZES["wide"])
@@ -86,11 +87,14 @@ class Day:
         """Drag a file over the window and drop it in the middle."""
         window, data = self.run.window, QMimeData()
         data.setUrls([QUrl.fromLocalFile(str(path))])
-        middle = QPointF(window.rect().center())
         about = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-        QApplication.sendEvent(window, QDragEnterEvent(middle.toPoint(), *about))
-        self.picture(f"{moment}-dragged")
-        QApplication.sendEvent(window, QDropEvent(middle, *about))
+
+        def drag() -> None:
+            QApplication.sendEvent(window, QDragEnterEvent(window.rect().center(), *about))
+
+        self.picture(f"{moment}-dragged", drag)
+        drag()
+        QApplication.sendEvent(window, QDropEvent(QPointF(window.rect().center()), *about))
 
     def first_start(self) -> None:
         """The window as it comes up, and the first question."""
