@@ -189,6 +189,11 @@
    <translation>Eine Quantisierung ist verlangt, und safetensors haben keine: eines von beiden weglassen.</translation>
   </message>
   <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>A question for both modes</source>
+   <translation>Eine Frage für beide Modi</translation>
+  </message>
+  <message>
    <location filename="app/ui/done_notice.py" />
    <source>A reply could not be completed.</source>
    <translation>Eine Antwort konnte nicht beendet werden.</translation>
@@ -1140,6 +1145,11 @@
    <location filename="app/ui/models/card.py" />
    <source>Download</source>
    <translation>Herunterladen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/updates.py" />
+   <source>Download it at {address} and install it over this one.</source>
+   <translation>Von {address} herunterladen und über dieses installieren.</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -2751,6 +2761,11 @@
   </message>
   <message>
    <location filename="app/chat/modes.py" />
+   <source>Needs a draft of another kind: choose one in the menu of models.</source>
+   <translation>Braucht einen Entwurf anderer Art: im Menü der Modelle einen wählen.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/modes.py" />
    <source>Needs a draft: choose one in the menu of models.</source>
    <translation>Braucht einen Entwurf: im Menü der Modelle wählen.</translation>
   </message>
@@ -3078,6 +3093,11 @@
    <location filename="app/chat/troubles.py" />
    <source>Open models</source>
    <translation>Modelle öffnen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/updates.py" />
+   <source>Open page</source>
+   <translation>Seite öffnen</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3505,6 +3525,11 @@
    <translation>Residuales spekulatives Sampling, Geschwister mit Zurücklegen</translation>
   </message>
   <message>
+   <location filename="app/ui/updates.py" />
+   <source>Restart</source>
+   <translation>Neu starten</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_folders.py" />
    <source>Restore from the archive</source>
    <translation>Aus dem Archiv holen</translation>
@@ -3786,6 +3811,11 @@
    <location filename="app/settings/pages.py" />
    <source>Speed and memory</source>
    <translation>Tempo und Speicher</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/shared_text.py" />
+   <source>Speed by width</source>
+   <translation>Geschwindigkeit nach Breite</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -4093,7 +4123,12 @@
    <translation>Tenon nutzt die GPU von Apple, wie sie ist: es gibt nichts zu holen.</translation>
   </message>
   <message>
-   <location filename="app/bridge/update_check.py" />
+   <location filename="app/ui/updates.py" />
+   <source>Tenon was updated while it was open. Restart it to use the new version.</source>
+   <translation>Tenon wurde aktualisiert, während es offen war. Neu starten, um die neue Version zu benutzen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/updates.py" />
    <source>Tenon {latest} is there; this is {own}.</source>
    <translation>Tenon {latest} ist da; dies ist {own}.</translation>
   </message>
@@ -4121,6 +4156,16 @@
    <location filename="app/ui/app_menu.py" />
    <source>Text and colours</source>
    <translation>Schrift und Farben</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Text that the model reads before each conversation, such as its role or a style.</source>
+   <translation>Text, den das Modell vor jeder Unterhaltung liest, etwa seine Rolle oder ein Stil.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>Text that the model reads before the chat; blank for none.</source>
+   <translation>Text, den das Modell vor dem Chat liest; leer für keinen.</translation>
   </message>
   <message>
    <location filename="engine/gguf/tokenizer.py" />
@@ -5071,6 +5116,11 @@
    <translation>Der Tensor {name} in {file} ist vom GGUF-Typ {kind}, den Tenon nicht kennt: eine andere Quantisierung dieses Modells wählen.</translation>
   </message>
   <message>
+   <location filename="app/ui/transcript/error_notice.py" />
+   <source>The text so far is kept.</source>
+   <translation>Der bisherige Text bleibt erhalten.</translation>
+  </message>
+  <message>
    <location filename="engine/gguf/tokenizer.py" />
    <source>The tokenizer in the GGUF file is damaged: download the file again.</source>
    <translation>Der Tokenizer in der GGUF-Datei ist beschädigt: die Datei neu herunterladen.</translation>
@@ -5371,6 +5421,11 @@
    <translation>Der Kontext dieses Modells hat von jetzt an {tokens} Tokens.</translation>
   </message>
   <message>
+   <location filename="app/ui/machine/page.py" />
+   <source>This page is copied as text.</source>
+   <translation>Diese Seite wird als Text kopiert.</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/inspector.py" />
    <source>This reply</source>
    <translation>Diese Antwort</translation>
@@ -5424,6 +5479,11 @@
    <location filename="app/settings/settings.py" />
    <source>Titles by the model</source>
    <translation>Titel vom Modell</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/width_panel.py" />
+   <source>To measure them run {command} in a terminal.</source>
+   <translation>Um sie zu messen, {command} in einem Terminal ausführen.</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/list_rows.py" />
@@ -5661,11 +5721,6 @@
    <translation>Willkommen bei Tenon</translation>
   </message>
   <message>
-   <location filename="app/ui/comparison/dialog.py" />
-   <source>What both modes are to answer</source>
-   <translation>Was beide Modi beantworten sollen</translation>
-  </message>
-  <message>
    <location filename="app/ui/empty_state.py" />
    <source>What can you do?</source>
    <translation>Was kannst du?</translation>
@@ -5686,29 +5741,14 @@
    <translation>Was frei ist</translation>
   </message>
   <message>
+   <location filename="app/ui/updates.py" />
+   <source>What is new</source>
+   <translation>Neuerungen</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>What leaves this computer</source>
    <translation>Was diesen Computer verlässt</translation>
-  </message>
-  <message>
-   <location filename="app/settings/settings.py" />
-   <source>What the model is told before each conversation, as its role or how it should write.</source>
-   <translation>Was das Modell vor jedem Chat erfährt, etwa seine Rolle oder wie es schreiben soll.</translation>
-  </message>
-  <message>
-   <location filename="app/ui/chat_settings/dialog.py" />
-   <source>What the model is told before the chat. Left blank, it is told nothing.</source>
-   <translation>Was das Modell vor dem Chat erfährt. Bleibt es leer, erfährt es nichts.</translation>
-  </message>
-  <message>
-   <location filename="app/ui/machine/page.py" />
-   <source>What this page shows is copied as text.</source>
-   <translation>Was diese Seite zeigt, ist als Text kopiert.</translation>
-  </message>
-  <message>
-   <location filename="app/ui/transcript/error_notice.py" />
-   <source>What was written so far is kept.</source>
-   <translation>Was bisher geschrieben ist, bleibt.</translation>
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />
@@ -5924,6 +5964,11 @@
    <translation>Die nächste Nachricht startet das Modell neu</translation>
   </message>
   <message>
+   <location filename="app/ui/updates.py" />
+   <source>Your system installs it with its other updates: `sudo apt update &amp;&amp; sudo apt install tenon`.</source>
+   <translation>Das System installiert es mit den anderen Aktualisierungen: `sudo apt update &amp;&amp; sudo apt install tenon`.</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/get_dialog.py" />
    <source>about {size}</source>
    <translation>etwa {size}</translation>
@@ -6115,6 +6160,11 @@
    <location filename="engine/gguf/header.py" />
    <source>it announces more than it holds</source>
    <translation>sie kündigt mehr an, als sie enthält</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>it ends within its list of contents</source>
+   <translation>sie endet mitten in ihrem Inhaltsverzeichnis</translation>
   </message>
   <message>
    <location filename="engine/outside_file.py" />
@@ -6710,6 +6760,11 @@
    <translation>{mode} war {times}-mal so schnell, aber kaum ein Versuch hielt, das war also Zufall</translation>
   </message>
   <message>
+   <location filename="app/ui/machine/width_panel.py" />
+   <source>{mode} with {draft}: tok/s by the tokens that a pass of the model checks.</source>
+   <translation>{mode} mit {draft}: Tok/s nach der Zahl der Tokens, die ein Durchgang des Modells prüft.</translation>
+  </message>
+  <message>
    <location filename="app/ui/comparison/wording.py" />
    <source>{mode}: {figures}</source>
    <translation>{mode}: {figures}</translation>
@@ -7141,6 +7196,11 @@
    <location filename="engine/planning/load_plan.py" />
    <source>{resident} for {name} weights and {context} tokens of context, or {least} when its layers are read from the disk for each token</source>
    <translation>{resident} für Gewichte in {name} und {context} Tokens Kontext, oder {least}, wenn seine Schichten für jeden Token von der Festplatte gelesen werden</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/width_panel.py" />
+   <source>{rows}, chosen</source>
+   <translation>{rows}, gewählt</translation>
   </message>
   <message>
    <location filename="app/ui/figures.py" />

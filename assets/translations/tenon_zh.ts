@@ -179,6 +179,11 @@
    <translation>指定了量化，而 safetensors 没有量化可选：请去掉其中之一。</translation>
   </message>
   <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>A question for both modes</source>
+   <translation>给两种模式的问题</translation>
+  </message>
+  <message>
    <location filename="app/ui/done_notice.py" />
    <source>A reply could not be completed.</source>
    <translation>有一条回复未能完成。</translation>
@@ -1129,6 +1134,11 @@
    <location filename="app/ui/models/card.py" />
    <source>Download</source>
    <translation>下载</translation>
+  </message>
+  <message>
+   <location filename="app/ui/updates.py" />
+   <source>Download it at {address} and install it over this one.</source>
+   <translation>请从 {address} 下载，并覆盖安装当前版本。</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -2739,6 +2749,11 @@
   </message>
   <message>
    <location filename="app/chat/modes.py" />
+   <source>Needs a draft of another kind: choose one in the menu of models.</source>
+   <translation>需要另一种草稿：请在模型菜单中选择。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/modes.py" />
    <source>Needs a draft: choose one in the menu of models.</source>
    <translation>需要草稿：请在模型菜单中选择。</translation>
   </message>
@@ -3066,6 +3081,11 @@
    <location filename="app/chat/troubles.py" />
    <source>Open models</source>
    <translation>打开模型页</translation>
+  </message>
+  <message>
+   <location filename="app/ui/updates.py" />
+   <source>Open page</source>
+   <translation>打开页面</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3493,6 +3513,11 @@
    <translation>残差推测采样，兄弟节点有放回</translation>
   </message>
   <message>
+   <location filename="app/ui/updates.py" />
+   <source>Restart</source>
+   <translation>重新启动</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_folders.py" />
    <source>Restore from the archive</source>
    <translation>从归档恢复</translation>
@@ -3773,6 +3798,11 @@
    <location filename="app/settings/pages.py" />
    <source>Speed and memory</source>
    <translation>速度与内存</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/shared_text.py" />
+   <source>Speed by width</source>
+   <translation>各宽度的速度</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -4080,7 +4110,12 @@
    <translation>Tenon 直接使用 Apple 的 GPU：无需另行获取。</translation>
   </message>
   <message>
-   <location filename="app/bridge/update_check.py" />
+   <location filename="app/ui/updates.py" />
+   <source>Tenon was updated while it was open. Restart it to use the new version.</source>
+   <translation>Tenon 在打开时已更新。重新启动即可使用新版本。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/updates.py" />
    <source>Tenon {latest} is there; this is {own}.</source>
    <translation>已有 Tenon {latest}；当前为 {own}。</translation>
   </message>
@@ -4108,6 +4143,16 @@
    <location filename="app/ui/app_menu.py" />
    <source>Text and colours</source>
    <translation>文字和颜色</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Text that the model reads before each conversation, such as its role or a style.</source>
+   <translation>模型在每次对话前读到的文字，例如它的角色或文风。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>Text that the model reads before the chat; blank for none.</source>
+   <translation>模型在聊天前读到的文字；留空则没有。</translation>
   </message>
   <message>
    <location filename="engine/gguf/tokenizer.py" />
@@ -5057,6 +5102,11 @@
    <translation>{file} 中的张量 {name} 是 Tenon 不认识的 GGUF 类型 {kind}；请选择此模型的其他量化版本。</translation>
   </message>
   <message>
+   <location filename="app/ui/transcript/error_notice.py" />
+   <source>The text so far is kept.</source>
+   <translation>已有的文字会保留。</translation>
+  </message>
+  <message>
    <location filename="engine/gguf/tokenizer.py" />
    <source>The tokenizer in the GGUF file is damaged: download the file again.</source>
    <translation>GGUF 文件中的分词器已损坏：请重新下载该文件。</translation>
@@ -5357,6 +5407,11 @@
    <translation>此模型的上下文从现在起为 {tokens} 个 token。</translation>
   </message>
   <message>
+   <location filename="app/ui/machine/page.py" />
+   <source>This page is copied as text.</source>
+   <translation>此页面将以文本形式复制。</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/inspector.py" />
    <source>This reply</source>
    <translation>此回复</translation>
@@ -5410,6 +5465,11 @@
    <location filename="app/settings/settings.py" />
    <source>Titles by the model</source>
    <translation>由模型起标题</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/width_panel.py" />
+   <source>To measure them run {command} in a terminal.</source>
+   <translation>要测量它们，请在终端中运行 {command}。</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/list_rows.py" />
@@ -5647,11 +5707,6 @@
    <translation>欢迎使用 Tenon</translation>
   </message>
   <message>
-   <location filename="app/ui/comparison/dialog.py" />
-   <source>What both modes are to answer</source>
-   <translation>两种模式要回答的内容</translation>
-  </message>
-  <message>
    <location filename="app/ui/empty_state.py" />
    <source>What can you do?</source>
    <translation>你能做什么？</translation>
@@ -5672,29 +5727,14 @@
    <translation>可用的部分</translation>
   </message>
   <message>
+   <location filename="app/ui/updates.py" />
+   <source>What is new</source>
+   <translation>新功能</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>What leaves this computer</source>
    <translation>哪些内容会离开本机</translation>
-  </message>
-  <message>
-   <location filename="app/settings/settings.py" />
-   <source>What the model is told before each conversation, as its role or how it should write.</source>
-   <translation>每次对话前告诉模型的内容，如角色或写作方式。</translation>
-  </message>
-  <message>
-   <location filename="app/ui/chat_settings/dialog.py" />
-   <source>What the model is told before the chat. Left blank, it is told nothing.</source>
-   <translation>对话前告诉模型的内容。留空则不告诉。</translation>
-  </message>
-  <message>
-   <location filename="app/ui/machine/page.py" />
-   <source>What this page shows is copied as text.</source>
-   <translation>本页内容已复制为文本。</translation>
-  </message>
-  <message>
-   <location filename="app/ui/transcript/error_notice.py" />
-   <source>What was written so far is kept.</source>
-   <translation>已写的内容会保留。</translation>
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />
@@ -5909,6 +5949,11 @@
    <translation>下一条消息会重新启动模型</translation>
   </message>
   <message>
+   <location filename="app/ui/updates.py" />
+   <source>Your system installs it with its other updates: `sudo apt update &amp;&amp; sudo apt install tenon`.</source>
+   <translation>系统会随其他更新一起安装：`sudo apt update &amp;&amp; sudo apt install tenon`。</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/get_dialog.py" />
    <source>about {size}</source>
    <translation>约 {size}</translation>
@@ -6099,6 +6144,11 @@
    <location filename="engine/gguf/header.py" />
    <source>it announces more than it holds</source>
    <translation>声明的内容多于实际内容</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>it ends within its list of contents</source>
+   <translation>文件在其内容列表中途结束</translation>
   </message>
   <message>
    <location filename="engine/outside_file.py" />
@@ -6693,6 +6743,11 @@
    <translation>{mode} 的速度是另一种的 {times} 倍，但几乎没有猜测成立，因此只是偶然</translation>
   </message>
   <message>
+   <location filename="app/ui/machine/width_panel.py" />
+   <source>{mode} with {draft}: tok/s by the tokens that a pass of the model checks.</source>
+   <translation>{mode}（{draft}）：按模型一次检查的词元数显示的词元/秒。</translation>
+  </message>
+  <message>
    <location filename="app/ui/comparison/wording.py" />
    <source>{mode}: {figures}</source>
    <translation>{mode}：{figures}</translation>
@@ -7123,6 +7178,11 @@
    <location filename="engine/planning/load_plan.py" />
    <source>{resident} for {name} weights and {context} tokens of context, or {least} when its layers are read from the disk for each token</source>
    <translation>{resident}（{name} 权重和 {context} 个 token 的上下文），若每个 token 都从磁盘读取各层则需要 {least}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/width_panel.py" />
+   <source>{rows}, chosen</source>
+   <translation>{rows}，已选</translation>
   </message>
   <message>
    <location filename="app/ui/figures.py" />

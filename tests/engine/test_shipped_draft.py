@@ -20,6 +20,7 @@ from engine.model.decoder import Decoder
 from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
 from engine.model.weight_format import stored_format, weight_format
+from engine.modes import MODES
 from engine.placement.link import Link
 from engine.placement.resident import Resident
 from engine.text.tokenizer import Tokenizer
@@ -47,7 +48,7 @@ def test_it_is_a_few_megabytes_with_a_page_about_it() -> None:
 def test_it_is_taken_where_a_mode_needs_a_draft() -> None:
     if real_model() is None:
         pytest.skip(ABSENT)
-    assert paired_draft(DEFAULT_MODEL) == DRAFT.name
+    assert paired_draft(DEFAULT_MODEL, MODES["dovetail"].drafts) == DRAFT.name
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,7 @@ def test_articles_say_what_is_known_of_this_computer_once_it_is(
     window.help.open_article("why-mode")
     page = window.places.page(HELP)
     assert isinstance(page, HelpPage)
-    assert "is not known yet" in page.body.markdown
+    assert "Tenon is working out what each mode does" in page.body.markdown
     talk = workspace.engine
     workspace.tell(MachineReported(talk.last(ReportMachine).request_id, machine()))
     workspace.tell(PlanMade(talk.last(MakePlan).request_id, plan()))
