@@ -181,8 +181,9 @@ def _shared(one: Sequence[int], other: Sequence[int]) -> list[int]:
 
 
 def _request(rng: random.Random) -> str:
-    kind = rng.choice((_PLAIN, _ABOUT_TEXT, _ABOUT_CODE))
-    name, text, code = rng.choice(_material())
+    material = _material()  # none in a bundle, which has no sources
+    kind = rng.choice((_PLAIN, _ABOUT_TEXT, _ABOUT_CODE) if material else (_PLAIN,))
+    name, text, code = rng.choice(material or (("", "", ""),))
     return rng.choice(kind).format(
         subject=rng.choice(_SUBJECTS),
         other=rng.choice(_SUBJECTS),

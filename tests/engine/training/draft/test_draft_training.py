@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -38,6 +39,7 @@ from engine.placement.resident import Resident
 from engine.text.stop import ReplyText
 from engine.text.tokenizer import Tokenizer
 from engine.training.draft import making, training
+from engine.training.draft import requests as requests_module
 from engine.training.draft.features import Example, batch_of, features_of
 from engine.training.draft.generation import Turn, Writer
 from engine.training.draft.loss import Scores, TargetEnds, draft_loss, guesses, score
@@ -525,3 +527,12 @@ def test_texts_too_short_to_learn_from_are_refused(llama_folder: Path, tmp_path:
     data.write_text('{"text": "a"}\n')
     with pytest.raises(InvalidOption, match="no text to learn from"):
         making.run(request(llama_folder, tmp_path / "draft", data=data, generate=None), io.StringIO())
+
+
+def test_requests_come_without_pythons_sources_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed Tenon has none of them."""
+    monkeypatch.setattr(requests_module, "_material", tuple)
+    rng = random.Random(0)
+    asked = {requests_module._request(rng) for _ in range(50)}
+    assert len(asked) > 20
+    assert all(request.strip() and "{" not in request for request in asked)
