@@ -80,7 +80,7 @@ def test_an_old_compiler_leaves_out_what_it_does_not_know(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(3600)
 def test_under_address_and_undefined_behaviour_sanitizers(tmp_path: Path) -> None:
     objects = build.compile_objects(tmp_path, compiler(), SANITIZERS)
     assert "portable" in checked(str(link(tmp_path, compiler(), objects, *SANITIZERS)))
