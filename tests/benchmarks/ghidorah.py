@@ -1,0 +1,187 @@
+"""Medusa heads by the width of a round: Ghidorah's table I, and its figure 9, on this machine.
+
+    python -m tests.benchmarks.ghidorah tau [--model smollm2] [--draft smollm2-medusa] [--prompts 5] [--tokens 112]
+    python -m tests.benchmarks.ghidorah speed [--threads 1 2] [--weights auto] [--prompts 2] [--tokens 64]
+    TENON_CPU_CAP=avx2 python -m tests.benchmarks.ghidorah speed
+    python -m tests.benchmarks.ghidorah attention [--threads 1 2]
+
+``tau`` counts the tokens of a round on the model's own greedy replies to four kinds of prompts, by width: with the tree
+of the largest products of accuracies, with the searched tree, and with trees of the heads' own probabilities. Trees are
+calibrated on the first kind and used on all. It takes no times, so that its figures are the same in each run.
+
+``speed`` decodes the same replies with each width in every round: T(w)/T(1) is the time of a forward behind the first
+prompt over that of a single row, and the last columns are tok/s, for each kind of tree followed by the share of
+tau T(1)/T(w) times plain's speed that it comes to. Replies are equal to plain's, or OTHER TEXT stands beside them.
+
+``attention`` is what forwards of 1, 16 and 64 rows take longer behind 1,000, 4,000 and 8,000 tokens than behind 16, in
+milliseconds of all layers: rows that share the reading of committed keys take far less than as many single ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from dataclasses import replace
+
+import torch
+
+from engine.decoding.sequence import TokenSequence
+from engine.decoding.target import Target
+from engine.drafting.medusa_draft import MedusaDraft
+from engine.drafting.medusa_heads import MedusaNetwork
+from engine.drafting.rank_log import RankLog, ranks_of
+from engine.drafting.searched_tree import WIDTHS, greedy_tree
+from engine.hub.installed import find_model
+from engine.kernels import library
+from engine.loaded_model import LoadedModel, load_model
+from engine.messages import ChatMessage, LoadOptions
+from engine.model.decoder import Decoder
+from engine.model.sampling import Sampler
+from engine.training.draft.acceptance import Acceptance, replies_with
+from engine.training.draft.generation import Turn, Writer
+from engine.training.draft.tree_count import Replies, count_trees, grown_tokens, network_of, replies_of
+from engine.training.draft.width_times import width_drafter
+from tests.benchmarks.lookup_prompts import PROMPTS
+
+KINDS = ("chat", "code", "summary", "list")
+# Forwards whose median is taken.
+_FORWARDS = 15
+
+
+class Bench:
+    """A model, its heads, and its prompts by kind."""
+
+    def __init__(self, model: str, draft: str, weights: str, prompts: int, tokens: int) -> None:
+        self.model: LoadedModel = load_model(LoadOptions(model=model, mode="plain", weights=weights))
+        decoder = self.model.target.decoder
+        assert decoder is not None
+        self.decoder: Decoder = decoder
+        folder = find_model(draft)
+        self.heads = MedusaDraft.read(draft, folder, decoder.config)
+        self.network: MedusaNetwork = network_of(self.heads, folder, decoder)
+        self.tokens = tokens
+        render = self.model.tokenizer.render
+        self.prompts = {
+            kind: [render([ChatMessage("user", text)]) for text in PROMPTS[kind][:prompts]] for kind in KINDS
+        }
+
+    def replies(self, kind: str) -> Replies:
+        """Greedy replies with their hidden rows."""
+        asked = [[Turn(tuple(prompt), Sampler(), self.tokens)] for prompt in self.prompts[kind]]
+        longest = max(map(len, self.prompts[kind])) + self.tokens + 1
+        writer = Writer(self.decoder, self.model.tokenizer.end_ids, longest, len(asked))
+        return list(replies_of(self.decoder, [*writer.write(iter(asked)), *writer.unfinished()]))
+
+
+def taus(bench: Bench) -> None:
+    """Print the tokens of a round by kind of prompt, tree and width."""
+    replies = {kind: bench.replies(kind) for kind in KINDS}
+    count = count_trees(bench.network, bench.decoder, replies[KINDS[0]])
+    tree = count.calibration.tree
+    print(f"trees of {KINDS[0]}: {count.calibration.places} places", *count.lines(), sep="\n", flush=True)
+    first = RankLog(tuple(ranks_of(bench.network, *reply) for reply in replies[KINDS[0]]))
+    print("| kind | tree |" + "".join(f" {width} |" for width in WIDTHS))
+    print("|---|---|" + "---|" * len(WIDTHS))
+    for kind, found in replies.items():
+        log = RankLog(tuple(ranks_of(bench.network, *reply) for reply in found))
+        rows = {
+            "accuracies": [log.tau(greedy_tree(first.accuracies, width - 1)) for width in WIDTHS],
+            "searched": [log.tau(tree[: width - 1]) for width in WIDTHS],
+            "dynamic": grown_tokens(bench.network, bench.decoder, found),
+        }
+        for name, row in rows.items():
+            print(f"| {kind} | {name} |" + "".join(f" {tau:.2f} |" for tau in row), flush=True)
+
+
+def speeds(bench: Bench, threads: int) -> None:
+    """Print forwards and speeds by width, with so many threads."""
+    torch.set_num_threads(threads)
+    decoder, ends = bench.decoder, bench.model.tokenizer.end_ids
+    prompts = [prompt for kind in KINDS for prompt in bench.prompts[kind]]
+    calibration = (
+        bench.heads.beside or count_trees(bench.network, decoder, bench.replies(KINDS[0])).calibration
+    )
+    sequence = TokenSequence(Target(decoder), len(prompts[0]) + WIDTHS[-1])
+    sequence.prefill(prompts[0], lambda: None)
+    taken: dict[int, list[float]] = {width: [] for width in WIDTHS}
+    for _ in range(_FORWARDS):
+        for width, each in taken.items():
+            each.append(sequence.seconds_of_forward(width))
+    forward_s = {width: statistics.median(each) for width, each in taken.items()}
+    drafters = {
+        kind: width_drafter(bench.network, decoder, replace(calibration, follows=kind), kind)
+        for kind in (True, False)
+    }
+
+    def run(kind: bool, width: int) -> Acceptance:
+        return replies_with(decoder, drafters[kind], prompts, ends, width - 1, bench.tokens)
+
+    plain = run(True, 1)
+    plain_per_s = plain.tokens / plain.seconds
+    print(
+        f"{threads} threads, {library.available()}, {bench.model.report.weights}, plain {plain_per_s:.1f} tok/s"
+    )
+    print(
+        "| rows | T, ms | T(w)/T(1) | tau, searched | tok/s | of tau T(1)/T(w) | tau, dynamic | tok/s | of it |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
+    for width in WIDTHS:
+        cells = [f"{width}", f"{1e3 * forward_s[width]:.2f}", f"{forward_s[width] / forward_s[1]:.2f}"]
+        for kind in (True, False):
+            found = run(kind, width)
+            other = "" if found.ids == plain.ids else " OTHER TEXT"
+            per_s = found.tokens / found.seconds
+            ideal = found.length * forward_s[1] / forward_s[width] * plain_per_s
+            cells += [f"{found.length:.2f}", f"{per_s:.1f}{other}", f"{per_s / ideal:.2f}"]
+        print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def attention(bench: Bench, threads: int) -> None:
+    """Print attention's part of forwards behind long texts, with so many threads."""
+    torch.set_num_threads(threads)
+    widths, lengths = (1, 16, 64), (16, 1000, 4000, 8000)
+    sequence = TokenSequence(Target(bench.decoder), lengths[-1] + widths[-1])
+    prompt = [token for prompts in bench.prompts.values() for one in prompts for token in one]
+    text = (prompt * (1 + lengths[-1] // len(prompt)))[: lengths[-1]]
+    taken: dict[int, dict[int, float]] = {}
+    for length in lengths:
+        sequence.reuse(text[:length])
+        sequence.prefill(text[:length], lambda: None)
+        taken[length] = {}
+        for width in widths:
+            seconds = [sequence.seconds_of_forward(width) for _ in range(_FORWARDS)]
+            taken[length][width] = statistics.median(seconds)
+    print(f"{threads} threads, {library.available()}")
+    print("| tokens before |" + "".join(f" {width} rows, ms | of as many single ones |" for width in widths))
+    print("|---|" + "---|---|" * len(widths))
+    for length in lengths[1:]:
+        parts = {width: taken[length][width] - taken[lengths[0]][width] for width in widths}
+        cells = "".join(
+            f" {1e3 * part:.2f} | {part / (width * parts[1]):.2f} |" for width, part in parts.items()
+        )
+        print(f"| {length} |{cells}", flush=True)
+
+
+def main() -> None:
+    """Run what the command line names."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=("tau", "speed", "attention"))
+    parser.add_argument("--model", default="smollm2")
+    parser.add_argument("--draft", default="smollm2-medusa")
+    parser.add_argument("--weights", default="auto")
+    parser.add_argument("--prompts", type=int, default=2, help="of each kind")
+    parser.add_argument("--tokens", type=int, default=64, help="of a reply, at most")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    options = parser.parse_args()
+    bench = Bench(options.model, options.draft, options.weights, options.prompts, options.tokens)
+    if options.what == "tau":
+        taus(bench)
+    else:
+        for threads in options.threads:
+            (speeds if options.what == "speed" else attention)(bench, threads)
+
+
+if __name__ == "__main__":
+    main()
