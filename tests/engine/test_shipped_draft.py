@@ -1,19 +1,25 @@
-"""The draft that ships for the bundled model: small, worth its while, and without a word in the reply."""
+"""The drafts that ship for the bundled model: small, worth their while, and without a word in the reply."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
+from engine.cli import main
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
 from engine.drafting.drafter import NoDrafter
-from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.dynamic_tree import DEEPEST, TreeShape
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.head_loader import load_feature_network, share
-from engine.hub.bundled import assets_folder, paired_draft
+from engine.drafting.kinds import kind_of
+from engine.drafting.medusa_draft import MedusaDraft, MedusaDrafter
+from engine.drafting.medusa_heads import load_medusa
+from engine.hub.bundled import assets_folder, bundled_model, paired_draft
 from engine.messages import DEFAULT_MODEL, ChatMessage
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
@@ -30,6 +36,7 @@ from tests.support.real_model import ABSENT, real_model
 from tests.support.replies import run_reply
 
 DRAFT = assets_folder() / "models" / f"{DEFAULT_MODEL}-draft"
+HEADS = assets_folder() / "models" / f"{DEFAULT_MODEL}-medusa"
 REQUESTS = (
     "Write a short story about a lighthouse keeper who finds a bottle with a map.",
     "Write a Python function that checks whether a word is a palindrome.",
@@ -40,15 +47,21 @@ SAMPLERS = (
 )
 
 
-def test_it_is_a_few_megabytes_with_a_page_about_it() -> None:
-    assert sum(path.stat().st_size for path in DRAFT.iterdir()) < 15e6
-    assert (DRAFT / "README.md").is_file()
+@pytest.mark.parametrize("folder", [DRAFT, HEADS], ids=lambda folder: folder.name)
+def test_it_is_a_few_megabytes_with_a_page_about_it_and_of_the_kind_that_modes_are_told(folder: Path) -> None:
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 15e6
+    assert (folder / "README.md").is_file()
+    shipped = bundled_model(folder.name)
+    assert shipped is not None
+    assert kind_of(folder).kind == shipped.kind
 
 
 def test_it_is_taken_where_a_mode_needs_a_draft() -> None:
     if real_model() is None:
         pytest.skip(ABSENT)
     assert paired_draft(DEFAULT_MODEL, MODES["dovetail"].drafts) == DRAFT.name
+    assert paired_draft(DEFAULT_MODEL, MODES["ghidorah"].drafts) == HEADS.name
+    assert paired_draft(DEFAULT_MODEL, MODES["llmcad"].drafts) == HEADS.name
 
 
 @pytest.fixture(scope="module")
@@ -86,3 +99,45 @@ def test_replies_with_it_are_plain_ones_token_for_token_and_take_fewer_forwards(
             assert drafted == plain
             lengths.append(timings.mean_acceptance_length or 0.0)
     assert sum(lengths) / len(lengths) > 1.3
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS, ids=["greedy", "sampled"])
+def test_replies_with_the_heads_are_plain_ones_and_take_fewer_forwards(
+    model: Path, decoder: Decoder, sampler: Sampler
+) -> None:
+    tokenizer, config, link = Tokenizer(model), decoder.config, Link(torch.device("cpu"))
+    heads = MedusaDraft.read(HEADS.name, HEADS, config)
+    assert heads.beside is not None
+    network = load_medusa(
+        HeadCheckpoint(HEADS),
+        decoder.source.head,
+        decoder.source.dtype,
+        None,
+        weight_format("q4_1"),
+        link.device,
+    )
+    lengths = []
+    for request in REQUESTS:
+        prompt = tokenizer.render([ChatMessage("user", request)])
+        plain, _ = run_reply(TokenSequence(Target(decoder), 256), NoDrafter(), prompt, 80, sampler=sampler)
+        for follows, nodes in ((True, 7), (False, 15)):
+            calibration = replace(heads.beside, follows=follows)
+            drafter = MedusaDrafter(network, config.layers, config.vocabulary_size, link, calibration)
+            drafter.limits = TreeShape(10, DEEPEST, nodes, searched=True)
+            drafted, timings = run_reply(
+                TokenSequence(Target(decoder), 256), drafter, prompt, 80, nodes, sampler=sampler
+            )
+            assert drafted == plain
+            lengths.append(timings.mean_acceptance_length or 0.0)
+    assert sum(lengths) / len(lengths) > 1.2
+
+
+def test_ghidorah_runs_with_nothing_else_given(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if paired_draft(DEFAULT_MODEL, MODES["ghidorah"].drafts) is None:
+        pytest.skip(ABSENT)
+    assert (
+        main(["ask", "--mode", "ghidorah", "--temperature", "0", "--max-tokens", "24", "--json", "Hello"])
+        == 0
+    )
+    reply = json.loads(capsys.readouterr().out)
+    assert (reply["mode"], reply["draft"]) == ("ghidorah", HEADS.name)
