@@ -3,7 +3,8 @@
 Debian is put into a folder (debootstrap), the package is installed there, and an ordinary user starts it under X and
 under Wayland; it is upgraded under an open window with a chat in it, started anew and removed. The displays are outside
 (Xvfb, weston), so that no library of theirs hides one that the package forgot. Whatever is mounted lies in a mount
-namespace of its own and goes away with the program; the folder stays.
+namespace of its own and goes away with the program; the folder stays, and each run begins with a fresh copy of the
+bare system in it.
 """
 
 from __future__ import annotations
@@ -24,15 +25,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MIRROR = "http://deb.debian.org/debian"
-TOOLS = ("debootstrap", "unshare", "dpkg-deb", "Xvfb", "weston", "xdotool")
+TOOLS = ("debootstrap", "unshare", "dpkg-deb", "Xvfb", "weston", "xdotool", "import")
 COMMAND = "tenon"
 QUESTION = "What is a tenon?"
-# Pages that are imported when they are shown first: settings, models, this machine, help.
-LATE_PAGES = ("ctrl+comma", "Escape", "ctrl+shift+m", "ctrl+shift+h", "F1", "Escape")
-PERSON = "person"
+# Keys of what is imported when it is shown first: settings, models, this machine, help.
+LATE_DIALOGS, LATE_PAGES = ("ctrl+comma", "F1"), ("ctrl+shift+m", "ctrl+shift+h")
+# Rows of the screen that another page changes; a caret that blinks or a button in focus changes fewer.
+CHANGED_ROWS = 150
+PERSON, PERSON_ID = "person", 1000
 DISPLAY = ":97"
 SOCKETS = "/run/tenon-trial"
 PATIENCE_S = 180.0
+WIDTH, HEIGHT = 1400, 900
+RESTART_OFFER_S = 32.0  # the program looks for a new file each 15 s, and believes it the second time
 
 
 class Failed(Exception):
@@ -45,10 +50,12 @@ class Trial:
 
     Attributes:
         folder: The system's root.
+        pictures: Folder for pictures of the screen.
         rows: Steps: what, how long, what came of it.
     """
 
     folder: Path
+    pictures: Path | None = None
     rows: list[tuple[str, float, str]] = field(default_factory=list)
     held: bool = True
 
@@ -69,27 +76,28 @@ class Trial:
             lines + [f"| {name} | {seconds:.1f} | {result} |" for name, seconds, result in self.rows]
         )
 
-    def inside(self, *command: str, **variables: str) -> list[str]:
-        """A command line that runs something there as root."""
+    def picture(self, name: str) -> None:
+        """Save what the screen shows, where pictures are wanted."""
+        if self.pictures:
+            self.pictures.mkdir(parents=True, exist_ok=True)
+            run(["import", "-display", DISPLAY, "-window", "root", str(self.pictures / f"{name}.png")])
+
+    def inside(self, *command: str, user: int = 0, **variables: str) -> list[str]:
+        """A command line that runs something there, as root where no other user is named."""
         environment = {
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
             "LANG": "C.UTF-8",
             "DEBIAN_FRONTEND": "noninteractive",
         }
         pairs = [f"{name}={value}" for name, value in {**environment, **variables}.items()]
-        return ["chroot", str(self.folder), "env", "-i", *pairs, *command]
+        identity = [f"--userspec={user}:{user}", f"--groups={user}"]
+        return ["chroot", *identity, str(self.folder), "env", "-i", *pairs, *command]
 
     def as_person(self, *command: str, **display: str) -> list[str]:
         """The same, as the ordinary user on a display."""
         home = f"/home/{PERSON}"
         variables = {"HOME": home, "PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": f"{home}/.run", **display}
-        return [
-            "setpriv",
-            "--reuid=1000",
-            "--regid=1000",
-            "--clear-groups",
-            *self.inside(*command, **variables),
-        ]
+        return self.inside(*command, user=PERSON_ID, **variables)
 
     def apt(self, *arguments: str) -> str:
         """Have apt do something; its words are told where it refuses."""
@@ -135,13 +143,24 @@ def wait_for(what: str, condition: Callable[[], object]) -> None:
         time.sleep(0.2)
 
 
+def remove(folder: Path) -> None:
+    """Delete a system's folder, and nothing that is mounted in it."""
+    run(["rm", "--recursive", "--force", "--one-file-system", str(folder)])
+
+
 def make_system(trial: Trial, suite: str, mirror: str) -> str:
     """A minimal Debian with an ordinary user, and mounts as a running system has them."""
-    if not (trial.folder / "etc" / "debian_version").exists():
+    base = trial.folder.with_name(f"{suite}.bare")
+    if not base.exists():
         # The script of all releases of today, which an older debootstrap does not know by their names.
         script = "/usr/share/debootstrap/scripts/sid"
-        run(["debootstrap", "--variant=minbase", suite, str(trial.folder), mirror, script])
-        run(trial.inside("useradd", "--create-home", "--uid", "1000", PERSON))
+        unfinished = base.with_name(f"{suite}.unfinished")
+        remove(unfinished)
+        run(["debootstrap", "--variant=minbase", suite, str(unfinished), mirror, script])
+        unfinished.rename(base)
+    remove(trial.folder)
+    run(["cp", "--archive", str(base), str(trial.folder)])
+    run(trial.inside("useradd", "--create-home", "--uid", str(PERSON_ID), PERSON))
     for place in ("proc", "dev", "tmp/.X11-unix", SOCKETS[1:]):
         (trial.folder / place).mkdir(parents=True, exist_ok=True)
     Path(SOCKETS).mkdir(exist_ok=True)
@@ -150,7 +169,7 @@ def make_system(trial: Trial, suite: str, mirror: str) -> str:
         run(["mount", "--rbind", place, str(trial.folder / place[1:])])
     home = trial.folder / "home" / PERSON / ".run"
     home.mkdir(exist_ok=True, mode=0o700)
-    os.chown(home, 1000, 1000)
+    os.chown(home, PERSON_ID, PERSON_ID)
     trial.apt("update")
     return f"Debian {(trial.folder / 'etc/debian_version').read_text().strip()}, {len(trial.packages())} packages"
 
@@ -160,7 +179,9 @@ def start_displays() -> list[subprocess.Popen[bytes]]:
     Path("/tmp/.X11-unix").mkdir(exist_ok=True)
     Path(SOCKETS).mkdir(exist_ok=True)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    x = subprocess.Popen(["Xvfb", DISPLAY, "-ac", "-nolisten", "tcp", "-screen", "0", "1400x900x24"], **quiet)  # type: ignore[call-overload]
+    x = subprocess.Popen(
+        ["Xvfb", DISPLAY, "-ac", "-nolisten", "tcp", "-screen", "0", f"{WIDTH}x{HEIGHT}x24"], **quiet
+    )  # type: ignore[call-overload]
     weston = subprocess.Popen(
         ["weston", "--backend=headless-backend.so", "--shell=kiosk-shell.so", "--socket=tenon", "--idle-time=0"],
         env={**os.environ, "XDG_RUNTIME_DIR": SOCKETS}, **quiet,  # type: ignore[call-overload]
@@ -169,6 +190,13 @@ def start_displays() -> list[subprocess.Popen[bytes]]:
     wait_for("a display", lambda: all(socket.exists() for socket in sockets))
     sockets[1].chmod(0o777)
     return [x, weston]
+
+
+def screen_rows() -> list[bytes]:
+    """The rows of pixels on the X server's screen."""
+    command = ["import", "-display", DISPLAY, "-window", "root", "-depth", "8", "rgb:-"]
+    pixels = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
+    return [pixels[start : start + 3 * WIDTH] for start in range(0, 3 * WIDTH * HEIGHT, 3 * WIDTH)]
 
 
 def self_test(trial: Trial, **display: str) -> str:
@@ -188,8 +216,12 @@ class OpenWindow:
     def __init__(self, trial: Trial) -> None:
         self._trial = trial
         self._process = subprocess.Popen(trial.as_person(COMMAND, DISPLAY=DISPLAY), start_new_session=True)
-        found = run(["env", f"DISPLAY={DISPLAY}", "timeout", f"{PATIENCE_S:.0f}", "xdotool", "search", "--sync",
-                     "--onlyvisible", "--name", "Tenon"])  # fmt: skip
+        try:
+            found = run(["env", f"DISPLAY={DISPLAY}", "timeout", f"{PATIENCE_S:.0f}", "xdotool", "search", "--sync",
+                         "--onlyvisible", "--name", "Tenon"])  # fmt: skip
+        except Failed:
+            self.close()
+            raise
         self._window = found.split()[0]
         self._tell("windowfocus", self._window)
 
@@ -215,12 +247,30 @@ class OpenWindow:
             )
             return [row[0] for row in rows]
 
-    def press(self, keys: tuple[str, ...]) -> None:
-        """Press keys, with time to see what they do."""
-        for key in keys:
-            self._tell("key", key)
+    def show_late_pages(self) -> None:
+        """Open what is imported only then, and go back to the chat.
+
+        Raises:
+            Failed: a key changes nothing on the screen, or a mistake came of it.
+        """
+        for key in LATE_DIALOGS:
+            self._open(key)
+            self._tell("key", "Escape")
             time.sleep(2)
-            self.check()
+        for key in LATE_PAGES:
+            self._open(key)
+        self._open("Escape")
+
+    def _open(self, key: str) -> None:
+        self._tell("windowfocus", "--sync", self._window)  # nobody else gives it back behind a dialog
+        before = screen_rows()
+        self._tell("key", key)
+        time.sleep(3)
+        self._trial.picture(f"after-{key}")
+        changed = sum(old != new for old, new in zip(before, screen_rows(), strict=True))
+        if changed < CHANGED_ROWS:
+            raise Failed(f"{key} changed {changed} rows of the screen")
+        self.check()
 
     def check(self) -> None:
         """Look whether it still runs, and whether its logs tell of a mistake.
@@ -290,17 +340,28 @@ def try_out(trial: Trial, package: Path, work: Path, suite: str, mirror: str) ->
 
     def opened() -> str:
         windows.append(OpenWindow(trial))
+        time.sleep(2)
+        trial.picture("window")
         return "there"
+
+    def asked() -> str:
+        result = windows[0].ask(QUESTION)
+        trial.picture("question")
+        return result
 
     def upgraded() -> str:
         later = variant(package, work, 1, stand_in=True)
         result = trial.install(later)
-        windows[0].press(LATE_PAGES)  # what is imported now comes from a file that is no more
+        windows[0].show_late_pages()  # what is imported now comes from a file that is no more
+        time.sleep(RESTART_OFFER_S)
+        trial.picture("offer-to-restart")
         return f"the open window goes on; {result}"
 
     def asked_after() -> str:
         trial.install(variant(package, work, 2, stand_in=False))
-        return windows[0].ask("And a mortise?")
+        result = windows[0].ask("And a mortise?")
+        trial.picture("question-after-it")
+        return result
 
     def started_anew() -> str:
         before = windows[0].replies()
@@ -308,6 +369,7 @@ def try_out(trial: Trial, package: Path, work: Path, suite: str, mirror: str) ->
         anew = OpenWindow(trial)
         time.sleep(5)
         anew.check()
+        trial.picture("new-version")
         if anew.replies() != before or not before:
             raise Failed(f"{len(before)} replies before, {len(anew.replies())} after")
         anew.close()
@@ -315,7 +377,7 @@ def try_out(trial: Trial, package: Path, work: Path, suite: str, mirror: str) ->
 
     trial.step("window", opened)
     if windows:
-        trial.step("question in it", lambda: windows[0].ask(QUESTION))
+        trial.step("question in it", asked)
         trial.step("upgrade under it", upgraded)
         trial.step("question after it", asked_after)
         trial.step("start of the new version", started_anew)
@@ -328,6 +390,7 @@ def main() -> int:
     parser.add_argument("package", type=Path, nargs="?", help="a .deb (default: one is built)")
     parser.add_argument("--suite", default="bookworm", help="Debian's release (default: bookworm)")
     parser.add_argument("--mirror", default=MIRROR, help=f"where it comes from (default: {MIRROR})")
+    parser.add_argument("--pictures", type=Path, help="folder for pictures of the screen")
     parser.add_argument(
         "--folder", type=Path, default=Path("/var/tmp/tenon-trial"), help="for the system's files"
     )
@@ -345,7 +408,7 @@ def main() -> int:
         package = max((ROOT / "dist").glob("*.deb"), key=lambda path: path.stat().st_mtime)
     work = options.folder.resolve() / "work"
     work.mkdir(parents=True, exist_ok=True)
-    trial = Trial(options.folder.resolve() / "root")
+    trial = Trial(options.folder.resolve() / "root", options.pictures)
     displays = start_displays()
     try:
         try_out(trial, package.resolve(), work, options.suite, options.mirror)
