@@ -20,7 +20,6 @@ milliseconds of all layers: rows that share the reading of committed keys take f
 from __future__ import annotations
 
 import argparse
-import statistics
 from dataclasses import replace
 
 import torch
@@ -40,12 +39,10 @@ from engine.model.sampling import Sampler
 from engine.training.draft.acceptance import Acceptance, replies_with
 from engine.training.draft.generation import Turn, Writer
 from engine.training.draft.tree_count import Replies, count_trees, grown_tokens, network_of, replies_of
-from engine.training.draft.width_times import width_drafter
+from engine.training.draft.width_times import forward_seconds, width_drafter
 from tests.benchmarks.lookup_prompts import PROMPTS
 
 KINDS = ("chat", "code", "summary", "list")
-# Forwards whose median is taken.
-_FORWARDS = 15
 
 
 class Bench:
@@ -103,11 +100,7 @@ def speeds(bench: Bench, threads: int) -> None:
     )
     sequence = TokenSequence(Target(decoder), len(prompts[0]) + WIDTHS[-1])
     sequence.prefill(prompts[0], lambda: None)
-    taken: dict[int, list[float]] = {width: [] for width in WIDTHS}
-    for _ in range(_FORWARDS):
-        for width, each in taken.items():
-            each.append(sequence.seconds_of_forward(width))
-    forward_s = {width: statistics.median(each) for width, each in taken.items()}
+    forward_s = forward_seconds(sequence, WIDTHS)
     drafters = {
         kind: width_drafter(bench.network, decoder, replace(calibration, follows=kind), kind)
         for kind in (True, False)
@@ -147,10 +140,7 @@ def attention(bench: Bench, threads: int) -> None:
     for length in lengths:
         sequence.reuse(text[:length])
         sequence.prefill(text[:length], lambda: None)
-        taken[length] = {}
-        for width in widths:
-            seconds = [sequence.seconds_of_forward(width) for _ in range(_FORWARDS)]
-            taken[length][width] = statistics.median(seconds)
+        taken[length] = forward_seconds(sequence, widths)
     print(f"{threads} threads, {library.available()}")
     print("| tokens before |" + "".join(f" {width} rows, ms | of as many single ones |" for width in widths))
     print("|---|" + "---|---|" * len(widths))
