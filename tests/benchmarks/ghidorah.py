@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from statistics import median
 
 import torch
 
@@ -43,6 +44,8 @@ from engine.training.draft.width_times import forward_seconds, width_drafter
 from tests.benchmarks.lookup_prompts import PROMPTS
 
 KINDS = ("chat", "code", "summary", "list")
+# Turns of forwards behind texts of all lengths.
+_TURNS = 5
 
 
 class Bench:
@@ -133,14 +136,20 @@ def attention(bench: Bench, threads: int) -> None:
     """Print attention's part of forwards behind long texts, with so many threads."""
     torch.set_num_threads(threads)
     widths, lengths = (1, 16, 64), (16, 1000, 4000, 8000)
-    sequence = TokenSequence(Target(bench.decoder), lengths[-1] + widths[-1])
     prompt = [token for prompts in bench.prompts.values() for one in prompts for token in one]
     text = (prompt * (1 + lengths[-1] // len(prompt)))[: lengths[-1]]
-    taken: dict[int, dict[int, float]] = {}
+    sequences = {}
     for length in lengths:
-        sequence.reuse(text[:length])
-        sequence.prefill(text[:length], lambda: None)
-        taken[length] = forward_seconds(sequence, widths)
+        sequences[length] = TokenSequence(Target(bench.decoder), length + widths[-1])
+        sequences[length].prefill(text[:length], lambda: None)
+    # In turn, so that what disturbs one length disturbs all.
+    turns = [
+        {length: forward_seconds(one, widths) for length, one in sequences.items()} for _ in range(_TURNS)
+    ]
+    taken = {
+        length: {width: median(turn[length][width] for turn in turns) for width in widths}
+        for length in lengths
+    }
     print(f"{threads} threads, {library.available()}")
     print("| tokens before |" + "".join(f" {width} rows, ms | of as many single ones |" for width in widths))
     print("|---|" + "---|---|" * len(widths))

@@ -24,9 +24,9 @@ from engine.training.draft.tree_count import Replies
 
 #: Tokens of the texts that forwards stand behind.
 LENGTHS = (128, 1024, 4096)
-# Widths are taken in turn, so that what disturbs one of them disturbs all, and each some times in a row behind one that
-# is not counted, as replies have them: a wide forward leaves little of a small model in the processor's caches.
-_TURNS, _IN_A_ROW = 3, 3
+# Widths are taken in turn, so that what disturbs one of them disturbs all, and each some times in a row behind some
+# that are not counted, as replies have them: a wide forward leaves little of a small model in the processor's caches.
+_TURNS, _IN_A_ROW, _SETTLING_S = 3, 3, 0.02
 # Drafts of each size.
 _TRIALS = 7
 # Replies of each width, and their tokens.
@@ -86,11 +86,13 @@ def forward_seconds(
     seconds: dict[int, list[float]] = {width: [] for width in widths}
     for _ in range(_TURNS):
         for width, each in seconds.items():
-            for number in range(1 + _IN_A_ROW):
+            settled = 0.0
+            while settled < _SETTLING_S:
                 check()
-                spent = sequence.seconds_of_forward(width)
-                if number:
-                    each.append(spent)
+                settled += sequence.seconds_of_forward(width)
+            for _ in range(_IN_A_ROW):
+                check()
+                each.append(sequence.seconds_of_forward(width))
     return {width: median(each) for width, each in seconds.items()}
 
 
