@@ -43,7 +43,6 @@ from engine.sentences import figure, mark, say
 from engine.text.token_texts import TokenTexts
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.weights.checkpoint import Checkpoint
-from engine.weights.freed_memory import give_back_memory
 
 # Up to this size the choice of kernels matters less than measuring it takes.
 _LARGE_BYTES = 128 << 20
@@ -170,8 +169,6 @@ class LoadedModel:
             parts = DraftLoad(draft_folder, plan.draft, decoder, checkpoint, plan.context, link, check)
             self.draft = draft.load(parts)
             self.notes += self.draft.notes
-        if plan.weights.packed:
-            give_back_memory()  # the pieces that were read: what they became lies in memory of its own
         self._idle: TokenSequence | None = self._new_sequence()
         streamed = self.placement.streamed_bytes > 0
         step = 0.0 if draft is None else draft.read_elements / placed.parameters

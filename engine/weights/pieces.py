@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.gguf.stored_tensor import StoredTensor
+from engine.weights.direct_reader import PageMemory
 from engine.weights.watched_file import WatchedFile
 
 #: Bytes read between two looks at the cancel flag; the floats that 4 bits stand for are eight times as many.
@@ -66,7 +67,8 @@ def read_pieces(
     ]
     largest = max((stored.row_bytes * count for stored, _, count in wanted), default=0)
     readers = min(torch.get_num_threads() + 1, _MOST_READERS)
-    buffers = deque(torch.empty(largest, dtype=torch.uint8) for _ in range(min(2 * readers, len(wanted))))
+    # Memory of their own goes back to the system at the end; aligned blocks in glibc's heap leave gaps that stay.
+    buffers = deque(PageMemory(largest).tensor(0, largest) for _ in range(min(2 * readers, len(wanted))))
     ahead: deque[tuple[Piece, Tensor, Future[None]]] = deque()
 
     def read(piece: Piece) -> None:

@@ -69,9 +69,9 @@ def test_some_calls_fail(scenario: str, fault: str, library: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(7200)
 @pytest.mark.parametrize(("scenario", "fault"), CASES, ids=["-".join(case) for case in CASES])
 def test_every_call_fails_once(scenario: str, fault: str, library: Path) -> None:
-    outcome = run_apart(library, scenario, fault, 1, 0, timeout_s=3500)
+    outcome = run_apart(library, scenario, fault, 1, 0, timeout_s=7000)
     print(f"{scenario}, {fault}: {outcome.calls} calls, {outcome.runs} runs")
     assert outcome.problems == []

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _ROOT = Path("/sys/fs/cgroup")
@@ -25,7 +26,17 @@ def memory_cage(limit_bytes: int) -> Iterator[Path | None]:
         yield None if folder is None else folder / "cgroup.procs"
     finally:
         if folder is not None:
+            _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a group: what was killed in it may stand there for a moment yet."""
+    for _ in range(100):
+        with suppress(OSError):
             folder.rmdir()
+            return
+        time.sleep(0.1)
+    folder.rmdir()
 
 
 def enter(entrance: Path | None) -> None:
