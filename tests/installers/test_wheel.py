@@ -57,7 +57,7 @@ def test_an_installed_wheel_passes_the_self_test(tmp_path: Path) -> None:
     install = [programs / "python", "-I", "-m", "pip", "install", "--no-deps", "--no-index", wheel]
     subprocess.run(install, check=True, cwd=tmp_path)
     # Torch and Qt; after the installing, since pip takes a Tenon that it finds there for the one to install.
-    (site / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n", encoding="utf-8")  # torch and Qt
+    (site / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n", encoding="utf-8")
     done = subprocess.run(
         [programs / "tenon", "--self-test"],
         cwd=tmp_path,
