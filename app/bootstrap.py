@@ -1,4 +1,7 @@
-"""Builds and wires the application. Neither torch nor transformers may be imported from here."""
+"""Starts the app: the engine's process first, then, while that imports torch, the window.
+
+Neither torch nor transformers may be imported from here, and what makes the window only behind the engine's start.
+"""
 
 from __future__ import annotations
 
@@ -7,110 +10,54 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app.bridge.installed_program import ProgramWatch, own_program, restart
+from app.bridge.engine_client import EngineClient
+from app.bridge.installed_program import restart
 from app.bridge.single_instance import SingleInstance, instance_name
-from app.bridge.uncaught import UncaughtErrors
-from app.bridge.update_check import UpdateCheck
-from app.bridge.workspace import Workspace
 from app.diagnostics.log_files import log_folder
 from app.diagnostics.session_record import SessionRecord
 from app.settings.settings_file import chosen_language, config_folder
 from app.storage.private_files import close_to_others, keep_private
 from app.ui.language import speak
-from app.ui.main_window import MainWindow
-from app.ui.opener import OpenedFiles
-from app.ui.termination import TerminationSignals
-from app.ui.theme.appearance import apply_appearance
-from app.ui.theme.theme import Theme
-from app.ui.updates import Updates
 from app.version import version
+
+if TYPE_CHECKING:
+    from app.application import Application
 
 FOLDER_VARIABLES = ("TENON_DATA_DIR", "TENON_CONFIG_DIR", "TENON_CACHE_DIR", "TENON_LOG_DIR")
 
 
-class FirstPaint(QObject):
-    """Tells once when a window has been painted, so that slow things start after the person sees something."""
+def _application(
+    qt: QApplication, instance: SingleInstance, record: SessionRecord, paths: Sequence[str]
+) -> Application:
+    """The engine's process, which takes over the language, and the app around it."""
+    speak(qt, chosen_language(config_folder()))
+    engine = EngineClient(log_folder=log_folder())
+    engine.start()
+    from app.application import Application  # takes as long as a third of torch
 
-    happened = Signal()
-
-    def __init__(self, window: QObject) -> None:
-        super().__init__(window)
-        self._window = window
-        window.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Wait for the window's paint event, then for the event loop to come round again."""
-        if event.type() == QEvent.Type.Paint:
-            self._window.removeEventFilter(self)
-            QTimer.singleShot(0, self, self.happened.emit)
-        return False
+    return Application(qt, instance, record, engine, paths)
 
 
-class Application:
-    """Every object of the running app and how they depend on one another.
-
-    Args:
-        qt: Qt's own application.
-        instance: Tells of later starts.
-        record: Tells how Tenon ended last time.
-        paths: Files to open; absolute.
-    """
-
-    def __init__(
-        self, qt: QApplication, instance: SingleInstance, record: SessionRecord, paths: Sequence[str]
-    ) -> None:
-        self.qt = qt
-        self._record = record
-        self._paths = list(paths)
-        self.errors = UncaughtErrors()
-        self.errors.install()
-        speak(self.qt, chosen_language(config_folder()))
-        self.workspace = Workspace()
-        if record.crash_trace:
-            self.workspace.doubt_last_chat()
-        self.theme = Theme()
-        self.theme.apply()
-        apply_appearance(self.theme, self.workspace.settings)
-        self.window = MainWindow(self.theme, self.workspace)
-        self.window.first_run.begin()
-        self.errors.happened.connect(self.window.trouble.tell_uncaught)
-        instance.asked.connect(self.window.opener.open)
-        self.opened_files = OpenedFiles(self.qt)
-        self.opened_files.opened.connect(self.window.opener.open)
-        self.first_paint = FirstPaint(self.window)
-        self.first_paint.happened.connect(self._begin)
-        check = UpdateCheck(self.workspace.settings, version(), self.window)
-        self.updates = Updates(check, ProgramWatch(own_program(), self.window), self.window)
-        self.first_paint.happened.connect(self.updates.begin)
-        self.signals = TerminationSignals()
-        self.signals.received.connect(self.window.close)
-
-    def run(self) -> int:
-        """Show the window and run until it is closed."""
-        self.window.show()
-        try:
-            return self.qt.exec()
-        finally:
-            self.workspace.close()
-            self.signals.close()
-            self.errors.remove()
-
-    def _begin(self) -> None:
-        if self._record.ended_badly:
-            self.window.trouble.tell_bad_end(self._record.crash_trace)
-        self.workspace.start()  # what that has to tell of the chats matters more
-        self.window.last_place.open_inspector()
-        self.window.opener.take(self._paths)
+def _choose_input_method() -> None:
+    """Have Fcitx reached by IBus's protocol, which it speaks too: no Qt of PyPI's brings its plugin."""
+    method, of_x = os.environ.get("QT_IM_MODULE", ""), os.environ.get("XMODIFIERS", "").removeprefix("@im=")
+    if not method and not os.environ.get("WAYLAND_DISPLAY"):  # Wayland has a protocol of its own
+        method = of_x if of_x.startswith(("fcitx", "ibus")) else ""  # Qt does not speak X's
+    if not method or os.environ.get("QT_IM_MODULES"):
+        return
+    if method.startswith("fcitx"):
+        os.environ.setdefault("IBUS_USE_PORTAL", "1")  # else Qt looks for a process called ibus-daemon
+        method += ";ibus"
+    os.environ["QT_IM_MODULES"] = method
 
 
 def _qt() -> QApplication:
-    method = os.environ.get("QT_IM_MODULE", "")
-    if method.startswith("fcitx"):  # whose plugin no Qt of PyPI's brings; it speaks IBus's protocol too
-        os.environ.setdefault("QT_IM_MODULES", f"{method};ibus")
+    _choose_input_method()
     qt = QApplication(sys.argv[:1])
     qt.setApplicationName("Tenon")
     qt.setDesktopFileName("tenon")
@@ -134,7 +81,7 @@ def run(paths: Sequence[str] = ()) -> int:
         return 0
     record = SessionRecord(log_folder())
     try:
-        application = Application(qt, instance, record, paths)
+        application = _application(qt, instance, record, paths)
         code = application.run()
     finally:
         instance.close()
@@ -157,7 +104,7 @@ def run_self_test() -> tuple[int, str]:
         qt = _qt()
         instance = SingleInstance(instance_name())  # another one's windows are no business of this
         record = SessionRecord(log_folder())
-        application = Application(qt, instance, record, ())
+        application = _application(qt, instance, record, ())
         test = SelfTest(application.workspace, version(), parent=application.window)
         test.asked.connect(application.window.shelf.open)
         test.finished.connect(application.window.close, Qt.ConnectionType.QueuedConnection)

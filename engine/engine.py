@@ -23,6 +23,7 @@ from engine.messages import (
     Cancel,
     CheckDrafts,
     Command,
+    CountTokens,
     DraftChecked,
     EngineReady,
     ErrorReport,
@@ -47,6 +48,7 @@ from engine.messages import (
     ReportMachine,
     Request,
     Shutdown,
+    TokensCounted,
     Unload,
 )
 from engine.modes import descriptors
@@ -57,7 +59,7 @@ from engine.planning.model_planner import ModelPlanner, model_planner
 from engine.planning.pairs import draft_problems, pairs
 from engine.planning.planner import Settled, check_mode, mode_that_runs, settle
 from engine.reply import ReplyRun
-from engine.request import check_request
+from engine.request import check_request, prompt_length
 from engine.sentences import say
 
 _PROGRESS_EVERY_S = 0.05
@@ -139,15 +141,14 @@ class Engine:
 
     def _joins(self, command: Command) -> bool:
         """True for a reply that may run beside the open ones: of the same model, with room for its cache."""
-        if (
-            not isinstance(command, Generate)
-            or self._model is None
-            or not self._model.has_room(len(self._open))
-        ):
+        if not isinstance(command, Generate | CountTokens) or self._model is None:
+            return False
+        if isinstance(command, CountTokens):
+            command = command.request
+        elif not self._model.has_room(len(self._open)):
             return False
         try:
-            options = mode_that_runs(command.options)[0] if command.fall_back else command.options
-            return self._settled(options) is not None
+            return self._settled(_options(command)) is not None
         except TenonError:
             return False
 
@@ -188,6 +189,11 @@ class Engine:
             elif isinstance(command, Load):
                 model, *_ = self._load(command.request_id, mode_that_runs(command.options)[0])
                 self._on_event(ModelLoaded(command.request_id, model.report))
+            elif isinstance(command, CountTokens):
+                check_request(command.request)
+                model, *_ = self._load(command.request_id, _options(command.request))
+                count = prompt_length(command.request, model.tokenizer)
+                self._on_event(TokensCounted(command.request_id, count))
             else:
                 check_request(command)
                 if command.fall_back:
@@ -295,6 +301,11 @@ class Engine:
             memory = memory_shortage(error.short_bytes) if error.allowed is None else None
             report = replace(report, context=context, memory=memory)
         self._on_event(Failed(command.request_id, report))
+
+
+def _options(request: Generate) -> LoadOptions:
+    """The load options that a request runs with."""
+    return mode_that_runs(request.options)[0] if request.fall_back else request.options
 
 
 def _traceback(error: Exception) -> str:

@@ -8,11 +8,13 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from math import inf
 
 import torch
 
 from engine.advice import model_advice
+from engine.decoding.kept_sequences import KeptSequences
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
@@ -32,7 +34,7 @@ from engine.placement import ResidentPlan
 from engine.placement.link import Link
 from engine.placement.source import TargetSource
 from engine.planning.format_choice import FULL
-from engine.planning.hardware import available_memory_bytes, read_host_memory
+from engine.planning.hardware import available_memory_bytes, held_bytes, read_host_memory
 from engine.planning.kernel_table import prefer_fastest
 from engine.planning.load_plan import LoadPlan
 from engine.planning.memory_places import GpuInUse, memory_places
@@ -40,6 +42,7 @@ from engine.planning.model_planner import ModelPlanner, model_planner
 from engine.planning.planner import choose_draft, settle
 from engine.planning.probes.processor import usable_cores
 from engine.sentences import figure, mark, say
+from engine.text.output_form import FormCompiler
 from engine.text.token_texts import TokenTexts
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.weights.checkpoint import Checkpoint
@@ -78,7 +81,7 @@ _MOVED_HOME = {
 
 
 class LoadedModel:
-    """One model, and the sequence that lives on between its replies.
+    """One model, and the sequences that live on between its replies.
 
     Attributes:
         options: Of the load.
@@ -87,6 +90,7 @@ class LoadedModel:
         token_texts: Texts of its tokens, each for itself.
         target: Its decoder.
         draft: The draft that was loaded with it, None for none.
+        sequences: Its texts.
         link: The way to the GPU, or to the CPU's own memory where none is used.
         placement: Of the target's weights.
         plan: Of the load, with the places of its layers now.
@@ -169,7 +173,7 @@ class LoadedModel:
             parts = DraftLoad(draft_folder, plan.draft, decoder, checkpoint, plan.context, link, check)
             self.draft = draft.load(parts)
             self.notes += self.draft.notes
-        self._idle: TokenSequence | None = self._new_sequence()
+        self.sequences = KeptSequences(self._new_sequence, self.has_room)
         streamed = self.placement.streamed_bytes > 0
         step = 0.0 if draft is None else draft.read_elements / placed.parameters
         self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(streamed, step))
@@ -192,6 +196,11 @@ class LoadedModel:
             advice=model_advice(self.generation_config, self.tokenizer.template),
         )
 
+    @cached_property
+    def forms(self) -> FormCompiler:
+        """Masks for replies that must have a form."""
+        return FormCompiler(self.tokenizer)
+
     def serves(self, options: LoadOptions) -> bool:
         """True if a request with these options needs no new load.
 
@@ -209,21 +218,15 @@ class LoadedModel:
             and choose_draft(options) in (None, None if self.draft is None else self.draft.reference)
         )
 
-    def open_sequence(self) -> TokenSequence:
-        """The sequence of the last reply, whose text the next one often continues; a new one while it is in use."""
-        sequence, self._idle = self._idle, None
-        return sequence or self._new_sequence()
-
-    def close_sequence(self, sequence: TokenSequence) -> None:
-        """A reply has ended; its sequence is kept in place of an older one."""
-        self._idle = sequence
-
     def has_room(self, sequences: int) -> bool:
         """True if memory holds so many sequences and one more, each grown to the whole context."""
         plan = self.plan
         each = cache_bytes(self.target.config, plan.context, plan.weights)
         each += 0 if plan.draft is None else plan.draft.size_bytes
-        return not plan.device and (sequences + 1) * each <= available_memory_bytes()
+        free = available_memory_bytes()
+        if self.options.ram_budget_bytes is not None:
+            free = min(free, self.options.ram_budget_bytes - held_bytes())
+        return not plan.device and (sequences + 1) * each <= free
 
     def _new_sequence(self) -> TokenSequence:
         draft = None if self.draft is None else self.draft.new_text()

@@ -34,6 +34,7 @@ from engine.messages import (
     Timings,
     TokensAdded,
 )
+from engine.model.masked_sampling import MaskedSampler
 from engine.modes.mode import Values
 from engine.planning.hardware import device_peak_bytes, own_memory
 from engine.planning.model_planner import ModelPlanner
@@ -56,7 +57,7 @@ class ReplyRun:
     """Answers one request that `check_request` has passed.
 
     Args:
-        model: The loaded model; its sequence keeps what this reply adds.
+        model: The loaded model; one of its sequences keeps what this reply adds.
         request: The conversation or raw prompt, and how to sample.
         settled: Its options and mode.
         planner: Learns from the reply; None for none.
@@ -89,7 +90,11 @@ class ReplyRun:
         self._sampler = settled_sampler(
             request.sampling, model.generation_config, secrets.randbits(32), request.raw_prompt is None
         )
-        self._rule: Verifier = RULES[request.verify].verifier(self._sampler)
+        self._mask = None if request.form is None else model.forms.mask(request.form)
+        sampler = self._sampler
+        if self._mask is not None:
+            sampler = MaskedSampler(**vars(sampler), mask=self._mask)
+        self._rule: Verifier = RULES[request.verify].verifier(sampler)
         decode = model.tokenizer.decode
         watch = LoopWatch(decode, _asked(request)) if request.stop_loops else None
         self._reply = ReplyText(
@@ -116,16 +121,19 @@ class ReplyRun:
         if opening(self._request):
             self._reply.follow(self._prompt[-1:])
         elif self._request.raw_prompt is None:
-            self._reply.begin(begun_thought(self._prompt, self._model.tokenizer))
+            thought = begun_thought(self._prompt, self._model.tokenizer)
+            self._reply.begin(thought)
+            if thought and self._mask is not None:
+                self._mask.await_thought()
         self._emit(PlanChosen(self._request.request_id, self._plan))
         if not RULES[self._request.verify].lossless:
             self._emit(Notice(self._request.request_id, say(_LOSSY)))
         mode = self._mode
         values = mode.values(self._request.options.mode_options)
         cost = self._recalled_cost(mode.name)
-        self._clock.recalled_plain_s = _known_plain_s(cost)
+        self._clock.recalled_plain_s = self._plain_s(cost)
         self._chances = self._model.match_chances.of_another_reply()
-        sequence = self._model.open_sequence()
+        sequence = self._model.sequences.open(self._prompt)
         recipe = mode.recipe(self._rule, self._drafter(sequence, values), values, cost, self._chances)
         hooks = Hooks(self._check, self._prefilled, self._emitted)
         try:
@@ -133,8 +141,8 @@ class ReplyRun:
         except Cancelled:
             self._reply.close(None)
         finally:
-            self._model.close_sequence(sequence)
-        self._clock.recalled_plain_s = _known_plain_s(cost)  # a short reply has few plain rounds of its own
+            self._model.sequences.close(sequence)
+        self._clock.recalled_plain_s = self._plain_s(cost)  # a short reply has few plain rounds of its own
         self._show((), self._reply.take_fresh())
         self._update_statistics()
         self._busy = self._others.busy
@@ -167,6 +175,15 @@ class ReplyRun:
             if not model.match_chances.known:
                 model.match_chances = profile.chances()
         return cost
+
+    def _plain_s(self, cost: RoundCost) -> float | None:
+        """A forward without a draft, as this session's replies have it, else earlier ones behind a text like this."""
+        if cost.measured and cost.knows_plain:
+            return cost.forward_s(0)
+        if self._planner is None:
+            return None
+        profile = self._planner.profile(self._model.report.weights)
+        return profile.plain_seconds(self._model.plan.placement, len(self._prompt))
 
     def _drafter(self, sequence: TokenSequence, values: Values) -> Drafter | None:
         """The loaded draft's drafter, where the mode uses it; if it fails, the person is told once."""
@@ -272,6 +289,7 @@ class ReplyRun:
             drafted_text=self._drafted_text(),
             busy=self._busy,
             new_characters=self._new_characters(),
+            stop_text=self._reply.stop_text,
         )
 
     def _new_characters(self) -> int | None:
@@ -300,7 +318,3 @@ def _asked(request: Generate) -> str:
     if request.raw_prompt is not None:
         return request.raw_prompt
     return next((turn.content for turn in reversed(request.messages) if turn.role == "user"), "")
-
-
-def _known_plain_s(cost: RoundCost) -> float | None:
-    return cost.plain_s() if cost.measured and cost.knows_plain else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,7 +15,7 @@ from engine.text.attached_turns import fit_with_attachments
 from engine.text.context_window import check_length
 from engine.text.thoughts import OPEN, without_thoughts
 from engine.text.tokenizer import Tokenizer
-from engine.verifying.rules import RULES
+from engine.verifying.rules import DEFAULT_RULE, RULES
 
 _NO_TEMPLATE = mark("This model brings no chat template, so the conversation is given to it as plain text.")
 
@@ -46,6 +47,10 @@ def check_request(request: Generate) -> None:
                 verify=repr(request.verify),
                 names=", ".join(RULES),
             )
+        )
+    if request.form is not None and request.verify != DEFAULT_RULE:
+        raise InvalidOption(
+            say("A reply that has a form is verified by {rule} alone: leave the rule out.", rule=DEFAULT_RULE)
         )
     Sampler(**{name: value for name, value in vars(request.sampling).items() if value is not None})
     files = (file.text for message in request.messages for file in message.attachments)
@@ -98,14 +103,21 @@ def fit_prompt(
     ):
         emit(Notice(request.request_id, say(_NO_SWITCH)))
     render = partial(tokenizer.render, opening=begun, thinking=request.thinking)
-    found = fit_with_attachments(
-        turns, render, lambda text: len(tokenizer.encode(text)), context, request.max_tokens
-    )
+    # Where nothing may be left out, room for one token of reply is enough.
+    most = 1 if request.whole else request.max_tokens
+    found = fit_with_attachments(turns, render, lambda text: len(tokenizer.encode(text)), context, most)
+    if request.whole and found.messages_left_out:
+        check_length(len(render(turns)), context)
     if found.sources:
         emit(Notice(request.request_id, found.sources))
     if found.messages_left_out:
         emit(ContextTrimmed(request.request_id, found.messages_left_out))
     return found.token_ids
+
+
+def prompt_length(request: Generate, tokenizer: Tokenizer) -> int:
+    """Number of tokens in the whole prompt of a request that `check_request` has passed."""
+    return len(fit_prompt(request, tokenizer, sys.maxsize, lambda event: None))
 
 
 def begun_thought(prompt: Sequence[int], tokenizer: Tokenizer) -> str:

@@ -50,7 +50,7 @@ SMALL_ICON = ROOT / "assets" / "icons" / "tenon-small.svg"
 SMALL_ICON_UP_TO_PX = 24
 ICON_SIZES_PX = (16, 24, 32, 48, 64, 128, 256, 512)
 
-MODELS = ("smollm2", "smollm2-draft", "smollm2-medusa")
+MODELS = ("smollm2", "smollm2-draft", "smollm2-medusa", "smollm2-prompt-tokens")
 """The models that a bundle brings, as far as they are there; a build fetches the first."""
 
 

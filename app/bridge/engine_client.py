@@ -6,14 +6,16 @@ import logging
 import signal
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from app.bridge.engine_process import EngineProcess
+from app.bridge import engine_child
 from app.bridge.question import Question
 from app.chat.modes import learn
 from app.words import mark, tr
+from engine.engine_process import SERVE, EngineProcess
 from engine.errors import EngineStopped
 from engine.messages import (
     Cancel,
@@ -31,7 +33,6 @@ from engine.messages import (
 
 _log = logging.getLogger(__name__)
 
-SERVE = "engine.process:serve"
 _ENDLESS = mark(
     "The engine waits for a disk or a device that does not answer, and cannot be ended: restart the computer if this "
     "happens again."
@@ -137,7 +138,8 @@ class EngineClient(QObject):
     def _make_host(
         self, on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]
     ) -> EngineProcess:
-        return EngineProcess(self._serve, on_event, on_exit, self._log_folder)
+        run = partial(engine_child.run, serve=self._serve, log_folder=self._log_folder)
+        return EngineProcess(run, on_event, on_exit)
 
     def send(self, command: Command) -> None:
         """Hand over a command; it is dropped when no engine runs."""

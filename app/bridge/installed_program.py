@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -29,6 +30,7 @@ def installed_by_dpkg() -> bool:
 def restart() -> None:
     """Run the program's file anew in place of this process, which has closed everything."""
     os.environ["PYINSTALLER_RESET_ENVIRONMENT"] = "1"  # it is a start of its own and no child of this one
+    resource_tracker._resource_tracker._stop()  # type: ignore[attr-defined]  # a child that the next would not wait for
     os.execv(sys.executable, [sys.executable])
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import psutil
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -16,6 +18,17 @@ from app.chat.engine_state import EnginePhase, EngineState
 
 QUESTION = "Hello"
 TIMEOUT_S = 180
+
+
+def seconds_since_start() -> float:
+    """Seconds since this process was started."""
+    if not sys.platform.startswith("linux"):
+        return time.time() - float(psutil.Process().create_time())
+    # psutil adds the moment of the boot, which Linux tells in whole seconds only.
+    ticks = int(
+        Path("/proc/self/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[19]
+    )
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
@@ -33,7 +46,7 @@ class SelfTestReport:
         model: The model's name and weight format.
         answer: Its text.
         tokens_per_second: As the engine measured it.
-        notices: Sentences that the window showed meanwhile.
+        notices: Sentences that the window showed meanwhile, and those beside the answer.
         problem: One sentence when something failed, else empty.
     """
 
@@ -104,7 +117,6 @@ class SelfTest(QObject):
         super().__init__(parent)
         self.report = SelfTestReport(version, question)
         self._workspace = workspace
-        self._started_at = float(psutil.Process().create_time())
         self._conversation: int | None = None
         self._ended = False
         workspace.model.changed.connect(self._engine_changed)
@@ -119,12 +131,9 @@ class SelfTest(QObject):
     @Slot()
     def begin(self) -> None:
         """The window has been painted: ask."""
-        self.report.window_s = self._now_s()
+        self.report.window_s = seconds_since_start()
         self._conversation = self._workspace.turns.send(None, self.report.question)
         self.asked.emit(self._conversation)
-
-    def _now_s(self) -> float:
-        return time.time() - self._started_at
 
     @Slot(object)
     def _engine_changed(self, state: EngineState) -> None:
@@ -133,9 +142,9 @@ class SelfTest(QObject):
             EnginePhase.LOADING,
             EnginePhase.READY,
         ):
-            self.report.engine_s = self._now_s()
+            self.report.engine_s = seconds_since_start()
         if self.report.model_s is None and state.phase is EnginePhase.READY:
-            self.report.model_s = self._now_s()
+            self.report.model_s = seconds_since_start()
             self.report.model = f"{state.model_name}, {state.weights}"
         if state.phase is EnginePhase.STOPPED:
             self._end(state.sentence or "The engine stopped.")
@@ -143,19 +152,20 @@ class SelfTest(QObject):
     @Slot()
     def _text_changed(self) -> None:
         if self.report.first_token_s is None:
-            self.report.first_token_s = self._now_s()
+            self.report.first_token_s = seconds_since_start()
 
     @Slot(object)
     def _message_changed(self, message: Message) -> None:
         if message.role != "assistant" or message.state.unfinished:
             return
         self.report.answer = message.content
+        self.report.notices += message.notices
         if message.statistics is not None:
             self.report.tokens_per_second = message.statistics.tokens_per_second
         if message.state is not MessageState.COMPLETE:
             self._end(message.error or "The answer was cut off.")
             return
-        self.report.answer_s = self._now_s()
+        self.report.answer_s = seconds_since_start()
         self._end("")
 
     @Slot()

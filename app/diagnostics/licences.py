@@ -9,7 +9,7 @@ from importlib import metadata
 _PACKAGES = (
     "torch", "huggingface-hub", "httpx2", "filelock", "keyring", "tokenizers", "safetensors", "gguf",
     "numpy", "Jinja2", "psutil", "platformdirs", "Pygments", "PySide6-Essentials", "pyqtgraph",
-    "ziamath", "ziafont", "latex2mathml", "pypdfium2", "python-docx", "lxml",
+    "ziamath", "ziafont", "latex2mathml", "pypdfium2", "python-docx", "lxml", "starlette", "uvicorn", "llguidance",
 )  # fmt: skip
 _LONGEST = 60
 

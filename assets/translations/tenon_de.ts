@@ -214,6 +214,11 @@
    <translation>Gerade läuft eine Antwort: danach messen oder sie vorher anhalten.</translation>
   </message>
   <message>
+   <location filename="engine/request.py" />
+   <source>A reply that has a form is verified by {rule} alone: leave the rule out.</source>
+   <translation>Eine Antwort mit einer Form wird nur mit {rule} geprüft: die Regel weglassen.</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>A server that searches and downloads go through; empty takes the system's.</source>
    <translation>Ein Server, über den Suchen und Downloads gehen; leer steht für den des Systems.</translation>
@@ -1825,6 +1830,11 @@
    <translation>Zum vorigen</translation>
   </message>
   <message>
+   <location filename="engine/model/families.py" />
+   <source>Granite with experts</source>
+   <translation>Granite mit Experten</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>Graphics</source>
    <translation>Grafik</translation>
@@ -2096,13 +2106,18 @@
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
-   <source>It needs a small model as its draft, or Medusa heads: choose a model of the same vocabulary. Another head cannot guess while the model is read.</source>
-   <translation>Der Modus braucht ein kleines Modell als Entwurf oder Medusa-Köpfe: ein Modell mit demselben Vokabular wählen. Ein anderer Kopf kann nicht raten, während das Modell gelesen wird.</translation>
+   <source>It needs a small model as its draft, Medusa heads or prompt tokens: choose a model of the same vocabulary, or what was trained for this one. Another head cannot guess while the model is read.</source>
+   <translation>Der Modus braucht ein kleines Modell als Entwurf, Medusa-Köpfe oder Prompt-Tokens: ein Modell mit demselben Vokabular wählen oder etwas, das für dieses Modell trainiert wurde. Ein anderer Kopf kann nicht raten, während das Modell gelesen wird.</translation>
   </message>
   <message>
    <location filename="engine/modes/offload.py" />
    <source>It needs layers on the GPU, and the setting for GPU layers is 0.</source>
    <translation>Der Modus braucht Schichten auf der GPU, und die Einstellung für GPU-Schichten ist 0.</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/ppd.py" />
+   <source>It needs prompt tokens as its draft: choose a set that was trained for this model.</source>
+   <translation>Der Modus braucht Prompt-Tokens als Entwurf: einen Satz wählen, der für dieses Modell trainiert wurde.</translation>
   </message>
   <message>
    <location filename="engine/planning/machine_planner.py" />
@@ -3135,6 +3150,11 @@
    <translation>Aus dem Ordner nehmen</translation>
   </message>
   <message>
+   <location filename="engine/modes/ppd.py" />
+   <source>PPD was chosen: prompt tokens let the model guess further ahead in the same pass in which it checks its earlier guesses.</source>
+   <translation>PPD wurde gewählt: mit Prompt-Tokens rät das Modell weiter voraus, im selben Durchlauf, in dem es seine früheren Vermutungen prüft.</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/page_list.py" />
    <source>Pages of settings</source>
    <translation>Seiten der Einstellungen</translation>
@@ -3233,6 +3253,11 @@
    <location filename="app/ui/inspector/plan_view.py" />
    <source>Plan: {rows}</source>
    <translation>Plan: {rows}</translation>
+  </message>
+  <message>
+   <location filename="engine/server/serving.py" />
+   <source>Port {port} cannot be used ({reason}): choose another.</source>
+   <translation>Port {port} ist nicht nutzbar ({reason}): einen anderen wählen.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -3353,6 +3378,11 @@
    <location filename="assets/catalogue.json" />
    <source>Quick answers, rewording and summaries of long texts.</source>
    <translation>Schnelle Antworten, Umformulieren und Zusammenfassungen langer Texte.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/families.py" />
+   <source>Qwen3 with experts</source>
+   <translation>Qwen3 mit Experten</translation>
   </message>
   <message>
    <location filename="app/ui/machine/plan_table.py" />
@@ -3493,6 +3523,11 @@
    <location filename="engine/loaded_model.py" />
    <source>Replies in {name} weights will be slow: {why}</source>
    <translation>Antworten mit Gewichten in {name} werden langsam sein: {why}</translation>
+  </message>
+  <message>
+   <location filename="engine/text/output_form.py" />
+   <source>Replies of this model cannot be held to a form: use another model.</source>
+   <translation>Antworten dieses Modells lassen sich nicht an eine Form binden: ein anderes Modell verwenden.</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/reply.py" />
@@ -4498,6 +4533,11 @@
    <translation>Die Datei wurde nicht importiert</translation>
   </message>
   <message>
+   <location filename="engine/drafting/medusa_draft.py" />
+   <source>The file {file} beside the heads {name} is damaged or was made for other heads, so their tree is not used: search one with `tenon train tree`.</source>
+   <translation>Die Datei {file} neben den Köpfen {name} ist beschädigt oder für andere Köpfe gemacht, daher wird ihr Baum nicht verwendet: mit `tenon train tree` einen suchen.</translation>
+  </message>
+  <message>
    <location filename="engine/placement/streamed.py" />
    <source>The file {name} was changed while it was in use: ask again.</source>
    <translation>Die Datei {name} wurde geändert, während sie in Gebrauch war: erneut fragen.</translation>
@@ -4536,6 +4576,11 @@
    <location filename="app/ui/chat_folders.py" />
    <source>The folder “{name}” is deleted, its chats are kept.</source>
    <translation>Der Ordner „{name}“ ist gelöscht, seine Chats bleiben.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/output_form.py" />
+   <source>The form of the reply cannot be used ({reason}): correct it.</source>
+   <translation>Die Form der Antwort ist nicht nutzbar ({reason}): sie berichtigen.</translation>
   </message>
   <message>
    <location filename="assets/catalogue.json" />
@@ -4818,6 +4863,11 @@
    <translation>Das Chat-Template des Modells macht aus diesem Chat einen leeren Text: ein anderes Modell benutzen.</translation>
   </message>
   <message>
+   <location filename="engine/model/config.py" />
+   <source>The model's config asks for {chosen} experts per token where there are {experts}; download it again.</source>
+   <translation>Die Konfiguration des Modells verlangt {chosen} Experten je Token, vorhanden sind {experts}: neu herunterladen.</translation>
+  </message>
+  <message>
    <location filename="engine/hub/installed.py" />
    <source>The model's name is empty: give a folder, a GGUF file, an installed model's name, or {default}.</source>
    <translation>Der Name des Modells ist leer: einen Ordner, eine GGUF-Datei, den Namen eines installierten Modells oder {default} angeben.</translation>
@@ -4981,6 +5031,21 @@
    <translation>Der Plan wird gemacht. Während einer Antwort wartet er auf deren Ende.</translation>
   </message>
   <message>
+   <location filename="engine/server/serving.py" />
+   <source>The port is {port}, but it must be between 0 (any) and 65535.</source>
+   <translation>Der Port ist {port}, muss aber zwischen 0 (beliebig) und 65535 liegen.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/prompt_token_draft.py" />
+   <source>The prompt tokens are for a model of {wanted} layers, and this one has {layers}; choose a set that was trained for this model.</source>
+   <translation>Die Prompt-Tokens sind für ein Modell mit {wanted} Schichten, dieses hat {layers}: einen Satz wählen, der für dieses Modell trainiert wurde.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/prompt_tokens.py" />
+   <source>The prompt tokens do not match their adapter_config.json, tensors are {problems}; download them again.</source>
+   <translation>Die Prompt-Tokens passen nicht zu ihrer adapter_config.json, Tensoren sind {problems}: neu herunterladen.</translation>
+  </message>
+  <message>
    <location filename="engine/hub/answers.py" />
    <source>The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must look like http://host:port.</source>
    <translation>Der Proxy ist nicht nutzbar: HTTPS_PROXY, HTTP_PROXY und ALL_PROXY prüfen, sie müssen aussehen wie http://host:port.</translation>
@@ -5054,6 +5119,11 @@
    <location filename="engine/hub/connection.py" />
    <source>The server at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in page of the network.</source>
    <translation>Der Server unter {endpoint} ist kein Hub: HF_ENDPOINT, den Proxy oder eine Anmeldeseite des Netzes prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/server/key.py" />
+   <source>The server's key must be {least} or more letters, digits or signs without spaces: choose another, or leave it to Tenon to make one.</source>
+   <translation>Der Schlüssel des Servers muss aus {least} oder mehr Buchstaben, Ziffern oder Zeichen ohne Leerzeichen bestehen: einen anderen wählen oder Tenon einen erzeugen lassen.</translation>
   </message>
   <message>
    <location filename="app/ui/settings/desk_actions.py" />
@@ -5181,6 +5251,11 @@
    <translation>Farbschema wie das System</translation>
   </message>
   <message>
+   <location filename="engine/drafting/prompt_token_draft.py" />
+   <source>There are {count} prompt tokens, and the context has room for {context} tokens; choose a longer context or a smaller set.</source>
+   <translation>Es sind {count} Prompt-Tokens, und der Kontext hat Platz für {context} Tokens: einen längeren Kontext oder einen kleineren Satz wählen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/action_rows.py" />
    <source>There is a token.</source>
    <translation>Ein Token ist da.</translation>
@@ -5219,11 +5294,6 @@
    <location filename="engine/hub/local_import.py" />
    <source>There is no config.json beside the weights in {location}: add it.</source>
    <translation>Neben den Gewichten in {location} liegt keine config.json: sie hinzufügen.</translation>
-  </message>
-  <message>
-   <location filename="engine/weights/checkpoint.py" />
-   <source>There is no config.json in {folder}; choose the folder that holds the model's files.</source>
-   <translation>In {folder} ist keine config.json: den Ordner wählen, der die Dateien des Modells enthält.</translation>
   </message>
   <message>
    <location filename="engine/hub/download/download_queue.py" />
@@ -5301,6 +5371,11 @@
    <translation>Ein Gewichtsformat {wanted} gibt es nicht: auto, {names} wählen.</translation>
   </message>
   <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>There is no {name} in {folder}; choose the folder that holds the model's files.</source>
+   <translation>In {folder} gibt es keine {name}: den Ordner mit den Dateien des Modells wählen.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>There is not enough memory</source>
    <translation>Der Speicher reicht nicht</translation>
@@ -5319,6 +5394,16 @@
    <location filename="app/chat/troubles.py" />
    <source>There is nothing to answer</source>
    <translation>Es gibt nichts zu beantworten</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/prompt_tokens.py" />
+   <source>These prompt tokens were trained with an attention mask named {mask}, and Tenon knows {masks}: choose another set.</source>
+   <translation>Diese Prompt-Tokens wurden mit einer Aufmerksamkeitsmaske namens {mask} trainiert, Tenon kennt {masks}: einen anderen Satz wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/prompt_tokens.py" />
+   <source>These prompt tokens were trained with {name} = {value}, which Tenon does not run: choose a set that was trained without it.</source>
+   <translation>Diese Prompt-Tokens wurden mit {name} = {value} trainiert, was Tenon nicht ausführt: einen Satz wählen, der ohne das trainiert wurde.</translation>
   </message>
   <message>
    <location filename="app/ui/welcome/panel.py" />
@@ -5529,6 +5614,11 @@
    <location filename="app/settings/settings.py" />
    <source>Top p</source>
    <translation>Top p</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/ppd.py" />
+   <source>Trained prompt tokens let the model guess several tokens and check earlier guesses in one pass.</source>
+   <translation>Mit trainierten Prompt-Tokens rät das Modell mehrere Tokens und prüft frühere Vermutungen in einem Durchlauf.</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/transcript.py" />
@@ -6347,6 +6437,11 @@
    <translation>normal</translation>
   </message>
   <message>
+   <location filename="engine/modes/ppd.py" />
+   <source>ppd</source>
+   <translation>PPD</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/bars.py" />
    <source>predicted</source>
    <translation>vorhergesagt</translation>
@@ -6856,6 +6951,16 @@
    <location filename="engine/documents/reading.py" />
    <source>{name} holds no text that can be read: attach text, PDF, DOCX, HTML or EPUB.</source>
    <translation>{name} enthält keinen lesbaren Text: Text, PDF, DOCX, HTML oder EPUB anhängen.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/prompt_tokens.py" />
+   <source>{name} in the prompt tokens' adapter_config.json is {value}, and Tenon runs 1 to {most}: choose another set.</source>
+   <translation>{name} in der adapter_config.json der Prompt-Tokens ist {value}, Tenon führt 1 bis {most} aus: einen anderen Satz wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/prompt_tokens.py" />
+   <source>{name} in the prompt tokens' adapter_config.json is {value}, and must be a whole number of 1 or more; download it again.</source>
+   <translation>{name} in der adapter_config.json der Prompt-Tokens ist {value}, muss aber eine ganze Zahl ab 1 sein: neu herunterladen.</translation>
   </message>
   <message>
    <location filename="engine/gguf/header.py" />

@@ -204,6 +204,11 @@
    <translation>正在生成回复：请等它完成后再测量，或先停止它。</translation>
   </message>
   <message>
+   <location filename="engine/request.py" />
+   <source>A reply that has a form is verified by {rule} alone: leave the rule out.</source>
+   <translation>有格式要求的回复只能用 {rule} 验证：请去掉该规则。</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>A server that searches and downloads go through; empty takes the system's.</source>
    <translation>搜索和下载经过的服务器；留空则使用系统设置。</translation>
@@ -1813,6 +1818,11 @@
    <translation>转到上一个</translation>
   </message>
   <message>
+   <location filename="engine/model/families.py" />
+   <source>Granite with experts</source>
+   <translation>Granite（混合专家）</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>Graphics</source>
    <translation>显卡</translation>
@@ -2084,13 +2094,18 @@
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
-   <source>It needs a small model as its draft, or Medusa heads: choose a model of the same vocabulary. Another head cannot guess while the model is read.</source>
-   <translation>此模式需要一个小模型或 Medusa 头作为草稿：请选择词表相同的模型。其他的头在读取模型时无法猜测。</translation>
+   <source>It needs a small model as its draft, Medusa heads or prompt tokens: choose a model of the same vocabulary, or what was trained for this one. Another head cannot guess while the model is read.</source>
+   <translation>此模式需要小模型、Medusa 头或提示词元作为草稿：请选择词表相同的模型，或为此模型训练的草稿。其他草稿头无法在读取模型时猜测。</translation>
   </message>
   <message>
    <location filename="engine/modes/offload.py" />
    <source>It needs layers on the GPU, and the setting for GPU layers is 0.</source>
    <translation>它需要将层放在 GPU 上，而 GPU 上的层数设置为 0。</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/ppd.py" />
+   <source>It needs prompt tokens as its draft: choose a set that was trained for this model.</source>
+   <translation>此模式需要提示词元作为草稿：请选择为此模型训练的一组。</translation>
   </message>
   <message>
    <location filename="engine/planning/machine_planner.py" />
@@ -3123,6 +3138,11 @@
    <translation>移出文件夹</translation>
   </message>
   <message>
+   <location filename="engine/modes/ppd.py" />
+   <source>PPD was chosen: prompt tokens let the model guess further ahead in the same pass in which it checks its earlier guesses.</source>
+   <translation>已选择 PPD：提示词元让模型在检查先前猜测的同一遍中继续向前猜测。</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/page_list.py" />
    <source>Pages of settings</source>
    <translation>设置页面</translation>
@@ -3221,6 +3241,11 @@
    <location filename="app/ui/inspector/plan_view.py" />
    <source>Plan: {rows}</source>
    <translation>方案：{rows}</translation>
+  </message>
+  <message>
+   <location filename="engine/server/serving.py" />
+   <source>Port {port} cannot be used ({reason}): choose another.</source>
+   <translation>端口 {port} 无法使用（{reason}）：请选择其他端口。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -3341,6 +3366,11 @@
    <location filename="assets/catalogue.json" />
    <source>Quick answers, rewording and summaries of long texts.</source>
    <translation>快速回答、改写和长文本摘要。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/families.py" />
+   <source>Qwen3 with experts</source>
+   <translation>Qwen3（混合专家）</translation>
   </message>
   <message>
    <location filename="app/ui/machine/plan_table.py" />
@@ -3481,6 +3511,11 @@
    <location filename="engine/loaded_model.py" />
    <source>Replies in {name} weights will be slow: {why}</source>
    <translation>使用 {name} 权重时回复会很慢：{why}</translation>
+  </message>
+  <message>
+   <location filename="engine/text/output_form.py" />
+   <source>Replies of this model cannot be held to a form: use another model.</source>
+   <translation>此模型的回复无法限定格式：请使用其他模型。</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/reply.py" />
@@ -4485,6 +4520,11 @@
    <translation>文件未导入</translation>
   </message>
   <message>
+   <location filename="engine/drafting/medusa_draft.py" />
+   <source>The file {file} beside the heads {name} is damaged or was made for other heads, so their tree is not used: search one with `tenon train tree`.</source>
+   <translation>草稿头 {name} 旁的文件 {file} 已损坏或属于其他草稿头，因此不使用其中的树：请用 `tenon train tree` 搜索一棵。</translation>
+  </message>
+  <message>
    <location filename="engine/placement/streamed.py" />
    <source>The file {name} was changed while it was in use: ask again.</source>
    <translation>文件 {name} 在使用期间被更改：请再问一次。</translation>
@@ -4523,6 +4563,11 @@
    <location filename="app/ui/chat_folders.py" />
    <source>The folder “{name}” is deleted, its chats are kept.</source>
    <translation>文件夹“{name}”已删除，其中的对话保留。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/output_form.py" />
+   <source>The form of the reply cannot be used ({reason}): correct it.</source>
+   <translation>回复的格式无法使用（{reason}）：请更正。</translation>
   </message>
   <message>
    <location filename="assets/catalogue.json" />
@@ -4805,6 +4850,11 @@
    <translation>模型的对话模板将此对话变成了空文本：请使用其他模型。</translation>
   </message>
   <message>
+   <location filename="engine/model/config.py" />
+   <source>The model's config asks for {chosen} experts per token where there are {experts}; download it again.</source>
+   <translation>模型配置要求每个词元使用 {chosen} 个专家，而只有 {experts} 个：请重新下载。</translation>
+  </message>
+  <message>
    <location filename="engine/hub/installed.py" />
    <source>The model's name is empty: give a folder, a GGUF file, an installed model's name, or {default}.</source>
    <translation>模型名称为空：请指定文件夹、GGUF 文件、已安装模型的名称，或 {default}。</translation>
@@ -4967,6 +5017,21 @@
    <translation>正在制定方案。若有回复在进行，会等它结束。</translation>
   </message>
   <message>
+   <location filename="engine/server/serving.py" />
+   <source>The port is {port}, but it must be between 0 (any) and 65535.</source>
+   <translation>端口为 {port}，但必须介于 0（任意）和 65535 之间。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/prompt_token_draft.py" />
+   <source>The prompt tokens are for a model of {wanted} layers, and this one has {layers}; choose a set that was trained for this model.</source>
+   <translation>这些提示词元用于有 {wanted} 层的模型，而此模型有 {layers} 层：请选择为此模型训练的一组。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/prompt_tokens.py" />
+   <source>The prompt tokens do not match their adapter_config.json, tensors are {problems}; download them again.</source>
+   <translation>提示词元与其 adapter_config.json 不符，张量{problems}：请重新下载。</translation>
+  </message>
+  <message>
    <location filename="engine/hub/answers.py" />
    <source>The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must look like http://host:port.</source>
    <translation>无法使用代理：请检查 HTTPS_PROXY、HTTP_PROXY 和 ALL_PROXY，格式应为 http://host:port。</translation>
@@ -5040,6 +5105,11 @@
    <location filename="engine/hub/connection.py" />
    <source>The server at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in page of the network.</source>
    <translation>{endpoint} 处的服务器不是 Hub：请检查 HF_ENDPOINT、代理，或网络的登录页。</translation>
+  </message>
+  <message>
+   <location filename="engine/server/key.py" />
+   <source>The server's key must be {least} or more letters, digits or signs without spaces: choose another, or leave it to Tenon to make one.</source>
+   <translation>服务器密钥须由至少 {least} 个字母、数字或符号组成，不含空格：请换一个，或让 Tenon 生成。</translation>
   </message>
   <message>
    <location filename="app/ui/settings/desk_actions.py" />
@@ -5167,6 +5237,11 @@
    <translation>主题跟随系统</translation>
   </message>
   <message>
+   <location filename="engine/drafting/prompt_token_draft.py" />
+   <source>There are {count} prompt tokens, and the context has room for {context} tokens; choose a longer context or a smaller set.</source>
+   <translation>有 {count} 个提示词元，而上下文只能容纳 {context} 个词元：请选择更长的上下文或更小的一组。</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/action_rows.py" />
    <source>There is a token.</source>
    <translation>已有令牌。</translation>
@@ -5205,11 +5280,6 @@
    <location filename="engine/hub/local_import.py" />
    <source>There is no config.json beside the weights in {location}: add it.</source>
    <translation>{location} 中的权重旁没有 config.json：请添加。</translation>
-  </message>
-  <message>
-   <location filename="engine/weights/checkpoint.py" />
-   <source>There is no config.json in {folder}; choose the folder that holds the model's files.</source>
-   <translation>{folder} 中没有 config.json；请选择含有模型文件的文件夹。</translation>
   </message>
   <message>
    <location filename="engine/hub/download/download_queue.py" />
@@ -5287,6 +5357,11 @@
    <translation>没有权重格式 {wanted}：请选择 auto、{names}。</translation>
   </message>
   <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>There is no {name} in {folder}; choose the folder that holds the model's files.</source>
+   <translation>{folder} 中没有 {name}：请选择包含模型文件的文件夹。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>There is not enough memory</source>
    <translation>内存不足</translation>
@@ -5305,6 +5380,16 @@
    <location filename="app/chat/troubles.py" />
    <source>There is nothing to answer</source>
    <translation>没有可回答的内容</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/prompt_tokens.py" />
+   <source>These prompt tokens were trained with an attention mask named {mask}, and Tenon knows {masks}: choose another set.</source>
+   <translation>这些提示词元使用名为 {mask} 的注意力掩码训练，而 Tenon 支持 {masks}：请选择另一组。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/prompt_tokens.py" />
+   <source>These prompt tokens were trained with {name} = {value}, which Tenon does not run: choose a set that was trained without it.</source>
+   <translation>这些提示词元使用 {name} = {value} 训练，Tenon 无法运行：请选择未使用该项训练的一组。</translation>
   </message>
   <message>
    <location filename="app/ui/welcome/panel.py" />
@@ -5515,6 +5600,11 @@
    <location filename="app/settings/settings.py" />
    <source>Top p</source>
    <translation>Top p</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/ppd.py" />
+   <source>Trained prompt tokens let the model guess several tokens and check earlier guesses in one pass.</source>
+   <translation>训练好的提示词元让模型在一遍中猜测多个词元并检查先前的猜测。</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/transcript.py" />
@@ -6331,6 +6421,11 @@
    <translation>普通</translation>
   </message>
   <message>
+   <location filename="engine/modes/ppd.py" />
+   <source>ppd</source>
+   <translation>PPD</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/bars.py" />
    <source>predicted</source>
    <translation>预测</translation>
@@ -6838,6 +6933,16 @@
    <location filename="engine/documents/reading.py" />
    <source>{name} holds no text that can be read: attach text, PDF, DOCX, HTML or EPUB.</source>
    <translation>{name} 中没有可读取的文本：请附加文本、PDF、DOCX、HTML 或 EPUB。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/prompt_tokens.py" />
+   <source>{name} in the prompt tokens' adapter_config.json is {value}, and Tenon runs 1 to {most}: choose another set.</source>
+   <translation>提示词元的 adapter_config.json 中 {name} 为 {value}，Tenon 支持 1 到 {most}：请选择另一组。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/prompt_tokens.py" />
+   <source>{name} in the prompt tokens' adapter_config.json is {value}, and must be a whole number of 1 or more; download it again.</source>
+   <translation>提示词元的 adapter_config.json 中 {name} 为 {value}，须为不小于 1 的整数：请重新下载。</translation>
   </message>
   <message>
    <location filename="engine/gguf/header.py" />

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from engine.cli import ask, bench, doctor, gpu, models, plan, train
+from engine.cli import ask, bench, doctor, gpu, models, plan, serve, train
 from engine.cli.parser import Parser
 from engine.errors import TenonError
 from engine.file_trouble import file_trouble
@@ -54,6 +54,6 @@ def _parser() -> argparse.ArgumentParser:
         epilog="`tenon --version` prints the version, `tenon --self-test` tries window, engine and model out.",
     )
     commands = parser.add_subparsers(title="subcommands", metavar="COMMAND", required=True)
-    for subcommand in (ask, models, plan, bench, train, doctor, gpu):
+    for subcommand in (ask, serve, models, plan, bench, train, doctor, gpu):
         subcommand.add_to(commands)
     return parser

@@ -36,6 +36,7 @@ def add_to(commands: Any) -> None:
 
 
 def _plan(options: argparse.Namespace) -> int:
+    from engine.planning.forecast import reason_with_drafts
     from engine.planning.hardware_report import measure_report
     from engine.planning.model_planner import model_planner
 
@@ -48,7 +49,10 @@ def _plan(options: argparse.Namespace) -> int:
     # Each mode with the draft that it would take; what auto takes is another matter, for not every draft pays.
     auto = model_planner(wanted, report, _find).plan
     every = model_planner(wanted, report, _find, untried=True).plan
-    plan = replace(every, chosen=auto.chosen, reason=auto.reason)
+    untried = auto.drafts != every.drafts
+    plan = replace(
+        every, chosen=auto.chosen, reason=reason_with_drafts(auto.reason, every) if untried else auto.reason
+    )
     if options.json:
         print(json.dumps(plan.as_json(), ensure_ascii=False))
     else:

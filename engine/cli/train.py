@@ -1,4 +1,4 @@
-"""``tenon train``: train a draft for a model, or search the tree of its Medusa heads."""
+"""``tenon train``: train a draft for a model, or search the tree of its Medusa heads or prompt tokens."""
 
 from __future__ import annotations
 
@@ -17,29 +17,49 @@ def add_to(commands: Any) -> None:
     draft = kinds.add_parser(
         "draft",
         help="a draft that guesses a model's next tokens",
-        description="Train a feature draft or Medusa heads for a model, on its own replies or on texts and chats. "
-        "Ctrl+C ends it early and keeps the best so far.",
+        description="Train a feature draft, Medusa heads or prompt tokens for a model, on its own replies or on texts "
+        "and chats. Ctrl+C ends it early and keeps the best so far.",
     )
     draft.set_defaults(run=_train_draft)
     _add_texts(draft, 30.0)
     draft.add_argument(
         "--kind",
-        choices=("feature", "medusa"),
+        choices=("feature", "medusa", "prompt-tokens"),
         default="feature",
-        help="feature guesses step by step, medusa all tokens at once (default: %(default)s)",
+        help="feature guesses step by step, medusa all tokens at once, prompt-tokens within the model's own pass "
+        "(default: %(default)s)",
     )
     draft.add_argument(
         "--heads",
         metavar="K",
         type=int,
-        default=4,
-        help="of medusa: tokens ahead, 1 to 16 (default: %(default)s)",
+        help="of medusa and prompt-tokens: tokens ahead, 1 to 16 (default: 4 and 3)",
     )
     draft.add_argument(
         "--head",
         choices=("own", "shared"),
         default="shared",
         help="of medusa: output maps of their own, which are large, or the model's (default: %(default)s)",
+    )
+    draft.add_argument(
+        "--members",
+        metavar="N",
+        type=int,
+        default=1,
+        help="of prompt-tokens: embeddings of each, whose guesses are averaged, 1 to 31 (default: %(default)s)",
+    )
+    draft.add_argument(
+        "--mask",
+        choices=("ensemble", "decoder", "encoder"),
+        default="ensemble",
+        help="of prompt-tokens: which of these embeddings see each other (default: %(default)s)",
+    )
+    draft.add_argument(
+        "--loss",
+        choices=("forward", "reverse", "hard"),
+        default="forward",
+        help="of prompt-tokens: the divergence from the model's predictions, either way round, or from its words "
+        "(default: %(default)s)",
     )
     draft.add_argument(
         "--blocks",
@@ -70,14 +90,17 @@ def add_to(commands: Any) -> None:
     )
     tree = kinds.add_parser(
         "tree",
-        help="the tree of guesses that a model checks at once, for its Medusa heads",
-        description="Search the tree that the mode ghidorah follows, on the model's own replies or on chats, and keep "
-        "it for this model and these heads.",
+        help="the tree of guesses that a model checks at once, for its Medusa heads or prompt tokens",
+        description="Search the tree that the modes ghidorah and ppd follow, on the model's own replies or on chats, "
+        "and keep it for this model and this draft.",
     )
     tree.set_defaults(run=_search_tree)
     _add_texts(tree, 5.0)
     tree.add_argument(
-        "--draft", metavar="MODEL", required=True, help="the Medusa heads: a folder, or an installed name"
+        "--draft",
+        metavar="MODEL",
+        required=True,
+        help="Medusa heads or prompt tokens: a folder, or an installed name",
     )
 
 
@@ -142,6 +165,9 @@ def _train_draft(options: argparse.Namespace) -> int:
         kind=options.kind,
         heads=options.heads,
         head=options.head,
+        members=options.members,
+        mask=options.mask,
+        loss=options.loss,
     )
     try:
         return 0 if run(request, sys.stderr) else 130

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from engine.decoding.draft_yield import DraftYield
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.schedule import Schedule
+from engine.decoding.settling import Settling
 from engine.messages import RoundRecord
 from engine.model.token_tree import DraftShape
 
@@ -23,7 +24,7 @@ _LONGEST_PAUSE = 64
 # Drafted rounds in a row that make earlier failures forgotten.
 _ESTABLISHED = 8
 # Trying again may cost this share of the time that the reply would have taken without any draft.
-_ALLOWANCE = 0.05
+_ALLOWANCE = 0.03
 # Rounds without a draft after which the drafter is taken to have tokens to catch up with.
 _LAGS_AFTER = 4
 # Rounds that all earlier knowledge counts for at most when drafting is tried again, so that one can overturn it.
@@ -54,6 +55,7 @@ class AdaptiveBudget(Schedule):
         self._yield = DraftYield(self._sizes, counted)
         self._cost = RoundCost() if cost is None else cost
         self._rows = 0
+        self._settling = Settling()
         self._undrafted = _LAGS_AFTER
         self._drafted = 0
         self._failures = 0
@@ -62,6 +64,7 @@ class AdaptiveBudget(Schedule):
         self._probe_s = 0.0
         self._first_draft = True
         self._probing = False
+        self._pauses = False
 
     def shape(self) -> DraftShape:
         """As many rows as are best in the next round."""
@@ -71,7 +74,10 @@ class AdaptiveBudget(Schedule):
     def observe(self, record: RoundRecord) -> None:
         """Update yield, costs and what trying has lost."""
         draft_s, verify_s = record.draft_ms / 1e3, record.verify_ms / 1e3
-        self._cost.add_verify(record.drafted_rows, verify_s, record.waited_ms / 1e3)
+        # The first rounds of a reply are hardly settled, but all that is known: later ones take their place.
+        known = self._cost.plain_rounds() >= _FIRST_PLAIN
+        if self._settling(record) or record.drafted_rows or not known:
+            self._cost.add_verify(record.drafted_rows, verify_s, record.waited_ms / 1e3)
         self._tokens += len(record.accepted) + 1
         if not record.drafted_rows:
             self._undrafted += 1
@@ -101,9 +107,13 @@ class AdaptiveBudget(Schedule):
             return 0
         if not self._cost.measured:
             return self._sizes[-1]
+        # Nothing new is known of drafts then.
+        if self._pauses and self._undrafted and not self._probing and not self._may_probe():
+            return 0
         waits = self._cost.flat and self._cost.waits
         best = max(self._sizes[-1:] if waits else self._sizes, key=self._tokens_per_second)
-        if self._tokens_per_second(best) * self._cost.plain_s() >= 1.0:
+        self._pauses = self._tokens_per_second(best) * self._cost.plain_s() < 1.0
+        if not self._pauses:
             if self._drafted >= _ESTABLISHED:
                 self._failures = 0
             refresh_after = _REFRESH_AFTER if self._cost.knows_plain else _FIRST_AFTER

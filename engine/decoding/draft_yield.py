@@ -56,7 +56,8 @@ class DraftYield:
     One round tells of all smaller sizes too: a draft of b nodes is the b likeliest nodes of a larger one, so what it
     would have had accepted can be read off. Of larger sizes a round says how often it would have mattered: when
     everything down to a leaf was accepted. Then each further position is taken to hold with the acceptance a of the
-    positions tested so far, which yields a + ... + a^k for k of them (Leviathan et al. 2023, equation 1).
+    positions tested so far, which yields a + ... + a^k for k of them (Leviathan et al. 2023, equation 1). Where yields
+    were counted on other replies these stand in its place.
 
     Args:
         sizes: The sizes to tell apart, ascending, each at least 1: rows, of which a draft has its probes too.
@@ -69,15 +70,17 @@ class DraftYield:
         self._gains = [_Mean(0.0, 0.0) for _ in sizes]
         self._exhausted = [_Mean(_PRIOR_ACCEPTANCE**size, 1.0) for size in sizes]
         self._acceptance = _Mean(4.0 * _PRIOR_ACCEPTANCE, 4.0)
+        self._counted: tuple[float, ...] = ()
+        self._known: dict[int, float] = {}  # tokens by size, until the next round that drafts
         if counted:
-            before = 1.0
-            for size, gain in zip(self._sizes, self._gains, strict=True):
-                tokens = float(numpy.interp(size, [0, *counted], [1.0, *counted.values()]))
-                gain.total, gain.weight = _COUNTED_ROUNDS * (tokens - before), _COUNTED_ROUNDS
-                before = tokens
+            tokens = numpy.interp([0, *self._sizes], [0, *counted], [1.0, *counted.values()])
+            self._counted = tuple(numpy.diff(tokens).tolist())
+            for counted_gain, gain in zip(self._counted, self._gains, strict=True):
+                gain.total, gain.weight = _COUNTED_ROUNDS * counted_gain, _COUNTED_ROUNDS
 
     def observe(self, record: RoundRecord, budget: int) -> None:
         """A round that drafted at least one node, and how many rows it was allowed."""
+        self._known.clear()
         for gain in self._gains:
             gain.fade(_MEMORY)
         self._acceptance.fade(_MEMORY)
@@ -100,17 +103,28 @@ class DraftYield:
 
     def limit(self, rounds: float) -> None:
         """Let what is known so far count no more than this many rounds."""
+        self._known.clear()
         for mean in (*self._gains, *self._exhausted, self._acceptance):
             mean.limit(rounds)
 
     def tokens(self, size: int) -> float:
         """Expected tokens of a round that drafts one of the sizes, the target's own token included."""
+        if size not in self._known:
+            self._known[size] = self._tokens(size)
+        return self._known[size]
+
+    def _tokens(self, size: int) -> float:
         expected, smaller, reached = 1.0, 0, 1.0
         acceptance = self._acceptance.value
-        for each, gain, exhausted in zip(self._sizes, self._gains, self._exhausted, strict=True):
+        for at, (each, gain, exhausted) in enumerate(
+            zip(self._sizes, self._gains, self._exhausted, strict=True)
+        ):
             if each > size:
                 break
-            further = reached * sum(acceptance**position for position in range(1, each - smaller + 1))
+            if self._counted:
+                further = self._counted[at]
+            else:
+                further = reached * sum(acceptance**position for position in range(1, each - smaller + 1))
             expected += (gain.total + _EXTRAPOLATION_WEIGHT * further) / (gain.weight + _EXTRAPOLATION_WEIGHT)
             smaller, reached = each, exhausted.value
         return expected

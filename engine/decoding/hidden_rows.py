@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -12,11 +15,11 @@ _ROWS = 256
 class HiddenRows:
     """Rows of a text's last tokens, in order.
 
-    Those of short chains stay where the forward has put them: between two forwards of a small model one call of torch
+    Those of small forwards stay where they have been put: between two forwards of a small model one call of torch
     takes a hundredth of a forward's time.
 
     Args:
-        width: Numbers of a row of such a chain.
+        width: Numbers of a row of such a forward.
     """
 
     def __init__(self, width: int) -> None:
@@ -31,17 +34,21 @@ class HiddenRows:
         return self._count
 
     def address(self, rows: int) -> int:
-        """The address for the rows of a chain's forward; the next one may overwrite those that are not kept."""
+        """The address for the rows of a small forward; the next one may overwrite those that are not kept."""
         if self._kept + rows > len(self._memory):
             self._cut()
             self._memory = torch.empty(max(_ROWS, rows), self._memory.shape[1])
             self._address, self._begun, self._kept = self._memory.data_ptr(), 0, 0
         return self._address + self._kept * self._row_bytes
 
-    def keep(self, rows: int) -> None:
-        """The first rows that were put at the last address are the text's next ones."""
-        self._kept += rows
-        self._count += rows
+    def keep(self, rows: Sequence[int]) -> None:
+        """Of the rows that were put at the last address these, in rising order, are the text's next ones."""
+        first = self._address + self._kept * self._row_bytes
+        for at, row in enumerate(rows):
+            if row != at:
+                ctypes.memmove(first + at * self._row_bytes, first + row * self._row_bytes, self._row_bytes)
+        self._kept += len(rows)
+        self._count += len(rows)
 
     def add(self, rows: Tensor) -> None:
         """The text's next rows, from elsewhere."""

@@ -101,7 +101,7 @@ def decode(
         verdict = recipe.verifier.verify(draft, logits, position, recent)
         # Between two forwards each call counts: nothing of Python is in the processor's caches then.
         probes = None
-        if draft.probes.parents:
+        if draft.probes.nodes:
             probes = sequence.probe_logits(draft.probe_rows(verdict.nodes[-1] if verdict.nodes else ROOT))
         verified = time.perf_counter()
 
@@ -111,7 +111,7 @@ def decode(
             tokens=draft.tokens,
             parents=draft.parents,
             scores=draft.scores,
-            probes=draft.probe_nodes,
+            probes=draft.probes.nodes,
             accepted=verdict.nodes,
             emitted=tuple(emitted),
             draft_ms=(drafted - begun) * 1e3,

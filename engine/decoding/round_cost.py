@@ -168,13 +168,16 @@ class RoundCost:
 
 
 class _Curve:
-    """Seconds by rows, the medians of the last measurements."""
+    """Seconds by rows, the medians of the last measurements: asked for all sizes in each round."""
 
     def __init__(self) -> None:
         self._seconds: dict[int, deque[float]] = {}
+        self._median_s: dict[int, float] = {}
 
     def add(self, rows: int, seconds: float) -> None:
-        self._seconds.setdefault(rows, deque(maxlen=_KEPT)).append(seconds)
+        all_ = self._seconds.setdefault(rows, deque(maxlen=_KEPT))
+        all_.append(seconds)
+        self._median_s[rows] = statistics.median(all_)
 
     @property
     def any(self) -> bool:
@@ -182,7 +185,7 @@ class _Curve:
 
     def most_s(self) -> float:
         """The largest median of all widths."""
-        return max(map(statistics.median, self._seconds.values()))
+        return max(self._median_s.values())
 
     def measured(self, rows: int) -> int:
         return len(self._seconds.get(rows, ()))
@@ -194,17 +197,18 @@ class _Curve:
 
     def seconds(self, rows: int) -> float:
         """Measured, else on the line between the measured neighbours, else what the nearest takes."""
-        if rows in self._seconds:
-            return statistics.median(self._seconds[rows])
-        narrower = [width for width in self._seconds if width < rows]
-        wider = [width for width in self._seconds if width > rows]
+        known = self._median_s
+        if rows in known:
+            return known[rows]
+        narrower = [width for width in known if width < rows]
+        wider = [width for width in known if width > rows]
         below = max(narrower) if narrower else min(wider)
-        low_s = statistics.median(self._seconds[below])
+        low_s = known[below]
         if not narrower or not wider:
             return low_s
         above = min(wider)
         share = (rows - below) / (above - below)
-        return low_s + share * (statistics.median(self._seconds[above]) - low_s)
+        return low_s + share * (known[above] - low_s)
 
 
 def _bucket(size: int) -> int:

@@ -11,6 +11,7 @@ from torch import Tensor
 from engine.decoding.hidden_rows import HiddenRows
 from engine.decoding.target import LAYER_GOAL_S, Target
 from engine.drafting.kind import DraftText
+from engine.model.attention import Paths
 from engine.model.decoder import Output
 from engine.model.kv_cache import shared_tokens
 from engine.model.layer import OnWait, no_work
@@ -173,22 +174,21 @@ class TokenSequence:
         if limit is not None and len(self.token_ids) + 1 > limit:
             self._begin_long_text(check)
         # No layer's input but the head's.
-        of_tokens = draft.is_chain and not draft.probes.parents
-        if of_tokens and self._hidden_layers in ((), (self._decoder.config.layers,)):
+        if not len(draft.probes) and self._hidden_layers in ((), (self._decoder.config.layers,)):
             if self._target.decoder is not self._decoder:
                 self._follow_target(check)
             place = self._hidden.address(draft.rows) if self._hidden_layers else None
-            found = self._decoder.read_next((root, *draft.tokens), self._cache, check, place)
+            tokens = (root, *draft.tokens)
+            found = self._decoder.read_next(tokens, self._cache, check, place, draft.paths)
             if found is not None:
                 self._in_place = place is not None
                 return found
         base = len(self.token_ids)
         positions = [base + depth for depth in draft.row_depths]
-        mask = None if draft.is_chain else draft.row_mask()
-        embeddings = draft.probes.embeddings if draft.probes.parents else None
+        embeddings = draft.probes.embeddings if draft.probes.nodes else None
         logit_rows = None if embeddings is None else slice(1 + len(draft))
         return self._forward(
-            [root, *draft.tokens], positions, mask, logit_rows, check, on_wait, embeddings=embeddings
+            [root, *draft.tokens], positions, draft.paths, logit_rows, check, on_wait, embeddings=embeddings
         )
 
     def probe_logits(self, rows: Sequence[int]) -> Tensor | None:
@@ -206,7 +206,7 @@ class TokenSequence:
             self._target.fail(error)  # the next forward begins by reading the text again elsewhere
         unwanted = max(0, self._hidden_from - len(self.token_ids))
         if self._in_place:
-            self._hidden.keep(len(rows))
+            self._hidden.keep(rows)
         elif self._last_hidden is not None and unwanted < len(rows):
             # A copy, so that the rows of a large forward are not held on to for the few that were kept.
             index = torch.tensor(rows[unwanted:], dtype=torch.long, device=self._last_hidden.device)
@@ -273,7 +273,7 @@ class TokenSequence:
         self,
         tokens: Sequence[int],
         positions: Sequence[int],
-        mask: Tensor | None,
+        paths: Paths | None,
         logit_rows: slice | None,
         check: Callable[[], None],
         on_wait: OnWait = no_work,
@@ -285,7 +285,7 @@ class TokenSequence:
                 torch.tensor(tokens, dtype=torch.long),
                 torch.tensor(positions, dtype=torch.long),
                 self._cache,
-                mask=mask,
+                mask=paths,
                 logit_rows=logit_rows,
                 check=check,
                 hidden_layers=self._hidden_layers,

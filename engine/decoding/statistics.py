@@ -6,12 +6,13 @@ import statistics
 import time
 from dataclasses import dataclass, field
 
+from engine.decoding.settling import Settling
 from engine.messages import RoundRecord, Timings
 
 # Records handed over at once for whoever draws them: more rounds than anybody follows between two events.
 _ROUNDS_TAKEN = 64
-# Rounds without a draft that tell what plain decoding takes: fewer may all have been hiccups.
-_FEWEST_PLAIN = 3
+# Rounds without a draft that tell what plain decoding takes: a hiccup counts among them as it does among all rounds.
+_FEWEST_PLAIN = 8
 
 
 @dataclass
@@ -41,6 +42,7 @@ class ReplyClock:
     recalled_plain_s: float | None = None
     rounds: list[RoundRecord] = field(default_factory=list)
     _plain_s: list[float] = field(default_factory=list)
+    _settling: Settling = field(default_factory=Settling)
     _prompt_done: float | None = None
     _first_token: float | None = None
     _last_token: float | None = None
@@ -68,7 +70,7 @@ class ReplyClock:
         self.draft_n_accepted += accepted
         self.draft_s += record.draft_ms / 1e3
         self.verify_s += record.verify_ms / 1e3
-        if not (record.tokens or record.probes):
+        if self._settling(record) and not record.drafted_rows:
             self._plain_s.append(record.verify_ms / 1e3)
         while len(self._tested) < tested:
             self._tested.append(0)
@@ -119,9 +121,9 @@ class ReplyClock:
         )
 
     def _plain_per_second(self, predicted_s: float) -> float | None:
-        """Speed of plain decoding, in tokens/s: by a forward without a draft and the time between two forwards."""
+        """Speed of plain decoding, in tokens/s: by the mean forward without a draft and the mean time between two."""
         enough = len(self._plain_s) >= _FEWEST_PLAIN
-        forward_s = statistics.median(self._plain_s) if enough else self.recalled_plain_s
+        forward_s = statistics.fmean(self._plain_s) if enough else self.recalled_plain_s
         if not forward_s or not self.target_forwards:
             return None
         between_s = max(predicted_s - self.draft_s - self.verify_s, 0.0) / self.target_forwards

@@ -1,7 +1,7 @@
 """Calibration of Medusa heads: the tree that was searched for them, and the worth of trees by the rows of a forward.
 
-It lies beside the heads where their training made it, and in the cache folder, beside the profile of the model, where
-it was made on this machine.
+A draft's calibration lies beside it where its training made it, and in the cache folder, beside the profile of the
+model, where it was made on this machine.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from engine.cached_json import read_cached, write_cached
 from engine.drafting.rank_log import Path as Node
@@ -18,7 +19,11 @@ from engine.outside_file import read_text_file
 from engine.plain_data import from_plain
 from engine.unfinished_file import unfinished_file
 
-#: Its name beside the heads.
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+C = TypeVar("C")
+#: Its name beside the draft.
 FILE = "calibration.json"
 _FOLDER = "trees"
 
@@ -53,6 +58,11 @@ class HeadCalibration:
             raise ValueError("a width has no figure")
 
     @property
+    def depth(self) -> int:
+        """Heads that the tree takes."""
+        return max(map(len, self.tree), default=0)
+
+    @property
     def followed(self) -> tuple[Node, ...]:
         """Nodes that drafts follow; none where they are grown."""
         return self.tree if self.follows else ()
@@ -64,35 +74,36 @@ class HeadCalibration:
         return {width - 1: tau for width, tau in zip(WIDTHS, taus, strict=True) if width > 1}
 
 
-def read_calibration(cache_folder: Path, target: str, heads: str) -> HeadCalibration | None:
+def read_calibration(kind: type[C], cache_folder: Path, target: str, draft: str) -> C | None:
     """The calibration that was made on this machine; None where there is none of these, or it is damaged.
 
     Args:
+        kind: Its class.
         cache_folder: The folder.
         target: Digest of the model.
-        heads: Digest of its heads; the calibration of others is none of theirs.
+        draft: Digest of its draft; the calibration of another is none of its.
     """
     try:
-        return from_plain(HeadCalibration, read_cached(_path(cache_folder, target, heads)))
+        return from_plain(kind, read_cached(_path(cache_folder, target, draft)))
     except ValueError:
         return None
 
 
-def keep_calibration(cache_folder: Path, target: str, heads: str, calibration: HeadCalibration) -> None:
+def keep_calibration(cache_folder: Path, target: str, draft: str, calibration: DataclassInstance) -> None:
     """Keep a calibration. One that cannot be kept is made again."""
-    write_cached(_path(cache_folder, target, heads), asdict(calibration))
+    write_cached(_path(cache_folder, target, draft), asdict(calibration))
 
 
-def calibration_beside(folder: Path) -> HeadCalibration | None:
-    """The calibration that lies in the folder of the heads; None where there is none, or it is damaged."""
+def calibration_beside(kind: type[C], folder: Path) -> C | None:
+    """The calibration that lies in the folder of a draft; None where there is none, or it is damaged."""
     try:
-        return from_plain(HeadCalibration, read_json(read_text_file(folder / FILE)))
+        return from_plain(kind, read_json(read_text_file(folder / FILE)))
     except (OSError, ValueError):
         return None
 
 
-def write_beside(folder: Path, calibration: HeadCalibration) -> None:
-    """Write a calibration into the folder of the heads, whole or not at all.
+def write_beside(folder: Path, calibration: DataclassInstance) -> None:
+    """Write a calibration into the folder of its draft, whole or not at all.
 
     Raises:
         OSError: It cannot be written.
@@ -102,5 +113,5 @@ def write_beside(folder: Path, calibration: HeadCalibration) -> None:
     unfinished.replace(folder / FILE)
 
 
-def _path(cache_folder: Path, target: str, heads: str) -> Path:
-    return cache_folder / _FOLDER / f"{target[:16]}-{heads[:16]}.json"
+def _path(cache_folder: Path, target: str, draft: str) -> Path:
+    return cache_folder / _FOLDER / f"{target[:16]}-{draft[:16]}.json"

@@ -17,7 +17,12 @@ from torch import Tensor
 
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
-from engine.drafting.head_calibration import HeadCalibration, calibration_beside, read_calibration
+from engine.drafting.head_calibration import (
+    FILE,
+    HeadCalibration,
+    calibration_beside,
+    read_calibration,
+)
 from engine.drafting.head_loader import check_sizes
 from engine.drafting.kind import (
     Drafting,
@@ -29,6 +34,7 @@ from engine.drafting.kind import (
     Seconds,
 )
 from engine.drafting.medusa_heads import MedusaLayout, MedusaNetwork, load_medusa, read_medusa
+from engine.drafting.rank_log import Path as Node
 from engine.drafting.sampled_tree import DraftSampling, sampled_draft
 from engine.drafting.searched_tree import parents_of
 from engine.errors import DraftMismatch
@@ -43,13 +49,17 @@ from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import WeightFormat, weight_format
 from engine.placement.device_layer import half_type
 from engine.placement.link import Link
-from engine.sentences import say
+from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import is_medusa
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 # Limits of a tree without a mode's: children of a node, as in Medusa's code, and nodes.
 _WIDTH, _NODES = 10, 64
+_UNUSED = mark(
+    "The file {file} beside the heads {name} is damaged or was made for other heads, so their tree is not used: search "
+    "one with `tenon train tree`."
+)
 
 
 @dataclass(frozen=True)
@@ -86,11 +96,14 @@ class MedusaDraft(DraftKind):
     def read(cls, name: str, folder: Path, target: ModelConfig) -> MedusaDraft:
         """The heads in a folder, all of which must be here."""
         checkpoint = HeadCheckpoint(folder)
-        return cls(name, checkpoint.digest(), read_medusa(checkpoint), target, calibration_beside(folder))
+        layout, beside = read_medusa(checkpoint), calibration_beside(HeadCalibration, folder)
+        if beside is not None and beside.depth > len(layout.heads):
+            beside = None  # made for other heads
+        return cls(name, checkpoint.digest(), layout, target, beside)
 
     def calibration(self, target: str) -> HeadCalibration | None:
         """Their calibration for a model, by its digest: made here, else the one that came with them."""
-        return read_calibration(cache_folder(), target, self.digest) or self.beside
+        return read_calibration(HeadCalibration, cache_folder(), target, self.digest) or self.beside
 
     def counted(self, target: str) -> Mapping[int, float]:
         """Tokens of a round on the replies of the calibration."""
@@ -151,7 +164,9 @@ class MedusaDraft(DraftKind):
             size = config.vocabulary_size
             return partial(_drafter, MedusaDrafter(network, config.layers, size, link, calibration))
 
-        return LoadedDraft(self.name, link, new_text)
+        unused = calibration is None and (parts.folder / FILE).exists()
+        notes = (say(_UNUSED, file=FILE, name=self.name),) if unused else ()
+        return LoadedDraft(self.name, link, new_text, notes)
 
 
 def _read_head(
@@ -190,13 +205,14 @@ class MedusaDrafter(Drafter):
         calibration: HeadCalibration | None = None,
     ) -> None:
         self.hidden_layers: tuple[int, ...] = (hidden_layer,)
-        self.limits = TreeShape(_WIDTH, len(network.heads), _NODES)
+        self.limits = TreeShape(_WIDTH, network.heads, _NODES)
         self.sampling: DraftSampling | None = None
         self._network = network
         self._vocabulary_size = vocabulary_size
         self._link = link
         self._tree = () if calibration is None else calibration.followed
         self._parents = parents_of(self._tree)
+        self._target_ids = None if network.target_ids is None else network.target_ids.tolist()
         self.counted = {} if calibration is None else calibration.tokens
         self._text: list[int] = []
         self._row: Tensor | None = None
@@ -210,7 +226,7 @@ class MedusaDrafter(Drafter):
         """Keep the row of the token before the new root."""
         self._text.extend(tokens)
         if hidden is not None:
-            self._row = hidden[-1:]
+            self._row = hidden if len(hidden) == 1 else hidden[-1:]
 
     def propose(self, shape: DraftShape) -> Draft:
         """A tree below the last observed token: dynamic, fixed or searched, its tokens drawn where that is wanted.
@@ -223,10 +239,12 @@ class MedusaDrafter(Drafter):
             return Draft()
         if self._row is None:
             raise ValueError("heads cannot draft before a token was observed")
-        follows = bool(self._tree) and self.limits.searched and shape.parents is None
-        if follows:
+        searched: tuple[Node, ...] = ()
+        if self.limits.searched and shape.parents is None:
+            searched = self._tree[: shape.rows]
+        if searched:
             shape = DraftShape.tree(self._parents[: shape.rows])
-        most = len(network.heads)
+        most = network.heads
         if shape.depth > most:
             raise DraftMismatch(
                 say(
@@ -245,17 +263,14 @@ class MedusaDrafter(Drafter):
                 return drawn_from[level.depth].expand(len(level.tokens), -1)
 
             return sampled_draft(limits, shape, drawn_from[0], follow, self.sampling, self._text)
-        if follows:
-            nodes = self._tree[: shape.rows]
-            tokens, _ = likeliest(logits, 1 + max(node[-1] for node in nodes))
+        if searched:
+            tokens, _ = likeliest(logits, 1 + max(node[-1] for node in searched))
             # In the order of the nodes, which tells the schedule what a smaller tree would have had.
-            draft = Draft(tuple(tokens[len(node) - 1][node[-1]] for node in nodes), shape.parents or ())
+            draft = Draft(tuple(tokens[len(node) - 1][node[-1]] for node in searched), shape.parents or ())
         else:
             draft = grow_tree(limits, shape, logits[0], lambda level: logits[level.depth, None])
-        if network.target_ids is None:
-            return draft
-        own = link.to_device(torch.tensor(draft.tokens, dtype=torch.long))
-        return replace(draft, tokens=tuple(link.to_host(network.target_ids[own]).tolist()))
+        ids = self._target_ids
+        return draft if ids is None else replace(draft, tokens=tuple(ids[token] for token in draft.tokens))
 
 
 def _drafter(draft: MedusaDrafter, wanted: Drafting) -> Drafter:

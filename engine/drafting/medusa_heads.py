@@ -20,7 +20,9 @@ from torch.nn import functional
 from engine.drafting.head_layout import MISMATCH, slot_bytes
 from engine.drafting.head_loader import HeadMaps, drafted_ids
 from engine.errors import ConfigInvalid
-from engine.model.linear import LinearMap, rows_of
+from engine.kernels.library import Matrix
+from engine.kernels.medusa import Guess
+from engine.model.linear import LinearMap, PackedLinear, rows_of
 from engine.model.loader import read_slots
 from engine.model.tensors import Slot, compare_tensors
 from engine.model.weight_format import WeightFormat
@@ -114,28 +116,36 @@ class MedusaNetwork:
     """Medusa heads in memory. h = the target's hidden size, V and Vd = its vocabulary and the tokens they draft.
 
     Args:
-        heads: The blocks of each, h -> h.
+        first: The first block of all heads, which read the same row: h -> heads * h.
+        further: The other blocks of each, h -> h.
         maps: The output map of each, or the one of all of them, h -> Vd.
         dtypes: Types of what blocks and maps take.
         target_ids: (Vd,) the target's id of each of the draft's tokens; None where they are the same.
         soft_cap: c in c * tanh(logit / c) where the map is the head of a target that has one; None without.
+
+    Attributes:
+        heads: Their number.
+        target_ids: As given.
     """
 
     def __init__(
         self,
-        heads: Sequence[Sequence[LinearMap]],
+        first: LinearMap,
+        further: Sequence[Sequence[LinearMap]],
         maps: Sequence[LinearMap],
         dtypes: tuple[torch.dtype, torch.dtype],
         target_ids: Tensor | None,
         soft_cap: float | None,
     ) -> None:
-        self.heads = heads
+        self.heads = len(further)
+        self._first = first
+        self._further = further
         self.target_ids = target_ids
         self._maps = maps
         self._dtypes = dtypes
         self._soft_cap = soft_cap
+        self._guess = _guess_of(first, further, maps)
 
-    @torch.inference_mode()
     def logits(self, hidden: Tensor, count: int) -> Tensor:
         """Logits of the first heads for a hidden state behind the target's final norm.
 
@@ -144,21 +154,31 @@ class MedusaNetwork:
             count: Of the heads.
 
         Returns:
-            (count * n, Vd) float32 logits of the tokens 1, 2 and so on behind the root, head by head.
+            (count * n, Vd) float32 logits of the tokens 1, 2 and so on behind the root, head by head; valid until the
+            next call.
         """
-        block_type, map_type = self._dtypes
-        made = []
-        for blocks in self.heads[:count]:
-            row = hidden.to(block_type)
-            for block in blocks:
-                row = row + functional.silu(block(row))
-            made.append(row.to(map_type))
-        if len(self._maps) == 1:
-            logits = self._maps[0](torch.cat(made)).float()
-        else:
-            logits = torch.cat([own(row) for own, row in zip(self._maps, made, strict=False)]).float()
+        logits = None
+        if self._guess is not None and len(hidden) == 1 and hidden.dtype == torch.float32:
+            logits = self._guess(hidden, count)
+        if logits is None:
+            logits = self._logits(hidden, count)
         cap = self._soft_cap
         return logits if cap is None else torch.tanh(logits / cap) * cap
+
+    @torch.inference_mode()
+    def _logits(self, hidden: Tensor, count: int) -> Tensor:
+        """The same with torch's operators."""
+        block_type, map_type = self._dtypes
+        hidden = hidden.to(block_type)
+        blocks = functional.silu(self._first(hidden)).view(len(hidden), self.heads, -1)
+        made = (hidden + blocks.transpose(0, 1))[:count]
+        for head, further in zip(made, self._further, strict=False):
+            for block in further:
+                head += functional.silu(block(head))
+        made = made.to(map_type)
+        if len(self._maps) == 1:
+            return self._maps[0](made.flatten(0, 1)).float()
+        return torch.cat([own(row) for own, row in zip(self._maps, made, strict=False)]).float()
 
     def by_target_ids(self, logits: Tensor, size: int) -> Tensor:
         """(n, V) for a vocabulary of this size: minus infinity for tokens that the heads cannot say."""
@@ -167,6 +187,22 @@ class MedusaNetwork:
         whole = logits.new_full((len(logits), size), -torch.inf)
         whole[:, self.target_ids] = logits
         return whole
+
+
+def _guess_of(
+    first: LinearMap, further: Sequence[Sequence[LinearMap]], maps: Sequence[LinearMap]
+) -> Guess | None:
+    """The heads for the kernel library; None where they are not its to compute."""
+    every = (first, *(block for blocks in further for block in blocks), *maps)
+    if not all(isinstance(linear, PackedLinear) for linear in every):
+        return None
+
+    def structure(linear: LinearMap) -> Matrix:
+        assert isinstance(linear, PackedLinear)
+        return linear.structure
+
+    blocks = [[structure(block) for block in of_head] for of_head in further]
+    return Guess(structure(first), blocks, [structure(one) for one in maps])
 
 
 def load_medusa(
@@ -178,7 +214,7 @@ def load_medusa(
     device: torch.device,
     check: Callable[[], None] = lambda: None,
 ) -> MedusaNetwork:
-    """Load heads, one after the other: maps of their own are large.
+    """Load heads, the maps one after the other where each has its own: they are large.
 
     Args:
         checkpoint: Theirs.
@@ -196,12 +232,14 @@ def load_medusa(
     layout = read_medusa(checkpoint)
     linear = HeadMaps(weights, device)
     ids = None if layout.drafted is None else drafted_ids(checkpoint, "d2t", "t2d", device)
-    heads: list[list[LinearMap]] = []
+    first: list[tuple[Tensor, Tensor]] = []
+    further: list[list[LinearMap]] = []
     maps: list[LinearMap] = []
     for slots in layout.heads:
         found = read_slots(checkpoint, list(slots), linear.read_dtype, device, lambda count: None, check)
-        names = [f"block{block}" for block in range(layout.blocks)]
-        heads.append([linear.linear(found[name], found[f"{name}_bias"]) for name in names])
+        first.append((found["block0"], found["block0_bias"]))
+        names = [f"block{block}" for block in range(1, layout.blocks)]
+        further.append([linear.linear(found[name], found[f"{name}_bias"]) for name in names])
         if layout.own_maps:
             maps.append(linear.linear(found["map"], None))
     map_type = weights.activations
@@ -210,4 +248,7 @@ def load_medusa(
         maps = [head if ids is None else linear.linear(rows_of(head, ids), None)]
         map_type = head_type if ids is None else map_type
     cap = None if layout.own_maps else soft_cap
-    return MedusaNetwork(heads, maps, (weights.activations, map_type), ids, cap)
+    weight, bias = (torch.cat(parts) for parts in zip(*first, strict=True))
+    return MedusaNetwork(
+        linear.linear(weight, bias), further, maps, (weights.activations, map_type), ids, cap
+    )

@@ -91,7 +91,7 @@ def ranks_of(network: MedusaNetwork, hidden: Tensor, tokens: Sequence[int]) -> N
     Returns:
         (n - 1, K), as in `RankLog`.
     """
-    heads = len(network.heads)
+    heads = network.heads
     wanted = torch.tensor(tokens, dtype=torch.long)
     own = wanted
     if network.target_ids is not None:

@@ -36,7 +36,7 @@ def greedy_tree(accuracies: NDArray[numpy.float64], nodes: int) -> tuple[Path, .
     def product(path: Path) -> float:
         return math.prod(float(accuracies[depth, rank]) for depth, rank in enumerate(path))
 
-    found = _best_first(product, accuracies.shape[0], accuracies.shape[1], nodes)
+    found = best_first(product, accuracies.shape[0], accuracies.shape[1], nodes)
     return tuple(path for path in found if product(path) > 0.0)
 
 
@@ -69,7 +69,7 @@ def search_tree(log: RankLog, tree: Sequence[Path]) -> tuple[Path, ...]:
     def frequency(path: Path) -> int:
         return len(places.get(path, ())) if path in inside else -1
 
-    return _best_first(frequency, log.heads, NO_RANK, len(inside))
+    return best_first(frequency, log.heads, NO_RANK, len(inside))
 
 
 def parents_of(tree: Sequence[Path]) -> tuple[int, ...]:
@@ -86,7 +86,7 @@ def parents_of(tree: Sequence[Path]) -> tuple[int, ...]:
     return tuple(place[path[:-1]] for path in tree)
 
 
-def _best_first(worth: Callable[[Path], float], heads: int, ranks: int, nodes: int) -> tuple[Path, ...]:
+def best_first(worth: Callable[[Path], float], heads: int, ranks: int, nodes: int) -> tuple[Path, ...]:
     """The nodes of most worth one after the other, each behind its parent and its likelier siblings."""
     waiting: list[tuple[float, Path]] = [(-worth((0,)), (0,))]
     found: list[Path] = []

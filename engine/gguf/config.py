@@ -17,13 +17,23 @@ _ARCHITECTURES = {
     "smollm3": ("SmolLM3ForCausalLM", "smollm3"),
     "qwen2": ("Qwen2ForCausalLM", "qwen2"),
     "qwen3": ("Qwen3ForCausalLM", "qwen3"),
+    "granite": ("GraniteForCausalLM", "granite"),
+    "granitemoe": ("GraniteMoeForCausalLM", "granitemoe"),
+    "qwen3moe": ("Qwen3MoeForCausalLM", "qwen3_moe"),
     "phi3": ("Phi3ForCausalLM", "phi3"),
     "gemma2": ("Gemma2ForCausalLM", "gemma2"),
     "gemma3": ("Gemma3ForCausalLM", "gemma3_text"),
 }
+_WITH_EXPERTS = ("granitemoe", "qwen3moe")
+_WITH_MULTIPLIERS = ("granite", "granitemoe")
+_MULTIPLIERS = {
+    "embedding_scale": "embedding_multiplier",
+    "residual_scale": "residual_multiplier",
+    "logit_scale": "logits_scaling",
+    "attention.scale": "attention_multiplier",
+}
 # Values that scale or clamp what Tenon does not: neutral ones are harmless.
 _NEUTRAL = {
-    "expert_count": 0,
     "logit_scale": 1,
     "residual_scale": 1,
     "embedding_scale": 1,
@@ -132,7 +142,11 @@ class _Translation:
         return int(values.pop())
 
     def config(self) -> dict[str, Any]:
-        for key, neutral in _NEUTRAL.items():
+        neutrals = _NEUTRAL if self._architecture in _WITH_EXPERTS else {**_NEUTRAL, "expert_count": 0}
+        own = _MULTIPLIERS if self._architecture in _WITH_MULTIPLIERS else {}
+        for key, neutral in neutrals.items():
+            if key in own:
+                continue
             found = self._value(key, neutral)
             if found != neutral:
                 raise UnsupportedModel(
@@ -170,17 +184,37 @@ class _Translation:
 
     def _variant(self) -> dict[str, Any]:
         """Values that this architecture has beside the others."""
-        if self._architecture in ("llama", "smollm3", "qwen3"):
-            return {
+        own: dict[str, Any] = {}
+        if self._architecture in _WITH_MULTIPLIERS:
+            own = {name: float(self._value(key, 0.0)) or 1.0 for key, name in _MULTIPLIERS.items()}
+        if self._architecture in _WITH_EXPERTS:
+            return own | self._experts()
+        if self._architecture in ("llama", "smollm3", "qwen3", "granite"):
+            return own | {
                 "attention_bias": "blk.0.attn_q.bias" in self._shapes,
                 "mlp_bias": "blk.0.ffn_gate.bias" in self._shapes,
             }
         if self._architecture == "phi3":
-            own: dict[str, Any] = {"sliding_window": self._value("attention.sliding_window", 0) or None}
+            own = {"sliding_window": self._value("attention.sliding_window", 0) or None}
             if "rope_factors_long.weight" in self._shapes:
                 own["original_max_position_embeddings"] = self._value("rope.scaling.original_context_length")
             return own
         return self._gemma() if self._architecture in _SCALED_BY_WIDTH else {}
+
+    def _experts(self) -> dict[str, Any]:
+        router = "blk.{}.ffn_gate_inp.weight"
+        return {
+            "num_experts": int(self._value("expert_count")),
+            "num_experts_per_tok": int(self._value("expert_used_count")),
+            "moe_intermediate_size": int(
+                self._value("expert_feed_forward_length", self._same("feed_forward_length"))
+            ),
+            "norm_topk_prob": bool(self._value("expert_weights_norm", True)),
+            "routed_scaling_factor": float(self._value("expert_weights_scale", 0.0)) or 1.0,
+            "mlp_layer_types": [
+                "sparse" if router.format(layer) in self._shapes else "dense" for layer in range(self._layers)
+            ],
+        }
 
     def _gemma(self) -> dict[str, Any]:
         scale = self._value("attention.scale", 0.0)

@@ -78,12 +78,16 @@ class GgufFile:
                     kind=info.kind.name,
                 )
             )
-        found = StoredTensor(info.name, self.path, info.start, info.size_bytes, int(info.kind), info.shape)
+        each = info.size_bytes // max(1, source.parts)
+        start = info.start + source.part * each
+        found = StoredTensor(info.name, self.path, start, each, int(info.kind), self.shape(name))
         return replace(found, heads=source.heads, offset=source.offset)
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a tensor, whatever its type."""
-        return self._header.tensors[self._sources[name].name].shape
+        source = self._sources[name]
+        shape = self._header.tensors[source.name].shape
+        return shape[1:] if source.parts else shape
 
     def identity(self) -> str:
         """The head, as text."""
@@ -128,7 +132,13 @@ def read_gguf(path: Path) -> GgufModel:
     config = read_gguf_config(metadata, shapes, lambda name: _floats(headers, name))
     heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
     files = tuple(
-        GgufFile(header, sources(header.tensors, architecture, heads, kv_heads)) for header in headers
+        GgufFile(
+            header,
+            sources(
+                {name: tensor.shape for name, tensor in header.tensors.items()}, architecture, heads, kv_heads
+            ),
+        )
+        for header in headers
     )
     return GgufModel(config, files, _quantization(headers))
 

@@ -6,8 +6,8 @@ Source: llama.cpp, convert_hf_to_gguf.py and gguf-py/gguf/tensor_mapping.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 _OUTER = {
     "token_embd": "model.embed_tokens",
@@ -38,6 +38,19 @@ _SANDWICH = {
 # Phi-3 keeps gate and up in one tensor, gate first.
 _FUSED = {**_LAYER, "ffn_up": "mlp.gate_up_proj"}
 
+_EXPERTS = {**_LAYER, "ffn_gate_inp": "mlp.gate"}
+# Far above all there are: a damaged number must not become a list of that many entries.
+_MOST_EXPERTS = 1 << 16
+#: Stacks of what each expert has of its own.
+_EXPERT_STACKS = {
+    "ffn_gate_exps": "mlp.experts.{}.gate_proj",
+    "ffn_up_exps": "mlp.experts.{}.up_proj",
+    "ffn_down_exps": "mlp.experts.{}.down_proj",
+}
+_GRANITE_STACKS = {
+    name: module.replace("mlp.", "block_sparse_moe.") for name, module in _EXPERT_STACKS.items()
+}
+
 #: Tensors that hold frequencies: the config has them.
 FREQUENCY_TENSORS = ("rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight")
 _COMPUTED = re.compile(r"blk\.\d+\.(attn_rot_embd|rope_freqs)\.weight")
@@ -51,11 +64,15 @@ class Source:
         name: In the file.
         heads: Above 0: the rows of each of so many heads were interleaved, pair by pair, for llama.cpp's own rotation.
         offset: To be added to every value.
+        part: Of a stack, the one that it is.
+        parts: Above 0: the tensor is a stack of so many.
     """
 
     name: str
     heads: int = 0
     offset: float = 0.0
+    part: int = 0
+    parts: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,11 +81,13 @@ class Naming:
 
     Attributes:
         layer: Modules of a layer: llama.cpp's name to Hugging Face's.
+        stacks: Stacks of a layer, and the module that a part of one is.
         interleaved: The rows of q and k are interleaved.
         norm_offset: Number that was added to every norm's weight.
     """
 
     layer: Mapping[str, str]
+    stacks: Mapping[str, str] = field(default_factory=dict)
     interleaved: bool = False
     norm_offset: float = 0.0
 
@@ -78,22 +97,41 @@ NAMINGS = {
     "smollm3": Naming(_LAYER, interleaved=True),
     "qwen2": Naming(_LAYER),
     "qwen3": Naming(_LAYER),
+    "granite": Naming(_LAYER, interleaved=True),
+    "granitemoe": Naming(
+        {**_LAYER, "ffn_gate_inp": "block_sparse_moe.router.layer"}, _GRANITE_STACKS, interleaved=True
+    ),
+    "qwen3moe": Naming(_EXPERTS, _EXPERT_STACKS),
     "phi3": Naming(_FUSED),
     "gemma2": Naming(_SANDWICH, norm_offset=1.0),
     "gemma3": Naming(_SANDWICH, norm_offset=1.0),
 }
 
 
-def sources(names: Iterable[str], architecture: str, heads: int, kv_heads: int) -> dict[str, Source]:
-    """The tensors of a file by Hugging Face's names; one that has none keeps its own."""
+def sources(
+    shapes: Mapping[str, tuple[int, ...]], architecture: str, heads: int, kv_heads: int
+) -> dict[str, Source]:
+    """The tensors of a file by Hugging Face's names, the parts of a stack each by its own; what has none keeps its own.
+
+    Args:
+        shapes: Of the file's tensors, by their names there.
+        architecture: A key of `NAMINGS`.
+        heads: Query heads.
+        kv_heads: Key-value heads.
+    """
     naming = NAMINGS[architecture]
     found: dict[str, Source] = {}
-    for name in names:
+    for name, shape in shapes.items():
         if name in FREQUENCY_TENSORS or _COMPUTED.fullmatch(name):
             continue
         module, _, kind = name.rpartition(".")
         translated = _OUTER.get(module)
         layer = re.fullmatch(r"blk\.(\d+)\.(\w+)", module)
+        if layer and layer[2] in naming.stacks and len(shape) > 1 and shape[0] <= _MOST_EXPERTS:
+            for part in range(shape[0]):
+                own = naming.stacks[layer[2]].format(part)
+                found[f"model.layers.{layer[1]}.{own}.{kind}"] = Source(name, part=part, parts=shape[0])
+            continue
         interleaved = 0
         if layer and layer[2] in naming.layer:
             translated = f"model.layers.{layer[1]}.{naming.layer[layer[2]]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -33,8 +34,12 @@ def block_of(kind: int) -> tuple[int, int]:
 class TensorTypes(dict[str, int]):
     """Element types of tensors by their names; never changed once it is made, so that plans can be kept by it."""
 
-    def __hash__(self) -> int:  # type: ignore[override]
+    @cached_property
+    def _hash(self) -> int:  # experts are ten thousands of tensors
         return hash(frozenset(self.items()))
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return self._hash
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.messages import DEFAULT_MODEL, DEFAULT_MODEL_TITLE
+from engine.weights.draft_kind import CONFIGS
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class BundledModel:
     @property
     def is_there(self) -> bool:
         """True if it came with this copy of Tenon."""
-        return os.path.isfile(self.location if self.file else self.location / "config.json")
+        names = ("",) if self.file else CONFIGS
+        return any(os.path.isfile(self.location / name) for name in names)
 
 
 _BUNDLED = (
@@ -50,10 +52,11 @@ _BUNDLED = (
         DEFAULT_MODEL,
         DEFAULT_MODEL_TITLE,
         "SmolLM2-135M-Instruct.Q4_1.gguf",
-        drafts=(f"{DEFAULT_MODEL}-draft", f"{DEFAULT_MODEL}-medusa"),
+        drafts=(f"{DEFAULT_MODEL}-draft", f"{DEFAULT_MODEL}-medusa", f"{DEFAULT_MODEL}-prompt-tokens"),
     ),
     BundledModel(f"{DEFAULT_MODEL}-draft", kind="head"),
     BundledModel(f"{DEFAULT_MODEL}-medusa", kind="medusa"),
+    BundledModel(f"{DEFAULT_MODEL}-prompt-tokens", kind="prompt-tokens"),
 )
 
 

@@ -14,6 +14,7 @@ from engine.hub.download.room import folder_bytes
 from engine.hub.model_folders import models_folder
 from engine.hub.record import ModelRecord, read_record
 from engine.sentences import either, say
+from engine.weights.draft_kind import CONFIGS
 
 # Files that Tenon writes beside a checkpoint, and nobody else does.
 _PACKED = "*tenon-*.packed"
@@ -40,7 +41,11 @@ class InstalledModel:
     def is_whole(self) -> bool:
         """True if its place is a file, or a folder with a config or a GGUF file."""
         place = self.location
-        return place.is_file() or (place / "config.json").is_file() or any(place.glob(f"*{SUFFIX}"))
+        return (
+            place.is_file()
+            or any((place / name).is_file() for name in CONFIGS)
+            or any(place.glob(f"*{SUFFIX}"))
+        )
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from engine.hub.catalogue import (
     require_catalogue_model,
     targets_of_head,
 )
-from engine.hub.connection import Hub, Listing
+from engine.hub.connection import Hub
 from engine.hub.download.plan import DownloadPlan
+from engine.hub.listing import Listing
 from engine.hub.record import ModelKind, read_record
 from engine.hub.selection import FormatWish, choose_files
 from engine.sentences import say

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.errors import InvalidOption, NotOnHub
-from engine.hub.connection import HubFile, Listing
+from engine.hub.listing import HubFile, Listing
 from engine.hub.record import FileFormat
 from engine.sentences import mark, say
 from engine.weights.draft_kind import MEDUSA_PICKLE, PICKLES

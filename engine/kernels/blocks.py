@@ -321,13 +321,13 @@ def _arrange(packed: Packed, lines: Tensor) -> None:
         begin += laid.shape[-1]
 
 
-def dequantize_row(type: int, raw: Tensor, row: Tensor) -> None:
-    """One row as `dequantize` has it, into (k,) float32; its bytes are known to be as many as it takes."""
-    functions = library.loaded()
+def dequantize_into(type: int, raw: Tensor, rows: Tensor) -> None:
+    """A few rows as `dequantize` has them, into contiguous (n, k) float32; there are as many bytes as they take."""
+    functions, (count, columns) = library.loaded(), rows.shape
     if functions is None:
-        row.copy_(dequantize(type, raw, len(row))[0])
+        rows.copy_(dequantize(type, raw, columns))
     else:
-        functions.tenon_dequantize(type, raw.data_ptr(), len(row), None, 1, row.data_ptr(), 1)
+        functions.tenon_dequantize(type, raw.data_ptr(), columns, None, count, rows.data_ptr(), 1)
 
 
 def _unpack(packed: Packed, start: int, stop: int) -> Tensor:

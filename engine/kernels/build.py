@@ -30,12 +30,13 @@ COMMON_FLAGS = (
 )
 
 # Rows are added up in the compiler's vectors, whose fused multiply-add is worth more than equal bits everywhere.
-_ROWS = "-ffp-contract=fast"
+_ROWS = "-ffp-contract=fast -fno-trapping-math"
 _COMMON = {
     **dict.fromkeys(
         ("attention", "block_floats", "blocks", "cache", "dispatch", "forward", "layer", "likeliest"), ""
     ),
-    **dict.fromkeys(("matmul", "pool", "portable", "product", "quantization", "sampling"), ""),
+    **dict.fromkeys(("matmul", "medusa", "mixture", "pool", "portable", "product", "quantization"), ""),
+    "sampling": "",
     "rows128": _ROWS,
 }
 _AVX2 = "-mavx2 -mfma -mf16c"

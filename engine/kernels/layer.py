@@ -12,8 +12,25 @@ from engine.kernels import library
 from engine.kernels.library import Matrix
 
 HEAD_DIM_MULTIPLE = 16
+TILE_TOKENS = 16  # of csrc/job.h
 CACHE_8_BITS = 1  # TENON_CACHE_8_BITS
 ACTIVATIONS = {"silu": 0, "gelu_tanh": 1, "gelu": 2}  # TENON_SILU and so on
+
+
+SCORES = {"softmax": 0, "sigmoid": 1}  # TENON_SOFTMAX and so on
+
+
+class Mixture(ctypes.Structure):
+    """``struct tenon_mixture``."""
+
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("experts", "chosen", "groups", "chosen_groups")),
+        *((name, ctypes.c_void_p) for name in ("gate", "up", "down")),
+        *((name, Matrix) for name in ("router", "shared_gate")),
+        ("correction", ctypes.c_void_p),
+        *((name, ctypes.c_float) for name in ("scale", "sum_floor")),
+        *((name, ctypes.c_int32) for name in ("scores", "normalised")),
+    )
 
 
 class Layer(ctypes.Structure):
@@ -24,7 +41,11 @@ class Layer(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("mlp_norm", "attention_norm", "query_norm", "key_norm")),
         *((name, ctypes.c_void_p) for name in ("attention_end_norm", "mlp_end_norm")),
         *((name, Matrix) for name in ("q", "k", "v", "output", "gate", "up", "down")),
-        *((name, ctypes.c_float) for name in ("norm_floor", "head_norm_floor", "scale", "soft_cap")),
+        ("mixture", ctypes.c_void_p),
+        *(
+            (name, ctypes.c_float)
+            for name in ("norm_floor", "head_norm_floor", "scale", "soft_cap", "residual_scale")
+        ),
         ("activation", ctypes.c_int32),
     )
 

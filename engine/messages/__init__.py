@@ -12,12 +12,14 @@ from engine.messages.commands import (
     ChatMessage,
     CheckDrafts,
     Command,
+    CountTokens,
     Effort,
     FindPairs,
     Generate,
     Load,
     LoadOptions,
     MakePlan,
+    OutputForm,
     Ping,
     PredictModels,
     PromptKind,
@@ -50,6 +52,7 @@ from engine.messages.events import (
     StatisticsUpdated,
     TextDrafted,
     TokensAdded,
+    TokensCounted,
 )
 from engine.messages.machine import MachineReport, ModePrediction, PlanReport, WidthSpeed
 from engine.messages.models import (

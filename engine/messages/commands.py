@@ -104,6 +104,19 @@ class Thinking:
 
 
 @dataclass(frozen=True)
+class OutputForm:
+    """Form that a reply's text must have, behind a thought where it begins with one.
+
+    Attributes:
+        kind: ``schema``: JSON of a JSON schema; ``regex``: a regular expression; ``grammar``: Lark's or llama.cpp's.
+        text: The schema, the expression or the grammar.
+    """
+
+    kind: Literal["schema", "regex", "grammar"]
+    text: str
+
+
+@dataclass(frozen=True)
 class Load:
     """Load a model ahead of the first message. Answered by `ModelLoaded` or `Failed`.
 
@@ -134,6 +147,8 @@ class Generate:
         stop_loops: A reply that repeats itself is ended, with the stop reason ``loop``.
         thinking: Wishes for a model that can think; others take no notice.
         round_texts: Every round is wanted with the texts of its tokens, for whoever draws them.
+        whole: No turn may be left out: a conversation that outgrows the context is an error.
+        form: Each token is drawn among those that keep to it; with the default rule of verification alone.
     """
 
     request_id: str
@@ -150,6 +165,24 @@ class Generate:
     stop_loops: bool = False
     thinking: Thinking = field(default_factory=Thinking)
     round_texts: bool = False
+    whole: bool = False
+    form: OutputForm | None = None
+
+
+@dataclass(frozen=True)
+class CountTokens:
+    """Say how many tokens the prompt of a request has, and answer nothing to it; the context is no limit.
+
+    Answered by `TokensCounted` or `Failed`.
+    """
+
+    request_id: str
+    request: Generate
+
+    @property
+    def options(self) -> LoadOptions:
+        """Names the model, which is loaded where it is not the one in memory."""
+        return self.request.options
 
 
 @dataclass(frozen=True)
@@ -244,6 +277,6 @@ class Shutdown:
     """End the engine's thread after the running request has been cancelled."""
 
 
-Request = Load | Generate | CheckDrafts | ReportMachine | MakePlan | PredictModels | FindPairs
+Request = Load | Generate | CountTokens | CheckDrafts | ReportMachine | MakePlan | PredictModels | FindPairs
 """Commands that are answered, and can be cancelled until then."""
 Command = Request | Cancel | Unload | Ping | Shutdown

@@ -77,6 +77,14 @@ class DraftChecked:
 
 
 @dataclass(frozen=True)
+class TokensCounted:
+    """The number of tokens in a request's prompt."""
+
+    request_id: str
+    tokens: int
+
+
+@dataclass(frozen=True)
 class MeasuringProgress:
     """Progress of measuring the machine.
 
@@ -223,6 +231,7 @@ Event = (
     | ModelUnloaded
     | Pong
     | DraftChecked
+    | TokensCounted
     | MeasuringProgress
     | MachineReported
     | PlanMade

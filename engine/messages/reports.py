@@ -42,7 +42,7 @@ class MemoryShare:
             context. ``buffers``: what a forward needs at its widest, and what streamed layers pass through.
             ``engine``: the process without a model. ``others``: what other programs held when the model was loaded.
         size_bytes: Their number.
-        layers: Of weights: how many of the target's layers.
+        layers: Of weights: how many of the target's layers, where these are whole.
     """
 
     use: MemoryUse
@@ -225,6 +225,7 @@ class Reply:
         drafted_text: (start, end) of each stretch of the text that came from accepted drafts; not printed.
         new_characters: Of a reply that was stopped as a loop: how much of the text says something new.
         busy: Other programs took much of the processors meanwhile, so that its speed says little.
+        stop_text: The string of the request that ended it, empty where another reason did; not printed.
     """
 
     text: str
@@ -242,6 +243,7 @@ class Reply:
     drafted_text: tuple[tuple[int, int], ...] = ()
     busy: bool = False
     new_characters: int | None = None
+    stop_text: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The object of ``--json``: plain types."""
@@ -249,6 +251,7 @@ class Reply:
         del whole["plan"]["mode"]
         del whole["drafted_text"]
         del whole["new_characters"]
+        del whole["stop_text"]
         del whole["memory"]["resident_bytes"]
         return whole
 

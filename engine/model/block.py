@@ -10,6 +10,8 @@ from engine.model.attention import StepMask, attend
 from engine.model.config import ModelConfig
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights
+from engine.model.linear import LinearMap
+from engine.model.mixture import mix
 from engine.model.rope import rotate
 
 #: Cosines and signed sines of the new rows, from `RopeTable.rows`.
@@ -57,8 +59,26 @@ def attention(
 
 
 def feed_forward(config: ModelConfig, weights: LayerWeights, rows: Tensor) -> Tensor:
-    """The gated feed-forward network of (n, h) normalised rows, before the residual sum."""
-    gate, up = weights.gate_up(rows).chunk(2, -1)
+    """The feed-forward network of (n, h) normalised rows, its experts included, before the residual sum."""
+
+    def network(gate_up: LinearMap, down: LinearMap, some: Tensor) -> Tensor:
+        return _gated(config, gate_up, down, some)
+
+    mapped = None
+    if weights.gate_up is not None and weights.down is not None:
+        mapped = network(weights.gate_up, weights.down, rows)
+    experts = weights.experts
+    if experts is None or config.mixture is None:
+        assert mapped is not None, "a layer has a network or experts"
+        return mapped
+    mixed = mix(config.mixture, experts, rows, network)
+    if mapped is None:
+        return mixed
+    return mixed + (mapped if experts.shared_gate is None else mapped * experts.shared_gate(rows).sigmoid())
+
+
+def _gated(config: ModelConfig, gate_up: LinearMap, down: LinearMap, rows: Tensor) -> Tensor:
+    gate, up = gate_up(rows).chunk(2, -1)
     match config.activation:
         case "silu":
             gate = functional.silu(gate)
@@ -66,7 +86,7 @@ def feed_forward(config: ModelConfig, weights: LayerWeights, rows: Tensor) -> Te
             gate = functional.gelu(gate, approximate="tanh")
         case _:
             gate = functional.gelu(gate)
-    return weights.down(gate.mul_(up))
+    return down(gate.mul_(up))
 
 
 def block(
@@ -92,8 +112,8 @@ def block(
     mixed = attention(config, weights, index, rows, rotation, mask, cache)
     if weights.attention_end_norm is not None:
         mixed = weights.attention_end_norm(mixed)
-    hidden = hidden + mixed
+    hidden = torch.add(hidden, mixed, alpha=config.residual_scale)
     mapped = feed_forward(config, weights, weights.mlp_norm(hidden))
     if weights.mlp_end_norm is not None:
         mapped = weights.mlp_end_norm(mapped)
-    return hidden + mapped
+    return torch.add(hidden, mapped, alpha=config.residual_scale)

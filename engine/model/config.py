@@ -9,7 +9,8 @@ from typing import Any
 from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.gguf.stored_tensor import TensorTypes
 from engine.model.config_values import BAD_VALUE, complete
-from engine.model.families import SUPPORTED, Family
+from engine.model.families import SUPPORTED, Family, FamilyExperts
+from engine.model.mixture import MOST_GROUPS, Mixture
 from engine.model.rope import Rope, read_rope
 from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint
@@ -44,6 +45,8 @@ class ModelConfig:
         attention_soft_cap: tanh cap of the scores, None for none.
         logit_soft_cap: tanh cap of the logits, None for none.
         embedding_scale: Multiplies the embedding, None for 1; rounded to the weights' type when applied.
+        residual_scale: Multiplies what attention and the feed-forward network add to the residual stream.
+        logit_scale: Multiplies the logits: of the final norm's weight, so that all who map its rows have it.
         tied: The head is the embedding.
         qkv_bias: q, k and v have biases.
         output_bias: The attention's output has one.
@@ -54,6 +57,7 @@ class ModelConfig:
         tensor_prefix: Beginning of the names of the decoder's tensors.
         quantization: A GGUF file's name of its mixture of types, such as Q4_K_M; None for plain numbers.
         types: The element types of the checkpoint's tensors; empty where they are not known.
+        mixture: Experts of its layers; None for none.
     """
 
     architecture: str
@@ -82,6 +86,9 @@ class ModelConfig:
     tensor_prefix: str
     quantization: str | None = None
     types: TensorTypes = field(default_factory=TensorTypes)
+    residual_scale: float = 1.0
+    logit_scale: float = 1.0
+    mixture: Mixture | None = None
 
     @property
     def query_size(self) -> int:
@@ -196,7 +203,8 @@ def _translate(
     layers = int(config["num_hidden_layers"])
     windows = _windows(config, family, layers)
     ropes, layer_ropes = _ropes(config, family, windows, layers)
-    scale = float(config["query_pre_attn_scalar"]) if family.scalar_scale else float(head_dim)
+    scale = (float(config["query_pre_attn_scalar"]) if family.scalar_scale else float(head_dim)) ** -0.5
+    multipliers = family.multipliers
     attention_bias = bool(config["attention_bias"])
     mlp_bias = bool(config["mlp_bias"])
     return ModelConfig(
@@ -212,10 +220,10 @@ def _translate(
         context_length=int(config["max_position_embeddings"]),
         norm_epsilon=float(config["rms_norm_eps"]),
         activation=ACTIVATIONS[_activation_name(config)],
-        attention_scale=scale**-0.5,
+        attention_scale=float(config["attention_multiplier"]) if multipliers else scale,
         attention_soft_cap=config["attn_logit_softcapping"] if family.soft_caps else None,
         logit_soft_cap=config["final_logit_softcapping"] if family.soft_caps else None,
-        embedding_scale=float(config["hidden_size"]) ** 0.5 if family.scaled_embedding else None,
+        embedding_scale=_embedding_scale(config, family),
         tied=bool(config["tie_word_embeddings"]),
         qkv_bias=attention_bias if family.qkv_bias is None else family.qkv_bias,
         output_bias=attention_bias if family.output_bias is None else family.output_bias,
@@ -226,6 +234,52 @@ def _translate(
         tensor_prefix=_tensor_prefix(checkpoint, family),
         quantization=checkpoint.quantization,
         types=checkpoint.types,
+        residual_scale=float(config["residual_multiplier"]) if multipliers else 1.0,
+        logit_scale=1.0 / float(config["logits_scaling"]) if multipliers else 1.0,
+        mixture=None if family.experts is None else _mixture(config, family.experts, layers),
+    )
+
+
+def _embedding_scale(config: Mapping[str, Any], family: Family) -> float | None:
+    if family.multipliers:
+        return float(config["embedding_multiplier"])
+    return float(config["hidden_size"]) ** 0.5 if family.scaled_embedding else None
+
+
+def _mixture(config: Mapping[str, Any], family: FamilyExperts, layers: int) -> Mixture | None:
+    experts, chosen = int(config["num_experts"]), int(config["num_experts_per_tok"])
+    sparse = tuple(config["mlp_layer_types"][layer] == "sparse" for layer in range(layers))
+    if not any(sparse):
+        return None
+    if chosen > experts:
+        raise ConfigInvalid(
+            say(
+                "The model's config asks for {chosen} experts per token where there are {experts}; download it again.",
+                chosen=chosen,
+                experts=experts,
+            )
+        )
+    groups, chosen_groups = int(config["n_group"]), int(config["topk_group"])
+    if (
+        experts % groups
+        or not chosen <= chosen_groups * (experts // groups) <= experts
+        or groups > MOST_GROUPS
+    ):
+        raise ValueError(f"{chosen} of {experts} experts in {chosen_groups} of {groups} groups")
+    return Mixture(
+        experts=experts,
+        chosen=chosen,
+        width=int(config["moe_intermediate_size"]),
+        layers=sparse,
+        scores=family.scores,
+        normalised=bool(config["norm_topk_prob"]),
+        sum_floor=family.sum_floor,
+        scale=float(config["routed_scaling_factor"]),
+        groups=groups,
+        chosen_groups=chosen_groups,
+        corrected=bool(family.correction),
+        shared_width=int(config["shared_expert_intermediate_size"]) if family.shared else 0,
+        shared_gate=bool(family.shared_gate),
     )
 
 

@@ -35,6 +35,41 @@ _QWEN2 = {
     "sliding_window": 4096,
     "max_window_layers": 28,
 }
+#: What configs with experts say, and what holds where they do not.
+_EXPERTS = {
+    "num_experts": 128,
+    "num_experts_per_tok": 8,
+    "moe_intermediate_size": None,
+    "norm_topk_prob": True,
+    "routed_scaling_factor": 1.0,
+    "n_group": 1,
+    "topk_group": 1,
+    "shared_expert_intermediate_size": None,
+    "mlp_layer_types": None,
+}
+#: The same number by other families' names.
+_EXPERT_COUNTS = ("num_local_experts", "n_routed_experts")
+_QWEN_EXPERTS = {
+    **_EXPERTS,
+    "vocab_size": 151_936,
+    "hidden_size": 2048,
+    "num_hidden_layers": 24,
+    "max_position_embeddings": 32_768,
+    "use_sliding_window": False,
+    "sliding_window": 4096,
+    "norm_topk_prob": False,
+    "decoder_sparse_step": 1,
+    "mlp_only_layers": None,
+}
+_GRANITE = {
+    "vocab_size": 32_000,
+    "intermediate_size": 11_008,
+    "max_position_embeddings": 2048,
+    "embedding_multiplier": 1.0,
+    "attention_multiplier": 1.0,
+    "residual_multiplier": 1.0,
+    "logits_scaling": 1.0,
+}
 _GEMMA = {
     "hidden_size": 2304,
     "intermediate_size": 9216,
@@ -77,6 +112,14 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "qwen2": _QWEN2,
     "qwen3": {**_QWEN2, "head_dim": 128},
+    "qwen3_moe": {
+        **_QWEN_EXPERTS,
+        "intermediate_size": 6144,
+        "num_key_value_heads": 4,
+        "moe_intermediate_size": 768,
+    },
+    "granite": _GRANITE,
+    "granitemoe": {**_EXPERTS, **_GRANITE, "num_experts": 8, "num_experts_per_tok": 2},
     "phi3": {
         "vocab_size": 32_064,
         "hidden_size": 3072,
@@ -126,6 +169,17 @@ _RANGES = {
     "rope_theta": (1e-3, 1e15),
     "rope_local_base_freq": (1e-3, 1e15),
     "partial_rotary_factor": (1e-3, 1.0),
+    "num_experts": (1, 1 << 16),
+    "num_experts_per_tok": (1, 1 << 16),
+    "moe_intermediate_size": (1, 1 << 24),
+    "shared_expert_intermediate_size": (0, 1 << 24),
+    "n_group": (1, 1 << 16),
+    "topk_group": (1, 1 << 16),
+    "decoder_sparse_step": (1, 10_000),
+    "embedding_multiplier": (1e-6, 1e6),
+    "attention_multiplier": (1e-6, 1e6),
+    "residual_multiplier": (1e-6, 1e6),
+    "logits_scaling": (1e-6, 1e6),
     "query_pre_attn_scalar": (1e-3, 1e9),
     "attn_logit_softcapping": (1e-3, 1e9),
     "final_logit_softcapping": (1e-3, 1e9),
@@ -135,6 +189,7 @@ _NULLABLE = frozenset(
     ("num_key_value_heads", "sliding_window", "final_logit_softcapping", "attn_logit_softcapping")
 )
 _FULL, _SLIDING = "full_attention", "sliding_attention"
+_SPARSE, _DENSE = "sparse", "dense"
 #: Kinds of RoPE that count from the context that the model was trained with first.
 _FROM_ORIGINAL = ("llama3", "yarn", "longrope")
 #: LongRoPE, as Phi-3's older files call it.
@@ -159,8 +214,14 @@ def complete(raw: Mapping[str, Any], model_type: str) -> dict[str, Any]:
     """
     defaults = {**_SHARED, **DEFAULTS[model_type]}
     values = {**defaults, **copy.deepcopy(dict(raw))}
+    if "num_experts" in defaults and "num_experts" not in raw:
+        values["num_experts"] = next(
+            (raw[name] for name in _EXPERT_COUNTS if name in raw), values["num_experts"]
+        )
     for name, default in defaults.items():
         _check(name, values[name], default)
+    if "num_experts" in defaults and values["moe_intermediate_size"] is None:
+        values["moe_intermediate_size"] = values["intermediate_size"]
     if values["num_key_value_heads"] is None:
         values["num_key_value_heads"] = values["num_attention_heads"]
     if values["head_dim"] is None:
@@ -172,6 +233,8 @@ def complete(raw: Mapping[str, Any], model_type: str) -> dict[str, Any]:
         values["no_rope_layers"] = [
             int((layer + 1) % values["no_rope_layer_interval"] > 0) for layer in layers
         ]
+    if "num_experts" in defaults and values["mlp_layer_types"] is None:
+        values["mlp_layer_types"] = [_SPARSE if _has_experts(values, layer) else _DENSE for layer in layers]
     if values["layer_types"] is None:
         values["layer_types"] = [
             _SLIDING if _slides(values, model_type, layer) else _FULL for layer in layers
@@ -206,6 +269,13 @@ def _slides(values: Mapping[str, Any], model_type: str, layer: int) -> bool:
     if model_type.startswith("gemma"):
         return bool((layer + 1) % values.get("sliding_window_pattern", 2))
     return False
+
+
+def _has_experts(values: Mapping[str, Any], layer: int) -> bool:
+    """True if a layer has experts, where ``mlp_layer_types`` does not say it."""
+    if layer in (values.get("mlp_only_layers") or ()) or layer < values.get("first_k_dense_replace", 0):
+        return False
+    return bool((layer + 1) % values.get("decoder_sparse_step", 1) == 0)
 
 
 def _rope(values: Mapping[str, Any], raw: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def streams_as_it_is(config: ModelConfig, weight_format: WeightFormat) -> bool:
     if weight_format.dense == torch.float32 and not weight_format.packed:
         return True
     return all(
-        config.types.get(slot.name) == weight_format.kind_of(slot)
+        slot.routes or config.types.get(slot.name) == weight_format.kind_of(slot)
         for index in range(config.layers)
         for slot in layer_slots(config, index)
         if len(slot.shape) == 2

@@ -15,12 +15,14 @@ from engine.model.fused_layer import FusedLayer, FusedStep, fused_step
 from engine.model.fused_model import FusedModel
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights, OnWait, Side, WeightSource, no_work
-from engine.model.next_rows import MOST_ROWS, NextRows
+from engine.model.next_rows import NextRows
 from engine.model.rope import RopeTable
 from engine.model.row_runs import RowRuns
 
 # A layer comes in as many guises as a ring has buffers, and making the structure takes 0.1 ms.
 _FUSED_KEPT = 4
+# The widest draft's.
+_SHORT_WAY_ROWS = 64
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,9 @@ class Decoder:
         self._next_rows = None
         if self._whole is not None:
             ropes = self._ropes[self.home]
-            self._next_rows = NextRows(self._whole, source.embedding, ropes, self._embedding_scale)
+            self._next_rows = NextRows(
+                self._whole, source.embedding, ropes, self._embedding_scale, _SHORT_WAY_ROWS
+            )
 
     def new_cache(
         self,
@@ -113,7 +117,7 @@ class Decoder:
             positions: (n,) int64; siblings of a tree share one. Committed row r is at position r.
             cache: From `new_cache`.
             mask: (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included, or the
-                same as paths, with all layers on the host; None for a chain that continues all of them.
+                same as paths, in the host's memory; None for a chain that continues all of them.
             logit_rows: Rows to compute logits for; None for all, ``slice(-1, None)`` for the last,
                 ``slice(0, 0)`` for none.
             check: Called before each layer, and each run of it; raises to cancel, which leaves the cache as it was.
@@ -162,23 +166,29 @@ class Decoder:
         return Output(self._capped(logits), hidden, inputs)
 
     def read_next(
-        self, tokens: Sequence[int], cache: KVCache, check: Callable[[], None], place: int | None = None
+        self,
+        tokens: Sequence[int],
+        cache: KVCache,
+        check: Callable[[], None],
+        place: int | None = None,
+        paths: Paths | None = None,
     ) -> Tensor | None:
-        """Forward of a chain of tokens behind the committed ones, bit for bit as in `forward`; see `NextRows`.
+        """Forward of a few tokens behind the committed ones, bit for bit as in `forward`; see `NextRows`.
 
         Args:
             tokens: (n) ids.
             cache: From `new_cache`.
             check: Called between layers where a forward takes long; raises to cancel.
             place: Address of (n, h) float32 for what the head maps; None where nobody wants it.
+            paths: Which of these rows each sees, as in `forward`; None for a chain.
 
         Returns:
             (n, V) float32 logits, valid until the next call. None where this decoder has no shorter way than `forward`.
         """
-        if self._next_rows is None or len(tokens) > MOST_ROWS:
+        if self._next_rows is None or len(tokens) > self._next_rows.most:
             return None
         check()
-        logits, _ = self._next_rows(tokens, cache, check, place=place)
+        logits, _ = self._next_rows(tokens, cache, check, place=place, paths=paths)
         return self._capped(logits)
 
     @torch.inference_mode()
@@ -347,7 +357,7 @@ class _View:
             self._masks[window] = step_mask(
                 self._positions,
                 self._count,
-                tree.mask(len(self._positions)) if isinstance(tree, Paths) else tree,
+                self._mask_of(tree),
                 self._cache.length,
                 window,
                 self._side.cache,
@@ -366,10 +376,14 @@ class _View:
             )
         return self._steps[window, rope]
 
+    def _mask_of(self, tree: Tensor | Paths | None) -> Tensor | None:
+        if not isinstance(tree, Paths):
+            return tree
+        return tree.mask(len(self._positions)).to(self._positions.device)
+
     def seen_from(self, side: Side) -> _View:
         """The same forward for another side."""
         carry = self._decoder.source.carry
-        tree = self._tree
-        assert not isinstance(tree, Paths), "paths are for layers on the host"
+        tree = self._mask_of(self._tree)
         tree = None if tree is None else carry(tree, side)
         return _View(self._decoder, side, carry(self._positions, side), self._count, tree, self._cache)

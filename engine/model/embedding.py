@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -31,9 +33,9 @@ class Table:
         """Look rows up."""
         return functional.embedding(tokens, self.weight)
 
-    def read_row(self, token: int, row: Tensor) -> None:
-        """Look one up."""
-        row.copy_(self.weight[token])
+    def read_rows(self, tokens: Sequence[int], rows: Tensor) -> None:
+        """Look a few up, into (n, h)."""
+        rows.copy_(self.weight[tokens[0] if len(tokens) == 1 else list(tokens)])
 
 
 class FileRows:
@@ -45,8 +47,7 @@ class FileRows:
     def __init__(self, file: WatchedFile, stored: StoredTensor) -> None:
         self._file = file
         self._stored = stored
-        self._raw = torch.empty(stored.row_bytes, dtype=torch.uint8)
-        self._view = self._raw.numpy().data
+        self._few: dict[int, tuple[Tensor, list[memoryview]]] = {}
 
     def __call__(self, tokens: Tensor) -> Tensor:
         """Read rows.
@@ -55,29 +56,32 @@ class FileRows:
             WeightsUnreadable: The file was changed since, or the disk failed.
             IndexError: There is no such row.
         """
-        stored = self._stored
-        each = stored.row_bytes
-        raw = torch.empty(len(tokens) * each, dtype=torch.uint8)
-        view = raw.numpy().data
-        ids = tokens.tolist()
-        if ids and not 0 <= min(ids) <= max(ids) < stored.rows:
-            raise IndexError(f"a token beyond the {stored.rows} of the embedding")
-        self._file.read(
-            (
-                (stored.start + token * each, view[place * each : (place + 1) * each])
-                for place, token in enumerate(ids)
-            ),
-            stored.name,
-        )
-        return values(stored.kind, raw, stored.columns)
+        raw, places = self._memory(len(tokens))
+        self._read(tokens.tolist(), places)
+        return values(self._stored.kind, raw, self._stored.columns)
 
-    def read_row(self, token: int, row: Tensor) -> None:
-        """Read one; raises what reading several does."""
+    def read_rows(self, tokens: Sequence[int], rows: Tensor) -> None:
+        """Read a few into (n, h), by way of memory that is kept; raises what reading many does."""
+        count = len(tokens)
+        if count not in self._few:
+            self._few[count] = self._memory(count)
+        raw, places = self._few[count]
+        self._read(tokens, places)
+        read_values(self._stored.kind, raw, rows)
+
+    def _memory(self, count: int) -> tuple[Tensor, list[memoryview]]:
+        """Bytes of so many rows, and the place of each."""
+        each = self._stored.row_bytes
+        raw = torch.empty(count * each, dtype=torch.uint8)
+        view = raw.numpy().data
+        return raw, [view[start : start + each] for start in range(0, count * each, each)]
+
+    def _read(self, tokens: Sequence[int], places: Sequence[memoryview]) -> None:
         stored = self._stored
-        if not 0 <= token < stored.rows:
+        if tokens and not 0 <= min(tokens) <= max(tokens) < stored.rows:
             raise IndexError(f"a token beyond the {stored.rows} of the embedding")
-        self._file.read(((stored.start + token * stored.row_bytes, self._view),), stored.name)
-        read_values(stored.kind, self._raw, row)
+        starts = (stored.start + token * stored.row_bytes for token in tokens)
+        self._file.read(zip(starts, places, strict=True), stored.name)
 
     def read_ahead(self) -> None:
         """Let the system read all of it, where memory is not short."""

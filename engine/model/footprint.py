@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import lru_cache
 
+from engine.kernels.layer import TILE_TOKENS
 from engine.model.config import ModelConfig
 from engine.model.tensors import Slot, head_slot, layer_slots, outer_slots
 from engine.model.weight_format import WeightFormat
-from engine.model.weight_format import weight_format as format_of
 from engine.weights.direct_reader import ALIGNMENT_BYTES
 
 
@@ -58,6 +59,9 @@ def stored_layer_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
 def activation_bytes(config: ModelConfig, rows: int, logit_rows: int) -> int:
     """Bytes that a forward takes at its widest: a layer's rows between its matrices, and logits, all in float32.
 
+    Of experts each row is there as often as it chooses one, in float32 and in the kernels' form, whose rows are whole
+    tiles for each expert.
+
     Args:
         config: Of the model.
         rows: Of the forward.
@@ -65,20 +69,53 @@ def activation_bytes(config: ModelConfig, rows: int, logit_rows: int) -> int:
     """
     widest = max(config.query_size + 2 * config.kv_size, 2 * config.intermediate_size)
     inner = max(config.intermediate_size, config.query_size)
-    return 4 * rows * (widest + inner + 4 * config.hidden_size) + 3 * 4 * logit_rows * config.vocabulary_size
+    dense = 4 * rows * (widest + inner + 4 * config.hidden_size) + 3 * 4 * logit_rows * config.vocabulary_size
+    mixture = config.mixture
+    if mixture is None:
+        return dense
+    pairs = rows * mixture.chosen
+    prepared = pairs + min(pairs, mixture.experts) * TILE_TOKENS
+    widest = max(2 * mixture.width, config.hidden_size)
+    return dense + 4 * (pairs * widest + prepared * max(mixture.width, config.hidden_size))
 
 
 def layer_bytes(config: ModelConfig, weight_format: WeightFormat, tokens: int) -> int:
     """Bytes of a layer's weights, the mean of all, and of its keys and values of this many tokens."""
-    layers = weight_bytes(config, weight_format) - weight_bytes(replace(config, layers=0), weight_format)
+    layers = sum(layer_sizes(config, weight_format))
     return -(-layers // config.layers) + cache_bytes(replace(config, layers=1), tokens, weight_format)
 
 
+@lru_cache(maxsize=1024)
+def expert_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
+    """Bytes of all experts of a layer, the mean of all layers."""
+    slots = [slot for layer in range(config.layers) for slot in layer_slots(config, layer) if slot.of_expert]
+    return sum(_slot_bytes(slot, weight_format) for slot in slots) // config.layers
+
+
+def read_bytes(config: ModelConfig, weight_format: WeightFormat, rows: int) -> float:
+    """Bytes of a layer's weights that a forward of so many rows reads, the mean of all layers.
+
+    Of experts these are the ones that some row chooses, as many as they would be if each row chose for itself.
+    """
+    layer, mixture = layer_bytes(config, weight_format, 0), config.mixture
+    if mixture is None:
+        return layer
+    experts = expert_bytes(config, weight_format)
+    return layer - experts * (1.0 - mixture.read(rows) / mixture.experts)
+
+
 def layer_elements(config: ModelConfig) -> int:
-    """Weights of a layer: each is multiplied once for each token."""
-    exact = format_of("fp32")
-    one, two = (weight_bytes(replace(config, layers=layers), exact) for layers in (1, 2))
-    return (two - one) // exact.dense.itemsize
+    """Weights of a layer that are multiplied for each token, of experts the chosen ones: the mean of all layers."""
+    return int(read_elements(config, 1))
+
+
+@lru_cache(maxsize=1024)
+def read_elements(config: ModelConfig, rows: int) -> float:
+    """Weights of a layer that a forward of so many rows reads; see `read_bytes`."""
+    mixture = config.mixture
+    share = 1.0 if mixture is None else mixture.read(rows) / mixture.experts
+    slots = [slot for layer in range(config.layers) for slot in layer_slots(config, layer)]
+    return sum(math.prod(slot.shape) * (share if slot.of_expert else 1.0) for slot in slots) / config.layers
 
 
 def cache_bytes(config: ModelConfig, tokens: int, weight_format: WeightFormat) -> int:
@@ -91,5 +128,5 @@ def _slot_bytes(slot: Slot, weight_format: WeightFormat) -> int:
     """Of one of the checkpoint's tensors in memory."""
     if len(slot.shape) == 2:
         return weight_format.slot_bytes(slot)
-    exact = slot.field.endswith("_norm") or weight_format.packed
+    exact = slot.field.endswith("_norm") or slot.routes or weight_format.packed
     return slot.shape[0] * (4 if exact else weight_format.dense.itemsize)

@@ -7,6 +7,7 @@ bit, so that speculation changes nothing in the packed formats either.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -19,7 +20,8 @@ from engine.kernels.library import Matrix
 from engine.model.attention import Paths
 from engine.model.config import ModelConfig
 from engine.model.layer import LayerWeights
-from engine.model.linear import JoinedLinear, PackedLinear
+from engine.model.linear import JoinedLinear, LinearMap, PackedLinear
+from engine.model.mixture import Experts, Mixture
 from engine.model.norm import Norm
 
 
@@ -31,11 +33,50 @@ class FusedStep:
     held: tuple[Tensor, ...]
 
 
+class FusedMixture:
+    """A layer's experts for the kernel library, all their matrices packed.
+
+    Attributes:
+        structure: For the library.
+    """
+
+    def __init__(self, mixture: Mixture, experts: Experts) -> None:
+        parts = [
+            (*_structures(gate_up), *_structures(down))
+            for gate_up, down in zip(experts.gate_up, experts.down, strict=True)
+        ]
+        columns = [list(column) for column in zip(*parts, strict=True)]
+        if len(columns) == 2:  # gate and up in one
+            columns.insert(1, [Matrix() for _ in parts])
+        arrays = [(Matrix * len(column))(*column) for column in columns]
+        self._held = experts, arrays  # the structure holds addresses only
+        gate, up, down = map(ctypes.addressof, arrays)
+        shared_gate, correction = experts.shared_gate, experts.correction
+        self.structure = kernel.Mixture(
+            experts=mixture.experts,
+            chosen=mixture.chosen,
+            groups=mixture.groups,
+            chosen_groups=mixture.chosen_groups,
+            gate=gate,
+            up=up,
+            down=down,
+            router=_structures(experts.router)[0],
+            shared_gate=Matrix() if shared_gate is None else _structures(shared_gate)[0],
+            correction=None if correction is None else correction.data_ptr(),
+            scale=mixture.scale,
+            sum_floor=mixture.sum_floor,
+            scores=kernel.SCORES[mixture.scores],
+            normalised=mixture.normalised,
+        )
+
+
 class FusedLayer:
     """One layer's weights for the kernel library, all its matrices packed; see `made_of`."""
 
     def __init__(self, config: ModelConfig, weights: LayerWeights, matrices: Mapping[str, Matrix]) -> None:
-        self._weights = weights  # the structure holds addresses only
+        experts = weights.experts
+        mixture = None if experts is None or config.mixture is None else FusedMixture(config.mixture, experts)
+        self._held = weights, mixture  # the structure holds addresses only
         hidden, head_dim = config.hidden_size, config.head_dim
         self.structure = kernel.Layer(
             hidden=hidden,
@@ -49,10 +90,12 @@ class FusedLayer:
             attention_end_norm=_gain(weights.attention_end_norm),
             mlp_end_norm=_gain(weights.mlp_end_norm),
             **matrices,
+            mixture=None if mixture is None else ctypes.addressof(mixture.structure),
             norm_floor=hidden * config.norm_epsilon,
             head_norm_floor=head_dim * config.norm_epsilon,
             scale=config.attention_scale,
             soft_cap=config.attention_soft_cap or 0.0,
+            residual_scale=config.residual_scale,
             activation=kernel.ACTIVATIONS[config.activation],
         )
 
@@ -60,7 +103,7 @@ class FusedLayer:
     def made_of(cls, config: ModelConfig, weights: LayerWeights, cache: torch.dtype) -> FusedLayer | None:
         """The layer, or None where the library cannot compute it with a cache of this type."""
         matrices = _matrices(weights)
-        fits = cache in (torch.bfloat16, torch.int8) and can_fuse(config)
+        fits = cache in (torch.bfloat16, torch.int8) and can_fuse(config) and _alike(weights.experts)
         return cls(config, weights, matrices) if fits and matrices is not None else None
 
     def __call__(self, step: FusedStep, cache: Tensor, hidden: Tensor) -> None:
@@ -143,6 +186,30 @@ def _chain(count: int) -> Tensor:
     return _depths
 
 
+def _alike(experts: Experts | None) -> bool:
+    """True if the library can compute the experts: all matrices packed, and each expert's of the same types."""
+    if experts is None:
+        return True
+    parts = [_packed(matrix) for matrix in experts.matrices]
+    if any(part is None for part in parts):
+        return False
+    kinds = [[part.matrix.type for part in found] for found in parts if found is not None]
+    own = len(experts.gate_up)
+    gates, downs = kinds[-2 * own : -own], kinds[-own:]
+    return all(kind == each[0] for each in (gates, downs) for kind in each)
+
+
+def _packed(linear: LinearMap) -> list[PackedLinear] | None:
+    """A map's matrices, None where one is dense."""
+    parts = linear.parts if isinstance(linear, JoinedLinear) else (linear,)
+    found = [part for part in parts if isinstance(part, PackedLinear)]
+    return found if len(found) == len(parts) else None
+
+
+def _structures(linear: LinearMap) -> list[Matrix]:
+    return [part.structure for part in _packed(linear) or ()]
+
+
 def _gain(norm: Norm | None) -> int | None:
     return None if norm is None else norm.gain.data_ptr()
 
@@ -156,9 +223,10 @@ def _matrices(weights: LayerWeights) -> dict[str, Matrix] | None:
         (("gate", "up"), weights.gate_up),
         (("down",), weights.down),
     ):
-        parts = linear.parts if isinstance(linear, JoinedLinear) else (linear,)
-        for name, part in zip(names, parts, strict=False):
-            if not isinstance(part, PackedLinear):
-                return None
-            found[name] = part.structure
+        if linear is None:
+            continue
+        parts = _packed(linear)
+        if parts is None:
+            return None
+        found |= {name: part.structure for name, part in zip(names, parts, strict=False)}
     return found

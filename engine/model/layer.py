@@ -12,6 +12,7 @@ from torch import Tensor
 
 from engine.model.embedding import Embedding
 from engine.model.linear import LinearMap
+from engine.model.mixture import Experts
 from engine.model.norm import Norm
 
 if TYPE_CHECKING:
@@ -30,24 +31,26 @@ class LayerWeights:
         output: q -> h.
         attention_end_norm: Behind attention, before the residual sum, or None.
         mlp_norm: Before the feed-forward network.
-        gate_up: h -> 2 f, gate first.
-        down: f -> h.
+        gate_up: h -> 2 f, gate first; None where there are experts alone.
+        down: f -> h, or None.
         mlp_end_norm: Behind the feed-forward network, or None.
+        experts: Whose results are added to those of the network, or None.
     """
 
     attention_norm: Norm | None
     qkv: LinearMap
     output: LinearMap
     mlp_norm: Norm
-    gate_up: LinearMap
-    down: LinearMap
+    gate_up: LinearMap | None
+    down: LinearMap | None
     query_norm: Norm | None = None
     key_norm: Norm | None = None
     attention_end_norm: Norm | None = None
     mlp_end_norm: Norm | None = None
+    experts: Experts | None = None
 
-    def parts(self) -> Iterator[Norm | LinearMap]:
-        """Every norm and matrix there is."""
+    def parts(self) -> Iterator[Norm | LinearMap | Experts]:
+        """Every norm and matrix there is, and the experts as one part."""
         for field in fields(self):
             part = getattr(self, field.name)
             if part is not None:

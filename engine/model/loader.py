@@ -12,12 +12,14 @@ from engine.model.config import ModelConfig
 from engine.model.embedding import Table
 from engine.model.layer import LayerWeights, ModelWeights
 from engine.model.linear import Linear, LinearMap
+from engine.model.mixture import Experts
 from engine.model.norm import Norm
 from engine.model.tensors import (
     Slot,
     check_tensors,
     count_parameters,
     expected_tensors,
+    expert_field,
     layer_slots,
     outer_slots,
 )
@@ -67,13 +69,18 @@ def load_weights(
     return ModelWeights(
         embedding=Table(outer["embedding"]),
         layers=load_layers(checkpoint, config, wanted, dtype, device, advance, check),
-        final_norm=Norm(outer["final_norm"], config.norm_epsilon, config.family.norm_offset),
+        final_norm=final_norm(config, outer["final_norm"]),
         head=Linear(outer["embedding"] if config.tied else outer["head"]),
         tied=config.tied,
         parameters=count_parameters(config),
         activations=dtype,
         cache=dtype,
     )
+
+
+def final_norm(config: ModelConfig, weight: Tensor) -> Norm:
+    """The norm before the head."""
+    return Norm(weight, config.norm_epsilon, config.family.norm_offset, config.logit_scale)
 
 
 def load_layers(
@@ -125,7 +132,8 @@ def read_slots(
     filled = dict.fromkeys(rows, 0)
     for slot in slots:
         if slot.field not in tensors:
-            tensors[slot.field] = torch.empty((rows[slot.field], *slot.shape[1:]), dtype=dtype, device=device)
+            kind = torch.float32 if slot.field == "correction" else dtype
+            tensors[slot.field] = torch.empty((rows[slot.field], *slot.shape[1:]), dtype=kind, device=device)
         target = tensors[slot.field][slot.first_row : slot.first_row + slot.shape[0]]
         for count in checkpoint.read(slot.name, target, check):
             advance(count)
@@ -167,15 +175,31 @@ def dress_layer(
     def optional(field: str) -> Norm | None:
         return norm(field) if field in present else None
 
+    def matrix(field: str) -> LinearMap | None:
+        return linear(field) if field in present else None
+
+    def experts() -> Experts | None:
+        if config.mixture is None or "router" not in present:
+            return None
+        each = range(config.mixture.experts)
+        return Experts(
+            router=linear("router"),
+            gate_up=tuple(linear(expert_field(index, "gate_up")) for index in each),
+            down=tuple(linear(expert_field(index, "down")) for index in each),
+            shared_gate=matrix("shared_gate"),
+            correction=vector("correction") if config.mixture.corrected else None,
+        )
+
     return LayerWeights(
         attention_norm=optional("attention_norm"),
         qkv=linear("qkv"),
         output=linear("output"),
         mlp_norm=norm("mlp_norm"),
-        gate_up=linear("gate_up"),
-        down=linear("down"),
+        gate_up=matrix("gate_up"),
+        down=matrix("down"),
         query_norm=optional("query_norm"),
         key_norm=optional("key_norm"),
         attention_end_norm=optional("attention_end_norm"),
         mlp_end_norm=optional("mlp_end_norm"),
+        experts=experts(),
     )

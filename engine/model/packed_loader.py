@@ -16,7 +16,7 @@ from engine.model.config import ModelConfig
 from engine.model.embedding import FileRows
 from engine.model.layer import LayerWeights, ModelWeights
 from engine.model.linear import ALL, NONE, OUTLIERS, PackedLinear, joined
-from engine.model.loader import dress_layer
+from engine.model.loader import dress_layer, final_norm
 from engine.model.norm import Norm
 from engine.model.tensors import Slot, check_tensors, count_parameters, head_slot, layer_slots, outer_slots
 from engine.model.weight_format import WeightFormat
@@ -229,7 +229,7 @@ def packed_layer(config: ModelConfig, slots: Sequence[Slot], parts: Parts) -> La
         assert isinstance(matrix, Packed)
         biases = by_field.get(f"{slot.field}_bias", ())
         bias = next((vector(bias) for bias in biases if bias.first_row == slot.first_row), None)
-        return PackedLinear(matrix, bias, OUTLIERS if slot.field in ("qkv", "gate_up") else NONE)
+        return PackedLinear(matrix, bias, OUTLIERS if slot.field.endswith(("qkv", "gate_up")) else NONE)
 
     return dress_layer(
         config,
@@ -249,7 +249,7 @@ def final_norm_of(config: ModelConfig, parts: Parts) -> Norm:
     """The norm before the head."""
     weight = parts[outer_slots(config)[1].name]
     assert isinstance(weight, Tensor)
-    return Norm(weight, config.norm_epsilon, config.family.norm_offset)
+    return final_norm(config, weight)
 
 
 def format_notes(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from engine.errors import TensorMismatch
 from engine.model.config import ModelConfig
+from engine.model.families import NETWORK
 from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint
 
@@ -18,7 +20,7 @@ _MISMATCH = mark("The weights do not match config.json, tensors are {problems}; 
 _MISMATCH_IN_GGUF = mark(
     "The weights do not match the GGUF file's metadata, tensors are {problems}; download the model again."
 )
-_SENSITIVE = ("self_attn.v_proj", "self_attn.qkv_proj", "mlp.down_proj")
+_SENSITIVE = ("self_attn.v_proj", "self_attn.qkv_proj")
 _MISSING = mark("{count} missing ({names})")
 _UNEXPECTED = mark("{count} unexpected ({names})")
 _WRONG_SHAPE = mark("{count} of the wrong shape ({names})")
@@ -42,6 +44,16 @@ class Slot:
     first_row: int = 0
     sensitive: bool = False
 
+    @property
+    def routes(self) -> bool:
+        """True for what says which experts a token takes, and how much: few weights, whose products are in floats."""
+        return self.field in ("router", "shared_gate", "correction")
+
+    @property
+    def of_expert(self) -> bool:
+        """True for an expert's, which those tokens multiply that chose it."""
+        return self.field.startswith("experts.")
+
 
 def layer_slots(config: ModelConfig, layer: int) -> list[Slot]:
     """The tensors of one layer, with q, k, v fused to ``qkv`` and gate, up to ``gate_up``."""
@@ -56,7 +68,7 @@ def layer_slots(config: ModelConfig, layer: int) -> list[Slot]:
     finer = _finer(layer, config.layers)
 
     def linear(module: str, field: str, rows: int, columns: int, first_row: int, bias: bool) -> None:
-        sensitive = finer and module in _SENSITIVE
+        sensitive = finer and (module in _SENSITIVE or field.endswith("down"))
         slots.append(Slot(f"{prefix}{module}.weight", (rows, columns), field, first_row, sensitive))
         if bias:
             slots.append(Slot(f"{prefix}{module}.bias", (rows,), f"{field}_bias", first_row))
@@ -81,13 +93,36 @@ def layer_slots(config: ModelConfig, layer: int) -> list[Slot]:
         norm("post_feedforward_layernorm", "mlp_end_norm")
     else:
         norm("post_attention_layernorm", "mlp_norm")
-    if config.family.fused_projections:
-        linear("mlp.gate_up_proj", "gate_up", 2 * wide, hidden, 0, config.mlp_bias)
+
+    def network(modules: Sequence[str], width: int, field: Callable[[str], str] = str) -> None:
+        *inner, down = modules
+        rows = 2 * width // len(inner)
+        for index, module in enumerate(inner):
+            linear(module, field("gate_up"), rows, hidden, index * rows, config.mlp_bias)
+        linear(down, field("down"), hidden, width, 0, config.mlp_bias)
+
+    mixture, names = config.mixture, config.family.experts
+    if mixture is not None and names is not None and mixture.layers[layer]:
+        linear(names.router, "router", mixture.experts, hidden, 0, False)
+        if mixture.corrected:
+            slots.append(Slot(f"{prefix}{names.correction}", (mixture.experts,), "correction"))
+        for index in range(mixture.experts):
+            own = [module.format(index) for module in names.matrices]
+            network(own, mixture.width, partial(expert_field, index))
+        if mixture.shared_width:
+            network([f"{names.shared}{module}" for module in NETWORK], mixture.shared_width)
+        if mixture.shared_gate:
+            linear(names.shared_gate, "shared_gate", 1, hidden, 0, False)
+    elif config.family.fused_projections:
+        network(("mlp.gate_up_proj", "mlp.down_proj"), wide)
     else:
-        linear("mlp.gate_proj", "gate_up", wide, hidden, 0, config.mlp_bias)
-        linear("mlp.up_proj", "gate_up", wide, hidden, wide, config.mlp_bias)
-    linear("mlp.down_proj", "down", hidden, wide, 0, config.mlp_bias)
+        network([f"mlp.{module}" for module in NETWORK], wide)
     return slots
+
+
+def expert_field(index: int, field: str) -> str:
+    """The field of an expert's matrix, as those of a layer are named."""
+    return f"experts.{index}.{field}"
 
 
 def outer_slots(config: ModelConfig) -> list[Slot]:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Literal, get_args
 
+import numpy
 import torch
 from torch import Tensor
 
+from engine.model.attention import Paths
 from engine.model.proposal import Proposal
 
 ROOT = -1
@@ -51,21 +54,75 @@ class DraftShape:
         return max(_depths(self.parents or ()))
 
 
+ProbeMask = Literal["ensemble", "decoder", "encoder"]
+PROBE_MASKS: tuple[ProbeMask, ...] = get_args(ProbeMask)
+
+
 @dataclass(frozen=True)
 class Probes:
     """Rows of a verifying forward that are never committed: each asks what comes some tokens behind its node.
 
-    Probes follow each other in chains below a node. Each sees the text, the path to its node, the probes of its own
-    chain before it and itself; nothing else sees a probe. Source: the prompt tokens of "Hardware-Aware Parallel Prompt
-    Decoding" (Chen et al. 2024), whose ensembles are several chains below one node.
+    Each stands in the place of a token at some distance behind its node, where several may stand: an ensemble. It sees
+    the text, the path to its node, itself and, by the mask, other probes of its node; nothing else sees a probe.
+    Source: "Hardware-Aware Parallel Prompt Decoding" (Chen et al. 2024), sections 4.2 and 4.4.3 of the report.
 
     Attributes:
-        parents: (P,) what each follows: -1 for the root, a node, or N + p for probe p of a draft of N nodes.
+        nodes: (P,) the node of each, -1 for the root.
+        distances: (P,) 1 for the place of the next token, and so on.
+        members: (P,) its place in the ensemble.
         embeddings: (P, h) what enters the model's first layer in the place of a token's embedding.
+        mask: "ensemble", probes of its own place in the ensemble that are nearer; "decoder", all before it by distance
+            and place; "encoder", all that are as near.
     """
 
-    parents: tuple[int, ...] = ()
+    nodes: tuple[int, ...] = ()
+    distances: tuple[int, ...] = ()
+    members: tuple[int, ...] = ()
     embeddings: Tensor = field(default_factory=lambda: torch.empty(0, 0), compare=False)
+    mask: ProbeMask = "ensemble"
+
+    def __post_init__(self) -> None:
+        """Refuse probes that lack something.
+
+        Raises:
+            ValueError: lengths differ, or a distance is none.
+        """
+        if not len(self.nodes) == len(self.distances) == len(self.members) == len(self.embeddings):
+            raise ValueError("each probe needs a node, a distance, a place in its ensemble and an embedding")
+        if any(distance < 1 for distance in self.distances):
+            raise ValueError("a probe stands behind its node")
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def of_first(self, nodes: int) -> Probes:
+        """Those of the root and of so many first nodes."""
+        kept = [probe for probe, node in enumerate(self.nodes) if node < nodes]
+        return Probes(
+            tuple(self.nodes[probe] for probe in kept),
+            tuple(self.distances[probe] for probe in kept),
+            tuple(self.members[probe] for probe in kept),
+            self.embeddings[kept],
+            self.mask,
+        )
+
+    @property
+    def is_chain(self) -> bool:
+        """True if each sees all before it, and stands one place further."""
+        alone = len({*self.members}) <= 1 and len({*self.nodes}) <= 1
+        return alone and self.distances == tuple(range(1, len(self) + 1))
+
+    def sees(self) -> Tensor:
+        """(P, P) bool: probe i may attend to probe j."""
+        node, distance, member = (
+            torch.tensor(column) for column in (self.nodes, self.distances, self.members)
+        )
+        nearer = distance <= distance[:, None]
+        if self.mask == "ensemble":
+            nearer &= member == member[:, None]
+        elif self.mask == "decoder":
+            nearer &= (distance < distance[:, None]) | (member <= member[:, None])
+        return nearer & (node == node[:, None])
 
 
 _NO_PROBES = Probes()
@@ -100,10 +157,10 @@ class Draft:
         """
         if len(self.tokens) != len(self.parents) or (self.scores and len(self.scores) != len(self.tokens)):
             raise ValueError("tokens, parents and scores of a draft must have the same length")
-        if len(self.probes.parents) != len(self.probes.embeddings):
-            raise ValueError("a draft needs one embedding for each probe")
-        if any(not ROOT <= parent < row for row, parent in enumerate(self._parents)):
+        if any(not ROOT <= parent < row for row, parent in enumerate(self.parents)):
             raise ValueError("parents of a draft must come before their children")
+        if any(not ROOT <= node < len(self) for node in self.probes.nodes):
+            raise ValueError("a probe stands behind a node of its draft, or behind the root")
         if self.proposal is not None:
             self.proposal.check([list(children) for children in self.children])
 
@@ -119,44 +176,32 @@ class Draft:
         """The draft of the first nodes and their probes alone; for drafts that were chosen without chance."""
         if count >= len(self):
             return self
-        kept = [probe for probe, node in enumerate(self.probe_nodes) if node < count]
-        place = {len(self) + probe: count + at for at, probe in enumerate(kept)}
-        parents = (self.probes.parents[probe] for probe in kept)
-        probes = Probes(tuple(place.get(parent, parent) for parent in parents), self.probes.embeddings[kept])
+        probes = self.probes.of_first(count)
         return Draft(self.tokens[:count], self.parents[:count], self.scores[:count], probes=probes)
 
     @property
     def rows(self) -> int:
         """Rows of the forward that verifies it: the root's, the nodes' and the probes'."""
-        return 1 + len(self._parents)
-
-    @cached_property
-    def _parents(self) -> tuple[int, ...]:
-        """(rows - 1,) of nodes and probes: the parent's row less one."""
-        return self.parents + self.probes.parents
+        return 1 + len(self) + len(self.probes)
 
     @cached_property
     def is_chain(self) -> bool:
         """True if each row follows the one before, so that a causal mask will do."""
-        return all(parent == row - 1 for row, parent in enumerate(self._parents))
+        if any(parent != node - 1 for node, parent in enumerate(self.parents)):
+            return False
+        return self.probes.is_chain and self.probes.nodes in ((), (len(self) - 1,) * len(self.probes))
 
     @cached_property
     def row_depths(self) -> tuple[int, ...]:
         """(rows,) distance from the root of each row; a row's position is the committed length plus this."""
-        return _depths(self._parents)
-
-    @cached_property
-    def probe_nodes(self) -> tuple[int, ...]:
-        """(P,) the node that each probe's chain follows, -1 for the root."""
-        nodes: list[int] = []
-        for parent in self.probes.parents:
-            nodes.append(parent if parent < len(self) else nodes[parent - len(self)])
-        return tuple(nodes)
+        depths = _depths(self.parents)
+        probes = zip(self.probes.nodes, self.probes.distances, strict=True)
+        return (*depths, *(depths[node + 1] + distance for node, distance in probes))
 
     def probe_rows(self, node: int) -> list[int]:
         """Rows of a node's probes, or the root's, in their order."""
         first = 1 + len(self)
-        return [first + probe for probe, asked in enumerate(self.probe_nodes) if asked == node]
+        return [first + probe for probe, asked in enumerate(self.probes.nodes) if asked == node]
 
     @cached_property
     def children(self) -> tuple[dict[int, int], ...]:
@@ -173,12 +218,26 @@ class Draft:
             return self.proposal.draws
         return tuple(tuple(children) for children in self.children)
 
-    def row_mask(self) -> Tensor:
-        """(rows, rows) bool: row i may attend to row j, that is j is i itself or one of its ancestors."""
-        mask = torch.eye(self.rows, dtype=torch.bool)
-        for row, parent in enumerate(self._parents, 1):
-            mask[row] |= mask[parent + 1]
-        return mask
+    @property
+    def paths(self) -> Paths | None:
+        """Rows that each may attend to: its own, its ancestors', and a probe's; None for a chain, which sees all."""
+        return None if self.is_chain else _paths(self.parents, self.probes)
+
+
+@lru_cache(maxsize=64)  # a tree that is followed comes in each round
+def _paths(parents: Sequence[int], probes: Probes) -> Paths:
+    rows = [[0]]
+    for row, parent in enumerate(parents, 1):
+        rows.append([*rows[parent + 1], row])
+    first = len(rows)
+    if len(probes):
+        for node, sees in zip(probes.nodes, probes.sees().tolist(), strict=True):
+            rows.append([*rows[node + 1], *(row for row, seen in enumerate(sees, first) if seen)])
+    depths = numpy.fromiter(map(len, rows), numpy.int32, len(rows))
+    seen = numpy.zeros((len(rows), depths.max()), numpy.int32)
+    for at, path in enumerate(rows):
+        seen[at, : len(path)] = path
+    return Paths(torch.from_numpy(depths), torch.from_numpy(seen))
 
 
 def _depths(parents: Sequence[int]) -> tuple[int, ...]:

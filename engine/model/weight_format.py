@@ -72,6 +72,8 @@ class WeightFormat:
         """The type of a matrix in memory: of blocks, or F32 or BF16 where all are dense."""
         if self.kind is None:
             return F32 if self.dense == torch.float32 else BF16
+        if slot.routes:
+            return F16
         kind = self.kind
         if self.stored is not None:
             kind = self.stored.get(slot.name, kind)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from engine.errors import InvalidOption
 from engine.messages import ModeDescriptor, shared_options
-from engine.modes import dovetail, ghidorah, layer_offload, llmcad, lookup, offload, plain
+from engine.modes import dovetail, ghidorah, layer_offload, llmcad, lookup, offload, plain, ppd
 from engine.modes.mode import Mode
 from engine.sentences import either, figure, mark, say
 
@@ -14,7 +14,8 @@ _NUMBER = mark("{option}: choose a number from {least} to {most}, not {value}.")
 _SWITCH = mark("{option}: choose true or false, not {value}.")
 # In the order of menus.
 MODES: dict[str, Mode] = {
-    one.MODE.name: one.MODE for one in (plain, lookup, dovetail, ghidorah, offload, layer_offload, llmcad)
+    one.MODE.name: one.MODE
+    for one in (plain, lookup, dovetail, ghidorah, ppd, offload, layer_offload, llmcad)
 }
 
 __all__ = ["MODES", "Mode", "check_options", "descriptors"]

@@ -79,14 +79,14 @@ MODE = Mode(
     schedule=adaptive,
     growth=_growth,
     options=(DEPTH, nodes(63), *_TECHNIQUES),
-    drafts=("model", "medusa"),
+    drafts=("model", "medusa", "prompt-tokens"),
     pointless=_pointless,
     reason_in_memory=mark(
         "LLMCad was chosen, but this model fits in memory: nothing is read from the disk, so there is no wait in "
         "which the draft could guess; it guesses before each pass only."
     ),
     wrong_draft=mark(
-        "It needs a small model as its draft, or Medusa heads: choose a model of the same vocabulary. Another head "
-        "cannot guess while the model is read."
+        "It needs a small model as its draft, Medusa heads or prompt tokens: choose a model of the same vocabulary, or "
+        "what was trained for this one. Another head cannot guess while the model is read."
     ),
 )

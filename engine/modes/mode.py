@@ -79,7 +79,8 @@ class Mode(ModeDescriptor):
         drafter: Makes the drafter of one reply from the worth of earlier matches in its texts; None for the draft that
             was loaded with the model, in a mode that takes one, and else for none.
         growth: Makes the limits of the loaded draft's drafts from the mode's options; None for a mode that needs none.
-        placements: Places of the target's layers, the best first. A model that fits in none of these is streamed.
+        placements: Places of the target's layers, the fastest of which is taken, or the first one by a mode that is
+            about a GPU. A model that fits in none of these is streamed.
         looks_up: Its drafter finds tokens in the text, and is worth what such matches are.
         drafts_ahead: The draft goes on while the target waits for its weights.
         pointless: Reason why it gains nothing with layers in these places and at most so many of them on a GPU;
@@ -93,7 +94,7 @@ class Mode(ModeDescriptor):
     schedule: Callable[[Values, RoundCost, Drafter], Schedule] = no_drafts
     drafter: Callable[[MatchChances], Drafter] | None = None
     growth: Callable[[Values], TreeShape | Pacing] | None = None
-    placements: tuple[str, ...] = ("resident",)
+    placements: tuple[str, ...] = ("resident", "offload", "columns")
     looks_up: bool = False
     drafts_ahead: bool = False
     pointless: Callable[[PlacementPlan, int | None], str] = lambda placement, gpu_layers: ""

@@ -11,12 +11,9 @@ from engine.model.config import ModelConfig
 from engine.model.tensors import head_slot, layer_slots
 from engine.model.weight_format import WeightFormat
 from engine.placement.column_linear import panels, staying
-from engine.placement.footprint import Sizes, dequantizing_traffic
-from engine.placement.plan import UnitSpeeds
+from engine.placement.footprint import Sizes, device_format
+from engine.placement.plan import Units
 from engine.sentences import say
-
-# The GPU gets no less of a matrix at first, however long it takes to begin: shares are adjusted by measurement.
-LEAST_SHARE = 1 / 32
 
 
 @dataclass(frozen=True)
@@ -159,27 +156,48 @@ def bytes_there(kinds: dict[str, Matrix], ratios: Ratios) -> int:
     return sum(one.there(vars(ratios)[kind]) for kind, one in kinds.items())
 
 
+def exchanges(config: ModelConfig, weights: WeightFormat, ratios: Ratios) -> dict[str, Exchange]:
+    """Of a layer's matrices, those of the first layer, then of the head, which is in one part."""
+    first, head = matrices(config, weights)[0], head_matrix(config, weights)
+    whole = sum(one.size_bytes for one in first.values())
+    itemsize, shares = device_format(weights).activations.itemsize, vars(ratios)
+    layer = {
+        kind: one.exchange(shares[kind], one.size_bytes / whole, itemsize) for kind, one in first.items()
+    }
+    return {**layer, "head": head.exchange(ratios.head, 1.0, itemsize)}
+
+
 def head_matrix(config: ModelConfig, weights: WeightFormat) -> Matrix:
-    """The head, which is in one part."""
+    """The head."""
     slot = head_slot(config)
     return Matrix(((slot.shape[0], weights.slot_bytes(slot)),), slot.shape[1])
 
 
-def balanced_ratios(sizes: Sizes, speeds: UnitSpeeds, most_share: float) -> Ratios:
-    """Shares with which both units take equally long for each kind of matrix, by their speeds alone."""
+def balanced_ratios(sizes: Sizes, units: Units, rows: int, most_share: float) -> Ratios:
+    """Shares with which both units take equally long for each kind of matrix; none where the GPU is no help.
 
-    def share(one: Matrix) -> float:
-        moved = dequantizing_traffic(sizes.weights) * one.inputs * sum(rows for rows, _ in one.parts)
-        host_s = one.size_bytes / speeds.host_bytes_per_s
-        device_s = (one.size_bytes + moved) / speeds.device_bytes_per_s
-        return min(max((host_s - speeds.exchange_s) / (host_s + device_s), LEAST_SHARE), most_share)
+    Args:
+        sizes: Of the model.
+        units: Of the forwards that are divided.
+        rows: Of these, those that cross; 0 within one memory.
+        most_share: Of a matrix on the GPU.
+    """
+    host, device = units.host, units.device
 
-    kinds = {kind: share(one) for kind, one in matrices(sizes.config, sizes.weights)[0].items()}
-    return Ratios(**kinds, head=share(head_matrix(sizes.config, sizes.weights)))
+    def share(kind: str, one: Exchange) -> float:
+        host_s, device_s = (
+            unit.head if kind == "head" else one.of_layer * unit.products for unit in (host, device)
+        )
+        begin_s = device.exchange + rows * one.in_bytes * device.crossing
+        each_s = host_s + device_s + rows * one.out_bytes * device.crossing
+        return min(max((host_s - begin_s) / each_s, 0.0), most_share)
+
+    every = exchanges(sizes.config, sizes.weights, Ratios.even(1.0))
+    return Ratios(**{kind: share(kind, one) for kind, one in every.items()})
 
 
-def balanced_boundary(sizes: Sizes, speeds: UnitSpeeds) -> Boundary:
+def balanced_boundary(sizes: Sizes, units: Units) -> Boundary:
     """The boundary with which both units attend equally long."""
-    host, device = speeds.host_bytes_per_s, speeds.device_bytes_per_s
-    together_s = sizes.cache(1) / sizes.context * (1.0 / host + 1.0 / device)
-    return Boundary(device / (host + device), speeds.exchange_s / together_s)
+    together_s = units.host.attention + units.device.attention
+    offset = units.device.exchange * sizes.context / together_s
+    return Boundary(units.host.attention / together_s, offset)

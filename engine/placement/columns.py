@@ -10,9 +10,10 @@ for there torch lets both see one memory (`SharedLink`); elsewhere they are copi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import partial
 from typing import Any
 
 import torch
@@ -23,7 +24,6 @@ from engine.model.layer import LayerWeights, ModelWeights
 from engine.model.linear import LinearMap
 from engine.placement.column_linear import ColumnLinear
 from engine.placement.column_shares import (
-    LEAST_SHARE,
     NO_COLUMNS,
     NO_ROWS,
     Boundary,
@@ -32,6 +32,7 @@ from engine.placement.column_shares import (
     balanced_boundary,
     balanced_ratios,
     bytes_there,
+    exchanges,
     head_matrix,
     matrices,
 )
@@ -39,13 +40,15 @@ from engine.placement.divided_rows import DividedRows
 from engine.placement.footprint import Footprint, Sizes, device_format
 from engine.placement.link import Link, SharedLink
 from engine.placement.placement import Placement
-from engine.placement.plan import LayerPlace, PlacementPlan, Room, UnitSeconds
+from engine.placement.plan import LayerPlace, PlacementPlan, Room, Units
 from engine.placement.resident import Resident
 from engine.placement.source import Placed, TargetSource
 from engine.sentences import figure, say
 
 # Distances from the best shares that are tried if memory is short.
-_STEPS = 32
+_STEPS = 128
+# Rows of the forwards that the matrices may be divided for.
+_WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 _LOGIT_ROWS = 65
 
 
@@ -81,17 +84,30 @@ class ColumnsPlan(PlacementPlan):
     @classmethod
     def fit(cls, sizes: Sizes, room: Room, most: int) -> ColumnsPlan | None:
         """The shares with which both units take equally long, or the nearest that fit; attention's last."""
-        most_share = most / sizes.config.layers
-        if not room.device or not most:
-            return None
-        balanced = balanced_ratios(sizes, room.speeds, most_share)
-        boundary = balanced_boundary(sizes, room.speeds)
+        if not room.device or not most or room.units is None or sizes.config.mixture is not None:
+            return None  # experts are not divided
+        units, most_share = room.units(sizes, room.width), most / sizes.config.layers
         shared = room.unified and torch.device(room.device).type == "cuda"
-        for rows, step, goal in product((boundary, NO_ROWS), range(_STEPS), (0.0, most_share)):
-            plan = cls.of(sizes, balanced.toward(goal, step / _STEPS), rows, shared)
+        balanced = balanced_ratios(sizes, units, 0 if shared else room.width, most_share)
+        none = cls.of(sizes, NO_COLUMNS)
+        in_all = room.host_bytes + (0 if room.unified else room.device_bytes)
+        if balanced == NO_COLUMNS or none.host(sizes).total + none.device(sizes).total > in_all:
+            return None  # nothing is gained, or both together have too little
+        ways = [balanced.toward(0.0, 1 - step / _STEPS) for step in range(_STEPS)]
+        ways += [balanced.toward(most_share, step / _STEPS) for step in range(_STEPS + 1)]
+        for rows in (balanced_boundary(sizes, units), NO_ROWS):
+            plan = _nearest(partial(cls.of, sizes, boundary=rows, shared=shared), ways, sizes, room)
             if plan.fits(sizes, room):
                 return plan
         return None
+
+    @classmethod
+    def choices(cls, sizes: Sizes, room: Room, most: int) -> Iterator[ColumnsPlan]:
+        """Divided for each width: in wide forwards the processor multiplies for longer than it reads."""
+        for width in _WIDTHS:
+            found = cls.fit(sizes, replace(room, width=width), most)
+            if found is not None:
+                yield found
 
     @classmethod
     def of(
@@ -100,7 +116,6 @@ class ColumnsPlan(PlacementPlan):
         """With these shares."""
         config, weights = sizes.config, sizes.weights
         there = device_format(weights)
-        each = there.activations.itemsize
         layers = matrices(config, weights)
         # Most layers are the same as another one, and `fit` asks for many plans.
         moved = {id(one): bytes_there(one, ratios) for one in {id(one): one for one in layers}.values()}
@@ -108,25 +123,15 @@ class ColumnsPlan(PlacementPlan):
             LayerPlace(host=1.0 - moved[id(one)] / size, device=moved[id(one)] / size)
             for one, size in zip(layers, sizes.layers, strict=True)
         ]
-        first, head = layers[0], head_matrix(config, weights)
-        whole = sum(one.size_bytes for one in first.values())
-        exchanges = [
-            one.exchange(vars(ratios)[kind], one.size_bytes / whole, each) for kind, one in first.items()
-        ]
         return cls(
             tuple(places),
             ratios=ratios,
             boundary=boundary,
             shared=shared,
-            exchanges=(*exchanges, head.exchange(ratios.head, 1.0, each)),
+            exchanges=tuple(exchanges(config, weights, ratios).values()),
             queries=(config.query_size * there.cache.itemsize, 4 * config.heads * (config.head_dim + 1)),
             committed_bytes=2 * config.kv_size * there.cache.itemsize,
         )
-
-    @classmethod
-    def least_device_bytes(cls, sizes: Sizes) -> int:
-        """A panel of each matrix, or a few, and what computes them."""
-        return cls.of(sizes, Ratios.even(LEAST_SHARE)).device(sizes).total
 
     def computes_there(self, place: LayerPlace) -> bool:
         """Hidden rows are the host's, and it keeps all keys and values."""
@@ -162,33 +167,27 @@ class ColumnsPlan(PlacementPlan):
             draft=draft_bytes,
         )
 
-    def computing_s(self, host: UnitSeconds, device: UnitSeconds, width: int, position: int) -> float:
-        """Seconds that layers and head compute: those of the slower unit in each part.
+    def computing_s(self, units: Units, width: int, position: int) -> float:
+        """Seconds that layers and head compute: those of the slower unit in each part, or of the memory of both."""
+        device, three = units.device, (units.host, units.device, units.memory)
 
-        Units that read one memory also take bandwidth from each other. How much is not known here: the shares are
-        adjusted by measurement.
-        """
-
-        def both(
-            there: float, host_s: float, device_s: float, row_bytes: int, more_bytes: float = 0
-        ) -> float:
+        def both(there: float, seconds: Iterable[float], row_bytes: int, more_bytes: float = 0.0) -> float:
+            host_s, device_s, memory_s = seconds
             if not there:
                 return host_s
             crossing = 0.0 if self.shared else (width * row_bytes + more_bytes) * device.crossing
-            return max((1.0 - there) * host_s, device.exchange + crossing + there * device_s)
+            return max((1.0 - there) * host_s, device.exchange + crossing + there * device_s, memory_s)
 
         *layer, head = self.exchanges
-        seconds = host.operators
+        seconds = units.host.operators
         for one in layer:
-            row_bytes = one.in_bytes + one.out_bytes
-            seconds += both(
-                one.there, one.of_layer * host.products, one.of_layer * device.products, row_bytes
-            )
+            products = [one.of_layer * unit.products for unit in three]
+            seconds += both(one.there, products, one.in_bytes + one.out_bytes)
         there = self.boundary.rows(position) / max(position, 1)
         # Of each token that is committed the GPU gets its keys and values once.
         committed = self.boundary.share * self.committed_bytes
-        seconds += both(there, host.attention, device.attention, sum(self.queries), committed)
-        last = both(head.there, host.head, device.head, head.in_bytes + head.out_bytes)
+        seconds += both(there, [unit.attention for unit in three], sum(self.queries), committed)
+        last = both(head.there, [unit.head for unit in three], head.in_bytes + head.out_bytes)
         return len(self.layers) * seconds + last
 
     def load(self, source: TargetSource) -> Placed:
@@ -227,6 +226,32 @@ class ColumnsPlan(PlacementPlan):
         """Scores of attention, which are explicit where it is divided."""
         scores = 4 * sizes.config.heads * min(512, sizes.context) * sizes.context
         return 2 * min(SCORES_LIMIT_BYTES, scores) if self.boundary.share else 0
+
+
+def _nearest(
+    made: Callable[[Ratios], ColumnsPlan], ways: Sequence[Ratios], sizes: Sizes, room: Room
+) -> ColumnsPlan:
+    """The plan in the middle, or the next one with which neither memory holds too much, where there is one.
+
+    Args:
+        made: Makes a plan of shares.
+        ways: From none on the GPU to the most.
+        sizes: Of the model.
+        room: Memory that may be taken.
+    """
+
+    def host_holds(ratios: Ratios) -> bool:
+        return made(ratios).host(sizes).total <= room.host_bytes
+
+    def too_much_there(ratios: Ratios) -> bool:
+        plan = made(ratios)
+        return not room.holds(plan.host(sizes).total if room.unified else 0, plan.device(sizes).total)
+
+    plan = made(ways[_STEPS])
+    if plan.fits(sizes, room):
+        return plan
+    fewest, most = bisect_left(ways, True, key=host_holds), bisect_left(ways, True, key=too_much_there) - 1
+    return made(ways[min(max(fewest, _STEPS), most)])
 
 
 class Columns(Resident):

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from engine.model.layer import LayerWeights
 from engine.model.linear import DequantizedLinear, JoinedLinear, Linear, LinearMap, PackedLinear, joined
+from engine.model.mixture import Experts
 from engine.model.norm import Norm
 
 
@@ -23,8 +24,14 @@ def layer_tensors(layer: LayerWeights, dtype: torch.dtype) -> Iterator[Tensor]:
         yield from part_tensors(part, dtype)
 
 
-def part_tensors(part: Norm | LinearMap, dtype: torch.dtype) -> Iterator[Tensor]:
-    """The same of one norm or matrix."""
+def part_tensors(part: Norm | LinearMap | Experts, dtype: torch.dtype) -> Iterator[Tensor]:
+    """The same of one norm or matrix, or of the experts."""
+    if isinstance(part, Experts):
+        for matrix in part.matrices:
+            yield from part_tensors(matrix, dtype)
+        if part.correction is not None:
+            yield part.correction
+        return
     for one in part.parts if isinstance(part, JoinedLinear) else (part,):
         if isinstance(one, Norm):
             yield one.gain
@@ -45,7 +52,13 @@ def device_layer(layer: LayerWeights, tensors: Iterator[Tensor]) -> LayerWeights
 
 
 def device_part(part: Any, tensors: Iterator[Tensor]) -> Any:
-    """The same of one norm or matrix."""
+    """The same of one norm or matrix, or of the experts."""
+    if isinstance(part, Experts):
+        router, *rest = (device_part(matrix, tensors) for matrix in part.matrices)
+        shared_gate = None if part.shared_gate is None else rest.pop(0)
+        own = len(part.gate_up)
+        correction = None if part.correction is None else next(tensors)
+        return Experts(router, tuple(rest[:own]), tuple(rest[own:]), shared_gate, correction)
     if isinstance(part, JoinedLinear):
         return joined([device_part(one, tensors) for one in part.parts])
     first = next(tensors)

@@ -109,7 +109,7 @@ class LayerRoom:
             if len(parts[0].shape) == 1:
                 vector = torch.cat([self._vectors[slot.name] for slot in parts])
                 # As a dense model is loaded.
-                fields[field] = vector.to(dtype)
+                fields[field] = vector if field == "correction" else vector.to(dtype)
                 continue
             rows, columns = sum(slot.shape[0] for slot in parts), parts[0].shape[1]
             size = rows * columns * dtype.itemsize

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -32,21 +33,6 @@ COPIED, DISK = LayerPlace(copied=1.0), LayerPlace(disk=1.0)
 
 
 @dataclass(frozen=True)
-class UnitSpeeds:
-    """Speeds by which the work of a forward is divided between the host and a GPU.
-
-    Attributes:
-        host_bytes_per_s: The host reads its memory.
-        device_bytes_per_s: The GPU reads its memory.
-        exchange_s: Time to give the GPU rows and take what it made of them, but for the bytes.
-    """
-
-    host_bytes_per_s: float = 1.0
-    device_bytes_per_s: float = 1.0
-    exchange_s: float = 0.0
-
-
-@dataclass(frozen=True)
 class UnitSeconds:
     """Seconds of one unit, the host or a GPU, for the parts of a forward.
 
@@ -73,6 +59,21 @@ class UnitSeconds:
 
 
 @dataclass(frozen=True)
+class Units:
+    """Seconds of both units for the parts of a forward.
+
+    Attributes:
+        host: The host's.
+        device: The GPU's; the host's again where there is none.
+        memory: Of a memory that both read, which gives all of it no sooner, whoever reads; 0 where each has its own.
+    """
+
+    host: UnitSeconds
+    device: UnitSeconds
+    memory: UnitSeconds = UnitSeconds(0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
 class Room:
     """Memory that may be taken, and what is there to compute.
 
@@ -81,14 +82,16 @@ class Room:
         device: The GPU that may be used, as torch calls it; empty for none.
         device_bytes: Of its memory.
         unified: Both are one pool.
-        speeds: Of the host and the GPU.
+        units: Seconds of the host and the GPU for a forward of so many rows, behind all of the context.
+        width: Rows of the forwards that are to take the least time.
     """
 
     host_bytes: int
     device: str = ""
     device_bytes: int = 0
     unified: bool = False
-    speeds: UnitSpeeds = UnitSpeeds()
+    units: Callable[[Sizes, int], Units] | None = None
+    width: int = 1
 
     def holds(self, host_bytes: int, device_bytes: int) -> bool:
         """True if both fit."""
@@ -134,6 +137,13 @@ class PlacementPlan(ABC):
             room: Memory that may be taken.
             most: Layers that may stay on a GPU.
         """
+
+    @classmethod
+    def choices(cls, sizes: Sizes, room: Room, most: int) -> Iterator[PlacementPlan]:
+        """What fits of this kind: more than one where it can be divided for forwards of more or fewer rows."""
+        found = cls.fit(sizes, room, most)
+        if found is not None:
+            yield found
 
     @abstractmethod
     def load(self, source: TargetSource) -> Placed:
@@ -210,17 +220,16 @@ class PlacementPlan(ABC):
         """True if there is room for it."""
         return room.holds(self.host(sizes).total, self.device(sizes).total)
 
-    def computing_s(self, host: UnitSeconds, device: UnitSeconds, width: int, position: int) -> float:
+    def computing_s(self, units: Units, width: int, position: int) -> float:
         """Seconds that a forward's layers and head compute.
 
         Args:
-            host: The host's.
-            device: The GPU's, or the host's again where nothing computes on one.
-            width: Rows of the forward.
+            units: Of a forward of this width.
+            width: Its rows.
             position: Tokens of text before.
         """
-        there = self.computed_there
-        return (len(self.layers) - there) * host.layer + there * device.layer + host.head
+        host, there = units.host, self.computed_there
+        return (len(self.layers) - there) * host.layer + there * units.device.layer + host.head
 
     def crossing_s(self, layer_bytes: int, disk_bytes_per_s: float, bus_bytes_per_s: float) -> float:
         """Seconds that a forward's weights are on their way."""

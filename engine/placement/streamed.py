@@ -22,8 +22,7 @@ from engine.model.converted import Converted, streams_as_it_is
 from engine.model.embedding import Table
 from engine.model.layer import LayerWeights, OnWait, Side, no_work
 from engine.model.linear import ALL, Linear, PackedLinear
-from engine.model.loader import load_layers, read_slots
-from engine.model.norm import Norm
+from engine.model.loader import final_norm, load_layers, read_slots
 from engine.model.packed_loader import (
     PackedReader,
     embedding_rows,
@@ -282,7 +281,7 @@ class Streamed(Placement):
         if not types.packed:
             slots = [slot for slot in outer_slots(config) if config.tied or slot.field != "embedding"]
             outer = read_slots(self._checkpoint, slots, types.dense, _CPU, lambda size: None, check)
-            self.final_norm = Norm(outer["final_norm"], config.norm_epsilon, config.family.norm_offset)
+            self.final_norm = final_norm(config, outer["final_norm"])
             self.head = Linear(outer["embedding"] if config.tied else outer["head"])
             if config.tied:
                 self.embedding = Table(outer["embedding"])

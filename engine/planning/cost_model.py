@@ -19,25 +19,21 @@ import numpy
 
 from engine.drafting.kind import DraftKind
 from engine.messages.machine import FormatSpeed
-from engine.model.footprint import head_bytes, layer_bytes
+from engine.model.footprint import layer_bytes
 from engine.model.weight_format import WeightFormat
 from engine.placement import PlacementPlan
-from engine.placement.footprint import dequantizing_traffic
-from engine.placement.plan import UnitSeconds
 from engine.planning.expected_tokens import Expectation
 from engine.planning.machine_speeds import MachineSpeeds
 from engine.planning.model_facts import TargetFacts
 from engine.planning.probes.host_speed import format_speed
-from engine.planning.room import EXCHANGE_OPERATORS
+from engine.planning.unit_times import FUSED_LAYER_OPERATORS, LAUNCHES, LAYER_OPERATORS, UnitTimes
 
-# Time beside the products, in operators on hardly any data (`HostSpeed.operator_s`): of a layer and of a forward
-# outside the layers (embedding, final norm), on torch's operators and in the kernel library; of the loop around it
-# (sampling, text); and of a layer's launches on a GPU. The last one is counted, the others were measured on the machine
-# of BENCHMARKS.md, those of the library with 10 and 60 layers of 256 columns.
-_LAYER_OPERATORS, _FORWARD_OPERATORS = 100, 400
-_FUSED_LAYER_OPERATORS, _FUSED_FORWARD_OPERATORS = 8, 150
-_LOOP_OPERATORS = 150
-_LAUNCHES = 35
+# Time beside the layers, in operators on hardly any data (`HostSpeed.operator_s`): embedding and final norm, on torch's
+# operators and in the kernel library; the loop around a forward (sampling, text), and its part that is not in the
+# forwards that replies measure (text). Measured on the machine of BENCHMARKS.md, those of the library with 10 and 60
+# layers of 256 columns.
+_FORWARD_OPERATORS, _FUSED_FORWARD_OPERATORS = 400, 150
+_LOOP_OPERATORS, _LOOP_BESIDE_MEASURED = 150, 40
 _HALF_BYTES = 2
 # Rounds without a draft that an adaptive schedule spends on comparing.
 _COMPARING = 1.03
@@ -88,15 +84,9 @@ class TargetCost:
         self._speeds = speeds
         self._plan = plan
         self._layer_bytes = layer_bytes(config, weights, 0)
-        self._layer_elements = target.layer_elements
-        self._head_bytes = head_bytes(config, weights)
-        whole_bytes = config.layers * self._layer_bytes + self._head_bytes
-        self._format = format_speed(speeds.host, weights.measured_as, whole_bytes)
-        self._head_elements = target.head_elements
+        self._units = UnitTimes(config, weights, speeds, position)
         self._position = position
-        self._cache_bytes = 2 * config.kv_heads * weights.cache_row_bytes(config.head_dim) * position
         self._packed = weights.packed
-        self._traffic = dequantizing_traffic(weights)
         self._factors = {width: each / self.predicted_s(width) for width, each in (measured or {}).items()}
 
     def forward_s(self, width: int) -> float:
@@ -112,7 +102,8 @@ class TargetCost:
     @property
     def loop_s(self) -> float:
         """Seconds of a round beside forward and draft."""
-        return _LOOP_OPERATORS * self._speeds.host.operator_s
+        operators = _LOOP_BESIDE_MEASURED if self._factors else _LOOP_OPERATORS
+        return operators * self._speeds.host.operator_s
 
     def waiting_s(self, width: int) -> float:
         """Of a forward, the time in which nothing is computed: weights are on their way."""
@@ -125,41 +116,13 @@ class TargetCost:
         return whole * self.predicted_s(chunk) + (self.predicted_s(rest) if rest else 0.0)
 
     def _computing_s(self, width: int) -> float:
-        host = self._host_seconds(width)
-        device = self._device_seconds(width) if self._plan.uses_gpu else host
-        return self._plan.computing_s(host, device, width, self._position)
+        units = self._units.at(width, self._plan.fuses_layers)
+        return self._plan.computing_s(units, width, self._position)
 
     def _crossing_s(self) -> float:
         gpu, disk = self._speeds.gpu, self._speeds.disk_bytes_per_s
         bus = math.inf if gpu is None else gpu.from_host_bytes_per_s
         return self._plan.crossing_s(self._layer_bytes, disk, bus)
-
-    def _host_seconds(self, width: int) -> UnitSeconds:
-        host = self._speeds.host
-        fused = self._packed and self._plan.fuses_layers
-        return UnitSeconds(
-            products=self._format.seconds(self._layer_bytes, width * self._layer_elements),
-            attention=self._cache_bytes / host.memory_bytes_per_s,
-            operators=(_FUSED_LAYER_OPERATORS if fused else _LAYER_OPERATORS) * host.operator_s,
-            head=self._format.seconds(self._head_bytes, width * self._head_elements),
-        )
-
-    def _device_seconds(self, width: int) -> UnitSeconds:
-        gpu = self._speeds.gpu
-        assert gpu is not None, "layers were placed on a GPU that is not there"
-
-        def products_s(size_bytes: int, elements: int) -> float:
-            reading = (size_bytes + self._traffic * elements) / gpu.memory_bytes_per_s
-            return max(reading, width * elements / gpu.products_per_s)
-
-        return UnitSeconds(
-            products=products_s(self._layer_bytes, self._layer_elements),
-            attention=self._cache_bytes / gpu.memory_bytes_per_s,
-            operators=_LAUNCHES * gpu.operator_s,
-            head=products_s(self._head_bytes, self._head_elements),
-            exchange=EXCHANGE_OPERATORS * gpu.operator_s,
-            crossing=1.0 / gpu.from_host_bytes_per_s,
-        )
 
 
 class DraftCost:
@@ -204,10 +167,10 @@ class DraftCost:
         if self._on_gpu and gpu is not None:
             speed = FormatSpeed(gpu.memory_bytes_per_s, gpu.products_per_s, 0.0)
             computing = speed.seconds(elements * _HALF_BYTES, width * elements)
-            operators = self._draft.layers * _LAUNCHES * gpu.operator_s
+            operators = self._draft.layers * LAUNCHES * gpu.operator_s
         else:
             computing = self._format.seconds(elements * self._bytes_each, width * elements)
-            each = _FUSED_LAYER_OPERATORS if self._packed else _LAYER_OPERATORS
+            each = FUSED_LAYER_OPERATORS if self._packed else LAYER_OPERATORS
             operators = self._draft.layers * each * self._speeds.host.operator_s
         outside = _FORWARD_OPERATORS * self._speeds.host.operator_s
         return computing + operators + outside

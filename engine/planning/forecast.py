@@ -27,6 +27,7 @@ from engine.modes import MODES
 from engine.planning.hardware import held_device_bytes
 from engine.planning.hardware_report import hardware_hash, read_report
 from engine.planning.machine_planner import MachinePlanner
+from engine.planning.mode_plan import MachinePlan
 from engine.planning.model_facts import TargetFacts, target_facts
 from engine.planning.model_planner import model_planner
 from engine.planning.planner import AUTO, settle
@@ -66,10 +67,13 @@ def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
         plan = model_planner(auto, report, this_machine=True, untried=True).plan
     if not planner.plan.chosen:
         return plan.message("", planner.plan.reason)
-    reason = taken.reason
-    if untried and plan.chosen and MODES[plan.chosen].needs_draft:
-        reason = paragraph(reason, say(UNTRIED_DRAFT))
-    return plan.message(taken.mode, reason)
+    return plan.message(taken.mode, reason_with_drafts(taken.reason, plan) if untried else taken.reason)
+
+
+def reason_with_drafts(reason: str, untried: MachinePlan) -> str:
+    """The reason of what ``auto`` takes, and why it leaves a draft that the plan with untried drafts would take."""
+    left = untried.chosen and MODES[untried.chosen].needs_draft
+    return paragraph(reason, say(UNTRIED_DRAFT)) if left else reason
 
 
 def _without_model(report: MachineReport, held_bytes: int) -> MachineReport:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
+from operator import itemgetter
 
 import torch
 
@@ -38,6 +39,8 @@ _BUDGET_STEP_BYTES = 100_000_000
 # Memory that the process may take more when it is asked again.
 _GROWTH_BYTES = 16 << 20
 _BOUNDLESS = 1 << 62
+# A placement must be predicted to be faster than a simpler one by more than predictions are off.
+_WORTH = 1.15
 
 NO_GPU = mark("There is no GPU that Tenon can use here.")
 _NO_GPU_FOR_DRAFT = mark(
@@ -108,6 +111,7 @@ class LoadPlanner:
         report: The machine, and what the process takes of its memory.
         config: Of the model.
         options: Settled ones; the mode is none of them.
+        speed: Predicts the tokens per second of a mode loaded in one way, with its draft.
         seconds: Times of products by format, where they are known better than by the report.
 
     Raises:
@@ -119,6 +123,7 @@ class LoadPlanner:
         report: MachineReport,
         config: ModelConfig,
         options: LoadOptions,
+        speed: Callable[[Mode, LoadPlan, DraftKind | None], float],
         seconds: Callable[[], Mapping[str, float]] | None = None,
     ) -> None:
         check_context(config, options.context)
@@ -131,6 +136,7 @@ class LoadPlanner:
         self._report = report
         self._config = config
         self._options = options
+        self._speed = speed
         self._seconds = seconds
         self._most_layers = min(layers, config.layers)
         self._wanted = options.context or default_context(config)
@@ -139,7 +145,7 @@ class LoadPlanner:
     def plan(self, mode: Mode, weights: WeightFormat, draft: DraftKind | None) -> LoadPlan | None:
         """The load of a mode in one format; None where not even streaming fits."""
         places = list(self._drafts(draft))
-        in_memory = (self._in_memory(mode, self._sizes(weights), beside) for beside in places)
+        in_memory = (self._in_memory(mode, self._sizes(weights), beside, draft) for beside in places)
         # A draft on a GPU that shares the host's memory gains nothing while the target is read from the disk.
         streamed = (self._streamed(mode, weights, beside) for beside in reversed(places))
         return next((plan for plan in chain(in_memory, streamed) if plan is not None), None)
@@ -147,7 +153,7 @@ class LoadPlanner:
     def fits(self, mode: Mode, weights: WeightFormat, draft: DraftKind | None) -> bool:
         """True if it needs no streaming with the smallest context that would do."""
         smallest = [Sizes(self._config, one, self._smallest) for one in self._formats(weights)]
-        return any(self._in_memory(mode, smallest, beside) is not None for beside in self._drafts(draft))
+        return any(self._in_memory(mode, smallest, beside, draft) for beside in self._drafts(draft))
 
     def draft_format(self, draft: DraftKind) -> WeightFormat:
         """Format of a draft on the CPU."""
@@ -193,15 +199,15 @@ class LoadPlanner:
     def _formats(self, weights: WeightFormat) -> tuple[WeightFormat, ...]:
         return cache_formats(self._config, weights, self._options.kv_cache)
 
-    def _sizes(self, weights: WeightFormat) -> Iterator[Sizes]:
+    def _sizes(self, weights: WeightFormat) -> list[Sizes]:
         """The formats with all of the context, then the last one with less and less."""
         *_, last = formats = self._formats(weights)
         context = self._wanted
-        for one in formats:
-            yield Sizes(self._config, one, context)
+        sizes = [Sizes(self._config, one, context) for one in formats]
         while context > self._smallest:
             context = max(context // 2, self._smallest)
-            yield Sizes(self._config, last, context)
+            sizes.append(Sizes(self._config, last, context))
+        return sizes
 
     def _drafts(self, draft: DraftKind | None) -> Iterator[DraftPlan | None]:
         """Places of the draft: the GPU, where it belongs, if it fits there; else the host."""
@@ -209,7 +215,11 @@ class LoadPlanner:
             yield None
             return
         context = min(self._options.context or DEFAULT_CONTEXT, draft.context_length)
-        room = self.room
+        weights, room = self.draft_format(draft), self.room
+        on_host = DraftPlan(weights, "cpu", context, draft.size_bytes(weights, context))
+        if draft.on_host:
+            yield on_host
+            return
         there = draft.size_bytes(DENSE_BF16, context, elsewhere=True)
         if room.device and there <= room.device_bytes:
             yield DraftPlan(DENSE_BF16, room.device, context, there)
@@ -222,24 +232,44 @@ class LoadPlanner:
                 needed=figure(there / 1e9, ".3g"),
                 budget=figure(room.device_bytes / 1e9, ".3g"),
             )
-        weights = self.draft_format(draft)
-        yield DraftPlan(weights, "cpu", context, draft.size_bytes(weights, context), note)
+        yield replace(on_host, note=note)
 
     def _in_memory(
-        self, mode: Mode, candidates: Iterator[Sizes] | list[Sizes], draft: DraftPlan | None
+        self, mode: Mode, candidates: list[Sizes], beside: DraftPlan | None, draft: DraftKind | None
     ) -> LoadPlan | None:
-        """With the largest context that fits."""
+        """The simplest placement, with the largest context that fits, or one that is faster and costs no context.
+
+        Where a mode is about a placement, a person said how many layers it has, or no speed was measured, it is the
+        first one that fits.
+        """
         kinds = [PLACEMENTS[name] for name in mode.placements]
-        if draft is not None and draft.on_gpu and not mode.needs_gpu:
+        settled = mode.needs_gpu or self._options.gpu_layers is not None or self._report.speeds is None
+        if settled and not mode.needs_gpu and beside is not None and beside.on_gpu:
             kinds.insert(0, SplitPlan)  # what the draft leaves of the GPU
-        room = self._left_by(draft)
-        for sizes in candidates:
-            for kind in kinds:
-                suited = kind.suited(sizes)
-                placement = kind.fit(suited, room, self._most_layers)
-                if placement is not None:
-                    return self._made(mode, placement, suited, draft)
-        return None
+        best, most = None, 0.0
+        for kind in kinds:
+            plans, larger = self._fitting(mode, kind, candidates, beside)
+            if plans and settled:
+                return plans[0]
+            rated = [(self._speed(mode, plan, draft), plan) for plan in plans]
+            speed, plan = max(rated, key=itemgetter(0), default=(0.0, None))
+            # One with more context, or without loss, may be slower by as much.
+            if speed > most * (_WORTH if len(larger) == len(candidates) else 1 / _WORTH):
+                best, most, candidates = plan, speed, larger
+        return best
+
+    def _fitting(
+        self, mode: Mode, kind: type[PlacementPlan], candidates: list[Sizes], beside: DraftPlan | None
+    ) -> tuple[list[LoadPlan], list[Sizes]]:
+        """What fits of one kind with the largest context that it has room for, and this context with all larger."""
+        room = self._left_by(beside)
+        for count, sizes in enumerate(candidates, 1):
+            suited = kind.suited(sizes)
+            choices = kind.choices(suited, room, self._most_layers)
+            plans = [self._made(mode, placement, suited, beside) for placement in choices]
+            if plans:
+                return plans, candidates[:count]
+        return [], candidates
 
     def _streamed(self, mode: Mode, weights: WeightFormat, draft: DraftPlan | None) -> LoadPlan | None:
         room = self._left_by(draft)

@@ -83,7 +83,7 @@ class MachinePlanner:
         self._options = options or LoadOptions()
         self._profiles = cache(profiles)
         self._seconds = seconds
-        self._loads = LoadPlanner(report, target.config, self._options, seconds)
+        self._loads = LoadPlanner(report, target.config, self._options, self._speed, seconds)
         gpus = {gpu.device: gpu for gpu in report.gpus}
         self._stored = stored_format(target.config).name
         self._speeds = machine_speeds(report, gpus.get(self._loads.room.device))
@@ -94,8 +94,10 @@ class MachinePlanner:
         Raises:
             InvalidOption: there is no such weight format.
         """
-        # Of equal predictions one without a GPU is taken, and one that is particular about its draft.
-        modes = sorted(MODES.values(), key=lambda mode: (mode.needs_gpu, len(mode.drafts)))
+        # Of equal predictions one without a GPU is taken, and one that is particular about its draft or drafts ahead.
+        modes = sorted(
+            MODES.values(), key=lambda mode: (mode.needs_gpu, len(mode.drafts), not mode.drafts_ahead)
+        )
         plans = [self._mode(mode) for mode in modes]
         chosen: ModePlan | None = None
         for plan in plans:
@@ -149,7 +151,7 @@ class MachinePlanner:
                 return self._seconds()[weights.measured_as]
             load = self._loads.plan(mode, weights, draft)
             suits = draft is not None or not mode.needs_draft
-            return 1.0 / self._round(mode, load, draft)[1].tokens_per_second if load and suits else inf
+            return 1.0 / self._speed(mode, load, draft) if load and suits else inf
 
         return choose_format(
             self._target.config,
@@ -211,6 +213,9 @@ class MachinePlanner:
             return self._disk_refusal(weight_bytes(config, weights))
         return ""
 
+    def _speed(self, mode: Mode, load: LoadPlan, draft: DraftKind | None) -> float:
+        return self._round(mode, load, draft)[1].tokens_per_second
+
     def _round(
         self, mode: Mode, load: LoadPlan, draft: DraftKind | None
     ) -> tuple[TargetCost, Round, DraftCost | None]:
@@ -228,9 +233,7 @@ class MachinePlanner:
         profile: Profile,
     ) -> Round:
         """The round that a mode's schedule comes to."""
-        if mode.needs_draft:
-            assert draft is not None, "a mode that needs a draft is predicted with one"
-            assert drafting is not None, "a draft has its cost"
+        if mode.needs_draft and draft is not None and drafting is not None:
             expected = self._expected(mode, draft, profile)
             if mode.drafts_ahead:
                 return streamed_round(target, drafting, expected)

@@ -28,12 +28,14 @@ class MachineSpeeds:
         gpu: Of the GPU that a plan may use, None for none.
         disk_bytes_per_s: Reading the models' folder.
         measured: These were measured on the machine.
+        unified: The processor and the GPU read one memory.
     """
 
     host: HostSpeed
     gpu: GpuSpeed | None
     disk_bytes_per_s: float
     measured: bool
+    unified: bool = False
 
 
 def machine_speeds(report: MachineReport, gpu: Gpu | None) -> MachineSpeeds:
@@ -42,13 +44,13 @@ def machine_speeds(report: MachineReport, gpu: Gpu | None) -> MachineSpeeds:
     disk = report.disk("models")
     kind = "unknown" if disk is None else disk.kind
     assumed_disk = _ASSUMED_DISK_BYTES_PER_S.get(kind, _ASSUMED_SSD_BYTES_PER_S)
+    unified = gpu is not None and gpu.unified
     if speeds is None:
-        return MachineSpeeds(
-            _assumed_host(report), None if gpu is None else _ASSUMED_GPU, assumed_disk, False
-        )
+        assumed = None if gpu is None else _ASSUMED_GPU
+        return MachineSpeeds(_assumed_host(report), assumed, assumed_disk, False, unified)
     own = None if gpu is None else speeds.gpus.get(gpu.device, _ASSUMED_GPU)
     read = speeds.disks.get("models", speeds.disks.get("cache", assumed_disk))
-    return MachineSpeeds(speeds.host, own, read, True)
+    return MachineSpeeds(speeds.host, own, read, True, unified)
 
 
 def format_seconds(host: HostSpeed) -> dict[str, float]:

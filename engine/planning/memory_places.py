@@ -43,14 +43,14 @@ def memory_places(
     places = []
     layers = plan.placement.layers
     if gpu is not None:
-        there = sum(place.device > 0 for place in layers)
+        there = sum(place.device == 1.0 for place in layers)
         places.append(MemoryPlace(gpu.name, gpu.total_bytes, _shares(plan.on_device, there)))
     here = replace(plan.host, baseline=memory.process_bytes)
-    kept = sum(place.host + place.copied > 0 for place in layers)
+    kept = sum(place.host + place.copied == 1.0 for place in layers)
     others = MemoryShare("others", memory.others_bytes)
     places.append(MemoryPlace("ram", memory.total_bytes, (*_shares(here, kept), others)))
     if plan.placement.streams:
-        read = sum(place.disk > 0 for place in layers)
+        read = sum(place.disk == 1.0 for place in layers)
         streamed = MemoryShare("weights", plan.placement.disk_bytes(plan.sizes(config)), read)
         places.append(MemoryPlace("disk", 0, (streamed,)))
     return tuple(places)

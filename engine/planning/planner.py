@@ -16,6 +16,7 @@ from engine.sentences import either, mark, paragraph, say
 
 AUTO = "auto"
 
+_CANNOT = mark("The mode {mode} cannot run.")
 _CHOSEN = mark("The mode was chosen automatically, because {mode} cannot run.")
 
 
@@ -64,9 +65,9 @@ def check_mode(options: LoadOptions) -> None:
                 names=either(MODES),
             )
         )
-    refusal = _refusal(MODES[options.mode], options)
+    refusal = _refusal(options, _CANNOT)
     if refusal:
-        raise InvalidOption(paragraph(say("The mode {mode} cannot run.", mode=options.mode), refusal))
+        raise InvalidOption(refusal)
 
 
 def mode_that_runs(options: LoadOptions) -> tuple[LoadOptions, str]:
@@ -78,10 +79,8 @@ def mode_that_runs(options: LoadOptions) -> tuple[LoadOptions, str]:
     Raises:
         CheckpointError: there is no such draft.
     """
-    refusal = _refusal(MODES[options.mode], options) if options.mode in MODES else ""
-    if not refusal:
-        return options, ""
-    return replace(options, mode=AUTO), paragraph(say(_CHOSEN, mode=options.mode), refusal)
+    refusal = _refusal(options, _CHOSEN)
+    return (replace(options, mode=AUTO) if refusal else options), refusal
 
 
 def settle(options: LoadOptions, planner: ModelPlanner) -> Settled:
@@ -113,10 +112,14 @@ def settle(options: LoadOptions, planner: ModelPlanner) -> Settled:
     return Settled(replace(options, mode=chosen.mode, draft=draft), chosen)
 
 
-def _refusal(mode: Mode, options: LoadOptions) -> str:
-    """Reason why a mode cannot run with the draft that it would have; empty where it can."""
+def _refusal(options: LoadOptions, sentence: str) -> str:
+    """A sentence with the mode's title, and the reason why it cannot run with its draft; empty where it can."""
+    mode = MODES.get(options.mode)
+    if mode is None:
+        return ""
     draft = choose_draft(options) if mode.needs_draft else None
-    return mode.refusal(None if draft is None else kind_of(find_model(draft)).kind)
+    why = mode.refusal(None if draft is None else kind_of(find_model(draft)).kind)
+    return paragraph(say(sentence, mode=say(mode.title)), why) if why else ""
 
 
 def _is_guess(plan: MachinePlan, usual: str) -> bool:

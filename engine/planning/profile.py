@@ -11,7 +11,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
+import numpy
+
 from engine.cached_json import read_cached, write_cached
+from engine.decoding.settling import settled
 from engine.drafting.match_chances import CLASSES, MatchChances, Matched
 from engine.messages import PromptKind, RoundRecord
 from engine.placement import PlacementPlan
@@ -21,7 +24,7 @@ from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_
 _FOLDER = "profiles"
 # Of an earlier figure, after each reply.
 _MEMORY = 0.7
-# Rounds at a reply's start whose times tell of caches that fill and pages that are read for the first time.
+# Rounds at a reply's start in which pages are read for the first time.
 _WARMING = 2
 # A width of which a reply has fewer rounds says nothing.
 _FEWEST_ROUNDS = 2
@@ -88,6 +91,18 @@ class Profile:
         load = median([own[width] / known[width] for width in own.keys() & known.keys()] or [1.0])
         return {width: load * seconds for width, seconds in known.items()} | own
 
+    def plain_seconds(self, plan: PlacementPlan, position: int) -> float | None:
+        """Seconds of a forward of one row behind so many tokens, in one placement; None where none was measured.
+
+        What a longer text adds is as it was calibrated; without that it is left out.
+        """
+        seconds = self.forward_seconds(plan).get(1)
+        known = self.calibrated.get(plan.key, {})
+        times = dict(sorted((int(length), widths["1"]) for length, widths in known.items() if "1" in widths))
+        if seconds is None or not times:
+            return seconds
+        return seconds * float(numpy.interp(position, [*times], [*times.values()]) / times[min(times)])
+
     def width_speeds(self, drafter: str) -> dict[int, float]:
         """Tokens per second by the width that every round had."""
         return {int(width): speed for width, speed in self.speeds.get(drafter, {}).items()}
@@ -143,8 +158,10 @@ class Profile:
         kind: PromptKind | None = None,
     ) -> Profile:
         """This profile with what another reply has measured."""
-        warm = list(rounds)[_WARMING:]
-        forwards = _times((one.drafted_rows + 1, one.verify_ms) for one in warm)
+        everything = list(rounds)
+        warm = everything[_WARMING:]
+        timed = settled(everything, _WARMING)
+        forwards = _times((one.drafted_rows + 1, one.verify_ms) for one in timed)
         placement = plan.key
         merged = {**self.forwards, placement: _faded(self.forwards.get(placement, {}), forwards)}
         if drafter is None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from engine.messages import LoadOptions, MachineReport
-from engine.placement.plan import Room, UnitSpeeds
+from engine.placement.footprint import Sizes
+from engine.placement.plan import Room, Units
 from engine.planning.machine_speeds import machine_speeds
+from engine.planning.unit_times import UnitTimes
 
 # Memory that other programs will want next.
 _HOST_RESERVE_BYTES = 256 << 20
 # Memory that the GPU's driver, its kernels and other programs need beside tensors.
 _GPU_RESERVE_BYTES = 512 << 20
-
-#: Of giving a GPU rows and taking what it made of them: two copies, a conversion, and the wait. Counted, not measured.
-EXCHANGE_OPERATORS = 4
 
 
 def read_room(report: MachineReport, options: LoadOptions) -> Room:
@@ -29,12 +28,10 @@ def read_room(report: MachineReport, options: LoadOptions) -> Room:
     free = gpu.free_bytes - _GPU_RESERVE_BYTES
     there = free if vram_budget_bytes is None else min(free, vram_budget_bytes)
     speeds = machine_speeds(report, gpu)
-    assert speeds.gpu is not None
-    units = UnitSpeeds(
-        speeds.host.memory_bytes_per_s,
-        speeds.gpu.memory_bytes_per_s,
-        EXCHANGE_OPERATORS * speeds.gpu.operator_s,
-    )
+
+    def units(sizes: Sizes, width: int) -> Units:
+        return UnitTimes(sizes.config, sizes.weights, speeds, sizes.context).at(width)
+
     return Room(max(host, 0), gpu.device, max(0, there), gpu.unified, units)
 
 

@@ -20,6 +20,7 @@ class ReplyText:
         token_ids: Every token taken, the end-of-text token too.
         ends: For each token the length of the text that was certain once it was taken.
         stop_reason: None while the reply goes on.
+        stop_text: The string that stopped it; empty where another reason did.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class ReplyText:
         self.ends: list[int] = []
         self.text = ""
         self.stop_reason: Reason | None = None
+        self.stop_text = ""
 
     @property
     def remaining(self) -> int | None:
@@ -108,13 +110,14 @@ class ReplyText:
             self._emit(text)
             return
         self._held += text
-        found = [at for at in (self._held.find(string) for string in self._stop) if at >= 0]
+        found = [(at, string) for string in self._stop if (at := self._held.find(string)) >= 0]
         if found:
-            self._emit(self._held[: min(found)])
+            at, self.stop_text = min(found)
+            self._emit(self._held[:at])
             self._held = ""
             self.stop_reason = "stop"
             return
-        keep = max(_overlap(self._held, string) for string in self._stop)
+        keep = max(overlap(self._held, string) for string in self._stop)
         self._emit(self._held[: len(self._held) - keep])
         self._held = self._held[len(self._held) - keep :]
 
@@ -123,6 +126,6 @@ class ReplyText:
         self.text += text
 
 
-def _overlap(text: str, stop: str) -> int:
+def overlap(text: str, stop: str) -> int:
     """Length of the longest proper beginning of ``stop`` that ``text`` ends with."""
     return next((n for n in range(min(len(text), len(stop) - 1), 0, -1) if text.endswith(stop[:n])), 0)

@@ -65,6 +65,11 @@ class Tokenizer:
         """Every token by its id, special and added ones too."""
         return {token_id: token for token, token_id in self._backend.get_vocab().items()}
 
+    def as_json(self) -> str:
+        """The whole tokenizer in the form of a tokenizer.json."""
+        text: str = self._backend.to_str()
+        return text
+
     def encode(self, text: str) -> list[int]:
         """Token ids of raw text, with the special tokens the tokenizer itself adds at the start (bos, say)."""
         return [*self._start, *self._ids(text)]

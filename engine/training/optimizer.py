@@ -57,7 +57,9 @@ def optimizers(network: nn.Module, matrix_rate: float, other_rate: float) -> lis
     for name, weight in network.named_parameters():
         inner = weight.dim() == 2 and "embed" not in name and id(weight) not in maps
         (matrices if inner else others).append(weight)
-    return [
-        Muon(matrices, matrix_rate),
-        torch.optim.AdamW(others, other_rate, betas=(0.9, 0.95), weight_decay=0.0, eps=1e-10),
-    ]
+    found: list[torch.optim.Optimizer] = []
+    if matrices:
+        found.append(Muon(matrices, matrix_rate))
+    if others:
+        found.append(torch.optim.AdamW(others, other_rate, betas=(0.9, 0.95), weight_decay=0.0, eps=1e-10))
+    return found

@@ -18,6 +18,9 @@ from torch import Tensor, nn
 from engine.training.optimizer import optimizers
 from engine.weights.freed_memory import give_back_memory
 
+# Time between two evaluations, at least, beside what one takes.
+_BETWEEN_EVALUATIONS = 10
+
 
 class Sample(Protocol):
     """A batch, as far as the trainer looks into it."""
@@ -152,7 +155,7 @@ class Trainer(Generic[N, S]):
         """Learn until the schedule's time is up."""
         last_log = last_save = last_evaluation = last = time.monotonic()
         means: dict[str, float] = {}
-        tokens_before = self.progress.tokens
+        tokens_before, evaluate_s = self.progress.tokens, self.schedule.evaluate_s
         while self.schedule.done(self.progress) < 1.0:
             for kind, value in self.step(supply.next()).items():
                 means[kind] = value if kind not in means else 0.95 * means[kind] + 0.05 * value
@@ -171,9 +174,10 @@ class Trainer(Generic[N, S]):
                 )
                 last_log, tokens_before = now, self.progress.tokens
                 give_back_memory()
-            if evaluate is not None and now - last_evaluation > self.schedule.evaluate_s:
+            if evaluate is not None and now - last_evaluation > evaluate_s:
                 print(f"  {evaluate(self.network)}", file=self._out, flush=True)
                 last_evaluation = last = last_log = time.monotonic()
+                evaluate_s = max(evaluate_s, _BETWEEN_EVALUATIONS * (last - now))
                 tokens_before = self.progress.tokens
             if now - last_save > self.schedule.checkpoint_s:
                 self.save()

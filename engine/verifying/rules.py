@@ -33,11 +33,12 @@ class Rule:
     drafts: Literal["likeliest", "with replacement", "without replacement"] = "likeliest"
 
 
+DEFAULT_RULE = "sample-and-match"
 # Greedy match has no row: it is what sample-and-match does at temperature 0.
 RULES: dict[str, Rule] = {
     rule.name: rule
     for rule in (
-        Rule("sample-and-match", "Sample and match", True, SampleAndMatch),
+        Rule(DEFAULT_RULE, "Sample and match", True, SampleAndMatch),
         Rule("residual", "Residual speculative sampling", True, ResidualSampling, "without replacement"),
         Rule(
             "residual-replacement",

@@ -191,17 +191,18 @@ def piece_values(piece: Piece) -> Tensor:
     return found.float() + stored.offset if stored.offset else found
 
 
-def read_config_file(folder: Path) -> dict[str, Any]:
-    """config.json of a folder.
+def read_config_file(folder: Path, name: str = "config.json") -> dict[str, Any]:
+    """config.json of a folder, or what is in its place.
 
     Raises:
         ConfigInvalid: It is missing or unreadable.
     """
-    path = folder / "config.json"
+    path = folder / name
     if not path.is_file():
         raise ConfigInvalid(
             say(
-                "There is no config.json in {folder}; choose the folder that holds the model's files.",
+                "There is no {name} in {folder}; choose the folder that holds the model's files.",
+                name=name,
                 folder=folder,
             )
         )

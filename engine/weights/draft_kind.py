@@ -17,7 +17,15 @@ DraftKind = Literal["model", "head"]
 #: Weights of heads under the names that their makers give them, beside those of models.
 MEDUSA_SAFETENSORS = "medusa_lm_head.safetensors"
 MEDUSA_PICKLE = "medusa_lm_head.pt"
-PICKLES = ("pytorch_model.bin", MEDUSA_PICKLE)
+#: Prompt tokens, as PEFT names its files.
+ADAPTER_CONFIG, ADAPTER_SAFETENSORS, ADAPTER_PICKLE = (
+    "adapter_config.json",
+    "adapter_model.safetensors",
+    "adapter_model.bin",
+)
+#: Files that say what a folder holds: a model's or a draft's own, and PEFT's.
+CONFIGS = ("config.json", ADAPTER_CONFIG)
+PICKLES = ("pytorch_model.bin", MEDUSA_PICKLE, ADAPTER_PICKLE)
 #: Tensors of Medusa heads: a prefix, the head, the place in it, and what tells a block's matrix from the output map.
 MEDUSA_TENSOR = re.compile(r"(medusa_head\.)?(\d{1,2})\.(\d{1,2})\.(linear\.)?(weight|bias)")
 
@@ -34,7 +42,7 @@ def draft_kind(folder: Path) -> DraftKind:
     """
     if not folder.is_dir():
         return "model"
-    if _config_says_head(folder):
+    if _config_says_head(folder) or is_prompt_tokens(folder):
         return "head"
     names = _tensor_names(folder)
     if any(
@@ -52,12 +60,21 @@ def is_medusa(folder: Path) -> bool:
     return any(map(MEDUSA_TENSOR.fullmatch, names)) and "model.norm.weight" not in names
 
 
+def is_prompt_tokens(folder: Path) -> bool:
+    """True for a folder of prompt tokens, by their config: other adapters count none."""
+    return "num_special_tokens" in _config_keys(folder / ADAPTER_CONFIG)
+
+
 def _config_says_head(folder: Path) -> bool:
+    return bool(_config_keys(folder / "config.json") & {"speculators_model_type", "draft_vocab_size"})
+
+
+def _config_keys(path: Path) -> set[str]:
     try:
-        config = read_json(read_text_file(folder / "config.json"))
+        config = read_json(read_text_file(path))
     except (OSError, ValueError):
-        return False
-    return isinstance(config, dict) and bool(config.keys() & {"speculators_model_type", "draft_vocab_size"})
+        return set()
+    return set(config) if isinstance(config, dict) else set()
 
 
 def _tensor_names(folder: Path) -> set[str]:

@@ -1,4 +1,4 @@
-"""The folder of a published draft head: config.json, and weights as safetensors or in PyTorch's own format."""
+"""The folder of a published draft head: its config, and weights as safetensors or in PyTorch's own format."""
 
 from __future__ import annotations
 
@@ -13,10 +13,18 @@ from torch import Tensor
 from engine.errors import ModelNotFound, WeightsCorrupt
 from engine.sentences import say
 from engine.weights.checkpoint import INDEX, SINGLE, read_config_file, weight_files
-from engine.weights.draft_kind import MEDUSA_SAFETENSORS, PICKLES
+from engine.weights.draft_kind import (
+    ADAPTER_CONFIG,
+    ADAPTER_SAFETENSORS,
+    MEDUSA_SAFETENSORS,
+    PICKLES,
+    is_prompt_tokens,
+)
 from engine.weights.pickle_check import check_pickle
 from engine.weights.safetensors_file import SafetensorsFile
 
+# Safetensors files that are named for what they hold.
+_OTHER_NAMES = (MEDUSA_SAFETENSORS, ADAPTER_SAFETENSORS)
 _WEIGHTS = {".safetensors", ".bin", ".pt"}
 
 
@@ -28,7 +36,7 @@ class HeadCheckpoint:
 
     Raises:
         ModelNotFound: There is no such folder.
-        ConfigInvalid: config.json is missing or unreadable.
+        ConfigInvalid: The config is missing or unreadable.
         WeightsMissing: There are no weights.
         WeightsCorrupt: A file is truncated or not what its name says.
     """
@@ -37,16 +45,17 @@ class HeadCheckpoint:
         if not folder.is_dir():
             raise ModelNotFound(say("There is no draft folder at {folder}; check the path.", folder=folder))
         self.folder = folder
-        self.config: dict[str, Any] = read_config_file(folder)
+        name = ADAPTER_CONFIG if is_prompt_tokens(folder) else "config.json"
+        self.config: dict[str, Any] = read_config_file(folder, name)
         self._file_of: dict[str, SafetensorsFile] = {}
         self._loaded: dict[str, Tensor] = {}
-        names = (INDEX, SINGLE, MEDUSA_SAFETENSORS, *PICKLES)
+        names = (INDEX, SINGLE, *_OTHER_NAMES, *PICKLES)
         first = next((name for name in names if (folder / name).is_file()), INDEX)
         if first in PICKLES:
             self._loaded = _read_pytorch(folder / first)
             self.shapes = {name: tuple(value.shape) for name, value in self._loaded.items()}
             return
-        for path in [folder / first] if first == MEDUSA_SAFETENSORS else weight_files(folder):
+        for path in [folder / first] if first in _OTHER_NAMES else weight_files(folder):
             file = SafetensorsFile(path)
             self._file_of.update(dict.fromkeys(file.entries, file))
         self.shapes = {name: file.entries[name].shape for name, file in self._file_of.items()}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +33,19 @@ OTHER_SIZES = {"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 HEADER_LIMIT_BYTES = 100_000_000  # the format's own limit
 
 
+#: Tensors that stack what each expert has of its own, by the ends of their names, and the matrices that the rows of an
+#: expert are, its number in braces.
+STACKS = {
+    "block_sparse_moe.input_linear.weight": (
+        "block_sparse_moe.experts.{}.gate_proj.weight",
+        "block_sparse_moe.experts.{}.up_proj.weight",
+    ),
+    "block_sparse_moe.output_linear.weight": ("block_sparse_moe.experts.{}.down_proj.weight",),
+}
+# Far above all there are: a damaged number must not become a list of that many entries.
+_MOST_EXPERTS = 1 << 16
+
+
 @dataclass(frozen=True)
 class Entry:
     """One tensor as the header describes it: its bytes begin and end at offsets behind the header."""
@@ -39,6 +53,15 @@ class Entry:
     dtype: str
     shape: tuple[int, ...]
     data_offsets: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One of so many equal parts of a tensor, which stacks them."""
+
+    stack: str
+    index: int = 0
+    count: int = 1
 
 
 class SafetensorsFile:
@@ -53,6 +76,7 @@ class SafetensorsFile:
         self.size_bytes = path.stat().st_size
         self.header, self._data_start = self._read_header()
         self.entries = {name: self._entry(name) for name in self.header if name != "__metadata__"}
+        self._parts = {name: part for stack in self.entries for name, part in self._split(stack)}
         needed = self._data_start + max((entry.data_offsets[1] for entry in self.entries.values()), default=0)
         if self.size_bytes < needed:
             raise WeightsCorrupt(
@@ -109,12 +133,29 @@ class SafetensorsFile:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the tensors."""
-        return tuple(self.entries)
+        """Names of the tensors, and of the parts of stacks in place of these."""
+        stacks = {part.stack for part in self._parts.values()}
+        return (*(name for name in self.entries if name not in stacks), *self._parts)
+
+    def _split(self, stack: str) -> Iterator[tuple[str, _Part]]:
+        """The parts of a stack by their names; none of any other tensor."""
+        end = next(filter(stack.endswith, STACKS), None)
+        shape = self.entries[stack].shape
+        if end is None or len(shape) != 3 or shape[0] > _MOST_EXPERTS or shape[1] % len(STACKS[end]):
+            return
+        names = STACKS[end]
+        for index in range(shape[0] * len(names)):
+            expert, matrix = divmod(index, len(names))
+            name = stack.removesuffix(end) + names[matrix].format(expert)
+            yield name, _Part(stack, index, shape[0] * len(names))
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a tensor."""
-        return self.entries[name].shape
+        part = self._parts.get(name)
+        if part is None:
+            return self.entries[name].shape
+        experts, rows, columns = self.entries[part.stack].shape
+        return experts * rows // part.count, columns
 
     def identity(self) -> str:
         """Text that differs between two models: the header."""
@@ -126,7 +167,8 @@ class SafetensorsFile:
         Raises:
             UnsupportedModel: It is not of a floating-point type that is read here.
         """
-        entry = self.entries[name]
+        part = self._parts.get(name) or _Part(name)
+        entry = self.entries[part.stack]
         if entry.dtype not in KINDS:
             raise UnsupportedModel(
                 say(
@@ -138,8 +180,9 @@ class SafetensorsFile:
                 )
             )
         start, stop = entry.data_offsets
-        place = self._data_start + start
-        return StoredTensor(name, self.path, place, stop - start, KINDS[entry.dtype], entry.shape)
+        size_bytes = (stop - start) // part.count
+        place = self._data_start + start + part.index * size_bytes
+        return StoredTensor(name, self.path, place, size_bytes, KINDS[entry.dtype], self.shape(name))
 
     def tensor(self, name: str) -> Tensor:
         """Read one whole tensor, numbers or indices, in the type it is stored in.

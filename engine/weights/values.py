@@ -37,9 +37,9 @@ def values(kind: int, raw: Tensor, columns: int) -> Tensor:
         )
 
 
-def read_values(kind: int, raw: Tensor, row: Tensor) -> None:
-    """One row into (columns,) float32, without memory of its own where the kernels know the type; see `values`."""
-    if kind in PLAIN or kind not in KERNEL_TYPES:
-        row.copy_(values(kind, raw, len(row))[0])
+def read_values(kind: int, raw: Tensor, rows: Tensor) -> None:
+    """Values into (rows, columns) float32, without memory of their own where kernels know the type; see `values`."""
+    if kind in PLAIN or kind not in KERNEL_TYPES or not rows.is_contiguous():
+        rows.copy_(values(kind, raw, rows.shape[1]))
     else:
-        blocks.dequantize_row(kind, raw, row)
+        blocks.dequantize_into(kind, raw, rows)

@@ -171,6 +171,9 @@ Measure it.
 .B train
 Train a draft head for a model.
 .TP
+.B serve
+Answer other programs on this computer, in the protocols of OpenAI, Anthropic and Ollama.
+.TP
 .B doctor
 Say what was found on this machine.
 .TP

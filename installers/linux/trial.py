@@ -1,15 +1,16 @@
 """Tries the package out on a bare system, as its people would: ``sudo python installers/linux/trial.py [PACKAGE]``.
 
 Debian is put into a folder (debootstrap), the package is installed there, and an ordinary user starts it under X and
-under Wayland; it is upgraded under an open window with a chat in it, started anew and removed. The displays are outside
-(Xvfb, weston), so that no library of theirs hides one that the package forgot. Whatever is mounted lies in a mount
-namespace of its own and goes away with the program; the folder stays, and each run begins with a fresh copy of the
-bare system in it.
+under Wayland; it is upgraded under an open window with a chat in it, restarted there and removed. The displays are
+outside (Xvfb, weston), so that no library of theirs hides one that the package forgot. Whatever is mounted lies in a
+mount namespace of its own and goes away with the program; the folder stays, and each run begins with a fresh copy of
+the bare system in it.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 import shutil
@@ -19,7 +20,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,6 +38,8 @@ SOCKETS = "/run/tenon-trial"
 PATIENCE_S = 180.0
 WIDTH, HEIGHT = 1400, 900
 RESTART_OFFER_S = 32.0  # the program looks for a new file each 15 s, and believes it the second time
+# Its notice stands at the window's right; from that edge on: where nothing but the notice is, and where its button is.
+NOTICE_FROM_PX, NOTICE_TO_PX, NOTICE_BUTTON_PX = 120, 20, 102
 
 
 class Failed(Exception):
@@ -200,8 +202,14 @@ def screen_rows() -> list[bytes]:
 
 
 def self_test(trial: Trial, **display: str) -> str:
-    """The program's own: window, engine, answer."""
+    """The program's own: window, engine, answer.
+
+    Raises:
+        Failed: it did, or there is something to tell, such as that the kernels do not fit.
+    """
     said = run(trial.as_person(COMMAND, "--self-test", **display), PATIENCE_S)
+    if notice := re.search(r"(?m)^notice +(.+)$", said):
+        raise Failed(notice[1])
     times = dict(re.findall(r"^(window|engine|first token) +([\d.]+) s", said, re.MULTILINE))
     return "passed: " + ", ".join(f"{name} {seconds} s" for name, seconds in times.items())
 
@@ -217,16 +225,25 @@ class OpenWindow:
         self._trial = trial
         self._process = subprocess.Popen(trial.as_person(COMMAND, DISPLAY=DISPLAY), start_new_session=True)
         try:
-            found = run(["env", f"DISPLAY={DISPLAY}", "timeout", f"{PATIENCE_S:.0f}", "xdotool", "search", "--sync",
-                         "--onlyvisible", "--name", "Tenon"])  # fmt: skip
+            self._wait_for_window()
         except Failed:
             self.close()
             raise
-        self._window = found.split()[0]
+
+    def _wait_for_window(self) -> None:
+        found: list[str] = []
+
+        def there() -> bool:
+            with contextlib.suppress(Failed):  # there is none
+                found.extend(self._tell("search", "--onlyvisible", "--name", "Tenon").split())
+            return bool(found)
+
+        wait_for("a window", there)
+        self._window = found[0]
         self._tell("windowfocus", self._window)
 
-    def _tell(self, *arguments: str) -> None:
-        run(["env", f"DISPLAY={DISPLAY}", "xdotool", *arguments])
+    def _tell(self, *arguments: str) -> str:
+        return run(["env", f"DISPLAY={DISPLAY}", "xdotool", *arguments])
 
     def ask(self, question: str) -> str:
         """Type a question, and wait until the reply is on the disk."""
@@ -241,7 +258,7 @@ class OpenWindow:
         file = self._trial.folder / f"home/{PERSON}/.local/share/{COMMAND}/tenon.sqlite3"
         if not file.exists():
             return []
-        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+        with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
             rows = database.execute(
                 "SELECT content FROM messages WHERE role = 'assistant' AND state = 'complete'"
             )
@@ -260,6 +277,38 @@ class OpenWindow:
         for key in LATE_PAGES:
             self._open(key)
         self._open("Escape")
+
+    def restart(self, before: list[bytes]) -> str:
+        """Press the button of the notice that has come on the screen, and wait for the new window.
+
+        Args:
+            before: The screen's rows without the notice.
+
+        Raises:
+            Failed: there is no notice, a process of the old window is left, or there is no new one.
+        """
+        geometry = self._tell("getwindowgeometry", "--shell", self._window)
+        right = int(found[1]) if (found := re.search(r"WIDTH=(\d+)", geometry)) else WIDTH
+        part = slice(3 * (right - NOTICE_FROM_PX), 3 * (right - NOTICE_TO_PX))
+        rows = zip(before, screen_rows(), strict=True)
+        changed = [number for number, (old, new) in enumerate(rows) if old[part] != new[part]]
+        if not changed:
+            raise Failed("no notice came")
+        old = self._children()
+        middle = (changed[0] + changed[-1]) // 2
+        self._tell("mousemove", str(right - NOTICE_BUTTON_PX), str(middle), "click", "1")
+        wait_for("the end of the old window's processes", lambda: not old & self._children())
+        self._wait_for_window()
+        return f"its {len(old)} processes are gone"
+
+    def _children(self) -> set[int]:
+        found = set()
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):  # it has ended
+                parent = stat.read_text(errors="replace").rpartition(")")[2].split()[1]
+                if int(parent) == self._process.pid:
+                    found.add(int(stat.parent.name))
+        return found
 
     def _open(self, key: str) -> None:
         self._tell("windowfocus", "--sync", self._window)  # nobody else gives it back behind a dialog
@@ -337,6 +386,7 @@ def try_out(trial: Trial, package: Path, work: Path, suite: str, mirror: str) ->
     trial.step("self-test under X", lambda: self_test(trial, DISPLAY=DISPLAY))
     trial.step("self-test on Wayland alone", lambda: self_test(trial, WAYLAND_DISPLAY=f"{SOCKETS}/tenon"))
     windows: list[OpenWindow] = []
+    screens: list[list[bytes]] = []
 
     def opened() -> str:
         windows.append(OpenWindow(trial))
@@ -346,6 +396,7 @@ def try_out(trial: Trial, package: Path, work: Path, suite: str, mirror: str) ->
 
     def asked() -> str:
         result = windows[0].ask(QUESTION)
+        screens.append(screen_rows())
         trial.picture("question")
         return result
 
@@ -363,24 +414,24 @@ def try_out(trial: Trial, package: Path, work: Path, suite: str, mirror: str) ->
         trial.picture("question-after-it")
         return result
 
-    def started_anew() -> str:
+    def restarted() -> str:
         before = windows[0].replies()
-        windows[0].close()
-        anew = OpenWindow(trial)
+        result = windows[0].restart(screens[0])
         time.sleep(5)
-        anew.check()
+        windows[0].check()
         trial.picture("new-version")
-        if anew.replies() != before or not before:
-            raise Failed(f"{len(before)} replies before, {len(anew.replies())} after")
-        anew.close()
-        return f"{len(before)} replies, as before"
+        if windows[0].replies() != before or not before:
+            raise Failed(f"{len(before)} replies before, {len(windows[0].replies())} after")
+        windows[0].ask("And a dovetail?")
+        windows[0].close()
+        return f"{result}; {len(before)} replies as before, and a new one"
 
     trial.step("window", opened)
     if windows:
         trial.step("question in it", asked)
         trial.step("upgrade under it", upgraded)
         trial.step("question after it", asked_after)
-        trial.step("start of the new version", started_anew)
+        trial.step("restart by its button", restarted)
     trial.step("removal", lambda: leftovers(trial))
 
 

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 # Inside the engine imports go down only. Packages of one rank know nothing of each other.
@@ -15,6 +17,8 @@ RANKS = {
     "engine.cli": 11,
     "engine.benchmark": 10,
     "engine.process": 10,
+    "engine.server": 10,
+    "engine.engine_process": 7,
     "engine.engine": 9,
     "engine.reply": 8,
     "engine.loaded_model": 7,
@@ -46,11 +50,12 @@ RANKS = {
     "engine.outside_file": -3,
     "engine.unfinished_file": -4,
     "engine.child_process": -3,
+    "engine.kept_secret": -4,
 }
 # Makes the bundled models with everything below it; nothing imports it.
 TOP = "engine.training"
 
-QT_PLACES = ("app.ui", "app.bridge", "app.bootstrap", "app.__main__")
+QT_PLACES = ("app.ui", "app.bridge", "app.application", "app.bootstrap", "app.__main__")
 
 
 def _modules(package: str) -> Iterator[tuple[str, set[str]]]:
@@ -156,11 +161,20 @@ def test_the_window_has_no_torch_database_or_threads() -> None:
     assert offenders == []
 
 
-def test_the_app_starts_without_torch() -> None:
-    program = (
-        "import app.bootstrap, sys; sys.exit(bool({'torch', 'transformers', 'numpy'} & set(sys.modules)))"
+@pytest.mark.parametrize(
+    ("module", "slow"),
+    [
+        ("app.bootstrap", {"app.application", "app.bridge.workspace", "app.ui.main_window", "sqlite3"}),
+        ("app.application", {"torch", "transformers", "numpy", "huggingface_hub", "httpx2", "asyncio"}),
+    ],
+)
+def test_what_takes_long_to_import_comes_later(module: str, slow: set[str]) -> None:
+    """The engine's process starts before the window is made, and the window without what only the engine needs."""
+    program = f"import {module}, sys; print(*sys.modules)"
+    imported = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True
     )
-    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
+    assert slow & set(imported.stdout.split()) == set()
 
 
 def test_nobody_asks_for_the_kind_of_a_placement() -> None:

@@ -111,7 +111,7 @@ def main() -> None:
     load_options = LoadOptions(model=str(path), weights="auto", threads=options.threads, context=context)
     model = load_model(load_options)
     peer = None if options.alone else Peer(path, options.threads, context)
-    sequence, layers = model.open_sequence(), model.target.config.layers
+    sequence, layers = model.sequences.open(), model.target.config.layers
     eight_bits = TokenSequence(Target(EightBits(model.target.config, model.placement)), context)
     rows: dict[str, Row] = {}
 

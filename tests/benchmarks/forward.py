@@ -35,6 +35,7 @@ import statistics
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +173,7 @@ def compare(path: Path, options: argparse.Namespace) -> dict[str, Any]:
     )
     model = load_model(load_options)
     peer = None if options.alone else Peer(path, options.threads, context)
-    sequence = model.open_sequence()
+    sequence = model.sequences.open()
     rows = measure(sequence, peer, options)
     if peer is not None:
         peer.close()
@@ -217,6 +218,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.model is None and options.work is None:
         parser.error("give --work or --model")
+    options.alone |= find_spec("llama_cpp") is None
     files = [options.model] if options.model else [write_gguf(options.work, kind) for kind in options.kinds]
     results = {}
     for path in files:

@@ -3,25 +3,20 @@
     python -m tests.benchmarks.ghidorah tau [--model smollm2] [--draft smollm2-medusa] [--prompts 5] [--tokens 112]
     python -m tests.benchmarks.ghidorah speed [--threads 1 2] [--weights auto] [--prompts 2] [--tokens 64]
     TENON_CPU_CAP=avx2 python -m tests.benchmarks.ghidorah speed
-    python -m tests.benchmarks.ghidorah attention [--threads 1 2]
 
 ``tau`` counts the tokens of a round on the model's own greedy replies to four kinds of prompts, by width: with the tree
 of the largest products of accuracies, with the searched tree, and with trees of the heads' own probabilities. Trees are
 calibrated on the first kind and used on all. It takes no times, so that its figures are the same in each run.
 
-``speed`` decodes the same replies with each width in every round: T(w)/T(1) is the time of a forward behind the first
-prompt over that of a single row, and the last columns are tok/s, for each kind of tree followed by the share of
-tau T(1)/T(w) times plain's speed that it comes to. Replies are equal to plain's, or OTHER TEXT stands beside them.
-
-``attention`` is what forwards of 1, 16 and 64 rows take longer behind 1,000, 4,000 and 8,000 tokens than behind 16, in
-milliseconds of all layers: rows that share the reading of committed keys take far less than as many single ones.
+``speed`` decodes the same replies with each width in every round: T(w)/T(1) is the time of a round's forward behind the
+first prompt, the drawing of its tokens included, over that of a single row, both in the loop of a reply. The last
+columns are tok/s, for each kind of tree followed by the share of tau T(1)/T(w) times plain's speed that it comes to.
+Replies are equal to plain's, or OTHER TEXT stands beside them.
 """
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
-from statistics import median
 
 import torch
 
@@ -40,12 +35,10 @@ from engine.model.sampling import Sampler
 from engine.training.draft.acceptance import Acceptance, replies_with
 from engine.training.draft.generation import Turn, Writer
 from engine.training.draft.tree_count import Replies, count_trees, grown_tokens, network_of, replies_of
-from engine.training.draft.width_times import forward_seconds, width_drafter
+from engine.training.draft.width_times import round_times, width_drafter
 from tests.benchmarks.lookup_prompts import PROMPTS
 
 KINDS = ("chat", "code", "summary", "list")
-# Turns of forwards behind texts of all lengths.
-_TURNS = 5
 
 
 class Bench:
@@ -101,13 +94,9 @@ def speeds(bench: Bench, threads: int) -> None:
     calibration = (
         bench.heads.beside or count_trees(bench.network, decoder, bench.replies(KINDS[0])).calibration
     )
-    sequence = TokenSequence(Target(decoder), len(prompts[0]) + WIDTHS[-1])
-    sequence.prefill(prompts[0], lambda: None)
-    forward_s = forward_seconds(sequence, WIDTHS)
-    drafters = {
-        kind: width_drafter(bench.network, decoder, replace(calibration, follows=kind), kind)
-        for kind in (True, False)
-    }
+    drafters = {kind: width_drafter(bench.network, decoder, calibration, kind) for kind in (True, False)}
+    sequence = TokenSequence(Target(decoder), len(prompts[0]) + 4 * WIDTHS[-1])
+    forward_s, _ = round_times(sequence, drafters[True], prompts[0])
 
     def run(kind: bool, width: int) -> Acceptance:
         return replies_with(decoder, drafters[kind], prompts, ends, width - 1, bench.tokens)
@@ -132,41 +121,12 @@ def speeds(bench: Bench, threads: int) -> None:
         print(f"| {' | '.join(cells)} |", flush=True)
 
 
-def attention(bench: Bench, threads: int) -> None:
-    """Print attention's part of forwards behind long texts, with so many threads."""
-    torch.set_num_threads(threads)
-    widths, lengths = (1, 16, 64), (16, 1000, 4000, 8000)
-    prompt = [token for prompts in bench.prompts.values() for one in prompts for token in one]
-    text = (prompt * (1 + lengths[-1] // len(prompt)))[: lengths[-1]]
-    sequences = {}
-    for length in lengths:
-        sequences[length] = TokenSequence(Target(bench.decoder), length + widths[-1])
-        sequences[length].prefill(text[:length], lambda: None)
-    # In turn, so that what disturbs one length disturbs all.
-    turns = [
-        {length: forward_seconds(one, widths) for length, one in sequences.items()} for _ in range(_TURNS)
-    ]
-    taken = {
-        length: {width: median(turn[length][width] for turn in turns) for width in widths}
-        for length in lengths
-    }
-    print(f"{threads} threads, {library.available()}")
-    print("| tokens before |" + "".join(f" {width} rows, ms | of as many single ones |" for width in widths))
-    print("|---|" + "---|---|" * len(widths))
-    for length in lengths[1:]:
-        parts = {width: taken[length][width] - taken[lengths[0]][width] for width in widths}
-        cells = "".join(
-            f" {1e3 * part:.2f} | {part / (width * parts[1]):.2f} |" for width, part in parts.items()
-        )
-        print(f"| {length} |{cells}", flush=True)
-
-
 def main() -> None:
     """Run what the command line names."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("tau", "speed", "attention"))
+    parser.add_argument("what", choices=("tau", "speed"))
     parser.add_argument("--model", default="smollm2")
     parser.add_argument("--draft", default="smollm2-medusa")
     parser.add_argument("--weights", default="auto")
@@ -179,7 +139,7 @@ def main() -> None:
         taus(bench)
     else:
         for threads in options.threads:
-            (speeds if options.what == "speed" else attention)(bench, threads)
+            speeds(bench, threads)
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ def texts() -> list[str]:
 def _load(model: str, weights: str, threads: int | None) -> tuple[LoadedModel, Logits]:
     options = LoadOptions(model=model, weights=weights, threads=threads, context=2 * WINDOW)
     loaded = load_model(options)
-    sequence = loaded.open_sequence()
+    sequence = loaded.sequences.open()
 
     def logits(ids: list[int]) -> Tensor:
         sequence.reuse(ids[:1])

@@ -81,7 +81,7 @@ def measure(model: LoadedModel, tokens: int, sampler: Sampler) -> dict[str, floa
     for name in _KERNELS:
         if hasattr(functions, name):
             parts.timed(functions, name, "kernels", "forward")
-    sequence = model.open_sequence()
+    sequence = model.sequences.open()
     parts.timed(sequence, "verify", "forward")
     parts.timed(sequence, "commit", "commit")
     parts.timed(verifier, "verify", "sampling")

@@ -33,6 +33,7 @@ from engine.messages import (
     Reply,
     Timings,
 )
+from engine.planning.forecast import UNTRIED_DRAFT
 from engine.planning.probes import other_work
 from engine.planning.profile import read_profile
 from tests.support.machines import CONFIGS, write_outline
@@ -189,6 +190,10 @@ def test_bench_and_plan_on_the_command_line(
     table = capsys.readouterr().out
     assert "toy with toy-draft" in table
     assert "Plan with one" not in table
+    assert main([*toy, "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    fastest = max(plan["modes"], key=lambda mode: mode["tokens_per_second"] or 0.0)
+    assert plan["reason"].endswith(UNTRIED_DRAFT) == (fastest["mode"] == "dovetail")
     assert main(["plan", *model, "--machine", str(remote / "config.json")]) == 2
     assert "tenon doctor --json" in capsys.readouterr().err
 

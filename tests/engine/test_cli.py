@@ -26,9 +26,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_json_is_one_object_and_nothing_else(llama_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(
-        ["ask", "--model", str(llama_folder), "--max-tokens", "6", "--json", "--mode", "plain", "Hello"]
-    )
+    options = ["--max-tokens", "6", "--temperature", "0", "--json", "--mode", "plain"]
+    code = main(["ask", "--model", str(llama_folder), *options, "Hello"])
     captured = capsys.readouterr()
     reply = json.loads(captured.out)
     assert (code, captured.err) == (0, "")
@@ -216,6 +215,7 @@ def test_ctrl_c_while_the_disk_is_read_keeps_what_there_is(tmp_path: Path) -> No
     budget = StreamedPlan.least_bytes(sizes) + _DRAFT_BYTES + 2 * sizes.read_layer
     arguments = ["ask", "--model", str(folder), "--draft", str(draft), "--mode", "llmcad", "--raw", "Hello"]
     arguments += ["--context", "128", "--weights", "fp32", "--ram-budget", str(budget), "--vram-budget", "0"]
+    arguments += ["--temperature", "0"]
     child = subprocess.Popen(
         [sys.executable, "-c", _SLOW_DISK, *arguments],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"},

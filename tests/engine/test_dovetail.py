@@ -16,6 +16,7 @@ from engine.drafting.draft_model import DraftModel
 from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.kernels import library
 from engine.messages import Cancel, Finished, Notice, PlanChosen
+from engine.modes import MODES
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
@@ -31,7 +32,7 @@ SHAPES: tuple[dict[str, int], ...] = (
 )
 
 
-@pytest.mark.parametrize("variant", ["llama", "mistral-window", "gemma3", "phi3-longrope"])
+@pytest.mark.parametrize("variant", ["llama", "mistral-window", "gemma3", "phi3-longrope", "qwen3-moe"])
 def test_greedy_tokens_are_those_of_transformers_with_any_draft(
     variant: str, client: EngineClient, checkpoint_of: Callable[[str], Path], draft: Path
 ) -> None:
@@ -164,8 +165,8 @@ def test_bad_pairs_are_refused(client: EngineClient, llama_folder: Path, tmp_pat
         ),
         (
             "llmcad",
-            "It needs a small model as its draft, or Medusa heads: choose a model of the same vocabulary. Another "
-            "head cannot guess while the model is read.",
+            "It needs a small model as its draft, Medusa heads or prompt tokens: choose a model of the same "
+            "vocabulary, or what was trained for this one. Another head cannot guess while the model is read.",
         ),
     ],
 )
@@ -177,7 +178,7 @@ def test_auto_takes_the_place_of_a_mode_without_its_draft_where_that_is_allowed(
     assert reply.mode == "lookup"
     assert reply.token_ids == client.answer("a", llama_folder, mode="plain", max_tokens=4).token_ids
     assert [notice.text for notice in client.seen(Notice)] == [
-        f"The mode was chosen automatically, because {mode} cannot run. {reason}"
+        f"The mode was chosen automatically, because {MODES[mode].title} cannot run. {reason}"
     ]
 
 

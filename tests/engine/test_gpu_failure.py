@@ -18,17 +18,15 @@ from engine.messages import Cancel, Finished, Notice
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights
-from engine.modes import MODES
 from engine.placement.columns import Columns
 from engine.placement.layer_offload import LayerOffload
 from engine.placement.split import DeviceLayers
 from tests.support.checkpoints import write_checkpoint
-from tests.support.columns_mode import COLUMNS
 from tests.support.decoders import greedy, load_decoder
 from tests.support.engine_client import EngineClient, engine_client
 from tests.support.heads import make_head
 from tests.support.replies import run_reply
-from tests.support.stand_in import use_gpu
+from tests.support.stand_in import use_gpu, use_speeds
 
 PROMPT = "one two three four one two three four one two " * 3
 LAYERS = 4
@@ -37,7 +35,7 @@ PLACES: dict[str, type[Any]] = {
     "offload": DeviceLayers,
     "layer-offload": LayerOffload,
     "dovetail": DeviceLayers,
-    "columns": Columns,
+    "plain": Columns,
 }
 
 
@@ -48,9 +46,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in: the host's memory under another name; and a mode for each placement."""
+    """A stand-in: the host's memory under another name."""
     use_gpu(monkeypatch)
-    monkeypatch.setitem(MODES, "columns", COLUMNS)
 
 
 @pytest.fixture
@@ -105,6 +102,9 @@ def test_the_reply_goes_on_in_the_same_words(
         draft = str(make_head("eagle").write(tmp_path / "head", safetensors=True))
     options = {"weights": "fp32", "max_tokens": TOKENS, "draft": draft, "gpu_layers": 3}
     expected = client.answer(PROMPT, folder, mode="plain", vram_budget_bytes=0, **options).token_ids
+    if mode == "plain":
+        use_speeds(monkeypatch, 0.6)  # so that its columns are divided
+        del options["gpu_layers"]
     failing = Failing(monkeypatch, PLACES[mode], error)
     # In the prompt, early in the reply and late in it. Another context is another load, with layers there again.
     for context, moment in ((400, 2), (401, 30), (402, 60)):

@@ -111,7 +111,7 @@ def test_nothing_unconfirmed_is_sent_unasked_or_too_often(client: EngineClient, 
         ({"fallback_threshold": 0.0}, "Fallback threshold: choose a number from 0.0001 to 1, not 0.0."),
         ({"fallback_threshold": 1.1}, "Fallback threshold: choose a number from 0.0001 to 1, not 1.1."),
         ({"draft_nodes": 65}, "Tokens checked at once: choose a whole number from 1 to 64, not 65."),
-        ({"draft": None}, "The mode llmcad cannot run. It needs a small model as its draft"),
+        ({"draft": None}, "The mode LLMCad cannot run. It needs a small model as its draft"),
     ],
 )
 def test_bad_values_are_refused(

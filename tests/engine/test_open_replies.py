@@ -135,3 +135,35 @@ def test_the_engine_closes_with_replies_open(client: EngineClient, llama_folder:
     ended = wait(client, len(ASKED)).values()
     assert {"cancelled"} == {event.reply.stop_reason for event in ended if isinstance(event, Finished)}
     assert {"Cancelled"} >= {event.error.kind for event in ended if isinstance(event, Failed)}
+
+
+def test_conversations_that_take_turns_are_each_found_in_the_cache(
+    client: EngineClient, llama_folder: Path
+) -> None:
+    texts = ("The quick brown fox jumps", "A language model guesses the next", "one two three four")
+    for text in texts:
+        client.answer(text, llama_folder, mode="plain", max_tokens=8)
+    for text in texts:
+        again = client.answer(text + " over", llama_folder, mode="plain", max_tokens=8)
+        assert again.timings.cache_n >= len(again.prompt_ids) - 5
+        client.engine.submit(Unload())
+        assert (
+            again.token_ids
+            == client.answer(text + " over", llama_folder, mode="plain", max_tokens=8).token_ids
+        )
+        for each in texts:
+            client.answer(each, llama_folder, mode="plain", max_tokens=8)
+
+
+def test_without_room_the_text_that_was_used_longest_ago_gives_way(
+    client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LoadedModel, "has_room", lambda model, sequences: sequences < 2)
+    texts = ("The quick brown fox jumps", "A language model guesses the next", "one two three four")
+    for text in texts:
+        client.answer(text, llama_folder, mode="plain", max_tokens=8)
+    found = [
+        client.answer(text, llama_folder, mode="plain", max_tokens=8).timings.cache_n > 0
+        for text in reversed(texts)
+    ]
+    assert found == [True, True, False]

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from engine.messages import ChatMessage, Generate, LoadOptions
-from engine.request import opening
+from pathlib import Path
+
+import pytest
+
+from engine.errors import PromptTooLong
+from engine.messages import ChatMessage, CountTokens, Failed, Finished, Generate, LoadOptions, TokensCounted
+from engine.request import fit_prompt, opening
+from engine.text.tokenizer import Tokenizer
+from tests.support.engine_client import engine_client
 
 
 def test_a_conversation_that_ends_with_a_reply_is_continued() -> None:
@@ -12,3 +19,28 @@ def test_a_conversation_that_ends_with_a_reply_is_continued() -> None:
     assert opening(Generate("1", LoadOptions(), (asked, begun))) == "One, two"
     assert opening(Generate("1", LoadOptions(), (asked,))) == ""
     assert opening(Generate("1", LoadOptions(), raw_prompt="One")) == ""
+
+
+def test_a_conversation_that_must_stay_whole_is_refused_where_it_does_not_fit(llama_folder: Path) -> None:
+    tokenizer = Tokenizer(llama_folder)
+    turns = tuple(ChatMessage("user" if at % 2 == 0 else "assistant", "abc " * 20) for at in range(9))
+    request = Generate("1", LoadOptions(), turns, max_tokens=50)
+    whole = len(tokenizer.render(turns))
+    assert len(fit_prompt(request, tokenizer, whole + 1, print)) < whole
+    strict = Generate("1", LoadOptions(), turns, max_tokens=50, whole=True)
+    assert len(fit_prompt(strict, tokenizer, whole + 1, print)) == whole
+    with pytest.raises(PromptTooLong, match=f"{whole} tokens"):
+        fit_prompt(strict, tokenizer, whole, print)
+
+
+def test_tokens_of_a_prompt_are_counted_beside_a_reply(llama_folder: Path) -> None:
+    with engine_client() as client:
+        client.answer("abc", llama_folder, mode="plain", max_tokens=1)
+        running = client.request("abc", llama_folder, mode="plain", max_tokens=400)
+        asked = client.request([ChatMessage("user", "abc")], llama_folder, mode="plain")
+        client.engine.submit(running)
+        client.engine.submit(CountTokens("count", asked))
+        counted = client.wait_for((TokensCounted, Finished, Failed))
+        expected = len(Tokenizer(llama_folder).render([ChatMessage("user", "abc")]))
+        assert counted == TokensCounted("count", expected)
+        client.wait_for(Finished)

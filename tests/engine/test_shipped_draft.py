@@ -19,6 +19,8 @@ from engine.drafting.head_loader import load_feature_network, share
 from engine.drafting.kinds import kind_of
 from engine.drafting.medusa_draft import MedusaDraft, MedusaDrafter
 from engine.drafting.medusa_heads import load_medusa
+from engine.drafting.prompt_token_draft import PromptTokenDraft, PromptTokenDrafter
+from engine.drafting.prompt_tokens import load_prompt_tokens
 from engine.hub.bundled import assets_folder, bundled_model, paired_draft
 from engine.messages import DEFAULT_MODEL, ChatMessage
 from engine.model.config import read_config
@@ -37,6 +39,7 @@ from tests.support.replies import run_reply
 
 DRAFT = assets_folder() / "models" / f"{DEFAULT_MODEL}-draft"
 HEADS = assets_folder() / "models" / f"{DEFAULT_MODEL}-medusa"
+PROMPT_TOKENS = assets_folder() / "models" / f"{DEFAULT_MODEL}-prompt-tokens"
 REQUESTS = (
     "Write a short story about a lighthouse keeper who finds a bottle with a map.",
     "Write a Python function that checks whether a word is a palindrome.",
@@ -47,7 +50,7 @@ SAMPLERS = (
 )
 
 
-@pytest.mark.parametrize("folder", [DRAFT, HEADS], ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", [DRAFT, HEADS, PROMPT_TOKENS], ids=lambda folder: folder.name)
 def test_it_is_a_few_megabytes_with_a_page_about_it_and_of_the_kind_that_modes_are_told(folder: Path) -> None:
     assert sum(path.stat().st_size for path in folder.iterdir()) < 15e6
     assert (folder / "README.md").is_file()
@@ -62,6 +65,7 @@ def test_it_is_taken_where_a_mode_needs_a_draft() -> None:
     assert paired_draft(DEFAULT_MODEL, MODES["dovetail"].drafts) == DRAFT.name
     assert paired_draft(DEFAULT_MODEL, MODES["ghidorah"].drafts) == HEADS.name
     assert paired_draft(DEFAULT_MODEL, MODES["llmcad"].drafts) == HEADS.name
+    assert paired_draft(DEFAULT_MODEL, MODES["ppd"].drafts) == PROMPT_TOKENS.name
 
 
 @pytest.fixture(scope="module")
@@ -132,12 +136,36 @@ def test_replies_with_the_heads_are_plain_ones_and_take_fewer_forwards(
     assert sum(lengths) / len(lengths) > 1.2
 
 
-def test_ghidorah_runs_with_nothing_else_given(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    if paired_draft(DEFAULT_MODEL, MODES["ghidorah"].drafts) is None:
+@pytest.mark.parametrize("sampler", SAMPLERS, ids=["greedy", "sampled"])
+def test_replies_with_the_prompt_tokens_are_plain_ones_and_take_fewer_forwards(
+    model: Path, decoder: Decoder, sampler: Sampler
+) -> None:
+    tokenizer, config = Tokenizer(model), decoder.config
+    draft = PromptTokenDraft.read(PROMPT_TOKENS.name, PROMPT_TOKENS, config)
+    draft.check(PROMPT_TOKENS, model, config, Tokenizer)
+    assert draft.beside is not None
+    tokens = load_prompt_tokens(HeadCheckpoint(PROMPT_TOKENS))
+    lengths = []
+    for request in REQUESTS:
+        prompt = tokenizer.render([ChatMessage("user", request)])
+        plain, _ = run_reply(TokenSequence(Target(decoder), 256), NoDrafter(), prompt, 80, sampler=sampler)
+        for follows, rows in ((True, 31), (False, 15)):
+            drafter = PromptTokenDrafter(tokens, draft.beside)
+            drafter.limits = TreeShape(10, DEEPEST, rows, searched=follows)
+            drafted, timings = run_reply(
+                TokenSequence(Target(decoder), 256), drafter, prompt, 80, rows, sampler=sampler
+            )
+            assert drafted == plain
+            lengths.append(timings.mean_acceptance_length or 0.0)
+    assert sum(lengths) / len(lengths) > 1.1
+
+
+@pytest.mark.parametrize(("mode", "draft"), [("ghidorah", HEADS), ("ppd", PROMPT_TOKENS)])
+def test_it_runs_with_nothing_else_given(
+    mode: str, draft: Path, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if paired_draft(DEFAULT_MODEL, MODES[mode].drafts) is None:
         pytest.skip(ABSENT)
-    assert (
-        main(["ask", "--mode", "ghidorah", "--temperature", "0", "--max-tokens", "24", "--json", "Hello"])
-        == 0
-    )
+    assert main(["ask", "--mode", mode, "--temperature", "0", "--max-tokens", "24", "--json", "Hello"]) == 0
     reply = json.loads(capsys.readouterr().out)
-    assert (reply["mode"], reply["draft"]) == ("ghidorah", HEADS.name)
+    assert (reply["mode"], reply["draft"]) == (mode, draft.name)

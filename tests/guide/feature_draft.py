@@ -20,7 +20,7 @@ from engine.model.weight_format import weight_format
 from engine.placement.resident import Resident
 from engine.training.draft.acceptance import mean_acceptance_length
 from engine.training.draft.features import Example, FeatureBatch, batch_of
-from engine.training.draft.loss import TargetEnds
+from engine.training.draft.loss import FeatureObjective, TargetEnds
 from engine.training.draft.network import DraftNetwork, FusionName, shape_for
 from engine.training.draft.supply import KIND, ExampleSupply
 from engine.training.draft.training import train, write_draft
@@ -86,7 +86,9 @@ def train_feature_drafts(guide: Path, out: Path, variants: Sequence[Variant], mi
         steps = variant.steps if minutes is None else None
         torch.manual_seed(recipe.SEED)
         network = DraftNetwork(shape)
-        outcome = train(network, ends, supply, kept_aside, minutes or 1.0, sys.stdout, steps)
+        outcome = train(
+            network, FeatureObjective(ends, kept_aside), supply, minutes or 1.0, sys.stdout, steps
+        )
         write_draft(outcome.network, out / variant.name)
         print(f"wrote {out / variant.name} ({outcome.network.parameter_count:,} parameters)", flush=True)
         if outcome.interrupted:

@@ -33,6 +33,7 @@ def test_a_bundle_answers_without_python(tmp_path: Path) -> None:
     assert {path.name for path in (inner / "assets" / "models").iterdir()} <= set(MODELS)
     assert len(list(inner.glob("assets/models/smollm2/*.gguf"))) == 1
     assert (inner / "licences" / "torch").is_dir()
+    assert list(inner.rglob("platforminputcontexts/libibus*")) != []  # Fcitx is reached by it too
     environment = {
         "HOME": str(tmp_path),
         "PATH": os.devnull,
@@ -56,3 +57,4 @@ def test_a_bundle_answers_without_python(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
         assert expected in done.stdout
         assert done.stderr == ""
+        assert "\nnotice" not in done.stdout, done.stdout  # such as that the kernels do not fit

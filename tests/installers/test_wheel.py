@@ -45,7 +45,7 @@ def test_the_wheel_has_everything_that_is_read_as_the_program_runs(wheel_files: 
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)  # the kernels are compiled, which takes minutes
 @pytest.mark.skipif(not model_file().is_file(), reason="the bundled model is not here")
 def test_an_installed_wheel_passes_the_self_test(tmp_path: Path) -> None:
     pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index"]

@@ -18,7 +18,6 @@ from PySide6.QtCore import QCoreApplication, QEvent
 
 from app.bridge import replies, saved_settings
 from app.bridge.engine_client import EngineClient
-from app.bridge.engine_process import EngineProcess
 from app.bridge.workspace import Workspace
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.conversation_options import ConversationOptions
@@ -29,6 +28,7 @@ from app.chat.unsent import Unsent
 from app.storage.backup import backups, migrated
 from app.storage.conversation_store import ConversationStore
 from app.storage.database import FILE_NAME, open_database
+from engine.engine_process import EngineProcess
 from engine.hub import bundled, other_programs
 from engine.messages import DEFAULT_MODEL, Cancel, Command, EngineReady, Event
 from tests.support.databases import close

@@ -22,6 +22,7 @@ def lay_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (DEFAULT_MODEL, "SmolLM2-135M-Instruct.Q4_1.gguf"),
         (f"{DEFAULT_MODEL}-draft", "config.json"),
         (f"{DEFAULT_MODEL}-medusa", "config.json"),
+        (f"{DEFAULT_MODEL}-prompt-tokens", "adapter_config.json"),
     ):
         (folder / "models" / name).mkdir(parents=True)
         (folder / "models" / name / file).touch()

@@ -55,6 +55,12 @@ LONG_ROPE = {
     "short_factor": [1.0 + 0.05 * i for i in range(6)],
     "long_factor": [1.5 + 0.4 * i for i in range(6)],
 }
+_GRANITE = {
+    "embedding_multiplier": 3.0,
+    "attention_multiplier": 0.2,
+    "residual_multiplier": 0.6,
+    "logits_scaling": 2.5,
+}
 
 #: Name of a variant -> (architecture, what its config has beyond `SIZES`).
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -78,6 +84,26 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
         {"rope_parameters": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 128}},
     ),
     "qwen3": ("Qwen3ForCausalLM", {"head_dim": 32}),
+    "qwen3-moe": (
+        "Qwen3MoeForCausalLM",
+        {
+            "head_dim": 32,
+            "num_experts": 12,
+            "num_experts_per_tok": 3,
+            "moe_intermediate_size": 64,
+            "norm_topk_prob": True,
+            "mlp_only_layers": [1],
+        },
+    ),
+    "qwen3-moe-shares": (
+        "Qwen3MoeForCausalLM",
+        {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 64, "decoder_sparse_step": 2},
+    ),
+    "granite": ("GraniteForCausalLM", _GRANITE),
+    "granite-moe": (
+        "GraniteMoeForCausalLM",
+        {**_GRANITE, "num_local_experts": 9, "num_experts_per_tok": 2, "tie_word_embeddings": True},
+    ),
     "phi3": ("Phi3ForCausalLM", {"sliding_window": 40}),
     "phi3-longrope": (
         "Phi3ForCausalLM",
@@ -106,6 +132,13 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
 }
+
+
+def all_experts(variant: str) -> dict[str, int]:
+    """Changes with which each token takes all experts: nearly equal ones change places where numbers are rounded."""
+    values = VARIANTS[variant][1]
+    experts = values.get("num_experts") or values.get("num_local_experts")
+    return {"num_experts_per_tok": experts} if experts else {}
 
 
 def reference_model(variant: str, seed: int = 0, **changes: Any) -> Any:

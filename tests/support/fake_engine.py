@@ -12,6 +12,7 @@ The last line of the last message is the script, ``word`` or ``word number``:
     compute     a processor's time for ever, and nothing said, until cancelled
     read        prefill progress for ever, until cancelled
     echo        the roles and contents it was given
+    think N     a thought of N words, then an answer of two
     guess       unconfirmed text where it is wanted, then what came of it and the rule of verification
     draft       the draft and the memory budget it was given
     modes       the mode it was given; plain says a token more
@@ -244,7 +245,8 @@ class FakeEngine:
             self.emit(DraftChecked(command.request_id, draft, problem))
 
     def generate(self, request: Generate) -> None:
-        word, _, number = (request.messages[-1].content.splitlines() or ["say 1"])[-1].partition(" ")
+        asked = request.raw_prompt or request.messages[-1].content
+        word, _, number = (asked.splitlines() or ["say 1"])[-1].partition(" ")
         count = int(number) if number.isdigit() else 3
         said: list[str] = []
         reason: StopReason = "end"
@@ -298,6 +300,15 @@ class FakeEngine:
         if word == "echo":
             for message in request.messages:
                 yield f"{message.role}:{with_attachments(message.content, message.attachments)}|"
+        elif word == "think":
+            yield from (
+                "<thi",
+                "nk>\n",
+                *(f"t{number} " for number in range(count)),
+                "</think>",
+                "\n\nan ",
+                "answer",
+            )
         elif word == "guess":
             if request.show_unconfirmed:
                 self.emit(TextDrafted(request_id, "w0 w1 and a wrong guess"))

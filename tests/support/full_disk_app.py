@@ -26,7 +26,7 @@ def main() -> int:
     instance = SingleInstance(instance_name(data_folder()))
     instance.claim(())
     record = SessionRecord(log_folder())
-    application = bootstrap.Application(qt, instance, record, ())
+    application = bootstrap._application(qt, instance, record, ())
     window, workspace = application.window, application.workspace
 
     def look() -> None:

@@ -19,6 +19,9 @@ ARCHITECTURES = {
     "SmolLM3ForCausalLM": "smollm3",
     "Qwen2ForCausalLM": "qwen2",
     "Qwen3ForCausalLM": "qwen3",
+    "Qwen3MoeForCausalLM": "qwen3moe",
+    "GraniteForCausalLM": "granite",
+    "GraniteMoeForCausalLM": "granitemoe",
     "Phi3ForCausalLM": "phi3",
     "Gemma2ForCausalLM": "gemma2",
     "Gemma3ForCausalLM": "gemma3",
@@ -38,10 +41,14 @@ _RENAMED = (
     ("self_attn.k_norm", "attn_k_norm"),
     ("mlp.gate_up_proj", "ffn_up"),
     ("mlp.gate_proj", "ffn_gate"),
+    ("mlp.gate.", "ffn_gate_inp."),
+    ("block_sparse_moe.router.", "ffn_gate_inp."),
     ("mlp.up_proj", "ffn_up"),
     ("mlp.down_proj", "ffn_down"),
     ("input_layernorm", "attn_norm"),
 )
+_STACKED = (".experts.gate_up_proj", ".experts.down_proj")
+_INTERLEAVED = ("llama", "smollm3", "granite", "granitemoe")
 _NORMS = (("post_attention_layernorm", "ffn_norm"),)
 _GEMMA_NORMS = (
     ("post_attention_layernorm", "post_attention_norm"),
@@ -86,27 +93,48 @@ def write_gguf(
     _add_frequencies(writer, config)
     kept: dict[str, Tensor] = {}
     for name, tensor in model.state_dict().items():
+        if name.endswith(_STACKED):
+            kept[name] = _write_experts(writer, name, tensor, kind, architecture)
+            continue
         if name == "lm_head.weight" and config.tie_word_embeddings:
             continue
         values = tensor.float().numpy()
         renamed = _renamed(name, architecture)
         wanted = kind(renamed) if callable(kind) else kind
-        stored = wanted if values.ndim == 2 else Kind.F32
+        # The converter leaves routers as floats.
+        stored = wanted if values.ndim == 2 and "ffn_gate_inp" not in renamed else Kind.F32
         if blocks_of is not None and stored not in _WRITTEN:
             writer.add_tensor(renamed, blocks_of(values), raw_dtype=stored)
             continue
         kept[name] = torch.from_numpy(dequantized(values, stored))
         if renamed.endswith("norm.weight") and architecture.startswith("gemma"):
             values = values + 1
-        if architecture in ("llama", "smollm3") and ".attn_q." in renamed:
+        if architecture in _INTERLEAVED and ".attn_q." in renamed:
             values = interleaved(values, config.num_attention_heads)
-        if architecture in ("llama", "smollm3") and ".attn_k." in renamed:
+        if architecture in _INTERLEAVED and ".attn_k." in renamed:
             values = interleaved(values, config.num_key_value_heads)
         writer.add_tensor(renamed, quantized(values, stored), raw_dtype=stored)
     if config.tie_word_embeddings:
         kept["lm_head.weight"] = kept["model.embed_tokens.weight"]
     finish(writer)
     return kept
+
+
+def _write_experts(
+    writer: gguf.GGUFWriter, name: str, tensor: Tensor, kind: Kind | Callable[[str], Kind], architecture: str
+) -> Tensor:
+    """A stack of experts' matrices, gate and up apart; the values that it stands for."""
+    parts = tensor.float().chunk(2, 1) if name.endswith("gate_up_proj") else (tensor.float(),)
+    names = ("ffn_gate_exps", "ffn_up_exps") if len(parts) == 2 else ("ffn_down_exps",)
+    kept = []
+    for part, own in zip(parts, names, strict=True):
+        layer = _renamed(name, architecture).split(".")[1]
+        renamed = f"blk.{layer}.{own}.weight"
+        stored = kind(renamed) if callable(kind) else kind
+        values = np.ascontiguousarray(part.numpy())
+        writer.add_tensor(renamed, quantized(values, stored), raw_dtype=stored)
+        kept.append(torch.from_numpy(dequantized(values, stored)))
+    return torch.cat(kept, 1)
 
 
 def write_small_gguf(path: Path, architecture: str = "qwen3", values: int = 64) -> None:
@@ -208,6 +236,19 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
             writer.add_attn_logit_softcapping(config.attn_logit_softcapping)
         if config.final_logit_softcapping:
             writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    elif architecture.startswith("granite"):
+        writer.add_embedding_scale(config.embedding_multiplier)
+        writer.add_residual_scale(config.residual_multiplier)
+        writer.add_logit_scale(config.logits_scaling)
+        writer.add_attention_scale(config.attention_multiplier)
+        if architecture == "granitemoe":
+            writer.add_expert_count(config.num_local_experts)
+            writer.add_expert_used_count(config.num_experts_per_tok)
+    elif architecture == "qwen3moe":
+        writer.add_expert_count(config.num_experts)
+        writer.add_expert_used_count(config.num_experts_per_tok)
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+        writer.add_expert_weights_norm(config.norm_topk_prob)
     elif architecture == "phi3":
         writer.add_sliding_window(config.sliding_window or 0)
 

@@ -43,7 +43,7 @@ def probe(folder: str, context: int, name: str, spare: str) -> dict[str, object]
     model = load_model(options)
     predicted = model.plan.host
     text = [5 + index % 300 for index in range(context - NODES - 2)]
-    sequence = model.open_sequence()
+    sequence = model.sequences.open()
     sequence.prefill(text, lambda: None)
     chain = Draft((5,) * NODES, tuple(range(-1, NODES - 1)))
     logits = sequence.verify(7, chain, lambda: None)

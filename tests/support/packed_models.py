@@ -14,6 +14,7 @@ from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.layer import LayerWeights, ModelWeights
 from engine.model.linear import JoinedLinear, Linear, LinearMap, PackedLinear
+from engine.model.mixture import Experts
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import FORMAT_NAMES, stored_format, weight_format
 from engine.placement.resident import Resident
@@ -44,6 +45,10 @@ def dequantized(weights: ModelWeights) -> ModelWeights:
     def written_out(part: Any) -> Any:
         if isinstance(part, JoinedLinear):
             return JoinedLinear([written_out(one) for one in part.parts])
+        if isinstance(part, Experts):
+            return Experts(**{name: written_out(one) for name, one in vars(part).items()})
+        if isinstance(part, tuple):
+            return tuple(map(written_out, part))
         return Linear(blocks.unpack(part.matrix), part.bias) if isinstance(part, PackedLinear) else part
 
     def layer(packed: LayerWeights) -> LayerWeights:

@@ -15,11 +15,11 @@ from unittest.mock import patch
 from PySide6.QtCore import QCoreApplication, QObject
 
 from app.bridge.engine_client import EngineClient
-from app.bridge.engine_process import EngineProcess
 from app.bridge.workspace import Workspace
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
 from app.storage import database
+from engine.engine_process import EngineProcess
 from engine.errors import TenonError
 from engine.messages import (
     Cancel,

@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from engine.model.mixture import Experts
 from engine.placement.link import Link
 
 HOST, DEVICE = "host", "device"
@@ -107,4 +108,5 @@ def weights_of(source: Any) -> Iterator[Tensor]:
         layers = source._weights.layers
     for layer in layers:
         for part in layer.parts():
-            yield part.weight if hasattr(part, "weight") else part.gain
+            for one in part.matrices if isinstance(part, Experts) else (part,):
+                yield one.weight if hasattr(one, "weight") else one.gain

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.messages.machine import Gpu
+from engine.messages.machine import FormatSpeed, Gpu, GpuSpeed, HostSpeed, Speeds
+from engine.model.weight_format import FORMAT_NAMES
+from engine.planning.profile import Profile
 
 STAND_IN = torch.device("cpu", 0)
 
@@ -16,6 +18,18 @@ def use_gpu(
     """This machine has one GPU, the stand-in."""
     gpu = Gpu(str(STAND_IN), "cuda", "stand-in", free_bytes, free_bytes, unified)
     monkeypatch.setattr("engine.planning.hardware_report.read_gpus", lambda: (gpu,))
+
+
+def use_speeds(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+    """This machine was measured: the stand-in does this share of what both do at once, and nothing else takes time.
+
+    Replies teach no other times.
+    """
+    host = HostSpeed(1e6, 0.0, {name: FormatSpeed(1e6, 1e15, 0.0) for name in FORMAT_NAMES})
+    gpu = GpuSpeed(share / (1.0 - share) * 1e6, 1e15, 0.0, 1e15)
+    speeds = Speeds("2026-11-23T12:00:00+00:00", host, {str(STAND_IN): gpu}, {})
+    monkeypatch.setattr("engine.planning.hardware_report._kept_speeds", lambda report: speeds)
+    monkeypatch.setattr("engine.planning.model_planner.read_profile", lambda path: Profile())
 
 
 def use_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,8 +20,6 @@ _HEIGHT_PX = {3: 72, 2: 48}
 _AXIS_GAP_PX = 6
 _TEXT_PX = 18
 _SHORTEST_S = 1.0
-_LOW = 0.5
-
 
 _STEPS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
@@ -59,7 +57,7 @@ class LinePlot(QWidget):
     """Draws points of (seconds before the last, value); a value that is missing is a gap.
 
     Args:
-        detail: The unit, beside it.
+        detail: The unit, beside the title; the speed that values are compared with takes its place.
         unit: The unit as a screen reader says it behind a number.
         steps: Of the scale, 3 or 2; it says how high the plot is.
     """
@@ -76,6 +74,7 @@ class LinePlot(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._title = title
+        self._detail = detail
         self._unit = unit
         self._steps = steps
         self._points: list[tuple[float, float | None]] = []
@@ -84,8 +83,7 @@ class LinePlot(QWidget):
         self._line = self._plot.plot(connect="finite")
         self._dot = pg.ScatterPlotItem(size=7)
         self._level = pg.InfiniteLine(angle=0)
-        self._level_word = pg.TextItem(anchor=(1, 0))
-        for item in (self._dot, self._level, self._level_word):
+        for item in (self._dot, self._level):
             self._plot.addItem(item, ignoreBounds=True)
         axes = self._plot.getPlotItem()
         axes.hideAxis("bottom")
@@ -94,7 +92,6 @@ class LinePlot(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         self.section = InspectorSection(theme, title, self._plot, rule=False)
-        self.section.set_detail(detail)
         column.addWidget(self.section)
         self.restyle()
 
@@ -106,7 +103,7 @@ class LinePlot(QWidget):
     def set_points(
         self, points: Sequence[tuple[float, float | None]], reference: tuple[str, float] | None = None
     ) -> None:
-        """Draw other points, and a level to compare them with by its name."""
+        """Draw other points, and a speed to compare them with by its name."""
         self._points, self._reference = list(points), reference
         xs = [seconds for seconds, _ in points]
         ys = [nan if value is None else value for _, value in points]
@@ -124,8 +121,6 @@ class LinePlot(QWidget):
         self._dot.setBrush(color("acc"))
         self._dot.setPen(None)
         self._level.setPen(pg.mkPen(color("mute"), width=1, style=Qt.PenStyle.DashLine))
-        self._level_word.setColor(color("mute"))
-        self._level_word.setFont(small)
         axis = self._plot.getPlotItem().getAxis("left")
         axis.setPen(pg.mkPen(None))
         axis.setTickPen(pg.mkPen(color("line"), width=1))
@@ -148,23 +143,20 @@ class LinePlot(QWidget):
         span_s = max(-self._points[0][0] if self._points else 0.0, _SHORTEST_S)
         self._plot.setRange(xRange=(-span_s, span_s / 30), yRange=(-room, top + room), padding=0)
         self._level.setVisible(level is not None)
-        self._level_word.setVisible(level is not None)
         if level is not None:
             self._level.setValue(level[1])
-            self._level_word.setText(f"{level[0]} {figures.digits(level[1], 3)}")
-            self._level_word.setPos(0.0, level[1])
-            self._level_word.setAnchor(
-                (1, 1 if level[1] < _LOW * top else 0)
-            )  # else its foot would be cut off
 
     def _describe(self) -> None:
-        latest = self.latest
+        latest, detail = self.latest, self._detail
         words = [tr("nothing yet")]
         if latest is not None:
             words = [tr("at the end {value} {unit}", value=figures.digits(latest, 3), unit=self._unit)]
-        if latest is not None and self._reference is not None:
+        if self._reference is not None:
             name, value = self._reference
-            words.append(f"{name} {figures.digits(value, 3)} {self._unit}")
+            detail = f"┄ {name} {figures.speed(value)}"  # not on the line: the curve runs there
+            if latest is not None:
+                words.append(f"{name} {figures.digits(value, 3)} {self._unit}")
+        self.section.set_detail(detail)
         said = ", ".join(words)
         self.setAccessibleName(f"{self._title}: {said}")
         self.setToolTip(tr("{title} over the reply: {words}", title=self._title, words=said))

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from engine.hub.connection import HubFile
+from engine.hub.listing import HubFile
 from engine.hub.record import FileFormat, ModelKind, write_json
 from engine.json_text import read_json
 from engine.plain_data import from_plain

@@ -16,9 +16,9 @@ import httpx2
 from engine.errors import AccessDenied, DownloadFailed, HubBusy, HubError
 from engine.file_trouble import file_trouble
 from engine.hub.answers import broken_off, unreachable
-from engine.hub.connection import HubFile
 from engine.hub.download.stop import StopSignal
 from engine.hub.file_server import FileServer
+from engine.hub.listing import HubFile
 from engine.hub.record import ModelFile
 from engine.sentences import figure, say
 

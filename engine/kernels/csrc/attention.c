@@ -4,7 +4,8 @@
 #include "tenon.h"
 
 enum {
-    ITEM_ROWS = 256,            /* queries of an item: its keys are brought into the products' form once for all */
+    ITEM_ROWS = 256,            /* most queries of an item: its keys are brought into the products' form once for all */
+    WORTHWHILE_ROWS = 96,       /* for which that costs less than handing on what parts of the keys gave */
     SCALE_CHANNELS = 32,        /* of an 8-bit row that share a scale */
 };
 
@@ -23,6 +24,13 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Blocks that are as large as each other. */
+static void cut_tokens(struct attention_plan *p, int64_t m, int64_t tokens, int64_t most)
+{
+    p->blocks = divide_up(m, larger(1, smaller(tokens, most)));
+    p->tokens = divide_up(m, p->blocks);
+}
+
 struct attention_plan attention_plan(const struct tenon_layer *layer, const struct tenon_step *step,
                                      const struct attention_operations *operations, int32_t threads)
 {
@@ -33,12 +41,12 @@ struct attention_plan attention_plan(const struct tenon_layer *layer, const stru
         first = smaller(first, attention_first(token_end, step->window));
         end = larger(end, token_end);
     }
-    struct attention_plan p = {.tokens = smaller(m, larger(1, ITEM_ROWS / group)), .first_chunk = first / CHUNK};
+    struct attention_plan p = {.first_chunk = first / CHUNK};
     p.chunks = divide_up(end, CHUNK) - p.first_chunk;
-    p.blocks = divide_up(m, p.tokens);
+    cut_tokens(&p, m, larger(divide_up(WORTHWHILE_ROWS, group), m * layer->kv_heads / wanted), ITEM_ROWS / group);
     p.splits = smaller(p.chunks, divide_up(wanted, layer->kv_heads * p.blocks));
-    p.tokens = smaller(p.tokens, larger(1, m * layer->kv_heads * p.splits / wanted));
-    p.blocks = divide_up(m, p.tokens);
+    if (layer->kv_heads * p.blocks * p.splits < wanted)     /* for want of keys */
+        cut_tokens(&p, m, m * layer->kv_heads * p.splits / wanted, p.tokens);
     p.workspace_bytes = operations->workspace_bytes(p.tokens * group, layer->head_dim);
     if (p.splits > 1)
         p.partial_floats = p.chunks * m * layer->heads * attention_partial_floats(layer->head_dim);

@@ -7,6 +7,8 @@
 #ifndef TENON_ATTENTION_H
 #define TENON_ATTENTION_H
 
+#include "inline.h"
+
 #include <stdint.h>
 
 enum { CHUNK = 512 };
@@ -35,6 +37,16 @@ struct attention {
     int64_t partial_token_stride, partial_chunk_stride;
     uint8_t *workspace;
 };
+
+/* Lines of memory that are needed a while later: some are asked for with each piece of work in between, for more at
+ * once than a core can wait for hold it up. */
+struct lines { const char *at, *end; int64_t each; };
+
+INLINE void expect_lines(struct lines *lines)
+{
+    for (int64_t i = 0; i < lines->each && lines->at < lines->end; i++, lines->at += 64)
+        __builtin_prefetch(lines->at, 0, 2);
+}
 
 struct attention_operations {
     int64_t (*workspace_bytes)(int64_t rows, int64_t head_dim);

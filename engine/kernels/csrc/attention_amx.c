@@ -1,9 +1,10 @@
 /* Attention by AMX's tiles of bfloat16, at every number of rows: a tile's sums do not depend on its other rows. */
 #define VECTOR_BYTES 64
 #define ATTENTION attention_amx
+enum { TILE_ROWS = 32, SPARE_ROWS = 15 };
 #include "attention_bf16.h"
 
-enum { TILE_BYTES = 64, TILE_STEPS = 16 };
+enum { TILE = 16, TILE_BYTES = 64 };
 
 struct tile_configuration {
     uint8_t palette, start_row, reserved[14];
@@ -36,46 +37,98 @@ static void end_item(void)
         _tile_release();
 }
 
-/* Tiles 0 to 3: sums; 4: rows; 5 and 6: words of a panel. */
-#define ADD(sum, tile) \
-    _tile_loadd(tile, words + sum * panel_words + step * LANES, TILE_BYTES); \
-    _tile_dpbf16ps(sum, 4, tile)
-#define STORE(sum) _tile_stored(sum, out + sum * out_panel, out_row * (int64_t)sizeof *out)
+/* Tiles 0 to 3: sums; 4 and 5: rows; 6 and 7: words. */
+#define BEGIN(sum, at) \
+    if (more) \
+        _tile_loadd(sum, at, out_row * (int64_t)sizeof *out); \
+    else \
+        _tile_zero(sum)
+#define END(sum, at) _tile_stored(sum, at, out_row * (int64_t)sizeof *out)
+#define ROWS(tile, first) _tile_loadd(tile, x + (first) * x_stride + step * STEP, x_stride * (int64_t)sizeof *x)
+#define WORDS(tile, panel) _tile_loadd(tile, words + (panel) * panel_words + step * LANES, TILE_BYTES)
 
-INLINE void multiply_panels(const uint16_t *x, int64_t x_stride, const uint32_t *words, int64_t panel_words,
-                            int64_t steps, float *out, int64_t out_row, int64_t out_panel, const int four)
+/* TILE rows by four panels, or by two. */
+static void multiply_tile(const uint16_t *x, int64_t x_stride, const uint32_t *words, int64_t panel_words, int64_t steps,
+                          float *out, int64_t out_row, int64_t out_panel, int more, int four)
 {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
-    for (int64_t step = 0; step < steps; step += TILE_STEPS) {
-        _tile_loadd(4, x + step * STEP, x_stride * (int64_t)sizeof *x);
-        ADD(0, 5);
-        ADD(1, 6);
+    BEGIN(0, out);
+    BEGIN(1, out + out_panel);
+    if (four) {
+        BEGIN(2, out + 2 * out_panel);
+        BEGIN(3, out + 3 * out_panel);
+    }
+    for (int64_t step = 0; step < steps; step += TILE) {
+        ROWS(4, 0);
+        WORDS(6, 0);
+        _tile_dpbf16ps(0, 4, 6);
+        WORDS(7, 1);
+        _tile_dpbf16ps(1, 4, 7);
         if (four) {
-            ADD(2, 5);
-            ADD(3, 6);
+            WORDS(6, 2);
+            _tile_dpbf16ps(2, 4, 6);
+            WORDS(7, 3);
+            _tile_dpbf16ps(3, 4, 7);
         }
     }
-    STORE(0);
-    STORE(1);
+    END(0, out);
+    END(1, out + out_panel);
     if (four) {
-        STORE(2);
-        STORE(3);
+        END(2, out + 2 * out_panel);
+        END(3, out + 3 * out_panel);
     }
 }
 
-/* All of the 16 rows, by an even number of panels. */
+/* Twice as many rows by two panels: words come from the second cache, and that is what takes the time. */
+static void multiply_two_tiles(const uint16_t *x, int64_t x_stride, const uint32_t *words, int64_t panel_words,
+                               int64_t steps, float *out, int64_t out_row, int64_t out_panel, int more)
+{
+    float *lower = out + TILE * out_row;
+    BEGIN(0, out);
+    BEGIN(1, out + out_panel);
+    BEGIN(2, lower);
+    BEGIN(3, lower + out_panel);
+    for (int64_t step = 0; step < steps; step += TILE) {
+        ROWS(4, 0);
+        WORDS(6, 0);
+        _tile_dpbf16ps(0, 4, 6);
+        ROWS(5, TILE);
+        _tile_dpbf16ps(2, 5, 6);
+        WORDS(7, 1);
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_dpbf16ps(3, 5, 7);
+    }
+    END(0, out);
+    END(1, out + out_panel);
+    END(2, lower);
+    END(3, lower + out_panel);
+}
+
+/* By an even number of panels. */
 static void multiply(const uint16_t *x, int64_t x_stride, int rows, const uint32_t *words, int64_t panel_steps,
-                     int64_t steps, int64_t panels, float *out, int64_t out_row, int64_t out_panel)
+                     int64_t steps, int64_t panels, float *out, int64_t out_row, int64_t out_panel, int more)
 {
     const int64_t panel_words = panel_steps * LANES;
-    (void)rows;
-    for (; panels >= 4; panels -= 4, words += 4 * panel_words, out += 4 * out_panel)
-        multiply_panels(x, x_stride, words, panel_words, steps, out, out_row, out_panel, 1);
-    if (panels)
-        multiply_panels(x, x_stride, words, panel_words, steps, out, out_row, out_panel, 0);
+    for (; rows >= 2 * TILE; rows -= 2 * TILE, x += 2 * TILE * x_stride, out += 2 * TILE * out_row)
+        for (int64_t panel = 0; panel < panels; panel += 2)
+            multiply_two_tiles(x, x_stride, words + panel * panel_words, panel_words, steps, out + panel * out_panel,
+                               out_row, out_panel, more);
+    for (; rows > 0; rows -= TILE, x += TILE * x_stride, out += TILE * out_row)
+        for (int64_t panel = 0; panel < panels; panel += 4) {
+            const int count = panels - panel < 4 ? 2 : 4;
+            const uint32_t *from = words + panel * panel_words;
+            float *to = out + panel * out_panel, some[4][TILE][LANES];
+            if (rows >= TILE) {
+                multiply_tile(x, x_stride, from, panel_words, steps, to, out_row, out_panel, more, count == 4);
+                continue;
+            }
+            for (int p = 0; more && p < count; p++)
+                for (int r = 0; r < rows; r++)
+                    memcpy(some[p][r], to + p * out_panel + r * out_row, sizeof some[p][r]);
+            multiply_tile(x, x_stride, from, panel_words, steps, some[0][0], LANES, TILE * LANES, more, count == 4);
+            for (int p = 0; p < count; p++)
+                for (int r = 0; r < rows; r++)
+                    memcpy(to + p * out_panel + r * out_row, some[p][r], sizeof some[p][r]);
+        }
 }
 
 #include "attention_template.h"

@@ -1,6 +1,7 @@
 /* Attention by AVX-512's dot products of bfloat16 pairs. */
 #define VECTOR_BYTES 64
 #define ATTENTION attention_bf16
+enum { TILE_ROWS = 24, SPARE_ROWS = 0 };
 #include "attention_bf16.h"
 
 INLINE fvec multiply_add(fvec sum, const uint16_t *x, uvec words)

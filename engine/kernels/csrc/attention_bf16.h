@@ -1,5 +1,5 @@
 /* Attention in bfloat16 products on AVX-512: queries and weights are rounded, sums are float32. Before including this, a
- * file defines VECTOR_BYTES as 64. */
+ * file defines VECTOR_BYTES as 64, TILE_ROWS and SPARE_ROWS. */
 #include <float.h>
 #include <immintrin.h>
 
@@ -10,9 +10,8 @@
 typedef uint16_t operand;
 enum {
     STEP = 2,
-    TILE_ROWS = 16,
     WEIGHTS_ROW = CHUNK,
-    SCORES_PANEL = TILE_ROWS * LANES,
+    SCORES_PANEL = (TILE_ROWS + 1) * LANES,     /* a line more: powers of two would share few sets of the first cache */
     CHUNK_WORDS = CHUNK / STEP * LANES,     /* of a panel of values */
 };
 
@@ -62,10 +61,10 @@ INLINE __m512 power_of_two(__m512 x)
     return _mm512_scalef_ps(p, x);
 }
 
-enum { ROWS_AT_ONCE = 4 };
+enum { ROWS_AT_ONCE = 4, WEIGH_PIECE = ROWS_AT_ONCE * 2 * LANES };
 
 /* For ROWS_AT_ONCE rows; each row's scores stand SCORES_PANEL apart from one LANES keys to the next. */
-INLINE void weigh_rows(const float *scores, int padded, uint16_t *weights, struct softmax *found)
+INLINE void weigh_rows(const float *scores, int padded, uint16_t *weights, struct softmax *found, struct lines *next)
 {
     const __m512 factor = _mm512_set1_ps(1.44269504f);      /* log2 e */
     __m512 highest[ROWS_AT_ONCE], offset[ROWS_AT_ONCE], sum[ROWS_AT_ONCE];
@@ -84,7 +83,8 @@ INLINE void weigh_rows(const float *scores, int padded, uint16_t *weights, struc
         sum[r] = _mm512_setzero_ps();
     }
     panel = scores;
-    for (int k = 0; k < padded; k += 2 * LANES, panel += 2 * SCORES_PANEL)
+    for (int k = 0; k < padded; k += 2 * LANES, panel += 2 * SCORES_PANEL) {
+        expect_lines(next);
         UNROLL
         for (int r = 0; r < ROWS_AT_ONCE; r++) {
             const __m512 a = _mm512_loadu_ps(panel + r * LANES), b = _mm512_loadu_ps(panel + SCORES_PANEL + r * LANES);
@@ -93,13 +93,14 @@ INLINE void weigh_rows(const float *scores, int padded, uint16_t *weights, struc
             sum[r] = _mm512_add_ps(sum[r], _mm512_add_ps(low, high));
             _mm512_storeu_si512(weights + r * WEIGHTS_ROW + k, (__m512i)_mm512_cvtne2ps_pbh(high, low));
         }
+    }
     UNROLL
     for (int r = 0; r < ROWS_AT_ONCE; r++)
         found[r].sum = _mm512_reduce_add_ps(sum[r]);
 }
 
-static void weigh(float *scores, int rows, int padded, uint16_t *weights, struct softmax *found)
+static void weigh(float *scores, int rows, int padded, uint16_t *weights, struct softmax *found, struct lines *next)
 {
     for (int r = 0; r < rows; r += ROWS_AT_ONCE)    /* up to three more than there are */
-        weigh_rows(scores + r * LANES, padded, weights + r * WEIGHTS_ROW, found + r);
+        weigh_rows(scores + r * LANES, padded, weights + r * WEIGHTS_ROW, found + r, next);
 }

@@ -9,9 +9,11 @@ typedef float operand;
 enum {
     STEP = 1,
     TILE_ROWS = 24,
+    SPARE_ROWS = 0,
     WEIGHTS_ROW = CHUNK,
     SCORES_PANEL = TILE_ROWS * LANES,
     CHUNK_WORDS = CHUNK * LANES,    /* of a panel of values */
+    WEIGH_PIECE = 128,
 };
 
 INLINE void put_keys(uint32_t *panel, int64_t pair, uvec words)
@@ -59,19 +61,16 @@ INLINE fvec multiply_add(fvec sum, const float *x, uvec words)
 
 static struct softmax weigh_row(const float *scores, int padded, float *weights)
 {
-    float lanes[LANES];
-    fvec sums = zero();
-    for (int i = 0; i < LANES; i++)
-        lanes[i] = -FLT_MAX;
-    for (int k = 0; k < padded; k += LANES, scores += SCORES_PANEL)
-        for (int i = 0; i < LANES; i++) {
-            const float score = scores[i];
-            weights[k + i] = score;
-            lanes[i] = score > lanes[i] ? score : lanes[i];
-        }
-    float largest = lanes[0];
+    fvec highest = zero() - FLT_MAX, sums = zero();
+    for (int k = 0; k < padded; k += LANES, scores += SCORES_PANEL) {
+        const fvec score = load(scores);
+        const uvec above = (uvec)(score > highest);     /* no NaN is */
+        highest = (fvec)(((uvec)score & above) | ((uvec)highest & ~above));
+        store(weights + k, score);
+    }
+    float largest = highest[0];
     for (int i = 1; i < LANES; i++)
-        largest = lanes[i] > largest ? lanes[i] : largest;
+        largest = highest[i] > largest ? highest[i] : largest;
     for (int k = 0; k < padded; k++)
         weights[k] = exponential(weights[k] - largest);
     for (int k = 0; k < padded; k += LANES)
@@ -79,10 +78,13 @@ static struct softmax weigh_row(const float *scores, int padded, float *weights)
     return (struct softmax){largest, total(sums)};
 }
 
-static void weigh(const float *scores, int rows, int padded, float *weights, struct softmax *found)
+static void weigh(const float *scores, int rows, int padded, float *weights, struct softmax *found, struct lines *next)
 {
-    for (int r = 0; r < rows; r++)
+    for (int r = 0; r < rows; r++) {
+        for (int k = 0; k < padded; k += WEIGH_PIECE)
+            expect_lines(next);
         found[r] = weigh_row(scores + r * LANES, padded, weights + r * WEIGHTS_ROW);
+    }
 }
 
 static void begin_item(void) {}

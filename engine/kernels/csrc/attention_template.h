@@ -3,12 +3,15 @@
  *   ATTENTION            the table's name
  *   operand, STEP        the type of a product's left side, and how many of them are multiplied in one step of 4 bytes
  *   TILE_ROWS            rows whose scores stand beside each other
+ *   SPARE_ROWS           rows that a product reads behind the last
  *   put_keys             stores LANES keys' channels 2 * pair and 2 * pair + 1 in the products' form
  *   put_values           stores a pair of keys' values in it
  *   to_operands          converts a row
  *   widen                up to 32 channels of an 8-bit row, a multiple of 16, into bfloat16
- *   weigh                rows' scores, [panel][TILE_ROWS][LANES], into weights, WEIGHTS_ROW apart
- *   multiply             (rows, steps * STEP) operands by panels of `panel_steps` steps, of which `steps` are taken
+ *   weigh                rows' scores, [panel][TILE_ROWS][LANES], into weights, WEIGHTS_ROW apart; asks for lines with
+ *                        every WEIGH_PIECE scores
+ *   multiply             (rows, steps * STEP) operands by panels of `panel_steps` steps, of which `steps` are taken;
+ *                        with `more` they go on with the sums that are there
  *   begin_item, end_item around an item: what products need
  *
  * The right side of a product stands in panels of LANES columns: [panel][step][LANES] words of 4 bytes. */
@@ -17,14 +20,18 @@
 #include "exponential.h"
 #include "tenon.h"
 
-enum { KEY_PAD = 32, SCALE_CHANNELS = 32 };
+enum {
+    KEY_PAD = 32,
+    SCALE_CHANNELS = 32,
+    MANY_ROWS = 64,     /* whose scores take longer than the next chunk takes to come */
+};
 
 struct buffers {
-    operand *queries;           /* (rows and TILE_ROWS more, width) */
+    operand *queries;           /* (rows + SPARE_ROWS, width) */
     uint32_t *keys;             /* [CHUNK / LANES][width / STEP][LANES] */
     uint32_t *values;           /* [width / LANES][CHUNK / STEP][LANES] */
-    float *scores;              /* [CHUNK / LANES][TILE_ROWS][LANES] */
-    operand *weights;           /* (TILE_ROWS, WEIGHTS_ROW) */
+    float *scores;              /* [CHUNK / LANES][TILE_ROWS][LANES], panels SCORES_PANEL apart */
+    operand *weights;           /* (TILE_ROWS + SPARE_ROWS, WEIGHTS_ROW) */
     float *mixed;               /* (TILE_ROWS, width) */
     uint16_t *rows;             /* (LANES + 1, width): rows of the cache as padded bfloat16, and zeros */
     struct softmax *states;     /* (rows) */
@@ -38,11 +45,11 @@ static int64_t lay_out(struct buffers *b, uint8_t *base, int64_t rows, int64_t h
     b->width = width;
 #define HAND_OUT(member, count) \
     b->member = (void *)(base + at), at += ((int64_t)sizeof *b->member * (count) + 63) / 64 * 64
-    HAND_OUT(queries, (rows + TILE_ROWS) * width);
+    HAND_OUT(queries, (rows + SPARE_ROWS) * width);
     HAND_OUT(keys, CHUNK * width / STEP);
     HAND_OUT(values, CHUNK * width / STEP);
-    HAND_OUT(scores, TILE_ROWS * CHUNK);
-    HAND_OUT(weights, TILE_ROWS * WEIGHTS_ROW);
+    HAND_OUT(scores, CHUNK / LANES * SCORES_PANEL);
+    HAND_OUT(weights, (TILE_ROWS + SPARE_ROWS) * WEIGHTS_ROW);
     HAND_OUT(mixed, TILE_ROWS * width);
     HAND_OUT(rows, (LANES + 1) * width);
     HAND_OUT(states, rows);
@@ -117,29 +124,19 @@ static void find_rows(const struct attention *a, const struct buffers *b, const 
     }
 }
 
-/* Asks for the lines of rows that are needed a while later, some with each piece of work in between: a head's keys and
- * values are streams too short for the processor, and more lines at once than a core can wait for hold it up. */
-struct lines { const char *at; int64_t each; };
-
+/* A head's keys and values are streams too short for the processor to see what comes. */
 static struct lines lines_of(const struct attention *a, const uint8_t *side, int64_t index, int64_t rows, int64_t pieces)
 {
-    const int64_t row_bytes = attention_row_bytes(a->cache_type, a->head_dim);
-    return (struct lines){(const char *)side + index * row_bytes, (rows * row_bytes / 64 + pieces - 1) / pieces};
+    const int64_t row_bytes = attention_row_bytes(a->cache_type, a->head_dim), bytes = rows * row_bytes;
+    const char *at = (const char *)side + index * row_bytes;
+    return (struct lines){at, at + bytes, (bytes / 64 + pieces - 1) / pieces};
 }
 
-INLINE void expect_lines(struct lines *lines)
-{
-    for (int64_t i = 0; i < lines->each; i++, lines->at += 64)
-        __builtin_prefetch(lines->at, 0, 2);
-}
-
-static void prepare_chunk(const struct attention *a, const struct buffers *b, int64_t token, struct span seen,
-                          int64_t padded)
+static void prepare_keys(const struct attention *a, const struct buffers *b, int64_t token, struct span seen,
+                         int64_t key, int64_t end, struct lines next)
 {
     const uint16_t *rows[LANES];
-    struct lines values = lines_of(a, a->values, seen.begin, padded, padded / LANES * (b->width / 2)),
-                 keys = lines_of(a, a->keys, seen.begin + CHUNK, padded, padded / 2 * (b->width / (2 * LANES)));
-    for (int64_t key = 0; key < padded; key += LANES) {
+    for (; key < end; key += LANES) {
         find_rows(a, b, a->keys, token, seen, seen.begin + key, rows);
         for (int64_t pair = 0; pair < b->width / 2; pair += LANES) {
             uvec words[LANES];
@@ -149,16 +146,22 @@ static void prepare_chunk(const struct attention *a, const struct buffers *b, in
             transpose(words);
             UNROLL
             for (int i = 0; i < LANES; i++) {
-                expect_lines(&values);
+                expect_lines(&next);
                 put_keys(b->keys + key * (b->width / STEP), pair + i, words[i]);
             }
         }
     }
-    for (int64_t key = 0; key < padded; key += LANES) {
+}
+
+static void prepare_values(const struct attention *a, const struct buffers *b, int64_t token, struct span seen,
+                           int64_t key, int64_t end, struct lines next)
+{
+    const uint16_t *rows[LANES];
+    for (; key < end; key += LANES) {
         find_rows(a, b, a->values, token, seen, seen.begin + key, rows);
         for (int64_t channel = 0; channel < b->width; channel += 2 * LANES)
             for (int i = 0; i < LANES; i += 2) {
-                expect_lines(&keys);
+                expect_lines(&next);
                 put_values(b->values, channel, key + i, rows[i] + channel, rows[i + 1] + channel);
             }
     }
@@ -236,32 +239,52 @@ static void limit(float *scores, struct span seen, int64_t padded, float soft_ca
     hide(scores, end, padded);
 }
 
-/* Up to TILE_ROWS rows by the chunk that is prepared. */
-static void attend_tile(const struct attention *a, const struct buffers *b, int64_t chunk, int64_t row, int rows)
+/* How many of these rows, from one on, are of its token. */
+static int rows_of_token(const struct attention *a, int64_t row, int64_t rows)
+{
+    const int64_t left = a->group - row % a->group;
+    return (int)(left < rows ? left : rows);
+}
+
+/* Up to TILE_ROWS rows by the chunk: the keys that are prepared for all, and behind them each token's own. */
+static void attend_tile(const struct attention *a, const struct buffers *b, int64_t chunk, int64_t common, int64_t row,
+                        int rows, struct lines *next)
 {
     const int64_t width = b->width;
+    const struct lines none = {0};
     struct span seen[TILE_ROWS];
     struct softmax found[TILE_ROWS];
-    int64_t end = 0, token = row / a->group, head = row % a->group;
+    int64_t end = 0;
     for (int r = 0; r < rows; r++) {
-        seen[r] = seen_by(a, chunk, (head + r) / a->group + token);
+        seen[r] = seen_by(a, chunk, (row + r) / a->group);
         if (seen[r].first < seen[r].end && seen[r].end - seen[r].begin > end)
             end = seen[r].end - seen[r].begin;
     }
     if (!end)
         return;
-    const int64_t padded = (end + KEY_PAD - 1) / KEY_PAD * KEY_PAD;
-    multiply(b->queries + row * width, width, rows, b->keys, width / STEP, width / STEP, padded / LANES, b->scores,
-             LANES, SCORES_PANEL);
+    const int64_t padded = (end + KEY_PAD - 1) / KEY_PAD * KEY_PAD, shared = padded < common ? padded : common;
+    const operand *queries = b->queries + row * width;
+    multiply(queries, width, rows, b->keys, width / STEP, width / STEP, shared / LANES, b->scores, LANES, SCORES_PANEL, 0);
+    for (int r = 0, count; shared < padded && r < rows; r += count) {
+        count = rows_of_token(a, row + r, rows - r);
+        prepare_keys(a, b, (row + r) / a->group, seen[r], shared, padded, none);
+        multiply(queries + r * width, width, count, b->keys + shared * (width / STEP), width / STEP, width / STEP,
+                 (padded - shared) / LANES, b->scores + r * LANES + shared / LANES * SCORES_PANEL, LANES, SCORES_PANEL, 0);
+    }
     for (int r = 0; r < rows; r++)
         limit(b->scores + r * LANES, seen[r], padded, a->soft_cap);
-    weigh(b->scores, rows, (int)padded, b->weights, found);
-    multiply(b->weights, WEIGHTS_ROW, rows, b->values, CHUNK / STEP, padded / STEP, width / LANES, b->mixed, width,
-             LANES);
-    for (int r = 0; r < rows; r++, head++) {
+    weigh(b->scores, rows, (int)padded, b->weights, found, next);
+    multiply(b->weights, WEIGHTS_ROW, rows, b->values, CHUNK / STEP, shared / STEP, width / LANES, b->mixed, width,
+             LANES, 0);
+    for (int r = 0, count; shared < padded && r < rows; r += count) {
+        count = rows_of_token(a, row + r, rows - r);
+        prepare_values(a, b, (row + r) / a->group, seen[r], shared, padded, none);
+        multiply(b->weights + r * WEIGHTS_ROW + shared, WEIGHTS_ROW, count, b->values + shared / STEP * LANES,
+                 CHUNK / STEP, (padded - shared) / STEP, width / LANES, b->mixed + r * width, width, LANES, shared > 0);
+    }
+    for (int r = 0; r < rows; r++) {
+        const int64_t token = (row + r) / a->group, head = (row + r) % a->group;
         const float *mixed = b->mixed + r * width;
-        if (head == a->group)
-            head = 0, token++;
         if (seen[r].first >= seen[r].end)
             continue;
         if (a->partials) {
@@ -279,7 +302,8 @@ static void attend_tile(const struct attention *a, const struct buffers *b, int6
 static void attend_chunk(const struct attention *a, const struct buffers *b, int64_t chunk, int64_t token,
                          int64_t tokens)
 {
-    struct span any = {chunk * CHUNK, INT64_MAX, 0}, all = {chunk * CHUNK, 0, INT64_MAX};
+    const int64_t begin = chunk * CHUNK;
+    struct span any = {begin, INT64_MAX, 0}, all = {begin, 0, INT64_MAX};
     for (int64_t t = token; t < token + tokens; t++) {
         const struct span seen = seen_by(a, chunk, t);
         any.first = seen.first < any.first ? seen.first : any.first;
@@ -289,17 +313,33 @@ static void attend_chunk(const struct attention *a, const struct buffers *b, int
     }
     if (any.first >= any.end)
         return;
+    int64_t common = (any.end - begin + KEY_PAD - 1) / KEY_PAD * KEY_PAD;
+    if (tokens > 1 && a->ancestors && begin + common > a->length) {     /* those of a tree are each token's own */
+        common = a->length > begin ? (a->length - begin) / KEY_PAD * KEY_PAD : 0;
+        any.end = begin + common;
+    }
     const int64_t low = all.first < any.end ? all.first : any.end, high = all.end > any.first ? all.end : any.first;
-    const int shared = all_finite(a, token, any.first, low) && all_finite(a, token, high, any.end);
-    if (tokens > 1 && !shared) {
+    if (tokens > 1 && !(all_finite(a, token, any.first, low) && all_finite(a, token, high, any.end))) {
         for (int64_t t = token; t < token + tokens; t++)
             attend_chunk(a, b, chunk, t, 1);
         return;
     }
-    prepare_chunk(a, b, token, any, (any.end - any.begin + KEY_PAD - 1) / KEY_PAD * KEY_PAD);
-    const int64_t end = (token + tokens) * a->group;
-    for (int64_t row = token * a->group; row < end; row += TILE_ROWS)
-        attend_tile(a, b, chunk, row, (int)(end - row < TILE_ROWS ? end - row : TILE_ROWS));
+    const int64_t first = token * a->group, rows = tokens * a->group, pieces = common * b->width / (2 * LANES);
+    const int many = rows >= MANY_ROWS;
+    struct lines next[2] = {{0}}, soon = {0};
+    if (many && chunk + 1 < a->end_chunk) {
+        next[0] = lines_of(a, a->keys, begin + CHUNK, CHUNK, rows * CHUNK / WEIGH_PIECE / 2);
+        next[1] = lines_of(a, a->values, begin + CHUNK, CHUNK, rows * CHUNK / WEIGH_PIECE / 2);
+    }
+    if (common) {
+        prepare_keys(a, b, token, any, 0, common, lines_of(a, a->values, begin, common, pieces));
+        if (!many)
+            soon = lines_of(a, a->keys, begin + CHUNK, common, pieces / 2);
+        prepare_values(a, b, token, any, 0, common, soon);
+    }
+    for (int64_t row = 0; row < rows; row += TILE_ROWS)
+        attend_tile(a, b, chunk, common, first + row, (int)(rows - row < TILE_ROWS ? rows - row : TILE_ROWS),
+                    &next[2 * row >= rows]);
 }
 
 static void attend(const struct attention *a)
@@ -307,7 +347,7 @@ static void attend(const struct attention *a)
     const int64_t rows = a->tokens * a->group;
     struct buffers b;
     lay_out(&b, a->workspace, rows, a->head_dim);
-    memset(b.queries, 0, (size_t)((rows + TILE_ROWS) * b.width) * sizeof *b.queries);
+    memset(b.queries, 0, (size_t)((rows + SPARE_ROWS) * b.width) * sizeof *b.queries);
     memset(b.rows, 0, (size_t)((LANES + 1) * b.width) * sizeof *b.rows);
     for (int64_t row = 0; row < rows; row++) {
         const int64_t token = row / a->group, head = row % a->group;
@@ -317,13 +357,8 @@ static void attend(const struct attention *a)
             memset(a->out + token * a->out_stride + head * a->head_dim, 0, (size_t)a->head_dim * sizeof *a->out);
     }
     begin_item();
-    for (int64_t chunk = a->first_chunk; chunk < a->end_chunk; chunk++) {
-        if (!a->ancestors || (chunk + 1) * CHUNK <= a->length)
-            attend_chunk(a, &b, chunk, 0, a->tokens);
-        else    /* each token has keys of its own */
-            for (int64_t token = 0; token < a->tokens; token++)
-                attend_chunk(a, &b, chunk, token, 1);
-    }
+    for (int64_t chunk = a->first_chunk; chunk < a->end_chunk; chunk++)
+        attend_chunk(a, &b, chunk, 0, a->tokens);
     end_item();
     for (int64_t row = 0; !a->partials && row < rows; row++)
         finish(a->out + row / a->group * a->out_stride + row % a->group * a->head_dim, b.states[row], a->head_dim);

@@ -1,14 +1,15 @@
 /* A whole decoder layer in one call, so that threads meet at barriers of their own and never sleep in between. */
 #include "attention.h"
 #include "dispatch.h"
+#include "mixture.h"
 #include "pool.h"
 #include "product.h"
 #include "rows.h"
 
-enum { MATRICES = 7 };
+#include <math.h>
+#include <string.h>
 
-/* Products of one input, that are one stage. */
-struct products { struct product *first, *end; };
+enum { MATRICES = 9 };
 
 struct layer_run {
     const struct tenon_layer *layer;
@@ -18,42 +19,18 @@ struct layer_run {
     struct attention_plan plan;
     struct product product[MATRICES];
     struct products qkv_products, output_product, gate_up_products, down_product;
+    struct mixture_run mixture;
+    struct shares *shares;      /* of the stages: those of the experts' products are known when tokens have chosen */
+    int32_t threads;
     uint8_t *keys, *values;
     float *hidden;              /* (m, hidden), in place */
-    float *normed, *qkv, *mixed, *mapped, *gate_up;
+    float *normed, *qkv, *mixed, *mapped;
+    float *gate_up;             /* (m, gate_up_width): gate and up, the router's logits, the shared gate */
+    int64_t gate_up_width;
     float *partials;            /* of attention, where its keys are split */
     uint8_t *workspace;         /* of attention, this thread's */
     int64_t turning;            /* query and key heads */
 };
-
-/* A product takes the form of the one before it where it can. */
-static int has_form_before(const struct products *s, const struct product *p)
-{
-    return p > s->first && product_shares_form(p - 1, p);
-}
-
-static int64_t items_of(const struct products *s)
-{
-    int64_t items = 0;
-    for (const struct product *p = s->first; p < s->end; p++)
-        items += product_items(p);
-    return items;
-}
-
-static void prepare(const struct products *s, const float *x, int64_t token)
-{
-    for (const struct product *p = s->first; p < s->end; p++)
-        if (!has_form_before(s, p))
-            product_prepare(p, x, token);
-}
-
-static void multiply(const struct products *s, int64_t item)
-{
-    const struct product *p = s->first;
-    for (int64_t items; item >= (items = product_items(p)); p++)
-        item -= items;
-    product_multiply(p, item);
-}
 
 /* --- stages: what one item of each does -------------------------------------------------------------------------- */
 
@@ -64,7 +41,7 @@ static void begin(const struct layer_run *r, int64_t token)
     float *normed = r->normed + token * l->hidden;
     if (l->attention_norm)
         r->rows->norm(hidden, l->attention_norm, l->norm_floor, l->hidden, normed);
-    prepare(&r->qkv_products, l->attention_norm ? normed : hidden, token);
+    products_prepare(&r->qkv_products, l->attention_norm ? normed : hidden, token);
 }
 
 static void turn(const struct layer_run *r, int64_t token)
@@ -143,7 +120,7 @@ static void prepare_output(const struct layer_run *r, int64_t token)
 {
     if (r->partials)
         merge_parts(r, token);
-    prepare(&r->output_product, r->mixed + token * r->layer->output.k, token);
+    products_prepare(&r->output_product, r->mixed + token * r->layer->output.k, token);
 }
 
 /* Adds what a half of the layer gives to the hidden state. */
@@ -153,7 +130,7 @@ static void add_residual(const struct layer_run *r, int64_t token, const float *
     float *mapped = r->mapped + token * l->hidden;
     if (end_norm)
         r->rows->norm(mapped, end_norm, l->norm_floor, l->hidden, mapped);
-    r->rows->add(r->hidden + token * l->hidden, mapped, l->hidden);
+    r->rows->add_scaled(r->hidden + token * l->hidden, mapped, l->residual_scale, l->hidden);
 }
 
 static void middle(const struct layer_run *r, int64_t token)
@@ -162,35 +139,75 @@ static void middle(const struct layer_run *r, int64_t token)
     float *normed = r->normed + token * l->hidden;
     add_residual(r, token, l->attention_end_norm);
     r->rows->norm(r->hidden + token * l->hidden, l->mlp_norm, l->norm_floor, l->hidden, normed);
-    prepare(&r->gate_up_products, normed, token);
+    products_prepare(&r->gate_up_products, normed, token);
 }
 
 static void gate(const struct layer_run *r, int64_t token)
 {
     const int64_t width = r->layer->down.k;
-    float *gate = r->gate_up + token * 2 * width;
+    float *gate = r->gate_up + token * r->gate_up_width;
     r->rows->gate(gate, gate + width, width, r->layer->activation);
-    prepare(&r->down_product, gate, token);
+    products_prepare(&r->down_product, gate, token);
+    if (r->mixture.mixture)
+        mixture_choose(&r->mixture, gate + 2 * width, token);
+}
+
+static void prepare_expert(const struct layer_run *r, int64_t place)
+{
+    mixture_prepare(&r->mixture, r->normed, place);
+}
+
+/* What the layer's own network gave, times the shared gate, and what the token's experts gave. */
+static void add_experts(const struct layer_run *r, int64_t token)
+{
+    const struct tenon_mixture *x = r->mixture.mixture;
+    const int64_t hidden = r->layer->hidden;
+    float *mapped = r->mapped + token * hidden;
+    if (!r->layer->down.n) {
+        memset(mapped, 0, (size_t)hidden * sizeof *mapped);
+    } else if (x->shared_gate.n) {
+        const float logit = r->gate_up[(token + 1) * r->gate_up_width - 1], factor = 1.0f / (1.0f + expf(-logit));
+        for (int64_t i = 0; i < hidden; i++)
+            mapped[i] *= factor;
+    }
+    mixture_add(&r->mixture, token, mapped);
 }
 
 static void end(const struct layer_run *r, int64_t token)
 {
+    if (r->mixture.mixture)
+        add_experts(r, token);
     add_residual(r, token, r->layer->mlp_end_norm);
 }
 
-static void multiply_qkv(const struct layer_run *r, int64_t item) { multiply(&r->qkv_products, item); }
-static void multiply_output(const struct layer_run *r, int64_t item) { multiply(&r->output_product, item); }
-static void multiply_gate_up(const struct layer_run *r, int64_t item) { multiply(&r->gate_up_products, item); }
-static void multiply_down(const struct layer_run *r, int64_t item) { multiply(&r->down_product, item); }
+static void multiply_qkv(const struct layer_run *r, int64_t item) { products_multiply(&r->qkv_products, item); }
+static void multiply_output(const struct layer_run *r, int64_t item) { products_multiply(&r->output_product, item); }
+static void multiply_gate_up(const struct layer_run *r, int64_t item) { products_multiply(&r->gate_up_products, item); }
+static void multiply_down(const struct layer_run *r, int64_t item) { products_multiply(&r->down_product, item); }
+static void multiply_expert_gate_up(const struct layer_run *r, int64_t i) { mixture_multiply(&r->mixture, GATE_UP, i); }
+static void gate_expert(const struct layer_run *r, int64_t place) { mixture_gate(&r->mixture, place); }
+static void multiply_expert_down(const struct layer_run *r, int64_t item) { mixture_multiply(&r->mixture, DOWN, item); }
 
 /* --- the run ----------------------------------------------------------------------------------------------------- */
 
 typedef void stage(const struct layer_run *r, int64_t item);
 
-static stage *const stages[] = {begin, multiply_qkv, turn, attend, prepare_output, multiply_output,
-                                middle, multiply_gate_up, gate, multiply_down, end};
+static stage sort_experts;
 
-enum { STAGES = sizeof stages / sizeof *stages };
+static stage *const stages[] = {begin, multiply_qkv, turn, attend, prepare_output, multiply_output, middle,
+                                multiply_gate_up, gate, multiply_down,
+                                sort_experts, prepare_expert, multiply_expert_gate_up, gate_expert, multiply_expert_down,
+                                end};
+
+enum { STAGES = sizeof stages / sizeof *stages, EXPERTS_GATE_UP = 12, EXPERTS_DOWN = 14 };
+
+static void sort_experts(const struct layer_run *r, int64_t item)
+{
+    (void)item;
+    mixture_sort(&r->mixture);
+    shares_init(&r->shares[EXPERTS_GATE_UP], mixture_items(&r->mixture, GATE_UP), r->threads);
+    shares_init(&r->shares[EXPERTS_DOWN], mixture_items(&r->mixture, DOWN), r->threads);
+}
 
 struct shared_run {
     struct layer_run run;
@@ -217,36 +234,25 @@ static int64_t floats(int64_t count)
     return (count * (int64_t)sizeof(float) + 63) / 64 * 64;
 }
 
-/* Binds the products of a stage, which write into columns of one output, and returns the bytes of their forms; with base
- * NULL it only counts. */
-static int64_t bind(struct products *s, uint8_t *base, float *out, int64_t out_stride)
-{
-    int64_t at = 0, last = 0;
-    for (struct product *p = s->first; p < s->end; out += p->job.n, p++) {
-        if (!has_form_before(s, p)) {
-            last = at;
-            at += product_scratch_bytes(p);
-        }
-        if (base)
-            product_bind(p, base + last, out, out_stride);
-    }
-    return at;
-}
-
 /* Hands out scratch memory; with base NULL it only counts. The buffers of the two halves of a layer share theirs. */
 static int64_t lay_out(struct layer_run *r, int64_t m, int32_t threads, uint8_t *base)
 {
     const struct tenon_layer *l = r->layer;
     const int64_t all_heads = (r->turning + l->kv_heads) * l->head_dim;
     struct products *const stages_of[] = {&r->qkv_products, &r->output_product, &r->gate_up_products, &r->down_product};
-    const int64_t strides[] = {all_heads, l->hidden, 2 * l->down.k, l->hidden};
-    int64_t at = 0;
+    const int64_t strides[] = {all_heads, l->hidden, r->gate_up_width, l->hidden};
+    int64_t at = l->mixture ? mixture_forms_bytes(l->mixture, m) : 0;
     for (int i = 0; i < 4; i++) {
-        const int64_t bytes = bind(stages_of[i], NULL, NULL, 0);
+        const int64_t bytes = products_bind(stages_of[i], NULL, NULL, 0);
         at = bytes > at ? bytes : at;
     }
+    r->mixture.forms = base;
     r->normed = r->mapped = (float *)(base + at);
     at += floats(m * l->hidden);
+    if (l->mixture) {           /* the experts take normed rows when others are mapped already */
+        r->mapped = (float *)(base + at);
+        at += floats(m * l->hidden);
+    }
     const int64_t half = at;
     r->gate_up = r->qkv = (float *)(base + at);
     at += floats(m * all_heads);
@@ -256,22 +262,13 @@ static int64_t lay_out(struct layer_run *r, int64_t m, int32_t threads, uint8_t 
     at += floats(r->plan.partial_floats);
     r->workspace = base + at;
     at += threads * r->plan.workspace_bytes;
-    const int64_t other = half + floats(m * 2 * l->down.k);
+    int64_t other = half + floats(m * r->gate_up_width);
+    if (l->mixture)
+        other += mixture_lay_out(&r->mixture, base + other);
     float *const out[] = {r->qkv, r->mapped, r->gate_up, r->mapped};
     for (int i = 0; base && i < 4; i++)
-        bind(stages_of[i], base, out[i], strides[i]);
+        products_bind(stages_of[i], base, out[i], strides[i]);
     return at > other ? at : other;
-}
-
-/* The products of matrices that have rows of their own. */
-static struct products products_of(struct product *into, const struct tenon_matrix *const *matrices, int count,
-                                   int64_t m)
-{
-    struct products s = {into, into};
-    for (int i = 0; i < count; i++)
-        if (matrices[i]->n)
-            *s.end++ = product_of(matrices[i], m);
-    return s;
 }
 
 static void set_up(struct layer_run *r, const struct tenon_layer *l, const struct tenon_step *step, int32_t threads)
@@ -284,8 +281,13 @@ static void set_up(struct layer_run *r, const struct tenon_layer *l, const struc
     r->plan = attention_plan(l, step, r->attention, threads);
     r->qkv_products = products_of(r->product, (const struct tenon_matrix *[]){&l->q, &l->k, &l->v}, 3, m);
     r->output_product = products_of(r->product + 3, (const struct tenon_matrix *[]){&l->output}, 1, m);
-    r->gate_up_products = products_of(r->product + 4, (const struct tenon_matrix *[]){&l->gate, &l->up}, 2, m);
-    r->down_product = products_of(r->product + 6, (const struct tenon_matrix *[]){&l->down}, 1, m);
+    const struct tenon_mixture *x = l->mixture;
+    r->gate_up_products = products_of(
+        r->product + 4, (const struct tenon_matrix *[]){&l->gate, &l->up, x ? &x->router : NULL, x ? &x->shared_gate : NULL},
+        x ? 4 : 2, m);
+    r->gate_up_width = 2 * l->down.k + (x ? x->experts + x->shared_gate.n : 0);
+    r->down_product = products_of(r->product + 8, (const struct tenon_matrix *[]){&l->down}, 1, m);
+    r->mixture = (struct mixture_run){x, r->rows, l->activation, l->hidden, m};
 }
 
 int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, const struct tenon_step *step, int32_t threads)
@@ -305,8 +307,12 @@ void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_ste
     set_up(r, layer, step, threads);
     lay_out(r, step->m, threads, scratch);
     const int64_t m = step->m, items = layer->kv_heads * r->plan.blocks * r->plan.splits;
-    const int64_t counts[STAGES] = {m, items_of(&r->qkv_products), m, items, m, items_of(&r->output_product),
-                                    m, items_of(&r->gate_up_products), m, items_of(&r->down_product), m};
+    const int64_t pairs = r->mixture.pairs;
+    const int64_t counts[STAGES] = {m, products_items(&r->qkv_products), m, items, m, products_items(&r->output_product),
+                                    m, products_items(&r->gate_up_products), m, products_items(&r->down_product),
+                                    layer->mixture != NULL, pairs, 0, pairs, 0, m};
+    r->shares = shared.shares;
+    r->threads = threads;
     for (int i = 0; i < STAGES; i++)
         shares_init(&shared.shares[i], counts[i], threads);
     pool_run(work, &shared, threads);

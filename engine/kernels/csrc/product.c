@@ -100,3 +100,55 @@ void product_multiply(const struct product *p, int64_t item)
     const int64_t left = p->job.m - token;
     p->multiplier->multiply(&p->job, item % panels, token, left < MOST_TOKENS ? left : MOST_TOKENS);
 }
+
+struct products products_of(struct product *into, const struct tenon_matrix *const *matrices, int count, int64_t m)
+{
+    struct products s = {into, into};
+    for (int i = 0; i < count; i++)
+        if (matrices[i]->n)
+            *s.end++ = product_of(matrices[i], m);
+    return s;
+}
+
+/* A product takes the form of the one before it where it can. */
+static int has_form_before(const struct products *s, const struct product *p)
+{
+    return p > s->first && product_shares_form(p - 1, p);
+}
+
+int64_t products_items(const struct products *s)
+{
+    int64_t items = 0;
+    for (const struct product *p = s->first; p < s->end; p++)
+        items += product_items(p);
+    return items;
+}
+
+void products_prepare(const struct products *s, const float *x, int64_t token)
+{
+    for (const struct product *p = s->first; p < s->end; p++)
+        if (!has_form_before(s, p))
+            product_prepare(p, x, token);
+}
+
+void products_multiply(const struct products *s, int64_t item)
+{
+    const struct product *p = s->first;
+    for (int64_t items; item >= (items = product_items(p)); p++)
+        item -= items;
+    product_multiply(p, item);
+}
+
+int64_t products_bind(struct products *s, uint8_t *base, float *out, int64_t out_stride)
+{
+    int64_t at = 0, last = 0;
+    for (struct product *p = s->first; p < s->end; out += p->job.n, p++) {
+        if (!has_form_before(s, p)) {
+            last = at;
+            at += product_scratch_bytes(p);
+        }
+        if (base)
+            product_bind(p, base + last, out, out_stride);
+    }
+    return at;
+}

@@ -32,4 +32,18 @@ void product_prepare(const struct product *p, const float *x, int64_t token);
 /* Multiplies an item; all its tokens are prepared. */
 void product_multiply(const struct product *p, int64_t item);
 
+/* Products of one input, which write into columns of one output. */
+struct products { struct product *first, *end; };
+
+/* Those of the matrices that have rows of their own, from `into` on. */
+struct products products_of(struct product *into, const struct tenon_matrix *const *matrices, int count, int64_t m);
+
+/* Each of these for all of the products; the forms that they share are made once. */
+int64_t products_items(const struct products *s);
+void products_prepare(const struct products *s, const float *x, int64_t token);
+void products_multiply(const struct products *s, int64_t item);
+
+/* Binds all, and returns the bytes of their forms; with base NULL it only counts. */
+int64_t products_bind(struct products *s, uint8_t *base, float *out, int64_t out_stride);
+
 #endif

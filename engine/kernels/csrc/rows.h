@@ -10,6 +10,8 @@ struct row_operations {
     void (*norm)(const float *x, const float *gain, float floor, int64_t n, float *out);
     /* x += y */
     void (*add)(float *x, const float *y, int64_t n);
+    /* x += y * factor */
+    void (*add_scaled)(float *x, const float *y, float factor, int64_t n);
     /* x = x * cosine + (x with its halves exchanged) * sine, times factor; the channels behind `rotated` only times
      * factor */
     void (*rotate)(float *x, const float *cosine, const float *sine, int64_t rotated, int64_t n, float factor);

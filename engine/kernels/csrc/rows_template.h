@@ -31,6 +31,12 @@ static void add(float *x, const float *y, int64_t n)
         x[i] += y[i];
 }
 
+static void add_scaled(float *x, const float *y, float factor, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] += y[i] * factor;
+}
+
 static void rotate(float *x, const float *cosine, const float *sine, int64_t rotated, int64_t n, float factor)
 {
     const int64_t half = rotated / 2;
@@ -133,6 +139,7 @@ static double exponentials(const float *x, float largest, double *out)
 const struct row_operations ROW_OPERATIONS = {
     .norm = norm,
     .add = add,
+    .add_scaled = add_scaled,
     .rotate = rotate,
     .gate = gate,
     .divide = divide,

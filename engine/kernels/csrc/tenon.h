@@ -43,7 +43,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 6, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 9, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -110,17 +110,38 @@ enum { TENON_CACHE_BF16 = 0, TENON_CACHE_8_BITS = 1 };
 
 enum { TENON_SILU = 0, TENON_GELU_TANH = 1, TENON_GELU = 2 };
 
+enum { TENON_SOFTMAX = 0, TENON_SIGMOID = 1, TENON_MOST_GROUPS = 64 };
+
+/* Experts of a layer's feed-forward network. Those of the largest scores are chosen, and what they give is added up by
+ * weights: the scores' shares, of all experts or of the chosen ones, or the scores themselves. */
+struct tenon_mixture {
+    int64_t experts, chosen;
+    int64_t groups, chosen_groups;  /* experts are chosen from the best of so many groups of neighbours */
+    /* (experts) each, alike but for their numbers; up as in a layer. */
+    const struct tenon_matrix *gate, *up, *down;
+    struct tenon_matrix router;
+    struct tenon_matrix shared_gate;    /* a number whose sigmoid multiplies the layer's own network; n is 0: none */
+    const float *correction;    /* (experts): added to scores for the choice alone; or NULL */
+    float scale;                /* of the weights */
+    float sum_floor;            /* added to a sum that weights are divided by */
+    int32_t scores;             /* of logits: the softmax or each one's sigmoid */
+    int32_t normalised;         /* the chosen experts' weights are divided by their sum */
+};
+
 /* The weights of one decoder layer. Norms are gains, the square root of their width multiplied in; a floor is their
  * epsilon times their width. Heads are a multiple of 16 channels wide. */
 struct tenon_layer {
     int64_t hidden, heads, kv_heads, head_dim;
     const float *mlp_norm;
     const float *attention_norm, *query_norm, *key_norm, *attention_end_norm, *mlp_end_norm;    /* or NULL */
-    /* n is 0 where the rows are those of the matrix before: of k and v in q, of up in gate. */
+    /* n is 0 where the rows are those of the matrix before: of k and v in q, of up in gate; and of gate, up and down
+     * where there are experts alone. */
     struct tenon_matrix q, k, v, output, gate, up, down;
+    const struct tenon_mixture *mixture;    /* or NULL */
     float norm_floor, head_norm_floor;
     float scale;                /* of the scores */
     float soft_cap;             /* of the scores; 0: none */
+    float residual_scale;       /* of what attention and the network add */
     int32_t activation;
 };
 
@@ -181,6 +202,18 @@ TENON_API int64_t tenon_forward_scratch_bytes(const struct tenon_model *model, c
  * stopped; TENON_NO_MEMORY. */
 TENON_API int32_t tenon_forward(const struct tenon_model *model, const struct tenon_pass *pass, uint8_t *scratch,
                                 int32_t threads);
+
+/* Medusa heads, each of which maps x to x + silu(W x + b) some times, then to logits. */
+struct tenon_heads {
+    struct tenon_matrix first;          /* the first block of all heads: (heads * k, k) */
+    const struct tenon_matrix *further; /* (heads, blocks - 1) */
+    const struct tenon_matrix *maps;    /* one for all, or one for each */
+    int64_t blocks, own_maps;
+};
+
+/* Logits (count, n) of the first heads for a row x; scratch holds (heads + 2) * k floats. 0 or TENON_NO_MEMORY. */
+TENON_API int32_t tenon_guess(const struct tenon_heads *heads, const float *x, int64_t count, float *scratch,
+                              float *logits, int32_t threads);
 
 /* Brings uncommitted rows to the front, behind the committed ones: rows says which, counted from there, in rising
  * order. heads: of keys and values together. */

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,12 +10,14 @@ import torch
 from engine.decoding.loop import Hooks, Recipe, decode
 from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import TokenSequence
+from engine.decoding.settling import settled
 from engine.decoding.statistics import ReplyClock
 from engine.decoding.target import Target
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
+from engine.messages import RoundRecord
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
@@ -72,9 +74,7 @@ def replies_with(
     for number, prompt in enumerate(prompts, 1):
         reply = ReplyText(lambda ids: "", end_ids, (), count)
         clock = ReplyClock()
-        recipe = Recipe(drafter, SampleAndMatch(Sampler(temperature=0.0)), FixedShape(DraftShape(nodes)))
-        hooks = Hooks(lambda: None, lambda done, total: None, lambda tokens, drafted: None)
-        for _ in decode(sequence, recipe, prompt, reply, clock, hooks):
+        for _ in _decode(sequence, drafter, prompt, nodes, reply, clock):
             pass
         ids += reply.token_ids
         tokens += clock.predicted_n - 1
@@ -82,6 +82,50 @@ def replies_with(
         seconds += clock.timings().predicted_ms / 1e3
         done(number)
     return Acceptance(tuple(ids), tokens, forwards, seconds)
+
+
+def settled_rounds(
+    sequence: TokenSequence,
+    drafter: Drafter,
+    prompt: Sequence[int],
+    nodes: int,
+    count: int,
+    check: Callable[[], None] = lambda: None,
+) -> list[RoundRecord]:
+    """Rounds of a greedy reply that no token ends, with drafts of so many nodes, once a forward takes what it does.
+
+    Args:
+        sequence: The text, in which the prompt may stand already.
+        drafter: Of the draft.
+        prompt: Token ids.
+        nodes: Of each draft.
+        count: Of these rounds.
+        check: Called between rounds; raises to cancel.
+
+    Returns:
+        That many, or the last ones where the text's memory has no room for more.
+    """
+    clock = ReplyClock()
+    found: list[RoundRecord] = []
+    for _ in _decode(sequence, drafter, prompt, nodes, ReplyText(lambda ids: "", ()), clock):
+        check()
+        found = settled(clock.rounds)
+        if len(found) >= count:
+            break
+    return (found or clock.rounds)[-count:]
+
+
+def _decode(
+    sequence: TokenSequence,
+    drafter: Drafter,
+    prompt: Sequence[int],
+    nodes: int,
+    reply: ReplyText,
+    clock: ReplyClock,
+) -> Iterator[None]:
+    recipe = Recipe(drafter, SampleAndMatch(Sampler(temperature=0.0)), FixedShape(DraftShape(nodes)))
+    hooks = Hooks(lambda: None, lambda done, total: None, lambda tokens, drafted: None)
+    return decode(sequence, recipe, prompt, reply, clock, hooks)
 
 
 def mean_acceptance_length(

@@ -20,7 +20,7 @@ from engine.model.decoder import Decoder
 from engine.model.embedding import Embedding
 from engine.model.linear import rows_of
 from engine.training.draft.features import FeatureBatch
-from engine.training.draft.network import TrainedDraft
+from engine.training.draft.network import FeatureGuesser
 
 #: Ranks within which a guess counts as right.
 TOPS = (1, 3, 10)
@@ -73,7 +73,7 @@ class TargetEnds:
 
 
 def guesses(
-    network: TrainedDraft, ends: TargetEnds, batch: FeatureBatch
+    network: FeatureGuesser, ends: TargetEnds, batch: FeatureBatch
 ) -> tuple[list[Tensor], Tensor, Tensor]:
     """The draft's features, guess by guess, and the target's, (rows, length, h) each; and where they are learned.
 
@@ -83,7 +83,7 @@ def guesses(
     return found, batch.features[:, 1:-1], batch.learn[:, 2:]
 
 
-def draft_loss(network: TrainedDraft, ends: TargetEnds, batch: FeatureBatch) -> Tensor:
+def draft_loss(network: FeatureGuesser, ends: TargetEnds, batch: FeatureBatch) -> Tensor:
     """The loss of a batch, a mean over the tokens that are to be drafted."""
     found, features, learn = guesses(network, ends, batch)
     wanted = learn.clone()
@@ -162,7 +162,7 @@ class Scores:
 
 
 @torch.no_grad()
-def score(network: TrainedDraft, ends: TargetEnds, batches: Sequence[FeatureBatch]) -> Scores:
+def score(network: FeatureGuesser, ends: TargetEnds, batches: Sequence[FeatureBatch]) -> Scores:
     """Verdict of the target's texts on a draft's guesses."""
     steps = len(network.shares)
     tokens = forwards = 0
@@ -187,3 +187,23 @@ def score(network: TrainedDraft, ends: TargetEnds, batches: Sequence[FeatureBatc
             tokens += int(holds.sum())
     shares = (right / seen.clamp_min(1)).tolist()
     return Scores(tokens / max(1, forwards), tuple(map(tuple, shares)))
+
+
+class FeatureObjective:
+    """The objective of a draft that guesses from features, for `engine.training.draft.training`.
+
+    Args:
+        ends: Of the target.
+        kept_aside: Batches that are only scored.
+    """
+
+    def __init__(self, ends: TargetEnds, kept_aside: Sequence[FeatureBatch]) -> None:
+        self._ends, self._kept_aside = ends.in_half(), kept_aside
+
+    def loss(self, network: FeatureGuesser, batch: FeatureBatch) -> Tensor:
+        """Of one batch."""
+        return draft_loss(network, self._ends, batch)
+
+    def score(self, network: FeatureGuesser) -> Scores:
+        """On the texts kept aside."""
+        return score(network, self._ends, self._kept_aside)

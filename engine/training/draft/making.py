@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import Any, Literal, TextIO
 
 import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from engine.drafting.head_calibration import FILE as CALIBRATION
 from engine.drafting.head_calibration import write_beside
+from engine.drafting.kinds import kind_of
 from engine.drafting.medusa_draft import MedusaDraft
+from engine.drafting.prompt_token_draft import PromptTokenDraft
+from engine.drafting.prompt_tokens import load_prompt_tokens
 from engine.errors import InvalidOption, OutOfDisk
 from engine.hub.installed import find_model
 from engine.messages import LoadOptions
@@ -23,6 +25,7 @@ from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
+from engine.model.token_tree import ProbeMask
 from engine.placement.resident import Resident
 from engine.planning.model_planner import model_planner
 from engine.planning.probes.processor import usable_cores
@@ -30,17 +33,21 @@ from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.training.draft.data import examples_of, prompts_of, read_records
 from engine.training.draft.features import Example, batch_of
 from engine.training.draft.generation import WIDTH, Turn, Writer
-from engine.training.draft.loss import TargetEnds
+from engine.training.draft.loss import FeatureObjective, TargetEnds
 from engine.training.draft.medusa import MedusaNetwork
-from engine.training.draft.network import DraftNetwork, FusionName, TrainedDraft, shape_for
+from engine.training.draft.network import DraftNetwork, FeatureGuesser, FusionName, TrainedDraft, shape_for
+from engine.training.draft.probe_count import count_probes, replies_in
+from engine.training.draft.prompt_tokens import LossName, PromptTokenNetwork, PromptTokenObjective
 from engine.training.draft.requests import answers_to, requests
 from engine.training.draft.supply import KIND, ExampleSupply
 from engine.training.draft.texts import TextFolder
-from engine.training.draft.training import CONFIG, WEIGHTS, read_draft, train, write_draft
+from engine.training.draft.training import FILES, Objective, read_draft, train, write_draft
 from engine.training.draft.tree_count import count_trees, network_of, replies_of
+from engine.training.draft.twin import Twin, check_memory
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.head_checkpoint import HeadCheckpoint
 
-KindName = Literal["feature", "medusa"]
+KindName = Literal["feature", "medusa", "prompt-tokens"]
 HeadName = Literal["own", "shared"]
 
 # A step's tokens, fewer where the draft's vocabulary is large since each has a row of logits, and the longest text.
@@ -89,9 +96,12 @@ class TrainRequest(TextRequest):
         fusion: dovetail or eagle, of a feature draft.
         out: The draft's folder; a draft of the same shape that it holds is gone on from.
         vocabulary: Tokens that it may draft, the most frequent ones; None for all.
-        kind: A feature draft, or Medusa heads.
-        heads: Of Medusa, 1 to 16.
-        head: Whose output maps these have.
+        kind: A feature draft, Medusa heads, or prompt tokens.
+        heads: Of Medusa, or prompt tokens: 1 to 16; None for 4 heads or 3 tokens.
+        head: Whose output maps the heads have.
+        members: Embeddings of each prompt token.
+        mask: Which of these see each other.
+        loss: Of prompt tokens.
     """
 
     blocks: int
@@ -99,8 +109,11 @@ class TrainRequest(TextRequest):
     out: Path
     vocabulary: int | None = None
     kind: KindName = "feature"
-    heads: int = 4
+    heads: int | None = None
     head: HeadName = "shared"
+    members: int = 1
+    mask: ProbeMask = "ensemble"
+    loss: LossName = "forward"
 
 
 def run(request: TrainRequest, out: TextIO) -> bool:
@@ -132,26 +145,36 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     print(f"texts to learn from: {len(learned)}, to score on: {len(aside)}", file=out, flush=True)
 
     torch.manual_seed(request.seed)
-    network = read_draft(request.out, kind.file_name, make)
+    network = read_draft(request.out, kind, make)
+    known = network is not None
     if network is None:
-        network = make(_frequent_tokens(learned, config.vocabulary_size, request.vocabulary))
-        ends = TargetEnds.of(decoder, network.token_ids)
-        if isinstance(network, MedusaNetwork):
-            network.begin_as(ends.head)
-        elif isinstance(network, DraftNetwork) and network.shape.fusion == "eagle":
-            _begin_linear(network, decoder, ends, learned)
+        vocabulary = None if kind is PromptTokenNetwork else request.vocabulary
+        network = make(_frequent_tokens(learned, config.vocabulary_size, vocabulary))
     else:
-        ends = TargetEnds.of(decoder, network.token_ids)
         print(f"goes on from the draft in {request.out}", file=out, flush=True)
+    ends = TargetEnds.of(decoder, network.token_ids if isinstance(network, FeatureGuesser) else None)
     tokens = max(_longest(config), min(_STEP_TOKENS, _STEP_LOGITS // len(ends.head)))
-    supply = ExampleSupply(decoder, learned, tokens, request.seed, threads)
     kept_aside = [batch_of(decoder, KIND, [example]) for example in aside]
+    objective: Objective[Any] = FeatureObjective(ends, kept_aside)
+    if isinstance(network, PromptTokenNetwork):
+        check_memory(config, tokens, len(ends.head))
+        twin = Twin(checkpoint)
+        if not known:
+            _begin_ordinary(network, decoder, learned)
+        twin.compare(
+            decoder, ends, torch.tensor(max(learned, key=lambda one: len(one.ids)).ids), network.tokens()
+        )
+        objective = PromptTokenObjective(twin, ends, kept_aside, request.loss)
+    elif isinstance(network, MedusaNetwork) and not known:
+        network.begin_as(ends.head)
+    elif isinstance(network, DraftNetwork) and not known and network.shape.fusion == "eagle":
+        _begin_linear(network, decoder, ends, learned)
+    supply = ExampleSupply(decoder, learned, tokens, request.seed, threads)
     minutes = max(ends_at - time.monotonic(), 1.0) / 60
-    outcome = train(network, ends, supply, kept_aside, minutes, out, threads=threads)
+    outcome = train(network, objective, supply, minutes, out, threads=threads)
     try:
         write_draft(outcome.network, request.out)
-        if kind is MedusaNetwork:
-            calibrate_fresh(request.out, decoder, aside)
+        calibrate_fresh(request.out, decoder, aside)
     except (OSError, SafetensorError) as error:
         raise OutOfDisk(f"The draft could not be written to {request.out}: {error}.") from error
     what = "stopped; the best so far" if outcome.interrupted else "the draft"
@@ -189,16 +212,23 @@ def texts_of(request: TextRequest, checkpoint: Checkpoint, out: TextIO) -> tuple
 
 
 def calibrate_fresh(folder: Path, decoder: Decoder, examples: Sequence[Example]) -> None:
-    """Calibrate Medusa heads that were just written on the texts that were kept aside, where replies are among them.
+    """Calibrate a draft that was just written on the texts that were kept aside, where its kind has trees to count.
 
     Raises:
         OSError: The calibration cannot be written.
     """
-    heads = MedusaDraft.read(str(folder), folder, decoder.config)
-    replies = list(replies_of(decoder, examples))
-    if replies:
-        count = count_trees(network_of(heads, folder, decoder), decoder, replies)
-        write_beside(folder, count.calibration)
+    kind = kind_of(folder)
+    if kind is PromptTokenDraft:
+        tokens, spoken = load_prompt_tokens(HeadCheckpoint(folder)), list(replies_in(examples))
+        calibration = count_probes(decoder, tokens, spoken)[0] if spoken else None
+        if calibration is not None:
+            write_beside(folder, calibration)
+    if kind is MedusaDraft:
+        heads = MedusaDraft.read(str(folder), folder, decoder.config)
+        replies = list(replies_of(decoder, examples))
+        if replies:
+            count = count_trees(network_of(heads, folder, decoder), decoder, replies)
+            write_beside(folder, count.calibration)
 
 
 def _longest(config: ModelConfig) -> int:
@@ -215,8 +245,13 @@ def _maker(
     """
     if request.kind == "feature":
         return DraftNetwork, partial(DraftNetwork, shape_for(target, request.blocks, request.fusion))
-    MedusaNetwork.check(request.heads, request.blocks)
-    return MedusaNetwork, partial(MedusaNetwork, target, request.heads, request.blocks, request.head == "own")
+    if request.kind == "medusa":
+        heads = 4 if request.heads is None else request.heads
+        MedusaNetwork.check(heads, request.blocks)
+        return MedusaNetwork, partial(MedusaNetwork, target, heads, request.blocks, request.head == "own")
+    places = 3 if request.heads is None else request.heads
+    PromptTokenNetwork.check(places, request.members)
+    return PromptTokenNetwork, lambda ids: PromptTokenNetwork(target, places, request.members, request.mask)
 
 
 def check_texts(request: TextRequest) -> None:
@@ -243,9 +278,7 @@ def _check(request: TrainRequest) -> None:
     if request.out.is_file():
         raise InvalidOption(f"{request.out} is a file: give a folder for the draft.")
     if request.out.is_dir():
-        others = sorted(
-            {path.name for path in request.out.iterdir()} - {CONFIG, *WEIGHTS, CALIBRATION, "README.md"}
-        )
+        others = sorted({path.name for path in request.out.iterdir()} - FILES - {"README.md"})
         if others:
             raise InvalidOption(
                 f"The folder {request.out} holds {others[0]}: give an empty one for the draft."
@@ -312,6 +345,15 @@ def _frequent_tokens(examples: Sequence[Example], size: int, count: int | None) 
     seen = torch.bincount(torch.tensor(learned), minlength=size).double()
     seen += _ASSUMED / (torch.arange(size) + 2 * _ASSUMED)
     return seen.topk(count).indices.sort().values
+
+
+def _begin_ordinary(network: PromptTokenNetwork, decoder: Decoder, examples: Sequence[Example]) -> None:
+    """Let prompt tokens begin as the texts' most frequent ones, as these enter the first layer."""
+    places, members, _ = network.embeddings.shape
+    ids = _frequent_tokens(examples, decoder.config.vocabulary_size, places * members)
+    assert ids is not None, "there are fewer prompt tokens than tokens"
+    scale = decoder.config.embedding_scale
+    network.begin_as(decoder.source.embedding(ids).float() * (1.0 if scale is None else scale))
 
 
 def _begin_linear(

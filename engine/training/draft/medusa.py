@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from engine.errors import InvalidOption
 from engine.model.config import ModelConfig
-from engine.training.draft.network import TrainedDraft, check_blocks
+from engine.training.draft.network import FeatureGuesser, check_blocks
 from engine.weights.draft_kind import MEDUSA_SAFETENSORS
 
 MOST_HEADS = 16
@@ -35,7 +35,7 @@ class MedusaBlock(nn.Module):
         return hidden + functional.silu(self.linear(hidden))
 
 
-class MedusaNetwork(TrainedDraft):
+class MedusaNetwork(FeatureGuesser):
     """Medusa heads (Cai et al. 2024, section 2.1), which begin as the target's own head.
 
     Args:
@@ -43,7 +43,7 @@ class MedusaNetwork(TrainedDraft):
         heads: Number of heads, 1 to 16.
         blocks: Blocks of each head.
         own_maps: True if each has an output map of its own.
-        token_ids: As in `TrainedDraft`.
+        token_ids: As in `FeatureGuesser`.
     """
 
     file_name = MEDUSA_SAFETENSORS

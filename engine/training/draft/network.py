@@ -17,6 +17,8 @@ from engine.training.network import Attention, FeedForward, Layer, Norm, Passes,
 from engine.weights.checkpoint import SINGLE
 
 FusionName = Literal["dovetail", "eagle"]
+#: A draft's config.
+CONFIG = "config.json"
 MOST_BLOCKS = 6
 #: Guesses in a row that a feature draft learns, and what each counts beside the one before it: a later one is of use
 #: only where all before it held.
@@ -32,22 +34,51 @@ _RIDGE = 0.01
 class TrainedDraft(nn.Module, ABC):
     """A draft while it is trained; what it shares with the target stays as it is.
 
+    Attributes:
+        rates: Learning rates of matrices and of the rest.
+        course: Shares of the training after which they have risen, and after which they fall.
+        file_name: Of its weights.
+        config_name: Of its config.
+    """
+
+    rates: tuple[float, float] = _RATES
+    course: ClassVar[tuple[float, float]] = (0.02, 0.3)
+    file_name: ClassVar[str]
+    config_name: ClassVar[str] = CONFIG
+
+    @abstractmethod
+    def published_config(self) -> dict[str, Any]:
+        """Its config, in the published layout."""
+
+    @abstractmethod
+    def published_state(self) -> dict[str, Tensor]:
+        """The tensors of that layout."""
+
+    @abstractmethod
+    def go_on_from(self, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> bool:
+        """Take over what `published_config` and `published_state` wrote; False where it is a draft of another shape."""
+
+    @property
+    def parameter_count(self) -> int:
+        """The number of weights."""
+        return sum(weight.numel() for weight in self.parameters())
+
+
+class FeatureGuesser(TrainedDraft):
+    """A draft that guesses from the target's features.
+
     Args:
         token_ids: (Vd,) int64, the target's ids of the tokens that it may draft, ascending; None for all.
 
     Attributes:
         shares: Weight in the loss of each of its guesses in a row.
         feature_share: Weight of the difference between features beside the cross-entropy.
-        rates: Learning rates of matrices and of the rest.
-        file_name: Of its weights.
         prefix: Of its parameters, left out in the file.
     """
 
     token_ids: Tensor | None
     shares: tuple[float, ...]
     feature_share: ClassVar[float] = 0.0
-    rates: tuple[float, float] = _RATES
-    file_name: ClassVar[str]
     prefix: ClassVar[str] = ""
 
     def __init__(self, token_ids: Tensor | None) -> None:
@@ -94,7 +125,7 @@ class TrainedDraft(nn.Module, ABC):
         return state
 
     def go_on_from(self, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> bool:
-        """Take over what `published_config` and `published_state` wrote; False where it is a draft of another shape."""
+        """By the names of its parameters."""
         own = {name.removeprefix(self.prefix): value for name, value in self.named_parameters()}
         if dict(config) != self.published_config() or not own.keys() <= state.keys():
             return False
@@ -102,11 +133,6 @@ class TrainedDraft(nn.Module, ABC):
             for name, weight in own.items():
                 weight.copy_(state[name])
         return True
-
-    @property
-    def parameter_count(self) -> int:
-        """The number of weights."""
-        return sum(weight.numel() for weight in self.parameters())
 
 
 @dataclass(frozen=True)
@@ -175,7 +201,7 @@ class FirstLayer(nn.Module):
         return out
 
 
-class DraftNetwork(TrainedDraft):
+class DraftNetwork(FeatureGuesser):
     """A feature draft: fusion and blocks; embedding and head are the target's.
 
     Args:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Generic, Protocol, TextIO, TypeVar
 
 import torch
 from safetensors import SafetensorError
@@ -16,17 +16,41 @@ from torch import Tensor
 
 from engine.drafting.head_calibration import FILE as CALIBRATION
 from engine.training.draft.features import FeatureBatch
-from engine.training.draft.loss import Scores, TargetEnds, draft_loss, score
+from engine.training.draft.loss import Scores
 from engine.training.draft.medusa import MedusaNetwork
 from engine.training.draft.network import DraftNetwork, TrainedDraft
+from engine.training.draft.prompt_tokens import PromptTokenNetwork
 from engine.training.draft.supply import KIND
 from engine.training.trainer import Schedule, Supply, Trainer
 
-CONFIG, WEIGHTS = "config.json", (DraftNetwork.file_name, MedusaNetwork.file_name)
+#: Files of a draft's folder.
+FILES = {
+    *(
+        name
+        for kind in (DraftNetwork, MedusaNetwork, PromptTokenNetwork)
+        for name in (kind.config_name, kind.file_name)
+    ),
+    CALIBRATION,
+}
+
+N = TypeVar("N", bound=TrainedDraft)
+N_in = TypeVar("N_in", bound=TrainedDraft, contravariant=True)
+
+
+class Objective(Protocol[N_in]):
+    """What a draft learns, and how well it has."""
+
+    def loss(self, network: N_in, batch: FeatureBatch) -> Tensor:
+        """Of one batch, a mean over the tokens that are to be drafted."""
+        ...
+
+    def score(self, network: N_in) -> Scores:
+        """On texts that it has not learned."""
+        ...
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Generic[N]):
     """Result of a training.
 
     Attributes:
@@ -35,49 +59,42 @@ class Outcome:
         interrupted: It was stopped before its time was up.
     """
 
-    network: TrainedDraft
+    network: N
     scores: Scores
     interrupted: bool
 
 
 def train(
-    network: TrainedDraft,
-    ends: TargetEnds,
+    network: N,
+    objective: Objective[N],
     supply: Supply[FeatureBatch],
-    kept_aside: Sequence[FeatureBatch],
     minutes: float,
     out: TextIO,
     steps: int | None = None,
     threads: int = 1,
-) -> Outcome:
+) -> Outcome[N]:
     """Train until the time is up or the person presses Ctrl-C, and keep the best state.
 
     Args:
         network: Trained in place.
-        ends: Of the target.
+        objective: Its loss and its scores.
         supply: Steps.
-        kept_aside: Batches that are only scored.
         minutes: Length of the training.
         out: Takes reports of progress.
         steps: Steps to take instead, whatever the time.
         threads: Batches that a step has, each worked on by one thread.
     """
     evaluate_s = 120.0 if steps else min(60.0, max(2.0, minutes * 60 / 12))
-    schedule = Schedule(minutes, steps, *network.rates, log_s=10.0, evaluate_s=evaluate_s)
-
-    def loss(found: TrainedDraft, batch: FeatureBatch) -> Tensor:
-        return draft_loss(found, half, batch)
-
-    trainer = Trainer(network, schedule, loss, {KIND: 1 / threads}, None, threads, out)
+    schedule = Schedule(minutes, steps, *network.rates, *network.course, log_s=10.0, evaluate_s=evaluate_s)
+    trainer = Trainer(network, schedule, objective.loss, {KIND: 1 / threads}, None, threads, out)
     torch.set_num_threads(
         threads
     )  # the target's own forwards and the optimizer are outside the trainer's threads
     best: tuple[Scores, dict[str, Tensor]] = (Scores(-1.0), {})
-    half = ends.in_half()
 
-    def evaluate(found: TrainedDraft) -> str:
+    def evaluate(found: N) -> str:
         nonlocal best
-        scores = score(found, half, kept_aside)
+        scores = objective.score(found)
         if scores.tau > best[0].tau:
             best = (scores, {name: value.clone() for name, value in found.state_dict().items()})
         return f"tau {scores.tau:.2f} on the texts kept aside"
@@ -92,19 +109,17 @@ def train(
     return Outcome(network.eval(), best[0], interrupted)
 
 
-def read_draft(
-    folder: Path, file_name: str, make: Callable[[Tensor | None], TrainedDraft]
-) -> TrainedDraft | None:
+def read_draft(folder: Path, kind: type[TrainedDraft], make: Callable[[Tensor | None], N]) -> N | None:
     """The draft that a training wrote into a folder; None where there is none of this shape.
 
     Args:
         folder: The folder.
-        file_name: Of the weights.
-        make: Makes a network of the shape for the tokens that it may draft, as `TrainedDraft` takes them.
+        kind: Its class, which names its files.
+        make: Makes a network of the shape for the tokens that it may draft, as `FeatureGuesser` takes them.
     """
     try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-        state = load_file(folder / file_name)
+        config = json.loads((folder / kind.config_name).read_text(encoding="utf-8"))
+        state = load_file(folder / kind.file_name)
     except (OSError, ValueError, SafetensorError):
         return None
     offsets = state.get("d2t")
@@ -113,18 +128,19 @@ def read_draft(
 
 
 def write_draft(network: TrainedDraft, folder: Path) -> None:
-    """Write a draft's folder in the published layout, EAGLE's, Dovetail's or Medusa's, without the target's tensors.
+    """Write a draft's folder in a published layout, EAGLE's, Dovetail's, Medusa's or PEFT's, without the target's.
 
     Args:
-        network: The draft to write; rounded to bfloat16.
+        network: The draft to write.
         folder: Made if it is missing. Each file is written whole or not at all.
     """
     folder.mkdir(parents=True, exist_ok=True)
     config = json.dumps(network.published_config(), indent=2) + "\n"
-    (folder / f"{CONFIG}.tmp").write_text(config, encoding="utf-8")
+    (folder / f"{network.config_name}.tmp").write_text(config, encoding="utf-8")
     save_file(network.published_state(), folder / f"{network.file_name}.tmp", metadata={"format": "pt"})
-    for name in (CONFIG, network.file_name):
+    own = (network.config_name, network.file_name)
+    for name in own:
         os.replace(folder / f"{name}.tmp", folder / name)
         os.chmod(folder / name, 0o644)
-    for name in {*WEIGHTS, CALIBRATION} - {network.file_name}:  # of another draft that was here
+    for name in FILES.difference(own):  # of another draft that was here
         (folder / name).unlink(missing_ok=True)

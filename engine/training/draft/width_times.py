@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -11,15 +10,16 @@ import torch
 
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
+from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import DEEPEST, TreeShape
 from engine.drafting.head_calibration import HeadCalibration
 from engine.drafting.medusa_draft import MedusaDrafter
 from engine.drafting.medusa_heads import MedusaNetwork
 from engine.drafting.searched_tree import WIDTHS
+from engine.messages import RoundRecord
 from engine.model.decoder import Decoder
-from engine.model.token_tree import DraftShape
 from engine.placement.link import Link
-from engine.training.draft.acceptance import replies_with
+from engine.training.draft.acceptance import replies_with, settled_rounds
 from engine.training.draft.tree_count import Replies
 
 #: Tokens of the texts that forwards stand behind.
@@ -27,10 +27,10 @@ LENGTHS = (128, 1024, 4096)
 # Widths are taken in turn, so that what disturbs one of them disturbs all, and each some times in a row behind some
 # that are not counted, as replies have them: a wide forward leaves little of a small model in the processor's caches.
 _TURNS, _IN_A_ROW, _SETTLING_S = 3, 3, 0.02
-# Drafts of each size.
-_TRIALS = 7
+# Settled rounds of each turn; others before them are not counted, and there is room for so many.
+_ROUNDS, _OTHERS = 5, 20
 # Replies of each width, and their tokens.
-_REPLIES, _TOKENS = 2, 48
+_REPLIES, _TOKENS = 4, 32
 _CPU = torch.device("cpu")
 
 
@@ -39,7 +39,7 @@ class WidthTimes:
     """Measurements by width.
 
     Attributes:
-        forwards: By tokens of the text before, and by width: seconds of a forward.
+        forwards: By tokens of the text before, and by width: seconds of a forward with the drawing of its tokens.
         drafts: By kind, ``True`` for the searched tree, and by nodes: seconds of a draft.
     """
 
@@ -96,6 +96,51 @@ def forward_seconds(
     return {width: median(each) for width, each in seconds.items()}
 
 
+def measure_forwards(
+    decoder: Decoder, text: Sequence[int], check: Callable[[], None] = lambda: None
+) -> dict[int, dict[int, float]]:
+    """Measure forwards behind texts of three lengths, cut from one; as `WidthTimes` has them."""
+    most = max(1, decoder.config.context_length - WIDTHS[-1])
+    lengths = sorted({min(length, most) for length in LENGTHS})
+    text = list(text) * (1 + lengths[-1] // len(text))
+    sequence = TokenSequence(Target(decoder), lengths[-1] + WIDTHS[-1])
+    forwards = {}
+    for length in lengths:
+        # The text before is its beginning, so that only what is new is read.
+        sequence.reuse(text[:length])
+        sequence.prefill(text[:length], check)
+        forwards[length] = forward_seconds(sequence, WIDTHS, check)
+    return forwards
+
+
+def round_times(
+    sequence: TokenSequence,
+    drafter: Drafter,
+    prompt: Sequence[int],
+    check: Callable[[], None] = lambda: None,
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Measure rounds behind a text, in the loop that replies run in.
+
+    Args:
+        sequence: Has room for the text and what follows.
+        drafter: The heads'.
+        prompt: The text.
+        check: Called often; raises to cancel.
+
+    Returns:
+        Median seconds of a forward with the drawing of its tokens by width, and of a draft by nodes.
+    """
+    rounds: dict[int, list[RoundRecord]] = {width: [] for width in WIDTHS}
+    for _ in range(_TURNS):
+        for width, each in rounds.items():
+            each += settled_rounds(sequence, drafter, prompt, width - 1, _ROUNDS, check)
+    forwards = {width: median(one.verify_ms for one in each) / 1e3 for width, each in rounds.items()}
+    drafts = {
+        width - 1: median(one.draft_ms for one in each) / 1e3 for width, each in rounds.items() if width > 1
+    }
+    return forwards, drafts
+
+
 def measure_times(
     decoder: Decoder,
     network: MedusaNetwork,
@@ -103,7 +148,7 @@ def measure_times(
     replies: Replies,
     check: Callable[[], None] = lambda: None,
 ) -> WidthTimes:
-    """Measure forwards behind texts of three lengths, and drafts of both kinds.
+    """Measure rounds behind texts of three lengths, and drafts of both kinds behind the shortest.
 
     Args:
         decoder: The target.
@@ -112,37 +157,25 @@ def measure_times(
         replies: Some of the target's.
         check: Called often; raises to cancel.
     """
-    most = max(1, decoder.config.context_length - WIDTHS[-1])
+    further = (_ROUNDS + _OTHERS) * (network.heads + 1) + WIDTHS[-1]
+    most = max(2, decoder.config.context_length - further)
     lengths = sorted({min(length, most) for length in LENGTHS})
     text = [token for _, tokens in replies for token in tokens]
     text = text * (1 + lengths[-1] // len(text))
-    sequence = TokenSequence(Target(decoder), lengths[-1] + WIDTHS[-1])
-    forwards = {}
-    for length in lengths:
-        # The text before is its beginning, so that only what is new is read.
-        sequence.reuse(text[:length])
-        sequence.prefill(text[:length], check)
-        forwards[length] = forward_seconds(sequence, WIDTHS, check)
+    sequence = TokenSequence(Target(decoder), lengths[-1] + further)
+    forwards: dict[int, dict[int, float]] = {}
     drafts: dict[bool, dict[int, float]] = {}
-    hidden, tokens = replies[0]
-    for kind in (True, False):
+    for kind in (not calibration.follows, calibration.follows):
         drafter = width_drafter(network, decoder, calibration, kind)
-        drafter.reset(tokens[:1])
-        taken: dict[int, list[float]] = {width - 1: [] for width in WIDTHS if width > 1}
-        for place in range(_TRIALS):
-            row = place % len(hidden)
-            drafter.observe(tokens[row : row + 1], hidden[row : row + 1])
-            for nodes, spent in taken.items():
-                begun = time.perf_counter()
-                drafter.propose(DraftShape(nodes))
-                spent.append(time.perf_counter() - begun)
-        drafts[kind] = {nodes: median(spent) for nodes, spent in taken.items()}
+        for length in lengths[: 1 if kind != calibration.follows else None]:
+            forwards[length], taken = round_times(sequence, drafter, text[:length], check)
+            drafts.setdefault(kind, taken)
     return WidthTimes(forwards, drafts)
 
 
 def measure_speeds(
     decoder: Decoder,
-    drafter: MedusaDrafter,
+    drafter: Drafter,
     prompts: Sequence[Sequence[int]],
     end_ids: Collection[int],
 ) -> dict[int, float]:

@@ -55,13 +55,18 @@ def test_a_draft_is_used_from_the_next_message_on_and_kept_for_its_model(desk: D
     workspace.choose_model(other)
     desk.wait_for_phase(workspace, EnginePhase.READY)
     assert (workspace.drafts.chosen_name, workspace.model.state.draft_name) == ("", "")
-    assert _taken(workspace) == {"dovetail": "", "ghidorah": "", "llmcad": ""}
+    assert _taken(workspace) == {"dovetail": "", "ghidorah": "", "ppd": "", "llmcad": ""}
     workspace.choose_model("smollm2")
     assert workspace.drafts.chosen_name == "small"
-    assert _taken(workspace) == {"dovetail": "small", "ghidorah": "small", "llmcad": "small"}
+    assert _taken(workspace) == dict.fromkeys(("dovetail", "ghidorah", "ppd", "llmcad"), "small")
     workspace.drafts.choose("")
     assert workspace.drafts.chosen_name == ""
-    shipped = {"dovetail": "smollm2-draft", "ghidorah": "smollm2-medusa", "llmcad": "smollm2-medusa"}
+    shipped = {
+        "dovetail": "smollm2-draft",
+        "ghidorah": "smollm2-medusa",
+        "ppd": "smollm2-prompt-tokens",
+        "llmcad": "smollm2-medusa",
+    }
     assert _taken(workspace) == shipped
     workspace.drafts.choose(small)
     desk.wait(lambda: workspace.drafts.chosen_name == "small")
@@ -74,7 +79,7 @@ def test_a_draft_that_does_not_fit_is_refused_and_the_one_before_stays(desk: Des
     workspace = _ready(desk)
     workspace.drafts.choose("smollm2-draft")
     desk.wait(lambda: workspace.drafts.chosen_name == "smollm2-draft")
-    assert _taken(workspace) == {"dovetail": "smollm2-draft", "ghidorah": None, "llmcad": None}
+    assert _taken(workspace) == {"dovetail": "smollm2-draft", "ghidorah": None, "ppd": None, "llmcad": None}
     desk.wait_for_phase(workspace, EnginePhase.READY)
     loads = len(desk.recorder.states)
     workspace.drafts.choose(str(models / "misfit"))
@@ -90,6 +95,7 @@ def test_every_draft_is_listed_and_those_that_do_not_fit_say_why(desk: Desk, mod
         "None",
         "smollm2-draft",
         "smollm2-medusa",
+        "smollm2-prompt-tokens",
         "misfit",
         "small",
     ]

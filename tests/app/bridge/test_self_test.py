@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
+
 from app.bridge.self_test import SelfTest, SelfTestReport
 from tests.app.bridge.conftest import Desk
 
@@ -26,6 +30,10 @@ def test_an_answer_passes_and_times_are_in_order(desk: Desk) -> None:
     assert any(line.startswith("first token") and line.endswith("s after the start") for line in lines)
 
 
+def test_what_stands_beside_the_answer_is_told(desk: Desk) -> None:
+    assert "notice        A notice." in run(desk, "trim").text().splitlines()
+
+
 def test_a_failed_reply_fails_with_its_sentence(desk: Desk) -> None:
     report = run(desk, "fail")
     assert not report.passed
@@ -48,3 +56,17 @@ def test_silence_fails_in_time(desk: Desk) -> None:
 
 def test_an_empty_answer_is_none() -> None:
     assert not SelfTestReport("1", "Q", answer_s=1.0, answer="  \n").passed
+
+
+def test_times_count_from_the_start_of_the_process() -> None:
+    code = "from app.bridge.self_test import seconds_since_start as age; input(); print(age())"
+    before = time.monotonic()
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        started = time.monotonic()
+        time.sleep(0.1)
+        least = time.monotonic() - started
+        told, _ = child.communicate(b"\n")
+    tick = 0.02
+    assert least - tick <= float(told) <= time.monotonic() - before + tick

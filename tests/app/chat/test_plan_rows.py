@@ -17,6 +17,7 @@ def test_fastest_first_and_what_cannot_run_last() -> None:
         "offload",
         "layer-offload",
         "llmcad",
+        "ppd",
     }
     assert all(row.reason for row in rows[2:])
     assert (rows[1].predicted, rows[1].measured, rows[1].expected) == (6.0, 5.5, 5.5)

@@ -153,7 +153,7 @@ def test_a_mode_that_cannot_run_says_why_and_cannot_be_chosen(
     button.click()
     assert button.popup is not None
     problems = {choice.key: choice.problem for choice in button.popup.choices if choice.problem}
-    assert sorted(problems) == ["dovetail", "ghidorah", "layer-offload", "llmcad", "offload"]
+    assert sorted(problems) == ["dovetail", "ghidorah", "layer-offload", "llmcad", "offload", "ppd"]
     assert "draft" in problems["llmcad"]
     assert "GPU" in problems["offload"]
     button.popup.choose("llmcad")

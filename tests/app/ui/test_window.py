@@ -249,6 +249,7 @@ def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: Scripte
         "None",
         "smollm2-draft",
         "smollm2-medusa",
+        "smollm2-prompt-tokens",
         "other",
         "Choose a folder...",
     ]
@@ -256,7 +257,7 @@ def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: Scripte
     asked = workspace.engine.last(CheckDrafts)
     problem = "The draft was made for another vocabulary. " * 4
     workspace.tell(DraftChecked(asked.request_id, "/models/other", problem))
-    assert popup.choices[3].problem
+    assert popup.choices[4].problem
     assert popup.height() > height
     popup.choose("/models/other")
     assert popup.isVisible()

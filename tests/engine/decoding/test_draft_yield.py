@@ -84,6 +84,15 @@ def test_figures_of_other_replies_stand_for_the_first_rounds_and_fade() -> None:
     assert estimate.tokens(7) == pytest.approx(1.0, abs=0.15)
 
 
+def test_what_was_counted_stands_until_this_text_shows_otherwise() -> None:
+    estimate = DraftYield((1, 3, 7), {1: 1.2, 3: 1.3, 7: 1.4})
+    assert [estimate.tokens(size) for size in (1, 3, 7)] == pytest.approx([1.2, 1.3, 1.4])
+    for _ in range(40):
+        estimate.observe(_round((-1, 0, 1), (0, 1, 2)), 3)
+    assert estimate.tokens(1) == pytest.approx(2.0, abs=0.1)
+    assert estimate.tokens(3) == pytest.approx(4.0, abs=0.3)
+
+
 def test_of_a_searched_tree_the_first_nodes_are_counted_and_no_other_tree_of_that_size() -> None:
     """The best tree of three nodes is no part of the best of seven: drafts have the first three of the seven."""
     ranks = [[0, 2], [1, 0], [0, 0], [1, 0], [0, 64], [0, 1], [64, 2], [64, 1]] * 8

@@ -50,14 +50,14 @@ def embeddings(decoder: Decoder, ids: Sequence[int]) -> torch.Tensor:
 
 def with_probes(decoder: Decoder, draft: Draft, ids: dict[int, list[list[int]]]) -> Draft:
     """Add chains of probes to nodes: each probe stands for the token that has its embedding."""
-    parents: list[int] = []
-    every: list[int] = []
-    for node, chains in ids.items():
-        for chain in chains:
-            for place, token in enumerate(chain):
-                parents.append(len(draft) + len(every) - 1 if place else node)
-                every.append(token)
-    probes = Probes(tuple(parents), embeddings(decoder, every))
+    rows = [
+        (node, distance, member, token)
+        for node, chains in ids.items()
+        for member, chain in enumerate(chains)
+        for distance, token in enumerate(chain, 1)
+    ]
+    nodes, distances, members, every = zip(*rows, strict=True) if rows else ((), (), (), ())
+    probes = Probes(nodes, distances, members, embeddings(decoder, every))
     return Draft(draft.tokens, draft.parents, draft.scores, probes=probes)
 
 

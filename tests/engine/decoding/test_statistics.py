@@ -65,6 +65,32 @@ def test_plain_speed_is_that_of_the_rounds_without_a_draft_and_of_earlier_ones_w
     assert clock.timings().plain_per_second is None  # nothing is known of plain rounds
     clock.recalled_plain_s = 0.02
     assert clock.timings().plain_per_second == pytest.approx(50.0)
-    for verify_ms in (4.0, 5.0, 400.0):
-        clock.round_done(_round((), (), verify_ms=verify_ms))
-    assert clock.timings().plain_per_second == pytest.approx(200.0)
+    for _ in range(7):
+        clock.round_done(_round((), (), verify_ms=40.0))
+    assert clock.timings().plain_per_second == pytest.approx(50.0)
+    clock.round_done(_round((), (), verify_ms=120.0))
+    assert clock.timings().plain_per_second == pytest.approx(20.0)
+
+
+def test_a_hiccup_counts_for_plain_decoding_as_for_the_reply() -> None:
+    """A reply that drafts in half of its rounds, and gains nothing by that, is as fast as plain decoding."""
+    clock, now = ReplyClock(), 0.0
+    clock.prompt_done()
+    for number in range(400):
+        parents = (-1,) if number // 100 % 2 else ()
+        verify_ms = 100.0 if number % 10 == 5 else 10.0
+        now += verify_ms / 1e3
+        clock.round_done(_round(parents, (), draft_ms=0.0, verify_ms=verify_ms))
+    assert clock.timings().plain_per_second == pytest.approx(400 / now, rel=0.05)
+
+
+def test_plain_rounds_behind_wide_ones_tell_nothing_of_plain_decoding() -> None:
+    """The model is not in the caches then; in 40 ms it is."""
+    clock = ReplyClock()
+    clock.prompt_done()
+    for _ in range(20):
+        clock.round_done(_round((-1,) * 7, (), verify_ms=8.0))
+        for verify_ms in (*[5.5] * 8, *[4.0] * 3):
+            clock.round_done(_round((), (), draft_ms=0.0, verify_ms=verify_ms))
+    # One of the slow ones ends when the 40 ms do.
+    assert clock.timings().plain_per_second == pytest.approx(1000 / ((5.5 + 3 * 4.0) / 4), rel=1e-6)

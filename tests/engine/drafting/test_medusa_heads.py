@@ -16,6 +16,7 @@ from engine.drafting.medusa_draft import MedusaDraft, MedusaDrafter
 from engine.drafting.medusa_heads import MedusaNetwork, load_medusa
 from engine.drafting.sampled_tree import DraftSampling
 from engine.errors import ConfigInvalid, DraftMismatch, TensorMismatch, WeightsCorrupt, WeightsMissing
+from engine.kernels import library
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
@@ -111,6 +112,16 @@ def test_a_fixed_tree_is_filled_by_rank(target: Decoder, llama_folder: Path, tmp
     }  # fmt: skip
     with pytest.raises(DraftMismatch, match=r"The tree is 5 tokens deep and the draft has 4 heads"):
         drafter.propose(DraftShape.tree((ROOT, 0, 1, 2, 3)))
+
+
+@pytest.mark.skipif(library.available() is None, reason="there is no library")
+@pytest.mark.parametrize("layout", MEDUSA_LAYOUTS)
+def test_one_row_of_packed_heads_is_that_of_many(target: Decoder, tmp_path: Path, layout: str) -> None:
+    network = load(target, make_head(layout).write(tmp_path / layout, True), "q8_0")
+    for count in (1, MEDUSA_HEADS):
+        many = network.logits(rows(), count).unflatten(0, (count, -1))
+        for at, row in enumerate(rows()):
+            torch.testing.assert_close(network.logits(row[None], count), many[:, at], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])

@@ -45,7 +45,7 @@ def loss(path: Path, weights: str) -> float:
     """Mean negative log-probability of the tokens of some chats that the guide was not trained on."""
     model = load_model(LoadOptions(model=str(path), weights=weights, threads=1))
     rng = random.Random(20_261_121)
-    losses, sequence = [], model.open_sequence()
+    losses, sequence = [], model.sequences.open()
     for _ in range(12):
         exchange = playground.write(rng)
         prompt = model.tokenizer.render([ChatMessage("user", exchange.request)])

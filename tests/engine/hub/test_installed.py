@@ -46,6 +46,10 @@ def test_the_bundled_model_is_a_file_and_takes_the_draft_beside_it(
     assert paired_draft("smollm2", kinds) == "smollm2-draft"
     assert paired_draft("smollm2", ("model", "medusa")) == "smollm2-medusa"
     assert paired_draft("smollm2", ("model",)) is None
+    assert paired_draft("smollm2", ("prompt-tokens",)) is None
+    (tmp_path / "models" / "smollm2-prompt-tokens").mkdir()
+    (tmp_path / "models" / "smollm2-prompt-tokens" / "adapter_config.json").touch()
+    assert paired_draft("smollm2", ("prompt-tokens",)) == "smollm2-prompt-tokens"
     assert [model.name for model in bundled_targets()] == ["smollm2"]
 
 

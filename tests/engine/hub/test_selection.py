@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import InvalidOption, NotOnHub
-from engine.hub.connection import HubFile, Listing
+from engine.hub.listing import HubFile, Listing
 from engine.hub.selection import choose_files, quantization_of
 
 ORIGINAL = {

@@ -161,25 +161,32 @@ static void run_layer(const struct tenon_layer *layer, const struct text *text, 
     free(scratch), free(depths);
 }
 
-/* A layer gives a text the same bits row by row and all at once. */
-static int check_layer(const char *set, const struct form *form, int32_t cache_type)
+/* A layer gives a text the same bits row by row and all at once, with experts and without. */
+static int check_layer(const char *set, const struct form *form, int32_t cache_type, int experts)
 {
-    enum { MATRICES = 7 };
+    enum { MATRICES = 8, EXPERTS = 3 };
     struct matrix matrices[MATRICES] = {
         make(form, HEADS * HEAD_DIM, HIDDEN), make(form, KV_HEADS * HEAD_DIM, HIDDEN),
         make(&forms[6], KV_HEADS * HEAD_DIM, HIDDEN), make(form, HIDDEN, HEADS * HEAD_DIM), make(form, WIDE, HIDDEN),
-        make(form, WIDE, HIDDEN), make(form, HIDDEN, WIDE)};
+        make(form, WIDE, HIDDEN), make(form, HIDDEN, WIDE), make(&forms[0], EXPERTS, HIDDEN)};
     struct tenon_matrix packed[MATRICES];
     float *gain = floats(HIDDEN), *head_gain = floats(HEAD_DIM);
     for (int i = 0; i < MATRICES; i++)
         packed[i] = (struct tenon_matrix){matrices[i].packed, NULL, matrices[i].n, matrices[i].k,
                                           matrices[i].type, SOME_GROUPS};
+    const struct tenon_matrix gates[EXPERTS] = {packed[4], packed[5], packed[4]};
+    const struct tenon_matrix downs[EXPERTS] = {packed[6], packed[6], packed[6]};
+    packed[7].refined_above = INFINITY;
+    const struct tenon_mixture mixture = {
+        .experts = EXPERTS, .chosen = 2, .groups = 1, .chosen_groups = 1, .gate = gates, .up = gates, .down = downs,
+        .router = packed[7], .scale = 1.0f, .scores = TENON_SOFTMAX, .normalised = 1,
+    };
     const struct tenon_layer layer = {
         .hidden = HIDDEN, .heads = HEADS, .kv_heads = KV_HEADS, .head_dim = HEAD_DIM, .attention_norm = gain,
         .mlp_norm = gain, .query_norm = head_gain, .key_norm = head_gain, .attention_end_norm = gain,
         .mlp_end_norm = gain, .q = packed[0], .k = packed[1], .v = packed[2], .output = packed[3], .gate = packed[4],
-        .up = packed[5], .down = packed[6],
-        .norm_floor = 1e-4f, .head_norm_floor = 1e-4f, .scale = 0.2f, .soft_cap = 5.0f, .activation = TENON_SILU,
+        .up = packed[5], .down = packed[6], .mixture = experts ? &mixture : NULL,
+        .norm_floor = 1e-4f, .head_norm_floor = 1e-4f, .scale = 0.2f, .soft_cap = 5.0f, .residual_scale = 1.0f, .activation = TENON_SILU,
     };
     struct text text = {malloc((size_t)(2 * KV_HEADS * TEXT * row_bytes[cache_type])), floats(TEXT * ROTATED),
                         floats(TEXT * ROTATED), cache_type};
@@ -215,8 +222,10 @@ int main(void)
                 const int64_t k = forms[f].elements == 256 ? up(shapes[i][1], 256) : shapes[i][1];
                 failures += check(set, &forms[f], shapes[i][0], k, shapes[i][2]);
             }
-        for (int f = 0; f < FORMS; f++)
-            failures += check_layer(set, &forms[f], f % 2 ? TENON_CACHE_8_BITS : TENON_CACHE_BF16);
+        for (int f = 0; f < FORMS; f++) {
+            failures += check_layer(set, &forms[f], f % 2 ? TENON_CACHE_8_BITS : TENON_CACHE_BF16, 0);
+            failures += check_layer(set, &forms[f], TENON_CACHE_BF16, 1);
+        }
         printf("%s checked\n", set);
     }
     return failures != 0;

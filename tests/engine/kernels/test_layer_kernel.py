@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -12,7 +15,9 @@ from torch.nn import functional
 
 from engine.kernels import blocks, layer, library
 from engine.kernels.library import Matrix
-from engine.model.fused_layer import fused_step
+from engine.model.fused_layer import FusedMixture, fused_step
+from engine.model.linear import JoinedLinear, PackedLinear
+from engine.model.mixture import Experts, Mixture, mix
 from tests.support.matrices import matrix
 
 pytestmark = pytest.mark.skipif(library.available() is None, reason=library.reason())
@@ -45,6 +50,25 @@ class Shape:
     window: int = 0
     norms: tuple[str, ...] = NORMS[:2]
     bias: bool = False
+    mixture: Mixture | None = None
+
+
+SOFTMAX = Mixture(experts=11, chosen=3, width=96, layers=(True,))
+SHARES = replace(SOFTMAX, experts=5, chosen=2, normalised=False, shared_width=256, shared_gate=True)
+SIGMOID = Mixture(
+    experts=12,
+    chosen=3,
+    width=64,
+    layers=(True,),
+    scores="sigmoid",
+    sum_floor=1e-20,
+    scale=1.8,
+    groups=4,
+    chosen_groups=2,
+    corrected=True,
+    shared_width=256,
+)
+MIXTURES = (SOFTMAX, SHARES, SIGMOID)
 
 
 class RandomLayer:
@@ -68,6 +92,10 @@ class RandomLayer:
             name: torch.rand(widths.get(name, shape.hidden), generator=generator) + 0.5
             for name in shape.norms
         }
+        mixture = shape.mixture
+        if mixture is not None and not mixture.shared_width:
+            for name in ("gate", "up", "down"):
+                del sizes[name]
         self.packed, self.biases = {}, {}
         for seed, (name, (rows, columns)) in enumerate(sizes.items()):
             type_name = mixed if mixed and name in ("v", "down") else form
@@ -79,7 +107,12 @@ class RandomLayer:
         self.weights = {name: blocks.unpack(packed).double() for name, packed in self.packed.items()}
         self.scaled = {name: gain * len(gain) ** 0.5 for name, gain in self.gains.items()}
         matrices = {name: Matrix.of(packed, self.biases[name]) for name, packed in self.packed.items()}
+        self.experts = None if mixture is None else random_experts(mixture, shape.hidden, form)
+        self._mixture = None
+        if self.experts is not None:
+            self._mixture = FusedMixture(mixture, self.experts)
         self.structure = layer.Layer(
+            mixture=None if self._mixture is None else ctypes.addressof(self._mixture.structure),
             **{
                 name: getattr(shape, name) for name in ("hidden", "heads", "kv_heads", "head_dim", "soft_cap")
             },
@@ -88,6 +121,7 @@ class RandomLayer:
             norm_floor=1e-5 * shape.hidden,
             head_norm_floor=1e-5 * shape.head_dim,
             scale=shape.head_dim**-0.5,
+            residual_scale=1.0,
             activation=layer.ACTIVATIONS[shape.activation],
         )
 
@@ -111,6 +145,28 @@ class RandomLayer:
         out = hidden.clone()
         layer.forward(self.structure, step.step, cache, out)
         return out
+
+
+def random_experts(mixture: Mixture, hidden: int, form: str) -> Experts:
+    """The experts of a layer; a router whose choices are rarely nearly even."""
+
+    def linear(rows: int, columns: int, seed: int) -> PackedLinear:
+        size = float(blocks.unpack(matrix(form, rows, columns, seed)).std()) * columns**0.5
+        return PackedLinear(matrix(form, rows, columns, seed, 0.02 / size))
+
+    def network(seed: int) -> tuple[JoinedLinear, PackedLinear]:
+        gate, up = (linear(mixture.width, hidden, seed + part) for part in (0, 1))
+        return JoinedLinear([gate, up]), linear(hidden, mixture.width, seed + 2)
+
+    networks = [network(100 + 3 * index) for index in range(mixture.experts)]
+    generator = torch.Generator().manual_seed(11)
+    return Experts(
+        router=PackedLinear(matrix("F16", mixture.experts, hidden, 90, 0.1)),
+        gate_up=tuple(gate_up for gate_up, _ in networks),
+        down=tuple(down for _, down in networks),
+        shared_gate=PackedLinear(matrix("F16", 1, hidden, 91, 0.1)) if mixture.shared_gate else None,
+        correction=torch.rand(mixture.experts, generator=generator) if mixture.corrected else None,
+    )
 
 
 def rotations(positions: Tensor, rotated: int) -> tuple[Tensor, Tensor] | None:
@@ -160,15 +216,35 @@ def reference(made: RandomLayer, hidden: Tensor) -> Tensor:
     mixed = scores.masked_fill(~seen, -torch.inf).softmax(-1) @ values
     x = x + norm("attention_end_norm", linear("output", mixed.transpose(0, 1).flatten(1)))
     normed = norm("mlp_norm", x)
-    gate, up = linear("gate", normed), linear("up", normed)
-    match shape.activation:
-        case "silu":
-            gate = functional.silu(gate)
-        case "gelu":
-            gate = functional.gelu(gate)
-        case _:
-            gate = functional.gelu(gate, approximate="tanh")
-    return x + norm("mlp_end_norm", linear("down", gate * up))
+
+    def network(gate: Tensor, up: Tensor) -> Tensor:
+        match shape.activation:
+            case "silu":
+                return functional.silu(gate) * up
+            case "gelu":
+                return functional.gelu(gate) * up
+            case _:
+                return functional.gelu(gate, approximate="tanh") * up
+
+    mapped = torch.zeros_like(x)
+    if "down" in made.weights:
+        mapped = linear("down", network(linear("gate", normed), linear("up", normed)))
+    if made.experts is not None:
+        assert shape.mixture is not None
+
+        def exact(part: Any, rows: Tensor) -> Tensor:
+            if isinstance(part, JoinedLinear):
+                return torch.cat([exact(one, rows) for one in part.parts], -1)
+            return functional.linear(rows, blocks.unpack(part.matrix).double())
+
+        def expert(gate_up: Any, down: Any, rows: Tensor) -> Tensor:
+            return exact(down, network(*exact(gate_up, rows).chunk(2, -1)))
+
+        if made.experts.shared_gate is not None:
+            mapped = mapped * exact(made.experts.shared_gate, normed).sigmoid()
+        router = partial(exact, made.experts.router)
+        mapped = mapped + mix(shape.mixture, replace(made.experts, router=router), normed, expert)
+    return x + norm("mlp_end_norm", mapped)
 
 
 @pytest.mark.parametrize(
@@ -181,6 +257,7 @@ def reference(made: RandomLayer, hidden: Tensor) -> Tensor:
         Shape(head_dim=80, rotated=0, heads=3, kv_heads=1, hidden=70, wide=90, norms=NORMS[:4]),
         Shape(norms=NORMS[1:2]),
         Shape(head_dim=128, rotated=128, heads=10, kv_heads=2, window=1),
+        *(Shape(mixture=mixture) for mixture in MIXTURES),
     ],
     ids=str,
 )
@@ -189,14 +266,22 @@ def test_a_layer_agrees_with_float64(instruction_set: str, shape: Shape) -> None
     hidden = torch.randn(150, shape.hidden, generator=torch.Generator().manual_seed(2))
     parts = [made.run(part, cache, start) for part, start in zip(hidden.split(50), (0, 50, 100), strict=True)]
     expected = reference(made, hidden)
-    # A value near the middle of two bfloat16 is stored as either.
-    assert (torch.cat(parts) - expected).abs().max() < 2e-3 * expected.abs().max()
+    # A value near the middle of two bfloat16 is stored as either, and experts that are nearly equal change places.
+    errors = (torch.cat(parts) - expected).abs().amax(1)
+    assert (errors >= 2e-3 * expected.abs().max()).sum() <= (0 if shape.mixture is None else 2)
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("window", [0, 5, 70])
-def test_a_row_depends_on_its_path_alone(instruction_set: str, form: str, window: int) -> None:
-    made = RandomLayer(Shape(window=window, norms=NORMS), form, "Q6_K" if form == "Q4_1" else None)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        *(Shape(window=window, norms=NORMS) for window in (0, 5, 70)),
+        *(Shape(mixture=replace(mixture, width=256)) for mixture in MIXTURES),
+    ],
+    ids=str,
+)
+def test_a_row_depends_on_its_path_alone(instruction_set: str, form: str, shape: Shape) -> None:
+    made = RandomLayer(shape, form, "Q6_K" if form == "Q4_1" else None)
     generator = torch.Generator().manual_seed(3)
     text, other = torch.randn(2, 75, made.shape.hidden, generator=generator)
     one_cache, cache = made.cache(), made.cache()
@@ -245,6 +330,41 @@ def test_a_row_depends_on_its_path_alone_in_long_texts(
     assert torch.equal(torch.cat(pieces), whole[:1030])
 
 
+@pytest.mark.parametrize("eight_bits", [False, True], ids=["bf16", "8 bits"])
+@pytest.mark.parametrize("shape", [Shape(), Shape(window=40, head_dim=80, heads=6, kv_heads=2)], ids=str)
+def test_a_row_of_a_wide_tree_depends_on_its_path_alone(
+    instruction_set: str, shape: Shape, eight_bits: bool
+) -> None:
+    made = RandomLayer(shape, "Q8_0")
+    text = torch.randn(620, shape.hidden, generator=torch.Generator().manual_seed(10))
+    caches = [made.cache(LONG_ROWS, eight_bits) for _ in range(2)]
+    whole = torch.cat(
+        [made.run(part, caches[0], at) for at, part in zip((0, 310), text.split(310), strict=True)]
+    )
+    # Chunks of keys that are a tree's in part, in whole, and across the border of two; one and many tokens of an item.
+    before = torch.get_num_threads()
+    for length, threads in ((500, 1), (511, 2), (512, 9), (570, 2)):
+        torch.set_num_threads(threads)
+        made.run(text[:length], caches[1], 0)
+        # A chain of 40, and a sibling beside every other node, of which the next is a child.
+        tokens, parents, chain, node = [], [], [], -1
+        for at in range(length, length + 40):
+            if at % 2:
+                tokens.append(text[at - 100])
+                parents.append(chain[-2] if len(chain) > 1 else -1)
+            tokens.append(text[at])
+            parents.append(node)
+            node = len(tokens) - 1
+            chain.append(node)
+        mask = torch.eye(len(tokens), dtype=torch.bool)
+        for node, parent in enumerate(parents):
+            if parent >= 0:
+                mask[node] |= mask[parent]
+        rows = made.run(torch.stack(tokens), caches[1], length, mask)[chain]
+        torch.set_num_threads(before)
+        assert torch.equal(rows, whole[length : length + 40])
+
+
 @pytest.mark.parametrize(
     "shape", [Shape(), Shape(window=600, soft_cap=2.0), Shape(head_dim=80, heads=2)], ids=str
 )
@@ -259,8 +379,9 @@ def test_long_texts_agree_with_float64(instruction_set: str, shape: Shape) -> No
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_number_of_threads_changes_nothing(form: str) -> None:
-    made = RandomLayer(Shape(), form)
+@pytest.mark.parametrize("mixture", [None, SHARES], ids=["dense", "experts"])
+def test_the_number_of_threads_changes_nothing(form: str, mixture: Mixture | None) -> None:
+    made = RandomLayer(Shape(mixture=mixture and replace(mixture, width=256)), form)
     hidden = torch.randn(20, made.shape.hidden, generator=torch.Generator().manual_seed(4))
     before = torch.get_num_threads()
     results = []
@@ -274,8 +395,11 @@ def test_the_number_of_threads_changes_nothing(form: str) -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("poison", [torch.nan, torch.inf])
-def test_a_nan_stays_in_its_path(instruction_set: str, form: str, poison: float) -> None:
-    made = RandomLayer(Shape(), form)
+@pytest.mark.parametrize("mixture", [None, SIGMOID], ids=["dense", "experts"])
+def test_a_nan_stays_in_its_path(
+    instruction_set: str, form: str, poison: float, mixture: Mixture | None
+) -> None:
+    made = RandomLayer(Shape(mixture=mixture and replace(mixture, width=256)), form)
     hidden = torch.randn(4, made.shape.hidden, generator=torch.Generator().manual_seed(5))
     mask = torch.eye(4, dtype=torch.bool)
     mask[3, 1] = True

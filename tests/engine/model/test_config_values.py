@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 from transformers import CONFIG_MAPPING
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
@@ -25,7 +26,8 @@ FIELDS = (
 OPTIONAL = (
     *("head_dim", "hidden_act", "hidden_activation", "attention_bias", "mlp_bias", "sliding_window"),
     *("layer_types", "no_rope_layers", "query_pre_attn_scalar", "attn_logit_softcapping"),
-    "final_logit_softcapping",
+    *("final_logit_softcapping", "num_experts", "num_experts_per_tok", "moe_intermediate_size"),
+    *("norm_topk_prob", "routed_scaling_factor", "n_group", "topk_group"),
 )
 YARN = {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
 LONG = {**LONG_ROPE, "short_factor": [1.5] * 8, "long_factor": [4.0] * 8}
@@ -56,7 +58,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     *((PUBLISHED[name]["model_type"], PUBLISHED[name]) for name in PUBLISHED if "gemma" not in name),
     ("gemma3_text", PUBLISHED["gemma-3-4b"]["text_config"]),
     *(
-        (architecture.removesuffix("ForCausalLM").lower().replace("gemma3", "gemma3_text"), {**SIZES, **own})
+        (getattr(transformers, architecture).config_class.model_type, {**SIZES, **own})
         for architecture, own in VARIANTS.values()
     ),
 ]

@@ -18,7 +18,7 @@ from engine.model.decoder import Decoder
 from engine.model.fused_layer import can_fuse
 from engine.model.kv_cache import FIRST_ROWS
 from engine.model.layer import LayerWeights
-from engine.model.next_rows import MOST_ROWS
+from engine.model.token_tree import Draft
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import VARIANTS, reference_model
@@ -103,39 +103,51 @@ def test_one_call_gives_the_bits_of_one_for_each_layer(
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_next_tokens_give_the_bits_of_a_forward(variant: str, checkpoint_of: Callable[[str], Path]) -> None:
-    """One and several, of which some are kept, behind the prompt, and where the cache grows."""
+    """Chains and trees, of which some rows are kept, behind the prompt, and where the cache grows."""
     decoder, _ = decoders(checkpoint_of(variant))
-    first, second = decoder.new_cache(FIRST_ROWS + 20), decoder.new_cache(FIRST_ROWS + 20)
+    first, second = decoder.new_cache(FIRST_ROWS + 90), decoder.new_cache(FIRST_ROWS + 90)
     prompt = torch.randint(3, 300, (FIRST_ROWS - 5,), generator=torch.Generator().manual_seed(1))
     for cache in (first, second):
         decoder.forward(prompt, torch.arange(len(prompt)), cache)
         cache.commit(range(len(prompt)))
-    for count, kept in ((1, 1), (3, 2), (1, 1), (MOST_ROWS, 4), (2, 2)):
-        tokens = tuple(range(20, 20 + count))
+    for parents, kept in (
+        ((), (0,)),
+        ((-1, 0), (0, 1)),
+        ((-1, -1, 0, 1, 1), (0, 2, 4)),
+        ((), (0,)),
+        (range(-1, 8), (0, 1, 2, 3)),
+        ((*[-1] * 10, *range(53)), (0, 3, 13)),
+        ((-1,), (0, 1)),
+    ):
+        draft = Draft(tuple(range(21, 21 + len(parents))), tuple(parents))
+        tokens, count = (20, *draft.tokens), draft.rows
         hidden = torch.empty(count, decoder.config.hidden_size)
-        logits = decoder.read_next(tokens, first, lambda: None, hidden.data_ptr())
+        logits = decoder.read_next(tokens, first, lambda: None, hidden.data_ptr(), draft.paths)
         if logits is None:
             pytest.skip("this variant has no shorter way")
-        output = decoder.forward(torch.tensor(tokens), second.length + torch.arange(count), second)
+        positions = second.length + torch.tensor(draft.row_depths)
+        mask = None if draft.paths is None else draft.paths.mask(count)
+        output = decoder.forward(torch.tensor(tokens), positions, second, mask=mask)
         assert torch.equal(logits, output.logits)
         assert torch.equal(hidden, output.hidden)
-        first.commit(range(kept))
-        second.commit(range(kept))
-    assert decoder.read_next(range(MOST_ROWS + 1), first, lambda: None) is None
+        first.commit(kept)
+        second.commit(kept)
+    assert decoder.read_next(range(65), first, lambda: None) is None
     with pytest.raises(ValueError, match="cannot stay"):
         first.place(torch.tensor([first.length]), uncommitted=1)
 
 
 @pytest.mark.parametrize("kind", [Kind.F32, Kind.Q8_0, Kind.Q4_1])
-def test_one_row_of_an_embedding_in_its_file_is_that_of_many(kind: Kind, tmp_path: Path) -> None:
+def test_a_few_rows_of_an_embedding_in_its_file_are_those_of_many(kind: Kind, tmp_path: Path) -> None:
     write_gguf(reference_model("llama", hidden_size=256), tmp_path / "model.gguf", kind)
     embedding = load(tmp_path / "model.gguf", "auto" if kind != Kind.F32 else "q8_0").embedding
-    rows, row = embedding(torch.tensor([5, 299, 0])), torch.empty(256)
-    for at, token in enumerate((5, 299, 0)):
-        embedding.read_row(token, row)
-        assert torch.equal(row, rows[at].float())
+    rows, few = embedding(torch.tensor([5, 299, 0])).float(), torch.empty(2, 300)
+    for tokens, wanted in (((5,), rows[:1]), ((299, 0), rows[1:]), ((0,), rows[2:])):
+        for read in (torch.empty(len(tokens), 256), few[: len(tokens), :256]):
+            embedding.read_rows(tokens, read)
+            assert torch.equal(read, wanted)
     with pytest.raises(IndexError, match="beyond"):
-        embedding.read_row(300_000, row)
+        embedding.read_rows((300_000,), few[:1, :256])
 
 
 def test_a_long_call_is_cancelled_between_layers(llama_folder: Path) -> None:

@@ -161,7 +161,7 @@ def test_gemma_3_takes_its_text_part(folder: Path) -> None:
     assert config.embedding_scale == 2560**0.5
 
 
-@pytest.mark.parametrize("architecture", ["MixtralForCausalLM", "Qwen3MoeForCausalLM", "GPT2LMHeadModel"])
+@pytest.mark.parametrize("architecture", ["MixtralForCausalLM", "GPT2LMHeadModel"])
 def test_another_architecture_is_refused_with_the_list(folder: Path, architecture: str) -> None:
     with pytest.raises(UnsupportedModel) as caught:
         read_changed(folder, architectures=[architecture])
@@ -238,3 +238,9 @@ def test_an_unknown_kind_of_layer_is_refused(folder: Path) -> None:
 def test_a_senseless_value_is_refused(folder: Path, changes: dict[str, Any]) -> None:
     with pytest.raises(ConfigInvalid):
         read_changed(folder, **changes)
+
+
+def test_more_experts_per_token_than_experts_are_refused(checkpoint_of: Any, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(checkpoint_of("qwen3-moe"), tmp_path / "model"))
+    with pytest.raises(ConfigInvalid, match="13 experts per token where there are 12"):
+        read_changed(folder, num_experts_per_tok=13)

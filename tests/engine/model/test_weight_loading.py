@@ -70,6 +70,19 @@ def test_a_missing_weight_is_named(tmp_path: Path, part: str) -> None:
     assert "1 missing" in caught.value.message
 
 
+def test_missing_experts_and_a_router_of_another_width_are_named(tmp_path: Path) -> None:
+    def change(tensors: dict[str, torch.Tensor]) -> None:
+        for part in ("gate_proj", "up_proj", "down_proj"):
+            del tensors[f"model.layers.2.mlp.experts.11.{part}.weight"]
+        tensors["model.layers.0.mlp.gate.weight"] = torch.zeros(11, 64)
+
+    folder = write_checkpoint(tmp_path / "model", "qwen3-moe", tokenizer=False)
+    with pytest.raises(TensorMismatch) as caught:
+        load(rewrite(folder, change))
+    assert "3 missing (model.layers.2.mlp.experts.11." in caught.value.message
+    assert "model.layers.0.mlp.gate.weight is (11, 64) and not (12, 64)" in caught.value.message
+
+
 def test_a_missing_head_is_named_where_it_is_not_tied(tmp_path: Path) -> None:
     folder = write_checkpoint(tmp_path / "model", tokenizer=False)
     rewrite(folder, lambda tensors: tensors.pop("lm_head.weight"))

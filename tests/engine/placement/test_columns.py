@@ -16,6 +16,7 @@ from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.drafting.drafter import NoDrafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.errors import InvalidOption, WeightsMissing
+from engine.messages.machine import FormatSpeed, GpuSpeed, HostSpeed
 from engine.model.attention import FOLD_LIMIT_ROWS
 from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
@@ -29,7 +30,9 @@ from engine.placement.columns import Columns, ColumnsPlan
 from engine.placement.divided_rows import DividedRows
 from engine.placement.footprint import Sizes
 from engine.placement.link import Link, SharedLink
-from engine.placement.plan import Room, UnitSpeeds
+from engine.placement.plan import Room, Units
+from engine.planning.machine_speeds import MachineSpeeds
+from engine.planning.unit_times import UnitTimes
 from engine.weights.checkpoint import Checkpoint
 from tests.support.decoders import greedy, load_decoder
 from tests.support.packed_models import PACKED, dequantized, load
@@ -243,20 +246,27 @@ def config(llama_folder: Path) -> ModelConfig:
     return read_config(Checkpoint(llama_folder))
 
 
+def units(operator_s: float = 0.0, products_per_s: float = 1e15) -> Callable[[Sizes, int], Units]:
+    """A processor and a GPU that reads three times as fast; four operators exchange rows."""
+    host = HostSpeed(1e9, 0.0, {"fp32": FormatSpeed(1e9, products_per_s, 0.0)})
+    speeds = MachineSpeeds(host, GpuSpeed(3e9, 1e15, operator_s, 1e15), 1e9, measured=True)
+    return lambda sizes, width: UnitTimes(sizes.config, sizes.weights, speeds, sizes.context).at(width)
+
+
 def test_both_units_get_what_takes_them_as_long(config: ModelConfig) -> None:
     sizes = Sizes(config, FP32, CONTEXT)
 
     def fit(room: Room, most: int = config.layers) -> ColumnsPlan | None:
         return ColumnsPlan.fit(sizes, room, most)
 
-    room = Room(1 << 40, "cuda:0", 1 << 40, speeds=UnitSpeeds(1e9, 3e9))
+    room = Room(1 << 40, "cuda:0", 1 << 40, units=units())
     plan = fit(room)
     assert plan is not None
     assert list(vars(plan.ratios).values()) == pytest.approx([0.75] * 5)
     assert plan.boundary == Boundary(0.75)
     assert not plan.shared
     # The smallest matrix is 16 KB, which takes the host 16 us and the GPU 5 us.
-    slow = fit(replace(room, speeds=UnitSpeeds(1e9, 3e9, exchange_s=10e-6)))
+    slow = fit(replace(room, units=units(operator_s=2.5e-6)))
     assert slow is not None
     assert slow.ratios.output < slow.ratios.gate_up < slow.ratios.head < 0.75
     assert slow.boundary.rows(100) < plan.boundary.rows(100)
@@ -276,25 +286,36 @@ def test_both_units_get_what_takes_them_as_long(config: ModelConfig) -> None:
     assert few.ratios == Ratios.even(1 / config.layers)
 
 
+def test_wide_forwards_leave_more_to_the_gpu_where_the_processor_multiplies_slowly(
+    config: ModelConfig,
+) -> None:
+    sizes = Sizes(config, FP32, CONTEXT)
+    room = Room(1 << 40, "cuda:0", 1 << 40, units=units(products_per_s=1e9))
+    shares = [plan.ratios.down for plan in ColumnsPlan.choices(sizes, room, config.layers)]
+    # The processor reads four bytes for each product, so that from 4 rows on it multiplies for longer.
+    assert shares == pytest.approx([0.75] * 3 + [6 / 7, 12 / 13, 24 / 25, 48 / 49])
+    useless = replace(room, units=units(operator_s=1.0))
+    assert list(ColumnsPlan.choices(sizes, useless, config.layers)) == []
+
+
 def test_short_memory_moves_the_shares(config: ModelConfig) -> None:
     sizes = Sizes(config, FP32, CONTEXT)
-    speeds = UnitSpeeds(1e9, 3e9)
-    roomy = ColumnsPlan.fit(sizes, Room(1 << 40, "cuda:0", 1 << 40, speeds=speeds), config.layers)
+    roomy = ColumnsPlan.fit(sizes, Room(1 << 40, "cuda:0", 1 << 40, units=units()), config.layers)
     assert roomy is not None
     host, device = roomy.host(sizes).total, roomy.device(sizes).total
-    tight = ColumnsPlan.fit(sizes, Room(1 << 40, "cuda:0", device - 1, speeds=speeds), config.layers)
+    tight = ColumnsPlan.fit(sizes, Room(1 << 40, "cuda:0", device - 1, units=units()), config.layers)
     assert tight is not None
     assert 0.0 < tight.ratios.down < 0.75
-    crowded = ColumnsPlan.fit(sizes, Room(host - 1, "cuda:0", 1 << 40, speeds=speeds), config.layers)
+    crowded = ColumnsPlan.fit(sizes, Room(host - 1, "cuda:0", 1 << 40, units=units()), config.layers)
     assert crowded is not None
     assert 0.75 < crowded.ratios.down <= 1.0
-    least = ColumnsPlan.least_device_bytes(sizes)
+    least = ColumnsPlan.of(sizes, Ratios.even(1 / 32)).device(sizes).total
     assert least < device
     # A part of attention is what is given up last.
-    bare = ColumnsPlan.fit(sizes, Room(1 << 40, "cuda:0", least, speeds=speeds), config.layers)
+    bare = ColumnsPlan.fit(sizes, Room(1 << 40, "cuda:0", least, units=units()), config.layers)
     assert bare is not None
     assert bare.boundary == Boundary()
-    assert ColumnsPlan.fit(sizes, Room(1 << 40, "cuda:0", 1000, speeds=speeds), config.layers) is None
+    assert ColumnsPlan.fit(sizes, Room(1 << 40, "cuda:0", 1000, units=units()), config.layers) is None
 
 
 def test_memory_is_counted_and_given_back(llama_folder: Path) -> None:

@@ -130,7 +130,7 @@ def test_hidden_rows_of_committed_positions_cross_once(layers: tuple[int, ...], 
     assert link.to_host_bytes == 0
 
 
-@pytest.mark.parametrize("variant", ["llama", "gemma3", "phi3-longrope"])
+@pytest.mark.parametrize("variant", ["llama", "gemma3", "phi3-longrope", "qwen3-moe"])
 @pytest.mark.parametrize("leading", [1, 2, 3])
 def test_first_layers_on_the_device_change_nothing_and_rows_alone_cross(
     variant: str, leading: int, checkpoint_of: Callable[[str], Path]

@@ -83,7 +83,7 @@ def test_streamed_is_resident_bit_for_bit(
         source.release()
 
 
-@pytest.mark.parametrize("variant", ["llama-tied", "llama-biased", "gemma2", "qwen3", "phi3-longrope"])
+@pytest.mark.parametrize("variant", ["llama-tied", "llama-biased", "gemma2", "qwen3-moe", "phi3-longrope"])
 @pytest.mark.parametrize("format_", [weight_format("fp32"), weight_format("q8_0")], ids=lambda one: one.name)
 def test_every_part_of_a_layer_is_streamed(
     variant: str, format_: WeightFormat, checkpoint_of: Callable[[str], Path], tmp_path: Path
@@ -207,9 +207,14 @@ def test_damage_in_what_stays_is_found_before_it_is_used(name: str, folder: Path
 
 @pytest.mark.parametrize("kind", [Kind.Q4_0, Kind.Q4_K, Kind.F16, Kind.F32], ids=lambda kind: kind.name)
 @pytest.mark.parametrize("parts", [0, 7])
-def test_a_gguf_file_is_streamed_as_it_is(kind: Kind, parts: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("variant", "own"), [("llama", {}), ("qwen3-moe", {"moe_intermediate_size": 256, "head_dim": 64})]
+)
+def test_a_gguf_file_is_streamed_as_it_is(
+    kind: Kind, parts: int, variant: str, own: dict[str, int], tmp_path: Path
+) -> None:
     """Its layers lie anywhere in it, or in several files; nothing is written beside it."""
-    model = reference_model("llama", hidden_size=256, intermediate_size=256, num_hidden_layers=LAYERS)
+    model = reference_model(variant, hidden_size=256, intermediate_size=256, num_hidden_layers=LAYERS, **own)
     write_gguf(model, tmp_path / "model.gguf", kind, split_max_tensors=parts)
     before = sorted(tmp_path.iterdir())
     config = read_config(Checkpoint(tmp_path))

@@ -8,7 +8,9 @@ from engine.drafting.medusa_draft import MedusaDraft
 from engine.drafting.medusa_heads import MedusaLayout
 from engine.drafting.model_draft import ModelDraft
 from engine.messages.machine import FormatSpeed, GpuSpeed, HostSpeed
-from engine.model.footprint import layer_bytes, stored_layer_bytes
+from engine.model.families import SUPPORTED
+from engine.model.footprint import activation_bytes, layer_bytes, read_bytes, stored_layer_bytes
+from engine.model.mixture import Mixture
 from engine.model.tensors import Slot
 from engine.model.weight_format import weight_format
 from engine.placement import LayerOffloadPlan, PlacementPlan, ResidentPlan, SplitPlan, StreamedPlan
@@ -18,6 +20,7 @@ from engine.placement.footprint import Sizes
 from engine.planning.cost_model import DraftCost, TargetCost, drafted_round, plain_round, streamed_round
 from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
 from engine.planning.machine_speeds import MachineSpeeds
+from engine.planning.unit_times import UnitTimes
 from tests.support.machines import target
 
 Q8_0 = weight_format("q8_0")
@@ -52,6 +55,27 @@ def test_equation_3_and_4_for_each_layer_and_the_head() -> None:
     assert cost(RESIDENT).forward_s(1) == pytest.approx(weights / 10e9)
     # Enough tokens that multiplying takes longer than reading.
     assert cost(RESIDENT).forward_s(64) == pytest.approx(64 * products / 100e9)
+
+
+def test_rows_read_the_experts_that_some_of_them_chose() -> None:
+    mixture = Mixture(experts=16, chosen=2, width=512, layers=(False, *(True,) * 21))
+    config = replace(MODEL.config, family=SUPPORTED["Qwen3MoeForCausalLM"], mixture=mixture)
+    each = 3 * Q8_0.matrix_bytes(512, config.hidden_size) * 21 / 22
+    dense = layer_bytes(config, Q8_0, 0) - 16 * each
+    assert [read_bytes(config, Q8_0, rows) for rows in (1, 2, 10000)] == pytest.approx(
+        [dense + 2 * each, dense + (2 + 2 * 14 / 16) * each, dense + 16 * each]
+    )
+    head = Q8_0.matrix_bytes(config.vocabulary_size, config.hidden_size)
+    facts = replace(MODEL, config=config)
+    forward_s = TargetCost(facts, Q8_0, RESIDENT, SPEEDS, position=0).forward_s(1)
+    assert forward_s == pytest.approx((22 * (dense + 2 * each) + head) / 10e9)
+    # On a GPU each expert that some row chose is dequantized by operators of its own.
+    speeds = replace(SPEEDS, gpu=replace(SPEEDS.gpu, operator_s=1e-3))
+    device = [UnitTimes(config, Q8_0, speeds, 0).at(rows).device for rows in (1, 2)]
+    assert device[1].operators - device[0].operators == pytest.approx(1e-3 * 54 * (2 * 14 / 16) * 21 / 22)
+    elements = 14 / 16 * 2 * 3 * 512 * config.hidden_size * 21 / 22
+    more = (14 / 16 * 2 * each + 20 * elements) / 200e9
+    assert device[1].products - device[0].products == pytest.approx(more)
 
 
 def test_attention_reads_what_was_said_before() -> None:
@@ -101,7 +125,8 @@ def test_columns_take_as_long_as_the_slower_unit_and_what_crosses_is_priced() ->
     # The host is slower with its half than the GPU is with the other.
     whole = TargetCost(MODEL, BF16, RESIDENT, SPEEDS, position).forward_s(1)
     assert host.forward_s(1) < whole
-    assert forward_s(plan) == pytest.approx(whole / 2, rel=1e-3)
+    passing = 12 * config.layers * activation_bytes(config, 1, 0) / HOST.memory_bytes_per_s
+    assert forward_s(plan) == pytest.approx(whole / 2 + passing, rel=1e-3)
     # With all of it on the GPU its time counts, and a slow bus carries two bytes for each number.
     there = ColumnsPlan.of(sizes, Ratios.even(1.0), Boundary(1.0))
     weights = config.layers * layer_bytes(config, BF16, position) + BF16.matrix_bytes(
@@ -114,8 +139,8 @@ def test_columns_take_as_long_as_the_slower_unit_and_what_crosses_is_priced() ->
     attention = 2 * hidden + 4 * (hidden + config.heads) + 2 * 2 * kv
     crossing = config.layers * (layer + attention) + 2 * (hidden + config.vocabulary_size)
     found = forward_s(there)
-    assert found == pytest.approx(weights / 200e9 + crossing / 8e9, rel=1e-3)
-    assert forward_s(replace(there, shared=True)) == pytest.approx(weights / 200e9, rel=1e-3)
+    assert found == pytest.approx(passing + weights / 200e9 + crossing / 8e9, rel=1e-3)
+    assert forward_s(replace(there, shared=True)) == pytest.approx(passing + weights / 200e9, rel=1e-3)
     waiting = replace(SPEEDS, gpu=replace(gpu, operator_s=1e-6))
     exchanges = 5 * config.layers + 1
     assert forward_s(there, waiting) - found == pytest.approx(4e-6 * exchanges)
@@ -123,7 +148,23 @@ def test_columns_take_as_long_as_the_slower_unit_and_what_crosses_is_priced() ->
     slow = replace(SPEEDS, host=replace(HOST, operator_s=1e-6))
     few = ColumnsPlan.of(Sizes(config, Q8_0, 4096), Ratios.even(0.0))
     extra = TargetCost(MODEL, Q8_0, few, slow, 0).forward_s(1) - cost(RESIDENT, slow).forward_s(1)
-    assert extra == pytest.approx(config.layers * (100 - 8) * 1e-6)
+    assert extra == pytest.approx(config.layers * (210 - 8) * 1e-6 + passing)
+
+
+def test_one_memory_gives_two_units_no_more_than_the_faster_one_gets_alone() -> None:
+    plan = ColumnsPlan.of(Sizes(MODEL.config, BF16, 4096), Ratios.even(0.5), shared=True)
+    gpu = SPEEDS.gpu
+    assert gpu is not None
+    apart = replace(SPEEDS, gpu=replace(gpu, memory_bytes_per_s=10e9))
+    alone, together = (
+        TargetCost(MODEL, BF16, plan, speeds, 0).forward_s(1)
+        for speeds in (apart, replace(apart, unified=True))
+    )
+    # Alone each reads 10 GB/s, and the memory is known to give 20.
+    assert together == pytest.approx(alone, rel=1e-3)
+    slow = replace(HOST, memory_bytes_per_s=12e9)
+    crowded = TargetCost(MODEL, BF16, plan, replace(apart, host=slow, unified=True), 0).forward_s(1)
+    assert crowded == pytest.approx(together * 20 / 12, rel=1e-3)
 
 
 def test_a_trees_draft_costs_its_depth_and_not_its_nodes() -> None:

@@ -36,7 +36,7 @@ def test_every_mode_has_figures_or_a_sentence(here: Here, tmp_path: Path) -> Non
     draft = str(write_outline(tmp_path / "llama-1b", CONFIGS["llama-1b"], size_bytes=1000))
     plan = forecast(LoadOptions(model=model, draft=draft, weights="q8_0", mode="plain"))
     assert {mode.mode for mode in plan.modes} == {
-        "plain", "lookup", "dovetail", "ghidorah", "offload", "layer-offload", "llmcad"
+        "plain", "lookup", "dovetail", "ghidorah", "offload", "layer-offload", "llmcad", "ppd"
     }  # fmt: skip
     for mode in plan.modes:
         assert bool(mode.refusal) != bool(mode.tokens_per_second and mode.first_token_s and mode.memory_bytes)

@@ -10,6 +10,10 @@ from engine.drafting.head_calibration import HeadCalibration
 from engine.drafting.kinds import DRAFT_KINDS
 from engine.drafting.medusa_draft import MedusaDraft
 from engine.drafting.medusa_heads import MedusaLayout
+from engine.drafting.prompt_token_calibration import PromptTokenCalibration
+from engine.drafting.prompt_token_draft import PromptTokenDraft
+from engine.drafting.prompt_tokens import PromptTokenLayout
+from engine.drafting.sparse_tree import SparseTree, StateTree
 from engine.errors import InvalidOption
 from engine.messages import LoadOptions
 from engine.messages.machine import MachineReport
@@ -51,42 +55,42 @@ EXPECTED: dict[str, list[str]] = {
         "lookup q4_k_m: all in memory *",
         "llmcad q4_k_m: draft on the CPU, 9 of 80 layers in memory, the others read from the disk *",
     ],
-    # 16 bits run well on the card, so what fits there whole does; larger targets stay on the CPU with the
-    # draft on the card.
+    # 16 bits run well on the card, so what fits there whole does; of larger targets it computes a share, or nothing
+    # where dequantizing and the operators of a divided layer take too long.
     "desktop-16gb-6gb": [
-        "offload bf16: all 24 layers on the GPU",
-        "offload bf16: all 22 layers on the GPU",
-        "dovetail q8_0: draft on the GPU, 9 of 32 layers on the GPU, the others in memory",
+        "lookup bf16: all 24 layers on the GPU",
+        "lookup bf16: all 22 layers on the GPU",
+        "dovetail q8_0: draft on the GPU, all in memory",
         "dovetail bf16: draft on the GPU, 6 of 32 layers on the GPU, the others in memory *",
-        "dovetail q4_k_m: draft on the GPU, 9 of 40 layers on the GPU, the others in memory",
+        "dovetail q4_k_m: draft on the GPU, 32 % of each layer's columns on the GPU, the others in memory",
         "llmcad q4_k_m: draft on the GPU, 15 of 80 layers in memory, the others read from the disk *",
     ],
     # The same with more room: a 7 B fits in 16 bits when card and host share its layers.
     "desktop-16gb-8gb": [
-        "offload bf16: all 24 layers on the GPU",
-        "offload bf16: all 22 layers on the GPU",
+        "lookup bf16: all 24 layers on the GPU",
+        "lookup bf16: all 22 layers on the GPU",
+        "dovetail q8_0: draft on the GPU, 34 % of each layer's columns on the GPU, the others in memory",
         "dovetail bf16: draft on the GPU, 10 of 32 layers on the GPU, the others in memory",
-        "dovetail bf16: draft on the GPU, 10 of 32 layers on the GPU, the others in memory",
-        "dovetail q4_k_m: draft on the GPU, 17 of 40 layers on the GPU, the others in memory",
+        "dovetail q4_k_m: draft on the GPU, all in memory",
         "llmcad q4_k_m: draft on the GPU, 16 of 80 layers in memory, the others read from the disk *",
     ],
-    # Whatever fits on the card in 16 bits is there as a whole.
+    # Whatever fits on the card in 16 bits is there as a whole; packed weights are dequantized there, so the CPU helps.
     "desktop-24gb-card": [
-        "offload bf16: all 24 layers on the GPU",
-        "offload bf16: all 22 layers on the GPU",
+        "lookup bf16: all 24 layers on the GPU",
+        "lookup bf16: all 22 layers on the GPU",
         "dovetail bf16: draft on the GPU, all 32 layers on the GPU",
         "dovetail bf16: draft on the GPU, all 32 layers on the GPU",
-        "dovetail q4_k_m: draft on the GPU, all 40 layers on the GPU",
-        "dovetail q4_k_m: draft on the GPU, 39 of 80 layers on the GPU, the others in memory",
+        "dovetail q4_k_m: draft on the GPU, 53 % of each layer's columns on the GPU, the others in memory",
+        "dovetail q4_k_m: draft on the GPU, 48 % of each layer's columns on the GPU, the others in memory",
     ],
     # Many cores, much memory, a small card: Dovetail's own machine. Launches take a small model longer than the CPU.
     "dovetail-server-8gb": [
         "lookup bf16: all in memory",
-        "offload bf16: all 22 layers on the GPU",
+        "lookup bf16: all 22 layers on the GPU",
+        "dovetail q8_0: draft on the GPU, all in memory",
         "dovetail bf16: draft on the GPU, 10 of 32 layers on the GPU, the others in memory",
-        "dovetail bf16: draft on the GPU, 10 of 32 layers on the GPU, the others in memory",
-        "dovetail q4_k_m: draft on the GPU, 17 of 40 layers on the GPU, the others in memory",
-        "dovetail q8_0: draft on the GPU, 5 of 80 layers on the GPU, the others in memory",
+        "dovetail q4_k_m: draft on the GPU, all in memory",
+        "dovetail q8_0: draft on the GPU, all in memory",
     ],
     # One pool and a slow bus: launches and dequantizing on the GPU cost more than the CPU's kernels.
     "jetson-orin-nx-8gb": [
@@ -99,7 +103,7 @@ EXPECTED: dict[str, list[str]] = {
     ],
     # The card is too small for the draft, whose tree the CPU drafts as well.
     "laptop-16gb-2gb": [
-        "offload bf16: all 24 layers on the GPU",
+        "lookup bf16: all 24 layers on the GPU",
         "lookup q8_0: all in memory",
         "dovetail q8_0: draft on the CPU, all in memory",
         "llmcad bf16: draft on the CPU, 16 of 32 layers in memory, the others read from the disk *",
@@ -108,11 +112,11 @@ EXPECTED: dict[str, list[str]] = {
     ],
     # The card takes the draft and some layers.
     "laptop-16gb-4gb": [
-        "offload bf16: all 24 layers on the GPU",
-        "offload bf16: all 22 layers on the GPU",
-        "dovetail q8_0: draft on the GPU, 3 of 32 layers on the GPU, the others in memory",
-        "llmcad bf16: draft on the GPU, 19 of 32 layers in memory, the others read from the disk *",
-        "dovetail q4_k_m: draft on the GPU, 3 of 40 layers on the GPU, the others in memory",
+        "lookup bf16: all 24 layers on the GPU",
+        "lookup bf16: all 22 layers on the GPU",
+        "dovetail q8_0: draft on the GPU, all in memory",
+        "lookup bf16: 7 of 32 layers on the GPU, the others in memory *",
+        "dovetail q4_k_m: draft on the GPU, 11 % of each layer's columns on the GPU, the others in memory",
         "llmcad q4_k_m: draft on the GPU, 14 of 80 layers in memory, the others read from the disk *",
     ],
     # Weights that must be packed first have no room on the disk.
@@ -229,7 +233,7 @@ def test_dovetails_own_setting_is_dovetail(weights: str, draft: object) -> None:
 
 def test_a_card_that_holds_the_model_holds_all_of_it() -> None:
     report = machine("desktop-24gb-card")
-    for draft, mode in ((None, "offload"), (small_draft(), "dovetail")):
+    for draft, mode in ((None, "lookup"), (small_draft(), "dovetail")):
         plan = plan_machine(report, target("llama-7b"), draft, LoadOptions(weights="bf16"))
         assert plan.chosen == mode
         load = plan.mode(mode).load
@@ -389,8 +393,9 @@ def test_published_figures_stand_in_for_each_kind() -> None:
     for kind in DRAFT_KINDS:
         expected = published_expectation(kind.published)
         assert set(expected) == set(KINDS)
-        # Table I of Dovetail; half the gain of Ghidorah's for Medusa heads, of which nothing was counted yet.
-        least = 1.9 if kind is MedusaDraft else 4
+        # Table I of Dovetail; half the gain of Ghidorah's for Medusa heads, and of PPD's for prompt tokens, of which
+        # nothing was counted yet.
+        least = {MedusaDraft: 1.9, PromptTokenDraft: 1.7}.get(kind, 4)
         assert expected["code"].tokens(15) > expected["chat"].tokens(15) > least
 
 
@@ -425,6 +430,38 @@ def test_heads_are_expected_to_give_what_was_counted_of_them() -> None:
     assert good.mode("dovetail").draft_nodes <= 15
 
 
+def test_heads_and_columns_are_planned_together() -> None:
+    """Packed weights are dequantized on the card, so that the processor has its share of each matrix."""
+    report, model = machine("desktop-24gb-card"), target("llama-7b")
+    draft = heads((1.0, 1.8, 2.3, 2.8, 3.1, 3.3, 3.4))
+    plan = plan_machine(report, model, draft, LoadOptions(weights="q4_k_m"))
+    best = plan.mode("ghidorah")
+    assert plan.chosen == "ghidorah"
+    assert best.placement["kind"] == "columns"
+    assert best.load is not None
+    share = sum(place.device for place in best.load.placement.layers) / model.config.layers
+    assert f"{100 * share:.0f} % of each layer's columns on the GPU" in plan.reason
+    assert best.memory_bytes["cuda:0"] == best.load.on_device.total
+    # Without columns, as a person may ask for, it is slower by more than predictions are off.
+    for options in (LoadOptions(weights="q4_k_m", gpu_layers=0), LoadOptions(weights="q4_k_m", gpu_layers=9)):
+        other = plan_machine(report, model, draft, options).mode("ghidorah")
+        assert other.placement["kind"] == ("resident" if options.gpu_layers == 0 else "offload")
+        assert best.tokens_per_second > 1.15 * other.tokens_per_second  # type: ignore[operator]
+
+
+def test_no_placement_is_taken_for_its_speed_that_costs_context() -> None:
+    """A slow GPU holds what memory lacks: taken where that costs a little time, and not where it costs much."""
+    report, options = machine("laptop-16gb-2gb"), LoadOptions(weights="q4_k_m")
+    plain = plan_machine(report, target("llama-13b"), options=options).mode("plain")
+    assert plain.placement["kind"] == "columns"
+    assert "lossy" not in plain.summary
+    assert report.speeds is not None
+    slow = replace(report.speeds.gpus["cuda:0"], operator_s=1e-3)
+    crawling = replace(report, speeds=replace(report.speeds, gpus={"cuda:0": slow}))
+    plain = plan_machine(crawling, target("llama-13b"), options=options).mode("plain")
+    assert plain.summary == "all in memory, 8-bit cache (lossy)"
+
+
 def test_wide_trees_are_taken_where_rows_cost_little() -> None:
     """On a processor that multiplies as fast as it likes, every row that gains is worth its time."""
     report = machine("laptop-8gb")
@@ -439,3 +476,30 @@ def test_wide_trees_are_taken_where_rows_cost_little() -> None:
     ):
         plan = plan_machine(fast, target("llama-7b"), heads(taus), request)
         assert plan.mode("ghidorah").draft_nodes == nodes
+
+
+def with_prompt_tokens(name: str, model: str, tokens: tuple[float, ...] = ()) -> MachinePlan:
+    """Three prompt tokens, with the tokens of a round of 3, 7 and 15 rows that were counted."""
+    config = target(model).config
+    layout = PromptTokenLayout(3, 1, config.hidden_size, config.layers, "ensemble")
+    state = StateTree(((0,),), (1, 1))
+    trees = tuple(SparseTree((state,) * 3, each) for each in tokens)
+    beside = PromptTokenCalibration((3, 7, 15)[: len(trees)], trees) if trees else None
+    draft = PromptTokenDraft("set", "digest", layout, config, beside)
+    return plan_machine(machine(name), target(model), draft, LoadOptions(weights="q4_k_m"))
+
+
+def test_prompt_tokens_are_expected_to_pay_where_rows_are_cheap() -> None:
+    """A pass over weights from the disk takes what it takes for any rows; on a slow processor each row costs."""
+    streamed = with_prompt_tokens("laptop-16gb-2gb", "llama-70b")
+    for mode in ("ppd", "llmcad"):
+        speed = streamed.mode(mode).tokens_per_second or 0.0
+        assert speed > 1.5 * (streamed.mode("plain").tokens_per_second or 1.0)
+        assert streamed.mode(mode).draft_nodes >= 15
+    poor, good = (1.05, 1.1, 1.15), (1.4, 1.7, 1.9)
+    for counted, wins in ((poor, False), (good, True)):
+        plan = with_prompt_tokens("raspberry-pi-5-8gb", "llama-7b", counted)
+        assert (
+            (plan.mode("ppd").tokens_per_second or 0.0) > (plan.mode("plain").tokens_per_second or 0.0)
+        ) == wins
+        assert plan.mode("ppd").draft_device == "cpu"

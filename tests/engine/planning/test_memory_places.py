@@ -9,7 +9,8 @@ from engine.messages.machine import HostMemory
 from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import layer_bytes
 from engine.model.weight_format import weight_format
-from engine.placement import PlacementPlan, ResidentPlan, SplitPlan, StreamedPlan
+from engine.placement import ColumnsPlan, PlacementPlan, ResidentPlan, SplitPlan, StreamedPlan
+from engine.placement.column_shares import Ratios
 from engine.placement.footprint import Sizes
 from engine.planning.hardware import read_host_memory
 from engine.planning.load_plan import LoadPlan
@@ -50,6 +51,15 @@ def test_a_model_in_memory_is_all_there(config: ModelConfig) -> None:
     }
     assert sum(sizes(ram).values()) == plan.host.total + MEMORY.others_bytes
     assert ram.shares[1].layers == 3
+
+
+def test_layers_that_are_divided_are_whole_in_neither_place(config: ModelConfig) -> None:
+    plan = loaded(config, ColumnsPlan.of(Sizes(config, Q8_0, 128), Ratios.even(0.5)), 0, "cuda:0")
+    there, here = memory_places(plan, config, MEMORY, GpuInUse("cuda:0", 4_000_000_000))
+    assert sum(sizes(there).values()) == plan.on_device.total
+    assert sizes(here)["weights"] == plan.host.weights < loaded(config, ResidentPlan.of(3)).host.weights
+    # So that nobody is told of twice as many layers as the model has.
+    assert {share.layers for place in (there, here) for share in place.shares} == {0}
 
 
 def test_layers_and_draft_on_a_gpu(config: ModelConfig) -> None:

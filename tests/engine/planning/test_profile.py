@@ -31,16 +31,29 @@ def round_of(nodes: int, accepted: int, verify_ms: float = 10.0, draft_ms: float
 
 def test_a_reply_teaches_forwards_drafts_and_yields() -> None:
     rounds = [round_of(0, 0, 99.0)] * 2 + [round_of(3, 2, ms) for ms in (20.0, 22.0, 90.0)]
-    rounds += [round_of(0, 0, 10.0)] * 3 + [round_of(7, 7, 40.0)]
+    # Behind wider ones a plain round takes longer for a while, at this speed for five rounds.
+    rounds += [round_of(0, 0, 14.0)] * 3 + [round_of(0, 0, 10.0)] * 3 + [round_of(7, 7, 40.0)]
     profile = Profile().with_reply(rounds, RESIDENT, "dovetail abc", "code")
     # The first rounds and widths of which there is one round only say nothing; of the others the median counts.
     assert profile.forward_seconds(RESIDENT) == {4: 0.022, 1: 0.010}
     assert profile.draft_seconds("dovetail abc") == {3: 0.002}
-    assert profile.yields["dovetail abc"]["code"] == Yielded(rounds=7, drafted=4, tokens=17, nodes=16)
+    assert profile.yields["dovetail abc"]["code"] == Yielded(rounds=10, drafted=4, tokens=17, nodes=16)
     assert profile.known
     assert profile.knows_draft("abc")
     assert not profile.knows_draft("abcd")
     assert profile.forward_seconds(SplitPlan.of(4, 3)) == {}
+
+
+def test_plain_decoding_behind_a_text_takes_what_was_calibrated_at_the_load_of_replies() -> None:
+    profile = Profile()
+    assert profile.plain_seconds(RESIDENT, 100) is None
+    profile = profile.with_reply([round_of(0, 0, 10.0)] * 9, RESIDENT, None)
+    assert profile.plain_seconds(RESIDENT, 3000) == 0.010
+    times = {128: {1: 0.005, 2: 0.006}, 1152: {1: 0.010, 2: 0.012}}
+    profile = profile.with_calibration(RESIDENT, "ghidorah abc", times, {}, {})
+    assert [profile.plain_seconds(RESIDENT, length) for length in (3, 640, 9000)] == pytest.approx(
+        [0.010, 0.015, 0.020]
+    )
 
 
 def test_older_replies_fade() -> None:

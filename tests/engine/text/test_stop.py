@@ -49,6 +49,8 @@ def test_stop_strings_may_span_tokens(text: str, stop: list[str]) -> None:
         expected = upto[: min(upto.find(string) for string in stop if string in upto)]
         assert (shown, reply.stop_reason) == (expected, "stop")
         assert len(reply.token_ids) == ends[0]
+        assert reply.stop_text in stop
+        assert upto[len(expected) :].startswith(reply.stop_text)
     else:
         assert (shown, reply.stop_reason) == (text, "end")
     assert reply.text == shown

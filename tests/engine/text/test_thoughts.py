@@ -5,14 +5,17 @@ The templates are written for these tests, with the variables and the shape of t
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.messages import ChatMessage, Generate, LoadOptions, Notice, Thinking
 from engine.request import begun_thought, fit_prompt
 from engine.text.chat_template import ChatTemplate
-from engine.text.thoughts import thought_tokens, without_thoughts
+from engine.text.thoughts import ThoughtAndAnswer, begins_with_thought, thought_tokens, without_thoughts
 from engine.text.tokenizer import Tokenizer
 from tests.support.checkpoints import train_tokenizer, write_checkpoint
 from tests.support.engine_client import EngineClient
@@ -85,6 +88,35 @@ def test_thoughts_are_what_a_reply_begins_with() -> None:
     assert without_thoughts("<think>\nHm. I was stop") == ""
     assert without_thoughts("A model writes <think> first.") == "A model writes <think> first."
     assert without_thoughts("Yes.") == "Yes."
+
+
+@given(
+    st.lists(st.sampled_from(["<think>", "</think>", "<", "</", "th", "ink>", " ", "\n", "So.", "é"])),
+    st.lists(st.integers(0, 60), max_size=12),
+)
+def test_a_reply_that_comes_in_pieces_is_divided_as_it_would_be_whole(
+    parts: list[str], cuts: list[int]
+) -> None:
+    reply = "".join(parts)
+    begins = [0, *sorted(min(cut, len(reply)) for cut in cuts), len(reply)]
+    divided = ThoughtAndAnswer()
+    pieces = [divided.add(reply[start:end]) for start, end in pairwise(begins)]
+    pieces.append(divided.end())
+    thought, answer = ("".join(piece[at] for piece in pieces) for at in (0, 1))
+    assert answer == without_thoughts(reply)
+    inner = reply.lstrip().removeprefix("<think>").partition("</think>")[0].strip()
+    if not begins_with_thought(reply):
+        assert thought == ""
+    elif "</think>" in reply:
+        assert thought == inner
+    else:
+        assert thought == inner
+
+
+def test_a_thought_that_was_begun_before_goes_on() -> None:
+    divided = ThoughtAndAnswer("<think>\nFirst I ")
+    assert divided.add("count.\n</think>\n\nThree") == ("count.", "Three")
+    assert ThoughtAndAnswer("One, ").add("<think>") == ("", "<think>")
 
 
 def test_tokens_of_thoughts_are_counted_up_to_the_closing_mark() -> None:

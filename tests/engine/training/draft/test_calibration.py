@@ -20,14 +20,16 @@ from engine.drafting.head_calibration import (
 from engine.drafting.medusa_draft import MedusaDraft
 from engine.drafting.searched_tree import WIDTHS, parents_of
 from engine.hub.installed import cache_folder
-from engine.messages import LoadOptions, StatisticsUpdated
+from engine.messages import LoadOptions, Notice, StatisticsUpdated
 from engine.model.config import read_config
 from engine.planning.model_planner import model_planner
+from engine.planning.profile import Profile
 from engine.training.draft import making
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.engine_client import EngineClient
 from tests.support.heads import make_head
+from tests.support.stand_in import use_gpu, use_speeds
 
 PROMPT = "one two three four one two three four one two " * 3
 TREE = ((0,), (1,), (0, 0), (2,), (0, 1), (1, 0), (0, 0, 0))
@@ -72,7 +74,9 @@ def test_the_command_searches_and_keeps_a_tree(
     for row in table:
         assert row[2] >= row[1]  # what is searched is no worse than greedy
     assert table[-1][3] == table[-1][2]
-    kept = read_calibration(cache_folder(), Checkpoint(llama_folder).digest(), HeadCheckpoint(heads).digest())
+    kept = read_calibration(
+        HeadCalibration, cache_folder(), Checkpoint(llama_folder).digest(), HeadCheckpoint(heads).digest()
+    )
     assert kept is not None
     assert 1 <= len(kept.tree) <= 63
     assert list(kept.searched) == pytest.approx([row[3] for row in table], abs=0.01)
@@ -108,18 +112,33 @@ def test_bench_calibrates_heads_that_were_not_and_no_others(
     assert "places" not in capsys.readouterr().err
 
 
+def test_both_units_are_busy_where_both_will_be(
+    llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "_LONGEST", 64)
+    use_gpu(monkeypatch)
+    use_speeds(monkeypatch, 0.6)
+    kept: list[Profile] = []
+    monkeypatch.setattr("engine.planning.model_planner.keep_profile", lambda path, found: kept.append(found))
+    heads = make_head("medusa-drafted").write(tmp_path / "heads", True)
+    code, said = search(capsys, llama_folder, heads, "--generate", "4", "--minutes", "0.2")
+    assert (code, "Planned are" in said) == (0, True)
+    (placement,) = kept[-1].calibrated
+    assert placement.startswith("columns 0.")
+
+
 def test_a_kept_tree_is_that_of_one_model_and_one_set_of_heads(llama_folder: Path, tmp_path: Path) -> None:
     folder = make_head("medusa").write(tmp_path / "heads", True)
     target, heads = Checkpoint(llama_folder).digest(), HeadCheckpoint(folder).digest()
-    assert read_calibration(cache_folder(), target, heads) is None
+    assert read_calibration(HeadCalibration, cache_folder(), target, heads) is None
     keep_calibration(cache_folder(), target, heads, KEPT)
-    assert read_calibration(cache_folder(), target, heads) == KEPT
+    assert read_calibration(HeadCalibration, cache_folder(), target, heads) == KEPT
     assert KEPT.tokens[7] == 1.6
     assert replace(KEPT, follows=False).followed == ()
-    assert read_calibration(cache_folder(), heads, target) is None
+    assert read_calibration(HeadCalibration, cache_folder(), heads, target) is None
     # Heads that were trained again in the same folder are others.
     make_head("medusa", seed=2).write(folder, True)
-    assert read_calibration(cache_folder(), target, HeadCheckpoint(folder).digest()) is None
+    assert read_calibration(HeadCalibration, cache_folder(), target, HeadCheckpoint(folder).digest()) is None
 
 
 def test_a_calibration_that_came_with_the_heads_stands_in_until_one_is_made_here(
@@ -137,7 +156,23 @@ def test_a_calibration_that_came_with_the_heads_stands_in_until_one_is_made_here
     assert heads.counted("another model") == KEPT.tokens
     for damaged in ("", "{", "[]", '{"tree": [[0, 0]]}', (folder / FILE).read_text().replace("1.9", '"a"')):
         (folder / FILE).write_text(damaged)
-        assert calibration_beside(folder) is None
+        assert calibration_beside(HeadCalibration, folder) is None
+
+
+def test_a_tree_for_more_heads_than_there_are_is_left_alone_and_said(
+    client: EngineClient, llama_folder: Path, tmp_path: Path
+) -> None:
+    folder = make_head("medusa").write(tmp_path / "heads", True)
+    write_beside(folder, replace(KEPT, tree=tuple((0,) * length for length in range(1, 7))))
+    options = {"weights": "fp32", "max_tokens": 8}
+    expected = client.answer(PROMPT, llama_folder, mode="plain", vram_budget_bytes=0, **options)
+    client.events.clear()
+    reply = client.answer(
+        PROMPT, llama_folder, mode="ghidorah", draft=str(folder), vram_budget_bytes=0, **options
+    )
+    assert (reply.mode, reply.token_ids) == ("ghidorah", expected.token_ids)
+    notices = [event.text for event in client.seen(Notice)]
+    assert any("calibration.json" in notice and "`tenon train tree`" in notice for notice in notices)
 
 
 @pytest.mark.usefixtures("no_gpu")

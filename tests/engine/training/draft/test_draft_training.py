@@ -25,7 +25,7 @@ from engine.drafting.drafter import NoDrafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
-from engine.drafting.head_calibration import FILE, calibration_beside
+from engine.drafting.head_calibration import FILE, HeadCalibration, calibration_beside
 from engine.drafting.head_loader import load_feature_network, share
 from engine.drafting.medusa_heads import MedusaNetwork as EngineHeads
 from engine.drafting.medusa_heads import load_medusa
@@ -42,7 +42,7 @@ from engine.training.draft import making, training
 from engine.training.draft import requests as requests_module
 from engine.training.draft.features import Example, batch_of, features_of
 from engine.training.draft.generation import Turn, Writer
-from engine.training.draft.loss import Scores, TargetEnds, draft_loss, guesses, score
+from engine.training.draft.loss import FeatureObjective, Scores, TargetEnds, draft_loss, guesses, score
 from engine.training.draft.making import TrainRequest
 from engine.training.draft.medusa import MedusaNetwork
 from engine.training.draft.network import STEPS, DraftNetwork, FusionName, shape_for
@@ -143,10 +143,10 @@ def test_medusa_heads_that_are_trained_are_those_that_the_engine_runs(
             theirs = ends.logits(found[head][0, place + head], own_map)
             torch.testing.assert_close(logits[head], theirs, atol=1e-3, rtol=1e-3)
     assert read_draft(
-        tmp_path / "heads", network.file_name, partial(MedusaNetwork, target.config, 3, blocks, own)
+        tmp_path / "heads", MedusaNetwork, partial(MedusaNetwork, target.config, 3, blocks, own)
     )
     assert not read_draft(
-        tmp_path / "heads", network.file_name, partial(MedusaNetwork, target.config, 2, blocks, own)
+        tmp_path / "heads", MedusaNetwork, partial(MedusaNetwork, target.config, 2, blocks, own)
     )
 
 
@@ -288,7 +288,7 @@ def test_the_draft_learns_the_targets_words(target: Decoder, tmp_path: Path) -> 
     untrained = score(network, ends, [batch])
     write_draft(network, tmp_path / "untrained")
     supply = ExampleSupply(target, examples, 240, seed=1)
-    outcome = train(network, ends, supply, [batch], 1.0, io.StringIO(), steps=60)
+    outcome = train(network, FeatureObjective(ends, [batch]), supply, 1.0, io.StringIO(), steps=60)
     assert outcome.scores.tau > untrained.tau + 0.5
     assert outcome.scores.accuracies[0][0] > untrained.accuracies[0][0]
     assert not outcome.interrupted
@@ -354,17 +354,17 @@ def test_an_interrupt_keeps_the_best_so_far(target: Decoder, monkeypatch: pytest
             raise KeyboardInterrupt
         return step(self, batches)
 
-    def scoring(network: DraftNetwork, *rest: object) -> Scores:
+    def scoring(objective: FeatureObjective, network: DraftNetwork) -> Scores:
         states.append(network.W_1.detach().clone())
         return next(scores)
 
     monkeypatch.setattr(Trainer, "step", stepping)
-    monkeypatch.setattr(training, "score", scoring)
+    monkeypatch.setattr(FeatureObjective, "score", scoring)
     real = training.Schedule
     monkeypatch.setattr(training, "Schedule", lambda *args, **kw: real(*args, **{**kw, "evaluate_s": 0.0}))
     supply = ExampleSupply(target, examples, 60, seed=1)
     network = DraftNetwork(shape_for(target.config, 1, "dovetail"))
-    outcome = train(network, TargetEnds.of(target), supply, [batch], 1.0, io.StringIO())
+    outcome = train(network, FeatureObjective(TargetEnds.of(target), [batch]), supply, 1.0, io.StringIO())
     assert outcome.interrupted
     assert outcome.scores.tau == 0.9
     assert isinstance(outcome.network, DraftNetwork)
@@ -444,12 +444,12 @@ def test_the_command_trains_medusa_heads(
     assert "with chains of 3" in said
     assert all(top in said for top in ("top 1", "top 3", "top 10"))
     assert {path.name for path in out.iterdir()} == {"config.json", "medusa_lm_head.safetensors", FILE}
-    calibration = calibration_beside(out)
+    calibration = calibration_beside(HeadCalibration, out)
     assert calibration is not None
     assert len(calibration.accuracies) == 3
     assert calibration.places > 0
     network = load_medusa_heads(load_decoder(llama_folder), out)
-    assert len(network.heads) == 3
+    assert network.heads == 3
     assert network.target_ids is not None
     assert len(network.target_ids) == 200
     assert main(medusa) == 0

@@ -1,4 +1,4 @@
-"""The engine in a process of its own: an out-of-memory kill ends a reply and not the window."""
+"""The engine in a process of its own: an out-of-memory kill ends a reply and not who asked for it."""
 
 from __future__ import annotations
 
@@ -7,31 +7,50 @@ import logging
 import queue
 import threading
 from collections.abc import Callable
+from importlib import import_module
 from multiprocessing import get_context, process
-from pathlib import Path
+from multiprocessing.connection import Connection
 
-from app.bridge import engine_child
+from engine.child_process import belong_to_window
 from engine.messages import Command, Event, Shutdown
 from engine.messages.pipe import MessageDamaged, receive
 from engine.messages.pipe import send as send_message
 
 _log = logging.getLogger(__name__)
 
+SERVE = "engine.process:serve"
 # Closing the window takes less than a second, whatever the engine does.
 _SHUTDOWN_S = 0.35
 _TERMINATE_S = 0.15
 _KILL_S = 5.0
 
 
+def run_engine(connection: Connection, serve: str = SERVE) -> None:
+    """Run an engine at the other end of a pipe, in this process.
+
+    Args:
+        connection: Of the pipe.
+        serve: ``module:function`` that does the work until the pipe ends.
+    """
+    belong_to_window()
+    # The other end imports this file, and never needs that one.
+    from engine.gpu_addon.activation import activate
+
+    problem = activate()
+    if problem is not None:
+        _log.warning(problem)
+    module, _, function = serve.partition(":")
+    getattr(import_module(module), function)(connection)
+
+
 class EngineProcess:
     """A child process with a thread that reads its events and one that feeds it commands.
 
     Args:
-        serve: ``module:function`` to run there.
+        run: Called there with its end of the pipe; it is pickled.
         on_event: Called with each event, from the reading thread.
         on_exit: Called last, once, with the exit code (negative: a signal), from the reading thread; None where the
             child sent something that cannot be read, and was ended for it.
-        log_folder: Folder of the child's log; None for no log.
 
     Raises:
         OSError: The system has no room for another process.
@@ -39,10 +58,9 @@ class EngineProcess:
 
     def __init__(
         self,
-        serve: str,
+        run: Callable[[Connection], None],
         on_event: Callable[[Event], None],
         on_exit: Callable[[int | None], None],
-        log_folder: Path | None = None,
     ) -> None:
         self._on_event = on_event
         self._on_exit = on_exit
@@ -50,9 +68,7 @@ class EngineProcess:
         context = get_context("spawn")
         self._connection, theirs = context.Pipe(duplex=True)
         # No daemon of multiprocessing's, for it has processes of its own; ended with this one just the same.
-        self._process = context.Process(
-            target=engine_child.run, args=(theirs, serve, log_folder), name="tenon-engine"
-        )
+        self._process = context.Process(target=run, args=(theirs,), name="tenon-engine")
         self._process.start()
         atexit.register(self._process.kill)
         theirs.close()  # or the pipe would not end with the child

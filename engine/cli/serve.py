@@ -1,0 +1,90 @@
+"""``tenon serve``: answer other programs of this computer over HTTP."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from engine.cli.parser import add_load_options, load_options
+from engine.cli.read_ahead import read_ahead
+from engine.cli.terminal import show_status
+from engine.messages import Event, LoadProgress, Notice
+from engine.modes import MODES
+from engine.sentences import either
+
+_PORT = 8366  # TENO on a telephone's keys
+
+
+def add_to(commands: Any) -> None:
+    """Add the subcommand to the parser's subcommands."""
+    serve = commands.add_parser(
+        "serve",
+        help="answer other programs of this computer over HTTP",
+        description="Answer other programs of this computer over HTTP: the protocols of OpenAI, Anthropic and Ollama.",
+    )
+    serve.set_defaults(run=_serve)
+    add_load_options(serve)
+    serve.add_argument("--mode", default="auto", help=f"{either(['auto', *MODES])} (default: %(default)s)")
+    serve.add_argument(
+        "--threads", metavar="N", type=int, help="CPU threads (default: the usable physical cores)"
+    )
+    serve.add_argument(
+        "--port", metavar="N", type=int, default=_PORT, help="0 takes a free one (default: %(default)s)"
+    )
+    keys = serve.add_mutually_exclusive_group()
+    keys.add_argument(
+        "--key",
+        metavar="K",
+        help="to be sent by clients (default: one that is made and kept in the system's keyring)",
+    )
+    keys.add_argument(
+        "--no-key",
+        action="store_true",
+        help="let every program of this computer in, for those that send no key",
+    )
+    serve.add_argument(
+        "--json", action="store_true", help="print one line of JSON once it listens: address, key and model"
+    )
+
+
+def _serve(options: argparse.Namespace) -> int:
+    # Here and not above: the other subcommands need no server.
+    from engine.server.key import checked_key, own_key
+    from engine.server.serving import serve
+
+    read_ahead(options.model)
+    kept = True
+    if options.no_key:
+        key = None
+    elif options.key is not None:
+        key = checked_key(options.key)
+    else:
+        key, kept = own_key()
+
+    def ready(address: str, model: str) -> None:
+        show_status()
+        if options.json:
+            print(json.dumps({"address": address, "key": key, "model": model}), flush=True)
+            return
+        print(f"Tenon serves {model} at {address}/v1", flush=True)
+        if key is not None:
+            print(f"Key: {key}", flush=True)
+        if not kept:
+            print(
+                "This system has no keyring: the next start has another key, unless --key gives one.",
+                flush=True,
+            )
+        print("Ctrl+C stops it.", flush=True)
+
+    def progress(event: Event) -> None:
+        if isinstance(event, LoadProgress):
+            show_status(f"Loading: {event.done_bytes / max(event.total_bytes, 1):.0%}")
+        elif isinstance(event, Notice):
+            print(event.text, file=sys.stderr)
+
+    serve(
+        load_options(options, mode=options.mode, threads=options.threads), options.port, key, ready, progress
+    )
+    return 0

@@ -1,0 +1,42 @@
+"""Secrets in the system's keyring, each by the name of its account."""
+
+from __future__ import annotations
+
+import keyring
+from keyring.backends import fail
+from keyring.errors import PasswordDeleteError
+
+_SERVICE = "tenon"
+
+
+class NoKeyring(Exception):
+    """The system has no keyring, or none that works: with the words of the library below."""
+
+
+def find_secret(account: str) -> str | None:
+    """The secret that is kept; None where there is none, or the keyring is locked."""
+    if isinstance(keyring.get_keyring(), fail.Keyring):
+        return None
+    try:
+        return keyring.get_password(_SERVICE, account)
+    except Exception:  # locked, or no way to it, in whatever words the backend's own library has
+        return None
+
+
+def keep_secret(account: str, secret: str) -> None:
+    """Keep a secret in the place of an older one. Raises NoKeyring."""
+    try:
+        keyring.set_password(_SERVICE, account, secret)
+    except Exception as error:  # keyring's own errors, and those of the libraries below it
+        raise NoKeyring(repr(error)) from error
+
+
+def forget_secret(account: str) -> bool:
+    """Remove a secret; False where there was none. Raises NoKeyring."""
+    try:
+        keyring.delete_password(_SERVICE, account)
+    except PasswordDeleteError:
+        return False
+    except Exception as error:
+        raise NoKeyring(repr(error)) from error
+    return True

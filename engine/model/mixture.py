@@ -1,0 +1,136 @@
+"""Mixtures of experts: what a model's are like, and the computation of a layer's by torch's operators.
+
+Source: Shazeer et al. 2017, "Outrageously large neural networks"; the routers of today's models as transformers 5 has
+them, groups and correction as in DeepSeek-V3 (2024), section 2.1.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from engine.model.linear import LinearMap
+
+#: Groups that the kernel library chooses among at most (TENON_MOST_GROUPS).
+MOST_GROUPS = 64
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The experts of a model's feed-forward networks.
+
+    Attributes:
+        experts: Number of them in a layer, E.
+        chosen: Number that a token takes, k.
+        width: Intermediate size of an expert, f.
+        layers: Per layer: True where it has experts; the others have a dense network alone.
+        scores: What the router's logits become: shares of all, or each its sigmoid.
+        normalised: The chosen experts' weights are divided by their sum.
+        sum_floor: Added to that sum.
+        scale: Multiplies the weights.
+        groups: Experts come in so many groups of neighbours.
+        chosen_groups: A token's experts are of so many of them, the best by the sum of their two largest scores.
+        corrected: A number per expert is added to the scores for the choice alone.
+        shared_width: Intermediate size of the network that every token takes beside its experts; 0 for none.
+        shared_gate: What that network gives is multiplied by the sigmoid of a number of the token's own.
+    """
+
+    experts: int
+    chosen: int
+    width: int
+    layers: tuple[bool, ...]
+    scores: Literal["softmax", "sigmoid"] = "softmax"
+    normalised: bool = True
+    sum_floor: float = 0.0
+    scale: float = 1.0
+    groups: int = 1
+    chosen_groups: int = 1
+    corrected: bool = False
+    shared_width: int = 0
+    shared_gate: bool = False
+
+    def read(self, rows: int) -> float:
+        """Experts of a layer that a forward of so many rows reads, were each row's choice independent."""
+        return self.experts * (1.0 - (1.0 - self.chosen / self.experts) ** rows)
+
+
+@dataclass(frozen=True)
+class Experts:
+    """The experts of one layer. f = intermediate size of an expert.
+
+    Attributes:
+        router: h -> E.
+        gate_up: Of each expert h -> 2 f, gate first.
+        down: Of each expert f -> h.
+        shared_gate: h -> 1, or None.
+        correction: (E,) float32, or None.
+    """
+
+    router: LinearMap
+    gate_up: tuple[LinearMap, ...]
+    down: tuple[LinearMap, ...]
+    shared_gate: LinearMap | None = None
+    correction: Tensor | None = None
+
+    @property
+    def matrices(self) -> tuple[LinearMap, ...]:
+        """All of them."""
+        gate = () if self.shared_gate is None else (self.shared_gate,)
+        return (self.router, *gate, *self.gate_up, *self.down)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes in memory."""
+        correction = 0 if self.correction is None else self.correction.nbytes
+        return sum(matrix.size_bytes for matrix in self.matrices) + correction
+
+
+def choose(mixture: Mixture, logits: Tensor, correction: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The experts of each row of router logits, (n, E), and their weights: both (n, k)."""
+    scores = logits.float()
+    if mixture.scores == "sigmoid":
+        scores = scores.sigmoid()
+    ranked = scores if correction is None else scores + correction
+    if mixture.groups > 1:
+        grouped = ranked.view(len(ranked), mixture.groups, -1)
+        best = grouped.topk(2).values.sum(-1).topk(mixture.chosen_groups).indices
+        left_out = torch.ones(grouped.shape[:2], dtype=torch.bool, device=ranked.device).scatter(
+            1, best, False
+        )
+        ranked = grouped.masked_fill(left_out[..., None], -torch.inf).view(ranked.shape)
+    chosen = ranked.topk(mixture.chosen).indices
+    if mixture.scores == "softmax":
+        scores = scores.softmax(-1)
+    weights = scores.gather(1, chosen)
+    if mixture.normalised:
+        weights = weights / (weights.sum(-1, keepdim=True) + mixture.sum_floor)
+    return chosen, weights * mixture.scale
+
+
+def mix(
+    mixture: Mixture,
+    experts: Experts,
+    rows: Tensor,
+    network: Callable[[LinearMap, LinearMap, Tensor], Tensor],
+) -> Tensor:
+    """What the experts of (n, h) normalised rows give, each expert taking all the rows that chose it at once.
+
+    Args:
+        mixture: Of the model.
+        experts: Of the layer.
+        rows: Normalised.
+        network: The gated network of an expert's matrices over some rows.
+    """
+    chosen, weights = choose(mixture, experts.router(rows), experts.correction)
+    mixed = rows.new_zeros(rows.shape)
+    on_host = chosen.cpu()
+    for expert in sorted(set(on_host.flatten().tolist())):
+        row, place = (on_host == expert).nonzero(as_tuple=True)
+        row, place = row.to(rows.device), place.to(rows.device)
+        given = network(experts.gate_up[expert], experts.down[expert], rows[row])
+        mixed.index_add_(0, row, (given * weights[row, place, None]).to(rows.dtype))
+    return mixed

@@ -1,0 +1,40 @@
+"""Parallel Prompt Decoding: trained embeddings in the model's own forward ask it which tokens come further on.
+
+Source: Chen et al. 2024, "Hardware-Aware Parallel Prompt Decoding for Memory-Efficient Acceleration of LLM Inference",
+and the report of the same name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.modes.mode import WIDTH, Mode, Values, adaptive, nodes
+from engine.sentences import mark
+
+if TYPE_CHECKING:
+    from engine.drafting.dynamic_tree import TreeShape
+
+
+def _growth(values: Values) -> TreeShape:
+    from engine.drafting.dynamic_tree import DEEPEST, TreeShape
+
+    return TreeShape(values["draft_width"], DEEPEST, values["draft_nodes"], searched=True)
+
+
+MODE = Mode(
+    name=mark("ppd"),
+    title="PPD",
+    help=mark(
+        "Trained prompt tokens let the model guess several tokens and check earlier guesses in one pass."
+    ),
+    reason=mark(
+        "PPD was chosen: prompt tokens let the model guess further ahead in the same pass in which it checks its "
+        "earlier guesses."
+    ),
+    schedule=adaptive,
+    growth=_growth,
+    options=(WIDTH, nodes(31)),
+    drafts=("prompt-tokens",),
+    placements=("offload", "resident"),
+    wrong_draft=mark("It needs prompt tokens as its draft: choose a set that was trained for this model."),
+)

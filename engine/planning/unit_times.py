@@ -1,0 +1,108 @@
+"""Seconds of the processor and of a GPU for the parts of a forward, from a machine's speeds and a config alone."""
+
+from __future__ import annotations
+
+from engine.messages.machine import FormatSpeed
+from engine.model.config import ModelConfig
+from engine.model.footprint import (
+    activation_bytes,
+    cache_bytes,
+    head_bytes,
+    layer_bytes,
+    layer_elements,
+    read_bytes,
+    read_elements,
+)
+from engine.model.weight_format import WeightFormat
+from engine.placement.footprint import dequantizing_traffic
+from engine.placement.plan import Units, UnitSeconds
+from engine.planning.machine_speeds import MachineSpeeds
+from engine.planning.probes.host_speed import format_speed
+
+# Operators of a layer beside its products: on torch's, in the kernel library, on torch's with packed matrices, and a
+# GPU's launches. The last one is counted, the others were measured on the machine of BENCHMARKS.md, those of the
+# library with 10 and 60 layers of 256 columns.
+LAYER_OPERATORS, FUSED_LAYER_OPERATORS, PACKED_LAYER_OPERATORS, LAUNCHES = 100, 8, 210, 35
+# Times that torch's operators go through each activation between packed matrices; measured in the same way.
+_PASSES = 12
+# Of an expert that some row chose, on torch's: of packed matrices on a GPU each is dequantized first. Counted.
+_EXPERT_OPERATORS, _DEQUANTIZED_EXPERT_OPERATORS = 13, 54
+# Of giving a GPU rows and taking what it made of them: two copies, a conversion, and the wait. Counted, not measured.
+_EXCHANGE_OPERATORS = 4
+
+
+class UnitTimes:
+    """Seconds of a model in one format behind one text.
+
+    Args:
+        config: Of the model.
+        weights: Its format on the host, and on the GPU too.
+        speeds: Of the machine.
+        position: Tokens of text before: what attention reads.
+    """
+
+    def __init__(
+        self, config: ModelConfig, weights: WeightFormat, speeds: MachineSpeeds, position: int
+    ) -> None:
+        self._speeds = speeds
+        self._config, self._weights = config, weights
+        self._head_bytes = head_bytes(config, weights)
+        self._layer_elements = layer_elements(config)
+        self._head_elements = config.vocabulary_size * config.hidden_size
+        self._row_bytes = activation_bytes(config, 1, 0)
+        self._cache_bytes = cache_bytes(config, position, weights) // config.layers
+        whole_bytes = config.layers * layer_bytes(config, weights, 0) + self._head_bytes
+        self._format = format_speed(speeds.host, weights.measured_as, whole_bytes)
+
+    def at(self, width: int, fused: bool = False) -> Units:
+        """Of a forward of so many rows.
+
+        Args:
+            width: Its rows.
+            fused: The kernel library computes the host's packed layers, each in one call.
+        """
+        host, gpu = self._host(width, fused and self._weights.packed), self._speeds.gpu
+        if gpu is None:
+            return Units(host, host)
+        read = read_bytes(self._config, self._weights, width)
+        traffic = dequantizing_traffic(self._weights)
+        each = _DEQUANTIZED_EXPERT_OPERATORS if self._weights.packed else _EXPERT_OPERATORS
+        memory = FormatSpeed(gpu.memory_bytes_per_s, gpu.products_per_s, 0.0)
+
+        def products_s(size_bytes: float, dequantized: float, elements: int) -> float:
+            return memory.seconds(size_bytes + traffic * dequantized, width * elements)
+
+        device = UnitSeconds(
+            products=products_s(read, read_elements(self._config, width), self._layer_elements),
+            attention=self._cache_bytes / gpu.memory_bytes_per_s,
+            operators=(LAUNCHES + self._experts(width) * each) * gpu.operator_s,
+            head=products_s(self._head_bytes, self._head_elements, self._head_elements),
+            exchange=_EXCHANGE_OPERATORS * gpu.operator_s,
+            crossing=1.0 / gpu.from_host_bytes_per_s,
+        )
+        if not self._speeds.unified:
+            return Units(host, device)
+        fastest = max(gpu.memory_bytes_per_s, self._speeds.host.memory_bytes_per_s)
+        shared = UnitSeconds(read / fastest, self._cache_bytes / fastest, 0.0, self._head_bytes / fastest)
+        return Units(host, device, shared)
+
+    def _host(self, width: int, fused: bool) -> UnitSeconds:
+        host = self._speeds.host
+        packed = self._weights.packed
+        count = PACKED_LAYER_OPERATORS if packed else LAYER_OPERATORS
+        operators_s = (count + self._experts(width) * _EXPERT_OPERATORS) * host.operator_s
+        if packed:
+            operators_s += _PASSES * width * self._row_bytes / host.memory_bytes_per_s
+        return UnitSeconds(
+            products=self._format.seconds(
+                read_bytes(self._config, self._weights, width), width * self._layer_elements
+            ),
+            attention=self._cache_bytes / host.memory_bytes_per_s,
+            operators=FUSED_LAYER_OPERATORS * host.operator_s if fused else operators_s,
+            head=self._format.seconds(self._head_bytes, width * self._head_elements),
+        )
+
+    def _experts(self, width: int) -> float:
+        """Experts of a layer that a forward of so many rows computes, the mean of all layers."""
+        mixture = self._config.mixture
+        return 0.0 if mixture is None else mixture.read(width) * sum(mixture.layers) / len(mixture.layers)

@@ -1,0 +1,141 @@
+"""The application: one table of routes, and how each is answered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from engine.messages import CountTokens, Failed, TokensCounted
+from engine.server.answer import ExchangeAnswer
+from engine.server.anthropic_messages import Messages, prompt
+from engine.server.chat_completions import ChatCompletions
+from engine.server.completions import Completions
+from engine.server.engine_link import EngineLink
+from engine.server.exchange import Exchange, Served
+from engine.server.fields import Fields
+from engine.server.guard import Guard
+from engine.server.metrics import Metrics
+from engine.server.ollama import OllamaChat, OllamaGenerate, OllamaModel
+from engine.server.refusal import Refused, error_body, refusal
+from engine.server.responses import Responses
+from engine.server.status import health, models, one_model, props
+
+_MOST_BODY_BYTES = 32 << 20
+_BODY_S = 30.0
+_TOO_LARGE = f"The request is larger than {_MOST_BODY_BYTES >> 20} MiB: send less."
+_TOO_SLOW = "The request's body did not come in time: send it again."
+_NO_PATH = "There is nothing at this address: see the README for those that are served."
+_NO_METHOD = "This address does not take this method."
+_NO_EMBEDDINGS = "Tenon's models write texts, and none makes embeddings: use another server for them."
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def application(served: Served, link: EngineLink, metrics: Metrics, key: str | None) -> ASGIApp:
+    """The server's application.
+
+    Args:
+        served: The model.
+        link: To the engine that has it.
+        metrics: What `link` has told of its events.
+        key: To be sent with each request; None for none.
+    """
+
+    def exchange(kind: Callable[[Fields, Served], Exchange]) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            asked = kind(await _fields(request), served)
+            return ExchangeAnswer(asked, link.ask(asked.requests))
+
+        return endpoint
+
+    def told(tell: Callable[[Served], dict[str, Any]]) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            return JSONResponse(tell(served))
+
+        return endpoint
+
+    async def count_tokens(request: Request) -> Response:
+        answers = link.ask([CountTokens("", prompt(await _fields(request), served))])
+        while (item := await answers.next()) is not None:
+            if isinstance(item[1], Failed):
+                raise refusal(item[1].error)
+            if isinstance(item[1], TokensCounted):
+                return JSONResponse({"input_tokens": item[1].tokens})
+        raise AssertionError("the engine ends each request")
+
+    async def model(request: Request) -> Response:
+        return JSONResponse(one_model(served, request.path_params["name"]))
+
+    async def show(request: Request) -> Response:
+        return JSONResponse(OllamaModel(served).shown(await _fields(request)))
+
+    async def embeddings(request: Request) -> Response:
+        raise Refused(400, _NO_EMBEDDINGS, code="not_supported")
+
+    async def measured(request: Request) -> Response:
+        return Response(metrics.text(link.running, link.waiting), media_type="text/plain; version=0.0.4")
+
+    routes = [
+        ("GET", "/health", told(health)),
+        ("GET", "/metrics", measured),
+        ("GET", "/props", told(props)),
+        ("GET", "/v1/models", told(models)),
+        ("GET", "/v1/models/{name:path}", model),
+        ("POST", "/v1/chat/completions", exchange(ChatCompletions)),
+        ("POST", "/v1/completions", exchange(Completions)),
+        ("POST", "/v1/responses", exchange(Responses)),
+        ("POST", "/v1/embeddings", embeddings),
+        ("POST", "/v1/messages", exchange(Messages)),
+        ("POST", "/v1/messages/count_tokens", count_tokens),
+        ("GET", "/api/version", told(OllamaModel.version)),
+        ("GET", "/api/tags", told(lambda served: OllamaModel(served).listed())),
+        ("GET", "/api/ps", told(lambda served: OllamaModel(served).listed())),
+        ("POST", "/api/show", show),
+        ("POST", "/api/chat", exchange(OllamaChat)),
+        ("POST", "/api/generate", exchange(OllamaGenerate)),
+        ("POST", "/api/embed", embeddings),
+    ]
+    app = Starlette(
+        routes=[Route(path, endpoint, methods=[method]) for method, path, endpoint in routes],
+        exception_handlers={HTTPException: _tell_status, Refused: _tell_refusal},
+    )
+    app.router.redirect_slashes = False
+    return Guard(app, key)
+
+
+async def _fields(request: Request) -> Fields:
+    """The fields of a request's body, read within limits of size and time."""
+
+    async def read() -> bytes:
+        body = bytearray()
+        async for piece in request.stream():
+            body += piece
+            if len(body) > _MOST_BODY_BYTES:
+                raise Refused(413, _TOO_LARGE)
+        return bytes(body)
+
+    try:
+        return Fields.of_body(await asyncio.wait_for(read(), _BODY_S))
+    except asyncio.TimeoutError as error:
+        raise Refused(408, _TOO_SLOW) from error
+    except ClientDisconnect as error:
+        raise Refused(400, _TOO_SLOW) from error  # nobody is there to read it
+
+
+async def _tell_refusal(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    return JSONResponse(error_body(request.url.path, error), error.status, error.headers)
+
+
+async def _tell_status(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    refused = Refused(error.status_code, _NO_METHOD if error.status_code == 405 else _NO_PATH)
+    return JSONResponse(error_body(request.url.path, refused), error.status_code, error.headers)

@@ -1,0 +1,173 @@
+"""OpenAI's chat completions, with the fields that llama.cpp's server adds.
+
+Source: https://platform.openai.com/docs/api-reference/chat; llama.cpp, tools/server/README.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from engine.messages import ChatMessage, Generate, Reply, Role, StopReason, Thinking
+from engine.server.exchange import (
+    UNSERVED,
+    Exchange,
+    choices,
+    effort,
+    new_id,
+    refuse_tools,
+    sampling,
+    sent_event,
+    timings,
+    turn,
+)
+from engine.server.fields import Fields
+from engine.server.form import in_form, openai_form
+from engine.server.refusal import Refused, openai_error
+
+FINISH: dict[StopReason, str] = {
+    "end": "stop",
+    "stop": "stop",
+    "length": "length",
+    "loop": "stop",
+    "cancelled": "stop",
+}
+DONE = b"data: [DONE]\n\n"
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+}
+_SWITCHES = ("enable_thinking", "thinking")
+
+
+class ChatCompletions(Exchange):
+    """``/v1/chat/completions``."""
+
+    def _read(self, fields: Fields) -> tuple[Generate, ...]:
+        self.id = new_id("chatcmpl-")
+        self._usage_wanted = fields.inner("stream_options").switch("include_usage")
+        fields.refuse(UNSERVED)
+        refuse_tools(fields)
+        if "audio" in fields.texts("modalities"):
+            raise Refused(400, "This model answers in text alone: leave audio out.", "modalities")
+        request = Generate(
+            "",
+            self.served.options,
+            messages=tuple(_turn(message) for message in fields.objects("messages")),
+            max_tokens=most_tokens(fields, "max_completion_tokens", "max_tokens"),
+            sampling=sampling(fields),
+            stop=fields.texts("stop"),
+            thinking=_thinking(fields),
+            whole=True,
+        )
+        return choices(fields, in_form(request, openai_form(fields)))
+
+    def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
+        """The answer at once."""
+        found = []
+        for index, reply in enumerate(replies):
+            thought, answer = self.parts(index, reply)
+            message = {"role": "assistant", "content": answer}
+            if thought:
+                message["reasoning_content"] = thought
+            finish = FINISH[reply.stop_reason]
+            found.append({"index": index, "message": message, "logprobs": None, "finish_reason": finish})
+        return {
+            **self._head("chat.completion"),
+            "choices": found,
+            "usage": usage(replies, len(replies)),
+            "timings": timings(replies[-1]),
+        }
+
+    def opened(self, index: int, prompt_tokens: int, cached_tokens: int) -> bytes:
+        """The role, which comes first."""
+        return self._chunk(index, {"role": "assistant", "content": ""})
+
+    def delta(self, index: int, thought: str, answer: str) -> bytes:
+        """A piece of the thought, of the answer, or of both."""
+        return (self._chunk(index, {"reasoning_content": thought}) if thought else b"") + (
+            self._chunk(index, {"content": answer}) if answer else b""
+        )
+
+    def ended(self, index: int, reply: Reply) -> bytes:
+        """The reason of the end."""
+        return self._chunk(index, {}, FINISH[reply.stop_reason], {"timings": timings(reply)})
+
+    def closed(self, replies: Sequence[Reply]) -> bytes:
+        """The usage, where it is wanted, and the mark of the end."""
+        if not self._usage_wanted:
+            return DONE
+        last = {**self._head("chat.completion.chunk"), "choices": [], "usage": usage(replies, len(replies))}
+        return sent_event(last) + DONE
+
+    def failed(self, refused: Refused) -> bytes:
+        """An error in the place of a chunk."""
+        return sent_event(openai_error(refused)) + DONE
+
+    def _head(self, kind: str) -> dict[str, Any]:
+        return {"id": self.id, "object": kind, "created": self.created, "model": self.served.name}
+
+    def _chunk(
+        self, index: int, delta: dict[str, str], finish: str | None = None, more: dict[str, Any] | None = None
+    ) -> bytes:
+        choice = {"index": index, "delta": delta, "logprobs": None, "finish_reason": finish}
+        usage = {"usage": None} if self._usage_wanted else {}
+        return sent_event(
+            {**self._head("chat.completion.chunk"), "choices": [choice], **usage, **(more or {})}
+        )
+
+
+def usage(replies: Sequence[Reply], choices: int) -> dict[str, Any]:
+    """Tokens of prompts and replies; the prompt of several choices counts once."""
+    prompt = sum(len(reply.prompt_ids) for reply in replies[::choices])
+    written = sum(reply.timings.predicted_n for reply in replies)
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": written,
+        "total_tokens": prompt + written,
+        "prompt_tokens_details": {
+            "cached_tokens": sum(reply.timings.cache_n for reply in replies[::choices])
+        },
+        "completion_tokens_details": {
+            "reasoning_tokens": sum(reply.timings.thought_n for reply in replies),
+            "accepted_prediction_tokens": 0,
+            "rejected_prediction_tokens": 0,
+        },
+    }
+
+
+def most_tokens(fields: Fields, *names: str) -> int | None:
+    """The limit of tokens by the first of these fields that is there; -1 is none."""
+    found = next((limit for limit in map(fields.whole, names) if limit is not None), None)
+    return None if found == -1 else found
+
+
+def _turn(message: Fields) -> ChatMessage:
+    role = message.text("role")
+    if role in ("tool", "function"):
+        sentence = "Tenon's server does not serve tools yet: leave messages of the role {} out."
+        raise Refused(400, sentence.format(role), message.name("role"), "not_supported")
+    if role not in _ROLES:
+        raise message.wrong("role", f"one of {', '.join(_ROLES)}")
+    return turn(message, _ROLES[role])
+
+
+def _thinking(fields: Fields) -> Thinking:
+    """Wishes for thinking: by effort, and by variables of the chat template."""
+    found = effort(fields, "reasoning_effort")
+    variables = fields.inner("chat_template_kwargs")
+    for name in variables.names():
+        if name not in (*_SWITCHES, "reasoning_effort"):
+            sentence = (
+                f"A chat template is given enable_thinking, thinking or reasoning_effort, not {name[:60]!r}."
+            )
+            raise Refused(400, sentence, variables.name(name), "not_supported")
+    if variables.value("reasoning_effort") is not None:
+        found = effort(variables, "reasoning_effort")
+    for name in _SWITCHES:
+        if variables.value(name) is not None:
+            found = replace(found, on=variables.switch(name))
+    return found

@@ -1,0 +1,105 @@
+"""OpenAI's completions: a text goes on, without a chat template.
+
+Source: https://platform.openai.com/docs/api-reference/completions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from engine.messages import Generate, Reply
+from engine.server.chat_completions import DONE, FINISH, most_tokens, usage
+from engine.server.exchange import (
+    UNSERVED,
+    Exchange,
+    choices,
+    new_id,
+    sampling,
+    sent_event,
+    timings,
+)
+from engine.server.fields import Fields
+from engine.server.form import openai_form
+from engine.server.refusal import Refused, openai_error
+
+_MOST_PROMPTS = 16
+_UNSERVED = {
+    **UNSERVED,
+    "suffix": "Tenon does not write in the middle of a text: leave the field suffix out.",
+    "echo": "Tenon's server does not repeat the prompt: leave the field echo out.",
+}
+
+
+class Completions(Exchange):
+    """``/v1/completions``."""
+
+    def _read(self, fields: Fields) -> tuple[Generate, ...]:
+        self.id = new_id("cmpl-")
+        self._usage_wanted = fields.inner("stream_options").switch("include_usage")
+        fields.refuse(_UNSERVED)
+        if fields.value("logprobs") not in (None, False):  # 0 asks for the one token that was chosen
+            raise Refused(400, _UNSERVED["logprobs"], "logprobs", "not_supported")
+        if (fields.whole("best_of") or 1) > (fields.whole("n") or 1):
+            sentence = "Tenon's server does not choose among replies: leave the field best_of out."
+            raise Refused(400, sentence, "best_of", "not_supported")
+        prompts = fields.texts("prompt")
+        if not 1 <= len(prompts) <= _MOST_PROMPTS:
+            raise fields.wrong("prompt", f"a text, or a list of 1 to {_MOST_PROMPTS}")
+        self._choices = fields.whole("n") or 1
+        return tuple(
+            request
+            for prompt in prompts
+            for request in choices(
+                fields,
+                Generate(
+                    "",
+                    self.served.options,
+                    raw_prompt=prompt,
+                    max_tokens=most_tokens(fields, "max_tokens"),
+                    sampling=sampling(fields),
+                    stop=fields.texts("stop"),
+                    form=openai_form(fields),
+                ),
+            )
+        )
+
+    def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
+        """The answer at once."""
+        found = [self._choice(at, reply.text, FINISH[reply.stop_reason]) for at, reply in enumerate(replies)]
+        return {
+            **self._head(),
+            "choices": found,
+            "usage": usage(replies, self._choices),
+            "timings": timings(replies[-1]),
+        }
+
+    def delta(self, index: int, thought: str, answer: str) -> bytes:
+        """A piece of the text."""
+        return sent_event({**self._head(), "choices": [self._choice(index, thought + answer, None)]})
+
+    def ended(self, index: int, reply: Reply) -> bytes:
+        """The reason of the end."""
+        choice = self._choice(index, "", FINISH[reply.stop_reason])
+        return sent_event({**self._head(), "choices": [choice], "timings": timings(reply)})
+
+    def closed(self, replies: Sequence[Reply]) -> bytes:
+        """The usage, where it is wanted, and the mark of the end."""
+        if not self._usage_wanted:
+            return DONE
+        return sent_event({**self._head(), "choices": [], "usage": usage(replies, self._choices)}) + DONE
+
+    def failed(self, refused: Refused) -> bytes:
+        """An error in the place of a chunk."""
+        return sent_event(openai_error(refused)) + DONE
+
+    def _head(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "object": "text_completion",
+            "created": self.created,
+            "model": self.served.name,
+        }
+
+    def _choice(self, index: int, text: str, finish: str | None) -> dict[str, Any]:
+        return {"index": index, "text": text, "logprobs": None, "finish_reason": finish}

@@ -1,0 +1,198 @@
+"""The engine's process as the server's event loop sees it: requests wait their turn, and each gets its own events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing.connection import Connection
+
+from engine.engine_process import EngineProcess, run_engine
+from engine.errors import EngineStopped
+from engine.messages import Cancel, CountTokens, ErrorReport, Event, Failed, Finished, Generate, TokensCounted
+from engine.server.refusal import Refused
+
+#: Requests that the engine has at once; further ones wait here, so that others who use it are not behind them all.
+MOST_RUNNING = 4
+MOST_WAITING = 64
+_RETRY_AFTER_S = 5
+_BUSY = "Too many requests wait for the model already: try again in a few seconds."
+_STOPPED = "The engine stopped unexpectedly ({how}): ask again, and it starts anew."
+_CLOSING = "The server is stopping: ask again when it runs."
+_ENDS = (Finished, Failed, TokensCounted)
+
+Command = Generate | CountTokens
+
+
+@dataclass(frozen=True)
+class _Asked:
+    command: Command
+    index: int
+    answers: Answers
+
+
+class Answers:
+    """Events of some requests that were asked together, each with the request's index."""
+
+    def __init__(self, cancel: Callable[[Answers], None]) -> None:
+        self._cancel = cancel
+        self._events: asyncio.Queue[tuple[int, Event]] = asyncio.Queue()
+
+    async def next(self, patience_s: float | None = None) -> tuple[int, Event] | None:
+        """The next event; None where none has come in this time."""
+        if not self._events.empty():
+            return self._events.get_nowait()
+        with suppress(asyncio.TimeoutError):
+            return await asyncio.wait_for(self._events.get(), patience_s)
+        return None
+
+    def put(self, index: int, event: Event) -> None:
+        """An event has come."""
+        self._events.put_nowait((index, event))
+
+    def cancel(self) -> None:
+        """Nobody wants what is still to come."""
+        self._cancel(self)
+
+
+class EngineLink:
+    """Hosts one engine, gives it requests in the order they came, and starts it anew after it ended.
+
+    Used from the event loop that made it, and from no other thread.
+
+    Args:
+        on_event: Called with each event before it is handed on.
+        run: What the engine's process runs.
+        most_running: Requests that the engine has at once.
+        most_waiting: Further ones, before any is refused.
+    """
+
+    def __init__(
+        self,
+        on_event: Callable[[Event], None] = lambda event: None,
+        run: Callable[[Connection], None] = run_engine,
+        most_running: int = MOST_RUNNING,
+        most_waiting: int = MOST_WAITING,
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._on_event = on_event
+        self._run = run
+        self._most_running = most_running
+        self._most_waiting = most_waiting
+        self._process: EngineProcess | None = None
+        self._starts = 0  # tells news of this engine from news of one before
+        self._asked = 0
+        self._waiting: deque[_Asked] = deque()
+        self._running: dict[str, _Asked] = {}
+        self._closing = False
+
+    @property
+    def running(self) -> int:
+        """Number of requests that the engine has."""
+        return len(self._running)
+
+    @property
+    def waiting(self) -> int:
+        """Number of requests that wait for their turn."""
+        return len(self._waiting)
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the engine; None while none runs."""
+        return None if self._process is None else self._process.process_id
+
+    def ask(self, commands: Sequence[Command]) -> Answers:
+        """Hand in requests; they are given numbers of their own.
+
+        Raises:
+            Refused: Too many wait already, or the server is stopping.
+        """
+        if self._closing:
+            raise Refused(503, _CLOSING)
+        if len(self._waiting) + len(commands) > self._most_waiting:
+            raise Refused(429, _BUSY, retry_after_s=_RETRY_AFTER_S)
+        answers = Answers(self._cancel)
+        for index, command in enumerate(commands):
+            self._asked += 1
+            numbered = replace(command, request_id=f"served-{self._asked}")
+            self._waiting.append(_Asked(numbered, index, answers))
+        self._advance()
+        return answers
+
+    def refuse_all(self) -> None:
+        """Take no more requests, and end those that there are."""
+        self._closing = True
+        lost = [*self._running.values(), *self._waiting]
+        self._running.clear()
+        self._waiting.clear()
+        _fail(lost, _CLOSING)
+
+    async def close(self) -> None:
+        """End the engine."""
+        self.refuse_all()
+        self._starts += 1
+        if self._process is not None:
+            await asyncio.to_thread(self._process.close)
+            self._process = None
+
+    def _advance(self) -> None:
+        while self._waiting and len(self._running) < self._most_running:
+            asked = self._waiting.popleft()
+            self._running[asked.command.request_id] = asked
+            try:
+                process = self._started()
+            except OSError as error:
+                del self._running[asked.command.request_id]
+                _fail([asked], _STOPPED.format(how=error.strerror))
+            else:
+                process.send(asked.command)
+
+    def _started(self) -> EngineProcess:
+        if self._process is None:
+            self._starts += 1
+            number = self._starts
+            on_event = partial(self._from_thread, self._receive, number)
+            on_exit = partial(self._from_thread, self._notice_exit, number)
+            self._process = EngineProcess(self._run, on_event, on_exit)
+        return self._process
+
+    def _from_thread(self, call: Callable[..., None], *arguments: object) -> None:
+        with suppress(RuntimeError):  # the loop has ended, and nobody wants to know
+            self._loop.call_soon_threadsafe(call, *arguments)
+
+    def _receive(self, number: int, event: Event) -> None:
+        if number != self._starts:
+            return
+        self._on_event(event)
+        asked = self._running.get(getattr(event, "request_id", ""))
+        if asked is None:
+            return
+        if isinstance(event, _ENDS):
+            del self._running[asked.command.request_id]
+        asked.answers.put(asked.index, event)
+        self._advance()
+
+    def _notice_exit(self, number: int, code: int | None) -> None:
+        if number != self._starts:
+            return
+        self._process = None
+        lost = list(self._running.values())
+        self._running.clear()
+        how = "it sent something that cannot be read" if code is None else f"exit code {code}"
+        _fail(lost, _STOPPED.format(how=f"signal {-code}" if code is not None and code < 0 else how))
+        self._advance()
+
+    def _cancel(self, answers: Answers) -> None:
+        self._waiting = deque(asked for asked in self._waiting if asked.answers is not answers)
+        for request_id, asked in self._running.items():
+            if asked.answers is answers and self._process is not None:
+                self._process.send(Cancel(request_id))
+
+
+def _fail(lost: Sequence[_Asked], sentence: str) -> None:
+    for asked in lost:
+        error = ErrorReport(EngineStopped.__name__, sentence)
+        asked.answers.put(asked.index, Failed(asked.command.request_id, error))

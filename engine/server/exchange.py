@@ -1,0 +1,252 @@
+"""Exchange: one request in the words of a protocol, as `Generate`, and the answer to it in the same words."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from engine.messages import (
+    ChatMessage,
+    Generate,
+    LoadOptions,
+    ModelReport,
+    Reply,
+    Role,
+    SamplingOptions,
+    Thinking,
+)
+from engine.server.fields import Fields
+from engine.server.refusal import Refused
+from engine.text.thoughts import ThoughtAndAnswer
+
+_MOST_CHOICES = 8
+_SEEDS = 1 << 64
+_NO_TOOLS = "Tenon's server does not serve tools yet: leave the field {field} out."
+_TEXT_ONLY = "This model reads text alone, and there is a part of the type {kind}: leave it out."
+_EFFORTS = {"none": Thinking(on=False), "minimal": Thinking(effort="low"), "low": Thinking(effort="low"),
+            "medium": Thinking(effort="medium"), "high": Thinking(effort="high"), "xhigh": Thinking(effort="high"),
+            "max": Thinking(effort="high")}  # fmt: skip
+#: Fields that several protocols have for things that Tenon does not do, and the sentence for each.
+UNSERVED = {
+    "functions": _NO_TOOLS.format(field="functions"),
+    "logit_bias": "Tenon has no logit_bias: leave the field out.",
+    "presence_penalty": "Tenon has no presence_penalty: leave the field out, or use repetition_penalty.",
+    "frequency_penalty": "Tenon has no frequency_penalty: leave the field out, or use repetition_penalty.",
+    "logprobs": "Tenon's server does not give log-probabilities yet: leave the field logprobs out.",
+    "top_logprobs": "Tenon's server does not give log-probabilities yet: leave the field top_logprobs out.",
+}
+
+
+@dataclass(frozen=True)
+class Served:
+    """The model that is served.
+
+    Attributes:
+        name: For clients.
+        options: It is loaded with them.
+        report: On the load.
+        created: Time of the start, in seconds since 1970.
+    """
+
+    name: str
+    options: LoadOptions
+    report: ModelReport
+    created: int = field(default_factory=lambda: int(time.time()))
+
+
+class Exchange(ABC):
+    """One request and its answer.
+
+    A request for several choices is several of `Generate`, and the index says which an event belongs to. A stream is
+    `opened` once for each of them, gets any number of `delta`, then `ended`, and after the last of them `closed`.
+
+    Args:
+        fields: The request.
+        served: The model.
+
+    Attributes:
+        requests: To be given to the engine.
+        streams: The answer is wanted piece by piece.
+        media_type: Of a stream.
+        streams_unasked: A request that does not say gets a stream.
+
+    Raises:
+        Refused: The request is none.
+    """
+
+    media_type: ClassVar[str] = "text/event-stream"
+    streams_unasked: ClassVar[bool] = False
+
+    def __init__(self, fields: Fields, served: Served) -> None:
+        self.served = served
+        self.created = int(time.time())
+        check_model(fields, served)
+        self.requests: tuple[Generate, ...] = self._read(fields)
+        self.streams = fields.switch("stream", self.streams_unasked)
+
+    @abstractmethod
+    def _read(self, fields: Fields) -> tuple[Generate, ...]:
+        """Translate the request."""
+
+    @abstractmethod
+    def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
+        """The answer at once."""
+
+    def opened(self, index: int, prompt_tokens: int, cached_tokens: int) -> bytes:
+        """The beginning of a choice: its prompt is being read."""
+        return b""
+
+    @abstractmethod
+    def delta(self, index: int, thought: str, answer: str) -> bytes:
+        """A piece of the thought, of the answer, or of both."""
+
+    @abstractmethod
+    def ended(self, index: int, reply: Reply) -> bytes:
+        """The end of a choice."""
+
+    def closed(self, replies: Sequence[Reply]) -> bytes:
+        """The end of the stream."""
+        return b""
+
+    def ping(self) -> bytes:
+        """A sign of life."""
+        return b": ping\n\n"
+
+    @abstractmethod
+    def failed(self, refused: Refused) -> bytes:
+        """The end of a stream that cannot go on."""
+
+    def divided(self, index: int) -> ThoughtAndAnswer | None:
+        """What divides a choice's text into thought and answer; None where the model only continues a text."""
+        request = self.requests[index]
+        if request.raw_prompt is not None:
+            return None
+        last = request.messages[-1] if request.messages else None
+        return ThoughtAndAnswer(last.content if last is not None and last.role == "assistant" else "")
+
+    def parts(self, index: int, reply: Reply) -> tuple[str, str]:
+        """Thought and answer of a whole reply."""
+        divided = self.divided(index)
+        if divided is None:
+            return "", reply.text
+        thought, answer = divided.add(reply.text)
+        more_thought, more_answer = divided.end()
+        return thought + more_thought, answer + more_answer
+
+
+def check_model(fields: Fields, served: Served) -> None:
+    """Refuse a request for another model than the one that is served."""
+    name = fields.text("model")
+    if name and name.removesuffix(":latest") not in (served.name, served.options.model):
+        message = f"There is no model {name[:100]!r} here: this server serves {served.name}."
+        raise Refused(404, message, "model", "model_not_found")
+
+
+def new_id(prefix: str) -> str:
+    """A name that no other answer has."""
+    return f"{prefix}{secrets.token_hex(12)}"
+
+
+def as_json(value: object) -> bytes:
+    """A value in as few bytes as it takes."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def sent_event(data: object, event: str = "") -> bytes:
+    """An event of a stream (server-sent events)."""
+    return (f"event: {event}\n".encode() if event else b"") + b"data: " + as_json(data) + b"\n\n"
+
+
+def sampling(fields: Fields) -> SamplingOptions:
+    """Sampling of the next token, by the names that most protocols have for it."""
+    seed = fields.whole("seed")
+    penalty = fields.number("repetition_penalty")
+    return SamplingOptions(
+        temperature=fields.number("temperature"),
+        top_k=fields.whole("top_k"),
+        top_p=fields.number("top_p"),
+        min_p=fields.number("min_p"),
+        repetition_penalty=fields.number("repeat_penalty") if penalty is None else penalty,
+        seed=None if seed in (None, -1) else seed % _SEEDS,
+    )
+
+
+def choices(fields: Fields, request: Generate) -> tuple[Generate, ...]:
+    """As many requests as the field ``n`` wants choices; where there is a seed each has its own."""
+    count = fields.whole("n")
+    count = 1 if count is None else count
+    if not 1 <= count <= _MOST_CHOICES:
+        raise fields.wrong("n", f"a whole number from 1 to {_MOST_CHOICES}")
+    seed = request.sampling.seed
+    if seed is None:
+        return (request,) * count
+    seeds = ((seed + at) % _SEEDS for at in range(count))
+    return tuple(replace(request, sampling=replace(request.sampling, seed=one)) for one in seeds)
+
+
+def effort(fields: Fields, name: str) -> Thinking:
+    """Wishes for thinking by a field that says how much."""
+    wanted = fields.one_of(name, _EFFORTS)
+    return Thinking() if wanted is None else _EFFORTS[wanted]
+
+
+def refuse_tools(fields: Fields) -> None:
+    """Refuse a request that offers tools, unless it says that none may be used."""
+    if fields.value("tool_choice") not in ("none", {"type": "none"}):
+        fields.refuse({"tools": _NO_TOOLS.format(field="tools")})
+
+
+def turn(message: Fields, role: Role) -> ChatMessage:
+    """A turn of a conversation whose content is a text or a list of parts."""
+    message.refuse(
+        {name: _NO_TOOLS.format(field=message.name(name)) for name in ("tool_calls", "function_call")}
+    )
+    return ChatMessage(role, content(message, "content"))
+
+
+def content(message: Fields, field: str) -> str:
+    """A field that is a text, or a list of parts with texts; earlier thoughts are left out."""
+    value = message.value(field)
+    if value is None or isinstance(value, str):
+        return value or ""
+    if not isinstance(value, list):
+        raise message.wrong(field, "a text or a list of parts")
+    texts = []
+    for part in message.objects(field):
+        kind = part.text("type") or "text"
+        if kind in ("thinking", "redacted_thinking", "reasoning"):
+            continue
+        if kind not in ("text", "input_text", "output_text"):
+            tools = kind in ("tool_use", "tool_result")
+            sentence = (
+                _NO_TOOLS.format(field=part.name("type")) if tools else _TEXT_ONLY.format(kind=kind[:40])
+            )
+            raise Refused(400, sentence, part.name("type"), "not_supported")
+        text = part.text("text")
+        if text is None:
+            raise part.wrong("text", "a text")
+        texts.append(text)
+    return "\n".join(texts)
+
+
+def timings(reply: Reply) -> dict[str, Any]:
+    """Speed of a reply, by the names of llama.cpp's server."""
+    own = reply.timings
+    return {
+        "cache_n": own.cache_n,
+        "prompt_n": own.prompt_n,
+        "prompt_ms": own.prompt_ms,
+        "prompt_per_token_ms": own.prompt_ms / own.prompt_n if own.prompt_n else None,
+        "prompt_per_second": own.prompt_per_second,
+        "predicted_n": own.predicted_n,
+        "predicted_ms": own.predicted_ms,
+        "predicted_per_token_ms": own.predicted_ms / own.predicted_n if own.predicted_n else None,
+        "predicted_per_second": own.predicted_per_second,
+        "draft_n": own.draft_n,
+        "draft_n_accepted": own.draft_n_accepted,
+    }

@@ -1,0 +1,129 @@
+"""Fields of a request: JSON that anybody may have written, read with one sentence for each thing that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import isfinite
+
+from engine.json_text import read_json
+from engine.server.refusal import Refused
+
+
+class Fields:
+    """The fields of one object.
+
+    Args:
+        values: The object.
+        place: Its name in the request; empty for the request itself.
+
+    A field that is null is one that is not there. What is of another type raises `Refused`.
+    """
+
+    def __init__(self, values: Mapping[str, object], place: str = "") -> None:
+        self._values = values
+        self._place = place
+
+    @classmethod
+    def of_body(cls, body: bytes) -> Fields:
+        """The fields of a request's body."""
+        try:
+            values = read_json(body)
+        except ValueError as error:
+            raise Refused(400, "The body is not JSON: send one JSON object in UTF-8.") from error
+        if not isinstance(values, dict):
+            raise Refused(400, "The body is JSON, but not an object: send one JSON object.")
+        return cls(values)
+
+    def name(self, field: str) -> str:
+        """A field's name in the request."""
+        return f"{self._place}.{field}" if self._place else field
+
+    def names(self) -> Iterable[str]:
+        """Names of the fields that are there."""
+        return [name for name, value in self._values.items() if value is not None]
+
+    def value(self, field: str) -> object:
+        """A field as it is; None where it is not there."""
+        return self._values.get(field)
+
+    def text(self, field: str) -> str | None:
+        """A field that is a text."""
+        value = self.value(field)
+        if value is None or isinstance(value, str):
+            return value
+        raise self.wrong(field, "a text")
+
+    def switch(self, field: str, default: bool = False) -> bool:
+        """A field that is true or false; the default where it is not there."""
+        value = self.value(field)
+        if value is None or isinstance(value, bool):
+            return default if value is None else value
+        raise self.wrong(field, "true or false")
+
+    def number(self, field: str) -> float | None:
+        """A field that is a number."""
+        value = self.value(field)
+        if value is None:
+            return None
+        # A whole number that no float holds is none that means anything.
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or abs(value) > 1e300
+            or not isfinite(value)
+        ):
+            raise self.wrong(field, "a number")
+        return float(value)
+
+    def whole(self, field: str) -> int | None:
+        """A field that is a whole number."""
+        value = self.value(field)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+            return value
+        raise self.wrong(field, "a whole number")
+
+    def texts(self, field: str) -> tuple[str, ...]:
+        """A field that is a text or a list of them; empty where it is not there."""
+        value = self.value(field)
+        if value is None:
+            return ()
+        found = [value] if isinstance(value, str) else value
+        if isinstance(found, list) and all(isinstance(one, str) for one in found):
+            return tuple(found)
+        raise self.wrong(field, "a text or a list of texts")
+
+    def inner(self, field: str) -> Fields:
+        """A field that is an object; one without fields where it is not there."""
+        value = self.value(field)
+        if value is None or isinstance(value, dict):
+            return Fields(value or {}, self.name(field))
+        raise self.wrong(field, "an object")
+
+    def objects(self, field: str) -> list[Fields]:
+        """A field that is a list of objects; empty where it is not there."""
+        value = self.value(field)
+        if value is None:
+            return []
+        if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+            return [Fields(one, f"{self.name(field)}[{at}]") for at, one in enumerate(value)]
+        raise self.wrong(field, "a list of objects")
+
+    def wrong(self, field: str, wanted: str) -> Refused:
+        """The refusal of a field that must be something else."""
+        name = self.name(field)
+        return Refused(400, f"The field {name} must be {wanted}.", name)
+
+    def one_of(self, field: str, choices: Iterable[str]) -> str | None:
+        """A field that is one of some words."""
+        value = self.text(field)
+        if value is None or value in choices:
+            return value
+        raise self.wrong(field, f"one of {', '.join(choices)}")
+
+    def refuse(self, sentences: Mapping[str, str]) -> None:
+        """Refuse fields that ask for something that there is not; false, 0 and what is empty ask for nothing."""
+        for field, sentence in sentences.items():
+            if self.value(field) not in (None, False, 0, "", [], {}):
+                raise Refused(400, sentence, self.name(field), "not_supported")

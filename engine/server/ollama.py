@@ -1,0 +1,231 @@
+"""Ollama's own protocol, for programs that know no other.
+
+Source: https://docs.ollama.com/api.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
+from hashlib import sha256
+from typing import Any, ClassVar
+
+from engine.messages import ChatMessage, Generate, OutputForm, Reply, Role, StopReason, Thinking
+from engine.server.exchange import (
+    UNSERVED,
+    Exchange,
+    Served,
+    as_json,
+    check_model,
+    effort,
+    refuse_tools,
+    sampling,
+    turn,
+)
+from engine.server.fields import Fields
+from engine.server.form import ANY_OBJECT, in_form, schema_form
+from engine.server.refusal import Refused, ollama_error
+
+#: The version of Ollama whose protocol this is: clients ask for one that is new enough.
+_VERSION = "0.13.0"
+_ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
+_REASONS: dict[StopReason, str] = {
+    "end": "stop",
+    "stop": "stop",
+    "length": "length",
+    "loop": "stop",
+    "cancelled": "stop",
+}
+_UNSERVED = {
+    **UNSERVED,
+    "images": "This model reads text alone: leave the field images out.",
+    "suffix": "Tenon does not write in the middle of a text: leave the field suffix out.",
+    "template": "Tenon's server takes the model's own chat template: leave the field template out.",
+}
+
+
+class _OllamaExchange(Exchange):
+    """What chat and generate share: a line of JSON for each piece."""
+
+    media_type: ClassVar[str] = "application/x-ndjson"
+    streams_unasked: ClassVar[bool] = True
+
+    def _read(self, fields: Fields) -> tuple[Generate, ...]:
+        fields.refuse(_UNSERVED)
+        refuse_tools(fields)
+        options = fields.inner("options")
+        options.refuse(UNSERVED)
+        most = options.whole("num_predict")
+        request = Generate(
+            "",
+            self.served.options,
+            max_tokens=None if most is not None and most < 0 else most,
+            sampling=sampling(options),
+            stop=options.texts("stop"),
+            thinking=_thinking(fields),
+            whole=True,
+        )
+        return (self._with_prompt(in_form(request, _form(fields)), fields),)
+
+    @abstractmethod
+    def _with_prompt(self, request: Generate, fields: Fields) -> Generate:
+        """The request with its prompt."""
+
+    @abstractmethod
+    def _said(self, thought: str, answer: str) -> dict[str, Any]:
+        """Thought and answer as the protocol's fields."""
+
+    def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
+        """The answer at once."""
+        return {**self._head(), **self._said(*self.parts(0, replies[0])), **_end(replies[0])}
+
+    def delta(self, index: int, thought: str, answer: str) -> bytes:
+        """A piece of the thought, of the answer, or of both."""
+        return as_json({**self._head(), **self._said(thought, answer), "done": False}) + b"\n"
+
+    def ended(self, index: int, reply: Reply) -> bytes:
+        """The end, with the figures."""
+        return as_json({**self._head(), **self._said("", ""), **_end(reply)}) + b"\n"
+
+    def ping(self) -> bytes:
+        """The protocol has no sign of life."""
+        return b""
+
+    def failed(self, refused: Refused) -> bytes:
+        """An error in the place of a piece."""
+        return as_json(ollama_error(refused)) + b"\n"
+
+    def _head(self) -> dict[str, Any]:
+        return {"model": self.served.name, "created_at": _time(datetime.now(timezone.utc))}
+
+
+class OllamaChat(_OllamaExchange):
+    """``/api/chat``."""
+
+    def _with_prompt(self, request: Generate, fields: Fields) -> Generate:
+        return replace(request, messages=tuple(map(_turn, fields.objects("messages"))))
+
+    def _said(self, thought: str, answer: str) -> dict[str, Any]:
+        message = {"role": "assistant", "content": answer}
+        return {"message": {**message, "thinking": thought} if thought else message}
+
+
+class OllamaGenerate(_OllamaExchange):
+    """``/api/generate``."""
+
+    def _with_prompt(self, request: Generate, fields: Fields) -> Generate:
+        prompt, system = fields.text("prompt") or "", fields.text("system")
+        if fields.switch("raw"):
+            return replace(request, raw_prompt=prompt)
+        turns = [ChatMessage("system", system)] if system else []
+        return replace(request, messages=(*turns, ChatMessage("user", prompt)))
+
+    def _said(self, thought: str, answer: str) -> dict[str, Any]:
+        return {"response": answer, "thinking": thought} if thought else {"response": answer}
+
+
+class OllamaModel:
+    """The model, as Ollama's lists have it."""
+
+    def __init__(self, served: Served) -> None:
+        self._served = served
+
+    @staticmethod
+    def version(served: Served) -> dict[str, Any]:
+        """``/api/version``."""
+        return {"version": _VERSION}
+
+    def listed(self) -> dict[str, Any]:
+        """``/api/tags`` and ``/api/ps``."""
+        report = self._served.report
+        name = self._served.name
+        started = datetime.fromtimestamp(self._served.created, timezone.utc)
+        model = {
+            "name": name,
+            "model": name,
+            "modified_at": _time(started),
+            "expires_at": _time(started.replace(year=started.year + 100)),  # it stays as long as the server
+            "size": report.weight_bytes,
+            "size_vram": 0,
+            "digest": sha256(report.folder.encode()).hexdigest(),
+            "details": self._details(),
+            "context_length": report.context,
+        }
+        return {"models": [model]}
+
+    def shown(self, fields: Fields) -> dict[str, Any]:
+        """``/api/show``."""
+        check_model(fields, self._served)
+        report = self._served.report
+        family = report.architecture
+        return {
+            "modelfile": "",
+            "parameters": "",
+            "template": "",
+            "details": self._details(),
+            "model_info": {
+                "general.architecture": family,
+                "general.parameter_count": report.parameters,
+                f"{family}.context_length": report.context,
+            },
+            "capabilities": ["completion", *(["thinking"] if report.advice.thinking else [])],
+        }
+
+    def _details(self) -> dict[str, Any]:
+        report = self._served.report
+        return {
+            "parent_model": "",
+            "format": "gguf",
+            "family": report.architecture,
+            "families": [report.architecture],
+            "parameter_size": f"{report.parameters / 1e9:.3g}B",
+            "quantization_level": report.weights,
+        }
+
+
+def _turn(message: Fields) -> ChatMessage:
+    message.refuse({"images": _UNSERVED["images"]})
+    role = message.text("role")
+    if role == "tool":
+        sentence = "Tenon's server does not serve tools yet: leave messages of the role tool out."
+        raise Refused(400, sentence, message.name("role"), "not_supported")
+    if role not in _ROLES:
+        raise message.wrong("role", f"one of {', '.join(_ROLES)}")
+    return turn(message, _ROLES[role])
+
+
+def _form(fields: Fields) -> OutputForm | None:
+    wanted = fields.value("format")
+    if wanted in (None, ""):
+        return None
+    return ANY_OBJECT if wanted == "json" else schema_form(wanted, fields, "format")
+
+
+def _thinking(fields: Fields) -> Thinking:
+    if isinstance(fields.value("think"), str):
+        return effort(fields, "think")
+    return Thinking() if fields.value("think") is None else Thinking(on=fields.switch("think"))
+
+
+def _end(reply: Reply) -> dict[str, Any]:
+    """The end of a reply; times are in nanoseconds."""
+    own = reply.timings
+    times_ms = {
+        "total_duration": own.prompt_ms + own.predicted_ms + (own.load_ms or 0.0),
+        "load_duration": own.load_ms or 0.0,
+        "prompt_eval_duration": own.prompt_ms,
+        "eval_duration": own.predicted_ms,
+    }
+    return {
+        "done": True,
+        "done_reason": _REASONS[reply.stop_reason],
+        **{name: round(time_ms * 1e6) for name, time_ms in times_ms.items()},
+        "prompt_eval_count": len(reply.prompt_ids),
+        "eval_count": own.predicted_n,
+    }
+
+
+def _time(moment: datetime) -> str:
+    return moment.isoformat().replace("+00:00", "Z")

@@ -1,0 +1,93 @@
+"""Refusals: one sentence for the client, in the form that its protocol has for errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.messages import ErrorReport
+
+#: What each kind of failure of the engine is in HTTP; the others are the server's own.
+_BY_KIND = {
+    "EmptyPrompt": 400,
+    "InvalidOption": 400,
+    "PromptTooLong": 400,
+    "UnsupportedModel": 400,
+    "OutOfMemory": 503,
+    "OutOfDeviceMemory": 503,
+    "EngineStopped": 503,
+}
+_CODES = {"PromptTooLong": "context_length_exceeded", "EngineStopped": "engine_stopped"}
+_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    405: "invalid_request_error",
+    408: "timeout_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+}
+OTHER_TYPE = "api_error"
+
+
+class Refused(Exception):
+    """A request that is not answered.
+
+    Attributes:
+        status: Of HTTP.
+        message: One sentence.
+        field: The field of the request that it is about; empty where none is.
+        code: A word for programs; empty where the status says all.
+        retry_after_s: Time after which to try again; None where that would not help.
+    """
+
+    def __init__(
+        self, status: int, message: str, field: str = "", code: str = "", retry_after_s: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.field = field
+        self.code = code
+        self.retry_after_s = retry_after_s
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Of the answer."""
+        return {} if self.retry_after_s is None else {"Retry-After": str(self.retry_after_s)}
+
+
+def refusal(error: ErrorReport) -> Refused:
+    """The refusal that tells of a request's failure in the engine."""
+    return Refused(_BY_KIND.get(error.kind, 500), error.message, code=_CODES.get(error.kind, ""))
+
+
+def openai_error(refused: Refused) -> dict[str, Any]:
+    """The body of an error for clients of OpenAI's protocols."""
+    return {
+        "error": {
+            "message": refused.message,
+            "type": _TYPES.get(refused.status, OTHER_TYPE),
+            "param": refused.field or None,
+            "code": refused.code or None,
+        }
+    }
+
+
+def anthropic_error(refused: Refused) -> dict[str, Any]:
+    """The body of an error for clients of Anthropic's protocol."""
+    kind = _TYPES.get(refused.status, OTHER_TYPE)
+    return {"type": "error", "error": {"type": kind, "message": refused.message}}
+
+
+def ollama_error(refused: Refused) -> dict[str, Any]:
+    """The body of an error for clients of Ollama's protocol."""
+    return {"error": refused.message}
+
+
+def error_body(path: str, refused: Refused) -> dict[str, Any]:
+    """The body of an error for whoever asks for this path."""
+    if path.startswith("/api/"):
+        return ollama_error(refused)
+    return (anthropic_error if path.startswith("/v1/messages") else openai_error)(refused)

@@ -1,0 +1,213 @@
+"""OpenAI's responses, without a state: each request brings the whole conversation.
+
+Source: https://platform.openai.com/docs/api-reference/responses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from engine.messages import ChatMessage, Generate, Reply, Role
+from engine.server.chat_completions import most_tokens
+from engine.server.exchange import (
+    UNSERVED,
+    Exchange,
+    effort,
+    new_id,
+    refuse_tools,
+    sampling,
+    sent_event,
+    timings,
+    turn,
+)
+from engine.server.fields import Fields
+from engine.server.form import in_form, wanted_form
+from engine.server.refusal import Refused, openai_error
+
+_STATELESS = "Tenon's server keeps no responses: leave the field {} out, and send the whole conversation."
+_UNSERVED = {
+    **UNSERVED,
+    **{name: _STATELESS.format(name) for name in ("previous_response_id", "conversation", "background")},
+    "prompt": "Tenon's server keeps no prompts: leave the field prompt out.",
+}
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+}
+
+
+class Responses(Exchange):
+    """``/v1/responses``. A thought and a message are items of the output."""
+
+    def _read(self, fields: Fields) -> tuple[Generate, ...]:
+        self.id = new_id("resp_")
+        self._events = 0
+        self._items: list[dict[str, Any]] = []
+        self._text = ""  # of the item that is open
+        fields.refuse(_UNSERVED)
+        refuse_tools(fields)
+        self._format = fields.inner("text").value("format") or {"type": "text"}
+        self._asked = {name: fields.value(name) for name in ("instructions", "max_output_tokens", "metadata")}
+        instructions = fields.text("instructions")
+        turns = [ChatMessage("system", instructions)] if instructions else []
+        if isinstance(fields.value("input"), str):
+            turns.append(ChatMessage("user", fields.text("input") or ""))
+        else:
+            turns += [_turn(item) for item in fields.objects("input") if item.text("type") != "reasoning"]
+        request = Generate(
+            "",
+            self.served.options,
+            messages=tuple(turns),
+            max_tokens=most_tokens(fields, "max_output_tokens"),
+            sampling=sampling(fields),
+            stop=fields.texts("stop"),
+            thinking=effort(fields.inner("reasoning"), "effort"),
+            whole=fields.one_of("truncation", ("auto", "disabled")) != "auto",
+        )
+        return (in_form(request, wanted_form(fields.inner("text"), "format")),)
+
+    def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
+        """The answer at once."""
+        thought, answer = self.parts(0, replies[0])
+        if thought:
+            self._items.append(_thought_item(thought))
+        self._items.append(_message_item(answer))
+        return self._response(replies[0])
+
+    def opened(self, index: int, prompt_tokens: int, cached_tokens: int) -> bytes:
+        """The response without output."""
+        response = self._response(None)
+        return self._event("response.created", response=response) + self._event(
+            "response.in_progress", response=response
+        )
+
+    def delta(self, index: int, thought: str, answer: str) -> bytes:
+        """A piece of the thought, of the answer, or of both."""
+        return self._piece("reasoning", thought) + self._piece("message", answer)
+
+    def ended(self, index: int, reply: Reply) -> bytes:
+        """The end of the last item, and the whole response."""
+        said = b"" if self._items else self._begin("message")
+        said += self._close()
+        response = self._response(reply)
+        return said + self._event(f"response.{response['status']}", response=response)
+
+    def failed(self, refused: Refused) -> bytes:
+        """The response as one that failed."""
+        code = refused.code or "server_error"
+        error = {"code": code, "message": refused.message}
+        response = {**self._response(None), "status": "failed", "error": error}
+        return self._event(
+            "error", **error, param=refused.field or None, **openai_error(refused)
+        ) + self._event("response.failed", response=response)
+
+    def _response(self, reply: Reply | None) -> dict[str, Any]:
+        cut = reply is not None and reply.stop_reason == "length"
+        status = "in_progress" if reply is None else "incomplete" if cut else "completed"
+        return {
+            "id": self.id,
+            "object": "response",
+            "created_at": self.created,
+            "status": status,
+            "error": None,
+            "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
+            "model": self.served.name,
+            "output": list(self._items),
+            **self._asked,
+            "parallel_tool_calls": False,
+            "previous_response_id": None,
+            "store": False,
+            "temperature": self.requests[0].sampling.temperature,
+            "top_p": self.requests[0].sampling.top_p,
+            "tool_choice": "none",
+            "tools": [],
+            "truncation": "disabled" if self.requests[0].whole else "auto",
+            "text": {"format": self._format},
+            "usage": None if reply is None else _usage(reply),
+            **({} if reply is None else {"timings": timings(reply)}),
+        }
+
+    def _piece(self, kind: str, text: str) -> bytes:
+        if not text:
+            return b""
+        begun = b"" if self._open == kind else self._close() + self._begin(kind)
+        self._text += text
+        more: dict[str, Any] = {"logprobs": []} if kind == "message" else {}
+        return begun + self._event(f"response.{_PARTS[kind]}.delta", **self._place(), delta=text, **more)
+
+    @property
+    def _open(self) -> str:
+        """The type of the item that is open."""
+        last = self._items[-1] if self._items else None
+        return str(last["type"]) if last is not None and last["status"] == "in_progress" else ""
+
+    def _begin(self, kind: str) -> bytes:
+        made = _message_item("") if kind == "message" else _thought_item("")
+        part = made["content"][0]
+        item = {**made, "content": [], "status": "in_progress"}
+        self._items.append(item)
+        self._text = ""
+        return self._event(
+            "response.output_item.added", output_index=len(self._items) - 1, item=item
+        ) + self._event("response.content_part.added", **self._place(), part=part)
+
+    def _close(self) -> bytes:
+        kind = self._open
+        if not kind:
+            return b""
+        made = _message_item(self._text) if kind == "message" else _thought_item(self._text)
+        item = self._items[-1] = {**made, "id": self._items[-1]["id"]}
+        more: dict[str, Any] = {"logprobs": []} if kind == "message" else {}
+        return (
+            self._event(f"response.{_PARTS[kind]}.done", **self._place(), text=self._text, **more)
+            + self._event("response.content_part.done", **self._place(), part=item["content"][0])
+            + self._event("response.output_item.done", output_index=len(self._items) - 1, item=item)
+        )
+
+    def _place(self) -> dict[str, Any]:
+        """The part that is written, which is the only one of its item."""
+        return {"item_id": self._items[-1]["id"], "output_index": len(self._items) - 1, "content_index": 0}
+
+    def _event(self, kind: str, **data: object) -> bytes:
+        self._events += 1
+        return sent_event({"type": kind, "sequence_number": self._events - 1, **data}, kind)
+
+
+_PARTS = {"message": "output_text", "reasoning": "reasoning_text"}
+
+
+def _message_item(text: str) -> dict[str, Any]:
+    part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+    return {
+        "id": new_id("msg_"), "type": "message", "role": "assistant", "status": "completed", "content": [part]
+    }  # fmt: skip
+
+
+def _thought_item(text: str) -> dict[str, Any]:
+    part = {"type": "reasoning_text", "text": text}
+    return {"id": new_id("rs_"), "type": "reasoning", "status": "completed", "summary": [], "content": [part]}
+
+
+def _turn(item: Fields) -> ChatMessage:
+    kind = item.text("type") or "message"
+    if kind != "message":
+        sentence = f"Tenon's server takes messages alone, and there is an item of the type {kind[:40]}: leave it out."
+        raise Refused(400, sentence, item.name("type"), "not_supported")
+    role = item.text("role")
+    if role not in _ROLES:
+        raise item.wrong("role", f"one of {', '.join(_ROLES)}")
+    return turn(item, _ROLES[role])
+
+
+def _usage(reply: Reply) -> dict[str, Any]:
+    prompt, written = len(reply.prompt_ids), reply.timings.predicted_n
+    return {
+        "input_tokens": prompt,
+        "input_tokens_details": {"cached_tokens": reply.timings.cache_n},
+        "output_tokens": written,
+        "output_tokens_details": {"reasoning_tokens": reply.timings.thought_n},
+        "total_tokens": prompt + written,
+    }

@@ -1,0 +1,190 @@
+"""Serving: the engine is started, the model loaded, and requests are answered until somebody stops it."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from engine.errors import InvalidOption, TenonError
+from engine.hub.bundled import bundled_model
+from engine.hub.installed import find_model, model_name
+from engine.hub.inventory import installed_as
+from engine.messages import (
+    Event,
+    Failed,
+    Finished,
+    Generate,
+    LoadOptions,
+    LoadProgress,
+    ModelLoaded,
+    ModelReport,
+    Notice,
+)
+from engine.sentences import say
+from engine.server.application import application
+from engine.server.engine_link import EngineLink
+from engine.server.exchange import Served
+from engine.server.metrics import Metrics
+
+_ADDRESS = "127.0.0.1"
+_WAITING_CONNECTIONS = 2048
+#: Time for answers to end once the server is asked to stop: each has got its error by then.
+_CLOSING_S = 2
+
+
+def serve(
+    options: LoadOptions,
+    port: int,
+    key: str | None,
+    ready: Callable[[str, str], None],
+    progress: Callable[[Event], None],
+) -> None:
+    """Serve a model until SIGINT or SIGTERM.
+
+    Args:
+        options: Model, and how it is loaded.
+        port: Of this computer alone; 0 takes any.
+        key: To be sent with each request; None for none.
+        ready: Called with address and the model's name once requests are answered.
+        progress: Called with events of the load: `LoadProgress` and `Notice`.
+
+    Raises:
+        TenonError: The port is not free, or the model cannot be loaded.
+    """
+    find_model(options.model)  # before torch is imported for one that is not there
+    with listening(port) as listener:
+        asyncio.run(_serve(options, listener, key, ready, progress))
+
+
+async def _serve(
+    options: LoadOptions,
+    listener: socket.socket,
+    key: str | None,
+    ready: Callable[[str, str], None],
+    progress: Callable[[Event], None],
+) -> None:
+    metrics = Metrics()
+    link = EngineLink(metrics.take)
+    loading = asyncio.ensure_future(load(link, options, progress))
+    server: ModelServer | None = None
+
+    def stop() -> None:
+        loading.cancel()
+        if server is not None:
+            server.should_exit = True
+
+    try:
+        with _on_signals(stop):
+            try:
+                served = Served(_name(options.model), options, await loading)
+            except asyncio.CancelledError:
+                return
+            server = ModelServer(link, application(served, link, metrics, key))
+            ready(f"http://{_ADDRESS}:{listener.getsockname()[1]}", served.name)
+            await server.serve([listener])
+    finally:
+        await link.close()
+
+
+async def load(link: EngineLink, options: LoadOptions, progress: Callable[[Event], None]) -> ModelReport:
+    """Load the model and write a token with it: a mode that cannot run is told now, and not to each client."""
+    answers = link.ask([Generate("", options, raw_prompt="Hello", max_tokens=1)])
+    report = None
+    while (item := await answers.next()) is not None:
+        event = item[1]
+        if isinstance(event, LoadProgress | Notice):
+            progress(event)
+        elif isinstance(event, ModelLoaded):
+            report = event.report
+        elif isinstance(event, Failed):
+            error = TenonError(event.error.message, event.error.details)
+            error.exit_code = event.error.exit_code
+            raise error
+        elif isinstance(event, Finished):
+            break
+    assert report is not None, "the engine had no model before"
+    return report
+
+
+class ModelServer(uvicorn.Server):
+    """Ends what runs with an error for each client, before it closes their connections."""
+
+    def __init__(self, link: EngineLink, app: Callable[..., Any]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=H11Protocol,
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                log_level="critical",  # its words may quote a request
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=_CLOSING_S,
+            )
+        )
+        self._link = link
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Who starts it listens to signals."""
+        yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close."""
+        self._link.refuse_all()
+        await super().shutdown(sockets)
+
+
+@contextmanager
+def listening(port: int) -> Iterator[socket.socket]:
+    """A socket that takes connections of this computer; they wait until the model is there."""
+    if not 0 <= port <= 65535:
+        raise InvalidOption(say("The port is {port}, but it must be between 0 (any) and 65535.", port=port))
+    # With the protocol named asyncio sends small pieces at once; else each answer waits 40 ms for an acknowledgement.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if sys.platform == "win32":  # where the other option lets two programs share a port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((_ADDRESS, port))
+        except OSError as error:
+            reason = error.strerror or error
+            raise InvalidOption(
+                say("Port {port} cannot be used ({reason}): choose another.", port=port, reason=reason)
+            ) from error
+        listener.listen(_WAITING_CONNECTIONS)
+        yield listener
+    finally:
+        listener.close()
+
+
+@contextmanager
+def _on_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Let SIGINT and SIGTERM do this."""
+    loop = asyncio.get_running_loop()
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _name(reference: str) -> str:
+    """The model's name for clients: the one it was asked for by, or that of its file or folder."""
+    if bundled_model(reference) is not None or installed_as(reference) is not None:
+        return reference
+    return model_name(reference, find_model(reference))

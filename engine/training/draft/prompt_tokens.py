@@ -1,0 +1,248 @@
+"""Prompt tokens for training: some embeddings that a frozen target is asked with at random places of its own texts.
+
+Source: Parallel Prompt Decoding (Chen et al. 2024; the report, sections 4.3 and 6.1.2): random insertion, the target's
+own distributions in the place of one token each, a decay over distance. Many insertions share a forward, each seeing
+the text before it and itself; the text's own rows are read once and have no gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.drafting.prompt_tokens import MOST_MEMBERS, TENSOR, PromptTokens
+from engine.errors import InvalidOption
+from engine.model.config import ModelConfig
+from engine.model.token_tree import ProbeMask
+from engine.training.draft.features import FeatureBatch
+from engine.training.draft.loss import TOPS, Scores, TargetEnds
+from engine.training.draft.network import TrainedDraft
+from engine.training.draft.twin import LOGIT_ROWS, ROWS_EACH, Twin
+from engine.weights.draft_kind import ADAPTER_CONFIG, ADAPTER_SAFETENSORS
+
+LossName = Literal["forward", "reverse", "hard"]
+LOSSES: tuple[LossName, ...] = get_args(LossName)
+MOST_PLACES = 16
+# Weight of a place in the loss, as a share of that of the place before it.
+_NEXT_PLACE = 0.8
+# Learning rate of the report, for all that is trained.
+_RATE = 0.01
+# Of the points of a text that ask for something each so many-th is scored; rows of prompt tokens at once.
+_SCORED_EACH, _SCORED_ROWS = 4, 384
+
+
+class PromptTokenNetwork(TrainedDraft):
+    """Prompt tokens, which begin as ordinary embeddings.
+
+    Args:
+        target: The target.
+        places: Of the tokens that they ask for, m.
+        members: Of each place's ensemble, n.
+        mask: Who sees whom.
+    """
+
+    rates = (0.0, _RATE)
+    course = (0.0, 0.0)
+    file_name = ADAPTER_SAFETENSORS
+    config_name = ADAPTER_CONFIG
+
+    def __init__(self, target: ModelConfig, places: int, members: int, mask: ProbeMask) -> None:
+        super().__init__()
+        self.target, self.mask = target, mask
+        # Three dimensions: the optimizer's rule for matrices is not for rows that have nothing to do with each other.
+        self.embeddings = nn.Parameter(torch.zeros(places, members, target.hidden_size))
+
+    @staticmethod
+    def check(places: int, members: int) -> None:
+        """Refuse counts that are out of their range.
+
+        Raises:
+            InvalidOption: One of these.
+        """
+        if not 1 <= places <= MOST_PLACES:
+            raise InvalidOption(
+                f"There are {places} prompt tokens, but there must be between 1 and {MOST_PLACES}."
+            )
+        if not 1 <= members <= MOST_MEMBERS:
+            raise InvalidOption(
+                f"Each prompt token has {members} embeddings, but it must have between 1 and {MOST_MEMBERS}."
+            )
+
+    @torch.no_grad()
+    def begin_as(self, embeddings: Tensor) -> None:
+        """Let them begin as ordinary embeddings, (m * n, h), as they enter the first layer."""
+        self.embeddings.copy_(embeddings.view_as(self.embeddings))
+
+    def tokens(self) -> PromptTokens:
+        """As the engine runs them."""
+        return PromptTokens(self.embeddings.detach().clone(), self.mask)
+
+    def published_config(self) -> dict[str, Any]:
+        """As PEFT writes it for prompt tuning, with the names of the report's own code."""
+        places, members, hidden = self.embeddings.shape
+        return {
+            "peft_type": "PROMPT_TUNING",
+            "task_type": "CAUSAL_LM",
+            "inference_mode": True,
+            "num_special_tokens": places,
+            "virtual_tokens_per_special_token": members,
+            "num_virtual_tokens": places * members,
+            "num_transformer_submodules": 1,
+            "num_attention_heads": self.target.heads,
+            "num_layers": self.target.layers,
+            "token_dim": hidden,
+            "vt_attention_type": self.mask,
+            "aggregation_type": "mean",
+        }
+
+    def published_state(self) -> dict[str, Tensor]:
+        """One tensor, (m * n, h) float32."""
+        return {TENSOR: self.embeddings.detach().flatten(0, 1).contiguous()}
+
+    def go_on_from(self, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> bool:
+        """Those of the same places, members and mask."""
+        if dict(config) != self.published_config() or TENSOR not in state:
+            return False
+        self.begin_as(state[TENSOR])
+        return True
+
+
+@dataclass(frozen=True)
+class _Insertions:
+    """Places of texts behind which prompt tokens stand.
+
+    Attributes:
+        points: (rows, K) int64, the last token that each insertion sees.
+        asked: (rows, K, m) bool, where the target's own tokens say what is to be guessed.
+    """
+
+    points: Tensor
+    asked: Tensor
+
+    @classmethod
+    def of(cls, learn: Tensor, places: int, count: int | None) -> _Insertions:
+        """Random ones, or some of all.
+
+        Args:
+            learn: (rows, length) bool, tokens that are to be drafted.
+            places: m.
+            count: K, at random points; None for each fourth of those that ask for something.
+        """
+        rows, length = learn.shape
+        # Behind point i the first place guesses token i + 2: the target says i + 1 itself.
+        wanted = functional.pad(learn, (0, places + 2))
+        asks = wanted[:, 2 : length + 2]
+        if count is None:
+            points = asks.any(0).nonzero().squeeze(1)[::_SCORED_EACH].expand(rows, -1)
+        else:
+            points = (torch.rand(rows, length) + asks.float()).topk(min(count, length)).indices
+        ahead = torch.stack([wanted.gather(1, points + 2 + place) for place in range(places)], -1)
+        return cls(points, ahead.cumprod(-1).bool())
+
+
+class PromptTokenObjective:
+    """The objective of prompt tokens, for `engine.training.draft.training`.
+
+    Args:
+        twin: The target.
+        ends: Its head, for all tokens.
+        kept_aside: Batches that are only scored.
+        loss: "forward", KL of the target's and the guessed distribution; "reverse", the other way round, as equation
+            4.1 of the report writes it; "hard", cross-entropy of the tokens that were written.
+    """
+
+    def __init__(
+        self, twin: Twin, ends: TargetEnds, kept_aside: Sequence[FeatureBatch], loss: LossName
+    ) -> None:
+        self._twin, self._ends, self._kept_aside, self._loss = twin, ends.in_half(), kept_aside, loss
+
+    def loss(self, network: PromptTokenNetwork, batch: FeatureBatch) -> Tensor:
+        """Of one batch, a mean over places by their shares."""
+        places, members, _ = network.embeddings.shape
+        count = max(1, round(ROWS_EACH * batch.tokens.shape[1] / (places * members)))
+        inserted = _Insertions.of(batch.learn, places, count)
+        _, cache = self._twin.read(batch.tokens)
+        hidden = self._behind(network, cache, inserted, batch.tokens.shape[1])
+        shares = _NEXT_PLACE ** torch.arange(places)
+        counts = inserted.asked.sum((0, 1)).clamp_min(1)
+        row, insertion, place = inserted.asked.nonzero(as_tuple=True)
+        at = inserted.points[row, insertion] + place + 1
+        weights = (shares / shares.sum() / counts)[place]
+        guessed = hidden[row, insertion, place]
+        return self._divergence(guessed, batch.features[row, at], batch.tokens[row, at + 1], weights)
+
+    @torch.no_grad()
+    def score(self, network: PromptTokenNetwork) -> Scores:
+        """Verdict of the target's texts on what the prompt tokens guess."""
+        places, members, _ = network.embeddings.shape
+        at_once = max(1, _SCORED_ROWS // (places * members))
+        tokens = forwards = 0
+        right, seen = torch.zeros(places, len(TOPS)), torch.zeros(places, 1)
+        for batch in self._kept_aside:
+            length = batch.tokens.shape[1]
+            every = _Insertions.of(batch.learn, places, None)
+            _, cache = self._twin.read(batch.tokens)
+            for start in range(0, every.points.shape[1], at_once):
+                piece = slice(start, start + at_once)
+                inserted = _Insertions(every.points[:, piece], every.asked[:, piece])
+                hidden = self._behind(network, cache, inserted, length)
+                likeliest = self._ends.tokens(self._logits(hidden), TOPS[-1])
+                ahead = inserted.points[..., None] + torch.arange(2, places + 2)
+                true = (
+                    functional.pad(batch.tokens, (0, places + 2)).gather(1, ahead.flatten(1)).view_as(ahead)
+                )
+                hits = likeliest == true[..., None]
+                asked = inserted.asked
+                seen += asked.sum((0, 1))[:, None]
+                right += torch.stack([(hits[..., :top].any(-1) & asked).sum((0, 1)) for top in TOPS], -1)
+                whole = asked.all(-1)
+                forwards += int(whole.sum())
+                tokens += int(whole.sum() + (hits[..., 0].cumprod(-1) * whole[..., None]).sum())
+        shares = (right / seen.clamp_min(1)).tolist()
+        return Scores(tokens / max(1, forwards), tuple(map(tuple, shares)))
+
+    def _behind(self, network: PromptTokenNetwork, cache: Any, inserted: _Insertions, length: int) -> Tensor:
+        """(rows, K, m, n, h) behind the final norm, what the head maps after each prompt token."""
+        rows, count = inserted.points.shape
+        places, members, hidden = network.embeddings.shape
+        probes = network.tokens().behind([places])
+        distances = torch.tensor(probes.distances)
+        positions = (inserted.points[..., None] + distances).flatten(1)
+        before = torch.arange(length) <= inserted.points[..., None]
+        before = before.repeat_interleave(len(probes), 1)
+        own = torch.kron(torch.eye(count), probes.sees().float()).bool().expand(rows, -1, -1)
+        embeddings = network.embeddings.flatten(0, 1).repeat(count, 1).expand(rows, -1, -1)
+        found = self._twin.ask(cache, embeddings, torch.cat((before, own), 2), positions)
+        return found.view(rows, count, places, members, hidden)
+
+    def _logits(self, hidden: Tensor) -> Tensor:
+        """(..., V) of (..., n, h): averages, of rows where the head is a plain map."""
+        if self._ends.soft_cap is None:
+            return self._ends.logits(hidden.mean(-2))
+        return self._ends.logits(hidden).mean(-2)
+
+    def _divergence(self, guessed: Tensor, features: Tensor, tokens: Tensor, weights: Tensor) -> Tensor:
+        """The weighted sum over (N, n, h) guesses; their gradients are made along, since logits would fill memory."""
+        total = torch.zeros(())
+        gradients: list[Tensor] = []
+        with torch.enable_grad():
+            for start in range(0, len(guessed), LOGIT_ROWS):
+                piece = slice(start, start + LOGIT_ROWS)
+                rows = guessed[piece].detach().requires_grad_()
+                logs = self._logits(rows).float().log_softmax(-1)
+                if self._loss == "hard":
+                    each = -logs.gather(1, tokens[piece, None]).squeeze(1)
+                else:
+                    true = self._ends.logits(features[piece]).float().log_softmax(-1)
+                    one, other = (true, logs) if self._loss == "forward" else (logs, true)
+                    each = (one.exp() * (one - other)).sum(-1)
+                part = (each * weights[piece]).sum()
+                gradients += torch.autograd.grad(part, rows)
+                total += part.detach()
+        carried = (guessed * torch.cat(gradients)).sum() if gradients else guessed.sum()
+        return total + carried - carried.detach()

@@ -1,0 +1,29 @@
+"""One server with a random tiny model, and one with the scripted engine, for all tests of the server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.model_server import Running, scripted_server, serve_command
+
+
+@pytest.fixture(scope="session")
+def server(
+    checkpoint_of: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Running]:
+    """`tenon serve` with a random Llama of 512 tokens of context."""
+    with serve_command(checkpoint_of("llama"), tmp_path_factory.mktemp("serve"), "--weights", "fp32") as (
+        running,
+        _,
+    ):
+        yield running
+
+
+@pytest.fixture(scope="session")
+def scripted() -> Iterator[Running]:
+    """The application in front of an engine that does what the last message says."""
+    with scripted_server() as running:
+        yield running

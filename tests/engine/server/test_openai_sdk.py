@@ -1,0 +1,261 @@
+"""The server as OpenAI's own client library sees it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import openai
+import pytest
+
+from engine.messages import ChatMessage
+from tests.support.engine_client import EngineClient, engine_client
+from tests.support.model_server import Running
+
+ASKED = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "The quick brown"}]
+TURNS = [ChatMessage("system", "Be brief."), ChatMessage("user", "The quick brown")]
+GREEDY = {"temperature": 0, "extra_body": {"repetition_penalty": 1}}
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[EngineClient]:
+    with engine_client() as client:
+        yield client
+
+
+def test_the_model_is_listed(server: Running) -> None:
+    (model,) = server.openai.models.list().data
+    assert model.id == server.model
+    assert server.openai.models.retrieve(server.model).id == server.model
+    with pytest.raises(openai.NotFoundError, match="no model"):
+        server.openai.models.retrieve("another")
+
+
+def test_a_chat_is_answered_as_the_engine_answers_it(
+    server: Running, engine: EngineClient, llama_folder: Path
+) -> None:
+    expected = engine.answer(TURNS, llama_folder, weights="fp32", max_tokens=24)
+    whole = server.openai.chat.completions.create(model=server.model, messages=ASKED, max_tokens=24, **GREEDY)
+    assert whole.choices[0].message.content == expected.text
+    assert whole.choices[0].finish_reason == "length"
+    assert whole.usage is not None
+    assert (whole.usage.prompt_tokens, whole.usage.completion_tokens) == (len(expected.prompt_ids), 24)
+    timings = whole.model_extra["timings"]
+    assert timings["predicted_n"] == 24
+    assert timings["cache_n"] + timings["prompt_n"] == len(expected.prompt_ids)
+    assert {"prompt_ms", "predicted_ms", "draft_n", "draft_n_accepted"} <= set(timings)
+    again = server.openai.chat.completions.create(model=server.model, messages=ASKED, max_tokens=24, **GREEDY)
+    assert again.model_extra["timings"]["cache_n"] == len(expected.prompt_ids) - 1
+
+
+def test_a_stream_brings_the_same_text_then_the_usage(server: Running) -> None:
+    whole = server.openai.chat.completions.create(model=server.model, messages=ASKED, max_tokens=20, **GREEDY)
+    chunks = list(
+        server.openai.chat.completions.create(
+            model=server.model,
+            messages=ASKED,
+            max_tokens=20,
+            stream=True,
+            stream_options={"include_usage": True},
+            **GREEDY,
+        )
+    )
+    assert chunks[0].choices[0].delta.role == "assistant"
+    said = [chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices]
+    assert "".join(said) == whole.choices[0].message.content
+    assert chunks[-2].choices[0].finish_reason == "length"
+    assert (chunks[-1].choices, chunks[-1].usage.completion_tokens) == ([], 20)
+    assert len({chunk.id for chunk in chunks}) == 1
+
+
+def test_the_library_s_own_stream_puts_a_reply_together(scripted: Running) -> None:
+    asked = [{"role": "user", "content": "say 4"}]
+    with scripted.openai.chat.completions.stream(model="scripted", messages=asked) as stream:
+        final = stream.get_final_completion().choices[0]
+    assert (final.message.content, final.finish_reason) == ("w0 w1 w2 w3 ", "stop")
+
+
+def test_choices_have_seeds_of_their_own_and_a_seed_repeats_itself(server: Running) -> None:
+    def ask(**more: object) -> list[str | None]:
+        answer = server.openai.chat.completions.create(
+            model=server.model, messages=ASKED, max_tokens=16, temperature=1.5, seed=7, **more
+        )
+        assert [choice.index for choice in answer.choices] == list(range(len(answer.choices)))
+        return [choice.message.content for choice in answer.choices]
+
+    three = ask(n=3)
+    assert len(set(three)) == 3
+    assert ask() == three[:1]
+    chunks = server.openai.chat.completions.create(
+        model=server.model, messages=ASKED, max_tokens=16, temperature=1.5, seed=7, n=3, stream=True
+    )
+    streamed = ["", "", ""]
+    for chunk in chunks:
+        for choice in chunk.choices:
+            streamed[choice.index] += choice.delta.content or ""
+    assert streamed == three
+
+
+def test_a_text_goes_on_and_stops_where_it_is_told_to(
+    server: Running, engine: EngineClient, llama_folder: Path
+) -> None:
+    expected = engine.answer("The quick", llama_folder, weights="fp32", max_tokens=24).text
+    create = server.openai.completions.create
+    whole = create(model=server.model, prompt="The quick", max_tokens=24, **GREEDY)
+    assert whole.choices[0].text == expected
+    both = create(model=server.model, prompt=["The quick", "The"], max_tokens=5, **GREEDY)
+    assert [choice.index for choice in both.choices] == [0, 1]
+    stop = expected[10:13]
+    stream = create(model=server.model, prompt="The quick", max_tokens=24, stop=[stop], stream=True, **GREEDY)
+    chunks = list(stream)
+    assert "".join(chunk.choices[0].text for chunk in chunks) == expected[: expected.index(stop)]
+    assert chunks[-1].choices[0].finish_reason == "stop"
+
+
+def test_a_response_is_the_same_text(server: Running) -> None:
+    asked = {
+        "model": server.model,
+        "instructions": "Be brief.",
+        "input": "The quick brown",
+        "max_output_tokens": 20,
+    }
+    whole = server.openai.chat.completions.create(model=server.model, messages=ASKED, max_tokens=20, **GREEDY)
+    response = server.openai.responses.create(**asked, **GREEDY)
+    assert response.output_text == whole.choices[0].message.content
+    assert (response.status, response.incomplete_details.reason) == ("incomplete", "max_output_tokens")
+    with server.openai.responses.stream(**asked, **GREEDY) as stream:
+        events = list(stream)
+    assert [event.sequence_number for event in events] == list(range(len(events)))
+    assert (
+        "".join(event.delta for event in events if event.type == "response.output_text.delta")
+        == response.output_text
+    )
+    assert events[-1].type == "response.incomplete"
+    assert events[-1].response.output_text == response.output_text
+
+
+def test_a_conversation_of_items_is_answered(scripted: Running) -> None:
+    items = [
+        {"role": "developer", "content": "Be brief."},
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Yes?"}]},
+        {
+            "role": "user",
+            "content": [{"type": "input_text", "text": "Hello"}, {"type": "input_text", "text": "echo"}],
+        },
+    ]
+    response = scripted.openai.responses.create(model="scripted", input=items)
+    assert response.output_text == "system:Be brief.|assistant:Yes?|user:Hello\necho|"
+
+
+def test_a_thought_comes_apart_from_the_answer(scripted: Running) -> None:
+    asked = [{"role": "user", "content": "think 3"}]
+    whole = scripted.openai.chat.completions.create(model="scripted", messages=asked)
+    message = whole.choices[0].message
+    assert (message.reasoning_content, message.content) == ("t0 t1 t2", "an answer")
+    chunks = list(scripted.openai.chat.completions.create(model="scripted", messages=asked, stream=True))
+    deltas = [chunk.choices[0].delta for chunk in chunks]
+    thoughts = [getattr(delta, "reasoning_content", "") for delta in deltas]
+    assert ("".join(thoughts), "".join(delta.content or "" for delta in deltas)) == ("t0 t1 t2", "an answer")
+    with scripted.openai.responses.stream(model="scripted", input="think 3") as stream:
+        response = stream.get_final_response()
+    assert [item.type for item in response.output] == ["reasoning", "message"]
+    assert (response.output[0].content[0].text, response.output_text) == ("t0 t1 t2", "an answer")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("tools", [{"type": "function", "function": {"name": "f", "parameters": {}}}]),
+        (
+            "response_format",
+            {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "colour"}}},
+        ),
+        ("response_format", {"type": "json_schema", "json_schema": {"name": "a"}}),
+        ("response_format", {"type": "xml"}),
+        ("logprobs", True),
+        ("logit_bias", {"1": 2}),
+        ("presence_penalty", 0.5),
+        ("modalities", ["text", "audio"]),
+        ("n", 100),
+        ("reasoning_effort", "enormous"),
+        ("extra_body", {"chat_template_kwargs": {"colour": 1}}),
+        ("extra_body", {"grammar": "root := a"}),
+        ("messages", [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]),
+        ("messages", [{"role": "tool", "tool_call_id": "1", "content": "x"}]),
+        ("messages", []),
+        ("max_tokens", 0),
+        ("temperature", -1),
+        ("messages", [{"role": "user", "content": "abc " * 600}]),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_is_not_served_is_refused_with_a_sentence(
+    server: Running, field: str, value: object, stream: bool
+) -> None:
+    with pytest.raises(openai.BadRequestError) as refused:
+        server.openai.chat.completions.create(
+            **{"model": server.model, "messages": ASKED, "stream": stream, field: value}
+        )
+    body = refused.value.body
+    assert isinstance(body, dict)
+    assert body["message"][0].isupper()
+    assert body["message"].endswith(".")
+    assert "\n" not in body["message"]
+
+
+def test_an_answer_has_the_form_that_each_protocol_asks_for(server: Running) -> None:
+    properties = {
+        "colour": {"enum": ["red", "green"]},
+        "size": {"type": "integer", "minimum": 10, "maximum": 99},
+    }
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+    named = {"type": "json_schema", "json_schema": {"name": "thing", "strict": True, "schema": schema}}
+    asked = {"model": server.model, "messages": ASKED, "temperature": 1.2, "seed": 5}
+    answers = [
+        server.openai.chat.completions.create(**asked, response_format=named).choices[0].message.content,
+        server.openai.chat.completions.create(**asked, extra_body={"json_schema": schema})
+        .choices[0]
+        .message.content,
+        server.openai.responses.create(
+            model=server.model,
+            input="A thing",
+            text={"format": {"type": "json_schema", "name": "t", "schema": schema}},
+        ).output_text,
+        server.anthropic.messages.create(
+            model=server.model,
+            max_tokens=100,
+            messages=ASKED[1:],
+            output_config={"format": {"type": "json_schema", "schema": schema}},
+        )
+        .content[0]
+        .text,
+        server.http.post("/api/chat", json={"messages": ASKED, "format": schema, "stream": False}).json()[
+            "message"
+        ]["content"],
+        server.openai.completions.create(model=server.model, prompt="A", extra_body={"json_schema": schema})
+        .choices[0]
+        .text,
+    ]
+    for answer in answers:
+        assert set(json.loads(answer)) == {"colour", "size"}
+    assert answers[0] == answers[1]
+    stream = server.openai.chat.completions.create(**asked, response_format=named, stream=True)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == answers[0]
+    told = server.openai.chat.completions.create(**asked, extra_body={"grammar": 'root ::= "yes" | "no"'})
+    assert told.choices[0].message.content in ("yes", "no")
+
+
+def test_another_model_and_another_key_are_refused(server: Running) -> None:
+    with pytest.raises(openai.NotFoundError, match="serves llama"):
+        server.openai.chat.completions.create(model="gpt-9", messages=ASKED)
+    with pytest.raises(openai.AuthenticationError, match="key is missing or wrong"):
+        server.openai.with_options(api_key="wrong").models.list()
+    with pytest.raises(openai.BadRequestError, match="embeddings"):
+        server.openai.embeddings.create(model=server.model, input="a")

@@ -1,0 +1,119 @@
+"""`tenon serve` as a program, and the figures that it tells of itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+
+import keyring
+import pytest
+from keyring.backends import fail
+
+from engine.cli import main
+from engine.server.key import own_key
+from engine.server.serving import listening
+from tests.engine.hub.conftest import MemoryKeyring, _own_keyring
+from tests.support.model_server import KEY, Running, serve_command
+
+__all__ = ["_own_keyring"]
+
+
+def test_a_key_is_made_once_and_kept() -> None:
+    key, kept = own_key()
+    assert kept
+    assert len(key) > 30
+    assert own_key() == (key, True)
+    keyring.set_keyring(MemoryKeyring())
+    assert own_key()[0] != key
+
+
+def test_without_a_keyring_each_start_has_its_own_key() -> None:
+    keyring.set_keyring(fail.Keyring())
+    (one, kept), (other, _) = own_key(), own_key()
+    assert not kept
+    assert one != other
+
+
+@pytest.mark.parametrize("key", ["", "short", "with a space", "schlüssel-lang"])
+def test_a_key_that_no_header_carries_is_refused(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--key", key]) == 2
+    assert "The server's key must be" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_and_a_model_that_is_not_there_are_told(
+    llama_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert main(["serve", "--key", KEY, "--model", str(llama_folder), "--port", port]) == 2
+    assert f"Port {port} cannot be used" in capsys.readouterr().err
+    assert main(["serve", "--key", KEY, "--model", "nowhere"]) == 2
+    assert "nowhere" in capsys.readouterr().err
+    assert main(["serve", "--key", KEY, "--model", str(llama_folder), "--mode", "hasty", "--port", "0"]) == 2
+    assert "hasty" in capsys.readouterr().err
+
+
+def test_ollama_s_clients_are_served(server: Running) -> None:
+    assert server.http.get("/api/version").json()["version"]
+    (model,) = server.http.get("/api/tags").json()["models"]
+    assert model["name"] == server.model
+    shown = server.http.post("/api/show", json={"model": f"{server.model}:latest"}).json()
+    assert shown["capabilities"] == ["completion"]
+    assert shown["model_info"]["LlamaForCausalLM.context_length"] == 512
+    options = {"temperature": 0, "num_predict": 12, "repeat_penalty": 1}
+    asked = {
+        "model": f"{server.model}:latest",
+        "options": options,
+        "messages": [{"role": "user", "content": "Hi"}],
+    }
+    lines = [json.loads(line) for line in server.http.post("/api/chat", json=asked).text.splitlines()]
+    whole = server.http.post("/api/chat", json={**asked, "stream": False}).json()
+    assert "".join(line["message"]["content"] for line in lines) == whole["message"]["content"]
+    assert (whole["done"], whole["done_reason"], whole["eval_count"]) == (True, "length", 12)
+    raw = {"prompt": "The quick", "raw": True, "stream": False, "options": options}
+    text = server.openai.completions.create(
+        model=server.model,
+        prompt="The quick",
+        max_tokens=12,
+        temperature=0,
+        extra_body={"repetition_penalty": 1},
+    )
+    assert server.http.post("/api/generate", json=raw).json()["response"] == text.choices[0].text
+
+
+def test_what_was_answered_is_counted(scripted: Running) -> None:
+    def count(name: str) -> float:
+        lines = scripted.http.get("/metrics").text.splitlines()
+        return next((float(line.split()[-1]) for line in lines if line.startswith(name)), 0.0)
+
+    names = (
+        'tenon_requests_total{end="answered"}',
+        "tenon_predicted_tokens_total",
+        "tenon_prompt_tokens_total",
+    )
+    before = [count(name) for name in names]
+    scripted.openai.chat.completions.create(model="scripted", messages=[{"role": "user", "content": "say 7"}])
+    assert [count(name) - old for name, old in zip(names, before, strict=True)] == [1, 7, 10]
+    assert count("tenon_requests_running") == 0
+    assert scripted.http.get("/props").json()["default_generation_settings"]["n_ctx"] == 4096
+
+
+def test_pieces_of_an_answer_do_not_wait_for_each_other() -> None:
+    """Asyncio switches Nagle's algorithm off where a socket names its protocol; else each answer takes 40 ms more."""
+    with listening(0) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.proto == socket.IPPROTO_TCP
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one program")
+def test_ctrl_c_ends_it_and_its_engine(llama_folder: Path, tmp_path: Path) -> None:
+    with serve_command(llama_folder, tmp_path) as (running, program):
+        assert running.http.get("/health").status_code == 200
+        os.kill(program.pid, signal.SIGINT)
+        out, errors = program.communicate(timeout=30)
+        assert (program.returncode, out, errors) == (0, "", "")

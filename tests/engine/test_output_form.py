@@ -1,0 +1,101 @@
+"""Replies that must have a form: the same text with and without drafts, and always of that form."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.messages import ChatMessage, OutputForm
+from tests.support.engine_client import EngineClient, engine_client
+
+SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {
+            "colour": {"enum": ["red", "green"]},
+            "sizes": {
+                "type": "array",
+                "items": {"type": "integer", "maximum": 999},
+                "minItems": 2,
+                "maxItems": 3,
+            },
+        },
+        "required": ["colour", "sizes"],
+        "additionalProperties": False,
+    }
+)
+REGEX = OutputForm("regex", "[a-c]{5,9}[0-9]{3}")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[EngineClient]:
+    with engine_client() as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("weights", ["fp32", "q8_0"])
+@pytest.mark.parametrize("temperature", [0.0, 1.3])
+def test_a_random_model_writes_json_of_a_schema(
+    client: EngineClient, llama_folder: Path, weights: str, temperature: float
+) -> None:
+    form = OutputForm("schema", SCHEMA)
+    asked = [ChatMessage("user", "The colours and sizes")]
+    replies = [
+        client.answer(
+            asked,
+            llama_folder,
+            mode=mode,
+            weights=weights,
+            form=form,
+            max_tokens=200,
+            temperature=temperature,
+            seed=3,
+        )
+        for mode in ("plain", "lookup")
+    ]
+    found = json.loads(replies[0].text)
+    assert found["colour"] in ("red", "green")
+    assert 2 <= len(found["sizes"]) <= 3
+    assert replies[0].stop_reason == "end"
+    assert replies[1].token_ids == replies[0].token_ids
+
+
+def test_drafts_are_checked_by_the_same_mask(client: EngineClient, llama_folder: Path, draft: Path) -> None:
+    values = {"form": REGEX, "max_tokens": 60, "temperature": 1.0, "seed": 11, "weights": "fp32"}
+    plain = client.answer("abc abc", llama_folder, mode="plain", **values)
+    drafted = client.answer("abc abc", llama_folder, mode="dovetail", draft=str(draft), **values)
+    assert re.fullmatch(REGEX.text, plain.text)
+    assert (drafted.text, drafted.token_ids) == (plain.text, plain.token_ids)
+
+
+@pytest.mark.parametrize("grammar", ['start: "yes" | "no"', 'root ::= "yes" | "no"'])
+def test_a_grammar_of_lark_or_llama_cpp_is_kept_to(
+    client: EngineClient, llama_folder: Path, grammar: str
+) -> None:
+    reply = client.answer("abc", llama_folder, mode="plain", form=OutputForm("grammar", grammar))
+    assert reply.text in ("yes", "no")
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        OutputForm("schema", '{"type": "colour"}'),
+        OutputForm("schema", "{no json"),
+        OutputForm("regex", "[a"),
+        OutputForm("grammar", "start: nothing"),
+    ],
+)
+def test_a_form_that_is_none_is_refused(client: EngineClient, llama_folder: Path, form: OutputForm) -> None:
+    error = client.failure("abc", llama_folder, mode="plain", form=form).error
+    assert error.kind == "InvalidOption"
+    assert "form of the reply" in error.message
+    assert "\n" not in error.message
+
+
+def test_another_rule_of_verification_is_refused(client: EngineClient, llama_folder: Path) -> None:
+    error = client.failure("abc", llama_folder, mode="plain", form=REGEX, verify="typical").error
+    assert "sample-and-match" in error.message

@@ -1,0 +1,433 @@
+"""Prompt tokens learn through transformers' model of the same family what the engine's own says at random places."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from engine.cli import main
+from engine.decoding.sequence import TokenSequence
+from engine.decoding.target import Target
+from engine.drafting.drafter import NoDrafter
+from engine.drafting.head_calibration import calibration_beside, read_calibration, write_beside
+from engine.drafting.kinds import read_draft as read_draft_kind
+from engine.drafting.prompt_token_calibration import PromptTokenCalibration
+from engine.drafting.prompt_token_draft import PromptTokenDrafter
+from engine.drafting.prompt_tokens import load_prompt_tokens
+from engine.drafting.rank_log import NO_RANK, RankLog
+from engine.drafting.sparse_tree import PathCounts, trees_by_rows
+from engine.errors import InvalidOption
+from engine.hub.installed import cache_folder
+from engine.messages import LoadOptions
+from engine.model.config import read_config
+from engine.model.decoder import Decoder
+from engine.model.sampling import Sampler
+from engine.model.token_tree import Draft
+from engine.planning.model_planner import model_planner
+from engine.training.draft import calibration, making, probe_count, prompt_tokens, twin, width_times
+from engine.training.draft.features import Example, FeatureBatch, batch_of
+from engine.training.draft.loss import TargetEnds
+from engine.training.draft.probe_count import count_probes, probe_ranks, replies_in
+from engine.training.draft.prompt_tokens import PromptTokenNetwork, PromptTokenObjective
+from engine.training.draft.supply import KIND, ExampleSupply
+from engine.training.draft.training import read_draft, train, write_draft
+from engine.training.draft.twin import Twin, training_bytes
+from engine.training.optimizer import optimizers
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.head_checkpoint import HeadCheckpoint
+from tests.support.checkpoints import VARIANTS
+from tests.support.decoders import load_decoder, load_reference
+from tests.support.replies import run_reply
+
+PLACES, MEMBERS = 3, 2
+CAP = 20.0
+
+
+@pytest.fixture(scope="module")
+def target(llama_folder: Path) -> Decoder:
+    return load_decoder(llama_folder)
+
+
+@pytest.fixture(scope="module")
+def examples(target: Decoder) -> list[Example]:
+    """Texts of the target itself after random prompts."""
+    found = []
+    for seed in range(8):
+        prompt = torch.randint(3, 300, (6,), generator=torch.Generator().manual_seed(seed)).tolist()
+        reply, _ = run_reply(TokenSequence(Target(target), 64), NoDrafter(), prompt, 24)
+        found.append(Example((*prompt, *reply), (False,) * 6 + (True,) * 24))
+    return found
+
+
+def network_of(decoder: Decoder, members: int = MEMBERS, mask: Any = "ensemble") -> PromptTokenNetwork:
+    torch.manual_seed(1)
+    network = PromptTokenNetwork(decoder.config, PLACES, members, mask)
+    size = PLACES * members
+    scale = decoder.config.embedding_scale or 1.0
+    network.begin_as(decoder.source.embedding(torch.arange(3, 3 + size)).float() * scale)
+    return network
+
+
+# Transformers keeps experts stacked, and the twin does not know Granite's factors yet: refused by name.
+_WITHOUT_TWIN = ("granite", "granite-moe", "qwen3-moe", "qwen3-moe-shares")
+
+
+@pytest.mark.parametrize("variant", _WITHOUT_TWIN)
+def test_a_family_without_a_twin_is_refused(variant: str, checkpoint_of: Callable[[str], Path]) -> None:
+    folder = checkpoint_of(variant)
+    decoder = load_decoder(folder)
+    text, tokens = torch.arange(3, 43), network_of(decoder).tokens()
+    with pytest.raises(InvalidOption, match=r"cannot be trained for \w+, because transformers"):
+        Twin(Checkpoint(folder), torch.float32).compare(decoder, TargetEnds.of(decoder), text, tokens)
+
+
+@pytest.mark.parametrize("variant", [variant for variant in VARIANTS if variant not in _WITHOUT_TWIN])
+def test_the_twin_of_each_family_says_what_the_engine_says(
+    variant: str, checkpoint_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = checkpoint_of(variant)
+    decoder = load_decoder(folder)
+    monkeypatch.setattr(twin, "_CLOSE", 1e-6)
+    text = torch.randint(3, 300, (40,), generator=torch.Generator().manual_seed(1))
+    for mask in ("ensemble", "encoder"):
+        tokens = network_of(decoder, MEMBERS, mask).tokens()
+        Twin(Checkpoint(folder), torch.float32).compare(decoder, TargetEnds.of(decoder), text, tokens)
+
+
+def test_a_family_that_differs_is_refused_by_name(target: Decoder, llama_folder: Path) -> None:
+    checkpoint = Checkpoint(llama_folder)
+    checkpoint.config["rope_parameters"] = {"rope_type": "default", "rope_theta": 100.0}
+    other = Twin(checkpoint)
+    with pytest.raises(
+        InvalidOption,
+        match=r"trained for LlamaForCausalLM, because transformers .* computes it otherwise: .* nats",
+    ):
+        other.compare(target, TargetEnds.of(target), torch.arange(3, 50), network_of(target).tokens())
+    checkpoint.config["model_type"] = "llama-of-tomorrow"
+    with pytest.raises(InvalidOption, match="does not know it"):
+        Twin(checkpoint)
+    checkpoint = Checkpoint(llama_folder)
+    checkpoint.config["attention_bias"] = True
+    with pytest.raises(
+        InvalidOption, match=r"has a tensor model\.layers\.0\..*bias that the checkpoint has not"
+    ):
+        Twin(checkpoint)
+
+
+def test_without_transformers_it_says_what_to_install(
+    llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(InvalidOption, match=r"run `pip install 'transformers>=5\.0'`"):
+        Twin(Checkpoint(llama_folder))
+
+
+def naive_loss(
+    folder: Path, network: PromptTokenNetwork, batch: FeatureBatch, kind: str, cap: float | None
+) -> Tensor:
+    """One forward of transformers for each point and member, whole logits, and the loss as the report has it."""
+    model = load_reference(folder)
+    head, embed = model.lm_head.weight, model.get_input_embeddings()
+
+    def logits(hidden: Tensor) -> Tensor:
+        found: Tensor = hidden @ head.T
+        return found if cap is None else torch.tanh(found / cap) * cap
+
+    sums, counts = torch.zeros(PLACES), torch.zeros(PLACES)
+    for row, ids in enumerate(batch.tokens):
+        for point in range(len(ids) - 2):
+            wanted = [
+                place for place in range(PLACES) if batch.learn[row, point + 2 : point + place + 3].all()
+            ]
+            wanted = [place for place in wanted if point + place + 2 < len(ids)]
+            if not wanted:
+                continue
+            text = embed(ids[: point + 1])
+            said = torch.stack(
+                [
+                    logits(
+                        model.model(inputs_embeds=torch.cat((text, network.embeddings[:, member]))[None])[0][
+                            0, point + 1 :
+                        ]
+                    )
+                    for member in range(MEMBERS)
+                ]
+            ).mean(0)
+            for place in wanted:
+                logs = said[place].log_softmax(-1)
+                true = logits(batch.features[row, point + place + 1]).log_softmax(-1)
+                if kind == "hard":
+                    loss = -logs[ids[point + place + 2]]
+                elif kind == "forward":
+                    loss = (true.exp() * (true - logs)).sum()
+                else:
+                    loss = (logs.exp() * (logs - true)).sum()
+                sums[place] = sums[place] + loss
+                counts[place] += 1
+    shares = 0.8 ** torch.arange(PLACES)
+    return (sums / counts * shares).sum() / shares.sum()
+
+
+@pytest.mark.parametrize("cap", [None, CAP])
+@pytest.mark.parametrize("kind", prompt_tokens.LOSSES)
+def test_loss_and_gradients_are_those_of_one_forward_for_each_point(
+    kind: Any,
+    cap: float | None,
+    target: Decoder,
+    llama_folder: Path,
+    examples: list[Example],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(prompt_tokens, "ROWS_EACH", 100.0)  # at every point
+    monkeypatch.setattr(prompt_tokens, "LOGIT_ROWS", 7)
+    network = network_of(target)
+    batch = batch_of(
+        target,
+        KIND,
+        [examples[0], replace(examples[1], ids=examples[1].ids[:20], learn=examples[1].learn[:20])],
+    )
+    ends = replace(TargetEnds.of(target), soft_cap=cap)
+    objective = PromptTokenObjective(Twin(Checkpoint(llama_folder), torch.float32), ends, [], kind)
+    objective._ends = ends  # in float32
+    loss = objective.loss(network, batch)
+    expected = naive_loss(llama_folder, network, batch, kind, cap)
+    torch.testing.assert_close(loss, expected, atol=1e-4, rtol=1e-4)
+    ours, theirs = (torch.autograd.grad(one, network.embeddings)[0] for one in (loss, expected))
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-3)
+
+
+def test_scores_are_those_of_the_engine_s_own_probes(
+    target: Decoder, llama_folder: Path, examples: list[Example]
+) -> None:
+    network = network_of(target)
+    aside = [batch_of(target, KIND, [example]) for example in examples[:2]]
+    scores = PromptTokenObjective(
+        Twin(Checkpoint(llama_folder)), TargetEnds.of(target), aside, "forward"
+    ).score(network)
+    tokens = network.tokens()
+    right, seen = torch.zeros(PLACES), torch.zeros(PLACES)
+    for example in examples[:2]:
+        for point in range(4, len(example.ids) - 2, 4):
+            sequence = TokenSequence(Target(target), 64)
+            sequence.prefill(example.ids[:point], lambda: None)
+            draft = Draft(probes=tokens.behind([PLACES]))
+            sequence.verify(example.ids[point], draft, lambda: None)
+            said = sequence.probe_logits(draft.probe_rows(-1))
+            assert said is not None
+            likeliest = tokens.average(said).topk(10).indices
+            for place in range(min(PLACES, len(example.ids) - point - 2)):
+                seen[place] += 1
+                right[place] += example.ids[point + 2 + place] in likeliest[place]
+    assert [
+        round(each[-1] * count) for each, count in zip(scores.accuracies, seen.tolist(), strict=True)
+    ] == right.tolist()
+    assert right.sum() > 0
+
+
+def test_they_learn_the_target_s_words_and_change_none(
+    target: Decoder,
+    llama_folder: Path,
+    examples: list[Example],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(prompt_tokens, "ROWS_EACH", 100.0)  # at every point
+    network = network_of(target)
+    assert [type(one).__name__ for one in optimizers(network, 0.02, 0.01)] == ["AdamW"]
+    batch = batch_of(target, KIND, examples)
+    ends = TargetEnds.of(target)
+    objective = PromptTokenObjective(Twin(Checkpoint(llama_folder)), ends, [batch], "forward")
+    with torch.no_grad():
+        before, untrained = float(objective.loss(network, batch)), network.embeddings.clone()
+    supply = ExampleSupply(target, examples, 240, seed=1)
+    outcome = train(network, objective, supply, 1.0, io.StringIO(), steps=60)
+    assert not outcome.interrupted
+    with torch.no_grad():
+        assert float(objective.loss(network, batch)) < 0.95 * before
+    assert not torch.equal(network.embeddings, untrained)
+    write_draft(outcome.network, tmp_path / "set")
+    tokens = load_prompt_tokens(HeadCheckpoint(tmp_path / "set"))
+    assert torch.equal(tokens.embeddings, network.embeddings)
+    for sampler in (Sampler(temperature=0.0), Sampler(temperature=1.0, seed=5)):
+        prompt = list(examples[0].ids[:6])
+        found, _ = run_reply(
+            TokenSequence(Target(target), 64), PromptTokenDrafter(tokens), prompt, 32, 31, sampler
+        )
+        plain, _ = run_reply(TokenSequence(Target(target), 64), NoDrafter(), prompt, 32, 0, sampler)
+        assert found == plain
+
+
+def test_ranks_of_a_reply_are_those_of_each_place_alone(
+    target: Decoder, examples: list[Example], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe_count, "_ROWS", 30)  # in pieces
+    tokens = network_of(target).tokens()
+    ((before, reply),) = replies_in([examples[0]])
+    assert (*before, *reply) == examples[0].ids
+    found = probe_ranks(target, tokens, before, reply)
+    assert found.shape == (len(reply) - 1, PLACES)
+    for place in (0, 1, 9, 21, 22):
+        text = [*before, *reply[:place]]
+        sequence = TokenSequence(Target(target), 64)
+        sequence.prefill(text[:-1], lambda: None)
+        draft = Draft(probes=tokens.behind([PLACES]))
+        sequence.verify(text[-1], draft, lambda: None)
+        said = sequence.probe_logits(draft.probe_rows(-1))
+        assert said is not None
+        order = tokens.average(said).argsort(descending=True)
+        for ahead, token in enumerate(reply[place + 1 : place + 1 + PLACES]):
+            rank = int((order[ahead] == token).nonzero())
+            assert found[place, ahead] == min(rank, NO_RANK)
+    assert (found[-1, 1:] == NO_RANK).all()
+
+
+def test_trees_are_counted_and_kept_beside_the_set(
+    target: Decoder, examples: list[Example], tmp_path: Path
+) -> None:
+    replies = list(replies_in(examples))
+    tokens = network_of(target).tokens()
+    found, log = count_probes(target, tokens, replies)
+    assert found is None or found.places == sum(len(reply) - 1 for _, reply in replies)
+    # As if the first place guessed every second token, and those behind it the ones after.
+    for ranks in log.replies:
+        ranks[::2] = (0, 1, 0)
+    trees = trees_by_rows(PathCounts(log), (3, 7, 15, 31), MEMBERS)
+    made = PromptTokenCalibration(tuple(trees), tuple(trees.values()))
+    assert made.rows == (7, 15, 31)
+    assert 1.0 < made.tokens[7] <= made.tokens[31] < 4.0
+    write_draft(network_of(target), tmp_path / "set")
+    write_beside(tmp_path / "set", made)
+    draft = read_draft_kind("a set", tmp_path / "set", target.config)
+    assert draft.counted("any") == made.tokens
+    write_draft(network_of(target, members=5), tmp_path / "set")
+    assert calibration_beside(PromptTokenCalibration, tmp_path / "set") is None
+    write_beside(tmp_path / "set", made)  # of a set with fewer members
+    assert read_draft_kind("a set", tmp_path / "set", target.config).counted("any") == {}
+
+
+def test_the_command_counts_trees_and_measures_widths(
+    target: Decoder,
+    llama_folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(width_times, "LENGTHS", (32,))
+    monkeypatch.setattr(width_times, "_TURNS", 1)
+    monkeypatch.setattr(width_times, "_SETTLING_S", 0.0)
+    monkeypatch.setattr(width_times, "_TOKENS", 6)
+    folder = tmp_path / "set"
+    write_draft(network_of(target, members=1), folder)
+    # Random prompt tokens never guess right here.
+    counts = PathCounts(RankLog((np.array([[0, 1, 0], [1, 0, 0]] * 20, dtype=np.uint8),)))
+    trees = trees_by_rows(counts, (3, 7, 15, 31, 63))
+    made = PromptTokenCalibration(tuple(trees), tuple(trees.values()), ((0.5, 1.0, 1.0),) * 3, 40)
+    monkeypatch.setattr(
+        calibration, "count_probes", lambda *rest: (made, RankLog((np.zeros((4, 3), np.uint8),)))
+    )
+    data = tmp_path / "data.jsonl"
+    chat = [{"role": "user", "content": "the fox"}, {"role": "assistant", "content": "the dog and the fox"}]
+    data.write_text(json.dumps({"messages": chat}))
+    arguments = ["train", "tree", "--model", str(llama_folder), "--data", str(data), "--threads", "1"]
+    assert main([*arguments, "--draft", str(folder)]) == 0
+    said = capsys.readouterr().err
+    assert "1 replies, 40 places" in said
+    assert all(name in said for name in ("dynamic", "followed", "full", "random", "top 10"))
+    assert said.splitlines()[-1].startswith("Planned are")
+    kept = read_calibration(
+        PromptTokenCalibration,
+        cache_folder(),
+        Checkpoint(llama_folder).digest(),
+        HeadCheckpoint(folder).digest(),
+    )
+    assert kept == made
+    options = LoadOptions(model=str(llama_folder), draft=str(folder), mode="ppd")
+    plan = model_planner(options).plan.mode("ppd")
+    assert all(each.measured for each in plan.widths)
+    assert main([*arguments, "--draft", str(llama_folder)]) == 2
+    assert "holds neither Medusa heads nor prompt tokens" in capsys.readouterr().err
+
+
+def test_it_goes_on_from_a_set_of_the_same_shape(target: Decoder, tmp_path: Path) -> None:
+    network = network_of(target)
+    write_draft(network, tmp_path / "set")
+
+    def again(members: int) -> PromptTokenNetwork | None:
+        return read_draft(
+            tmp_path / "set",
+            PromptTokenNetwork,
+            lambda ids: PromptTokenNetwork(target.config, PLACES, members, "ensemble"),
+        )
+
+    found = again(MEMBERS)
+    assert found is not None
+    assert torch.equal(found.embeddings, network.embeddings)
+    assert again(1) is None
+
+
+def test_the_command_trains_and_goes_on(
+    llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "_LONGEST", 48)
+    monkeypatch.setattr(making, "_KEPT_ASIDE_SHARE", 2)
+    out = tmp_path / "set"
+    arguments = ["train", "draft", "--model", str(llama_folder), "--kind", "prompt-tokens", "--threads", "1"]
+    arguments += ["--generate", "4", "--texts", str(tmp_path / "texts"), "--minutes", "0.1", "--members", "2"]
+    arguments += ["--loss", "reverse", "--mask", "encoder", "--out", str(out)]
+    assert main(arguments) == 0
+    assert "with chains of 3" in capsys.readouterr().err
+    assert {path.name for path in out.iterdir()} == {"adapter_config.json", "adapter_model.safetensors"}
+    config = json.loads((out / "adapter_config.json").read_text())
+    assert (config["vt_attention_type"], config["num_virtual_tokens"]) == ("encoder", 6)
+    assert main(arguments) == 0
+    assert f"goes on from the draft in {out}" in capsys.readouterr().err
+
+
+def test_memory_is_predicted_and_refused(
+    llama_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = read_config(Checkpoint(llama_folder))
+    assert training_bytes(config, 2000, 384) > 2 * training_bytes(config, 500, 384)
+    monkeypatch.setattr(twin, "available_memory_bytes", lambda: 1 << 20)
+    data = tmp_path / "data.jsonl"
+    data.write_text(
+        "\n".join(json.dumps({"text": f"The fox number {n} jumps over the dog."}) for n in range(9))
+    )
+    arguments = {"model": str(llama_folder), "data": data, "generate": None, "minutes": 0.1, "threads": 1}
+    request = making.TrainRequest(
+        **arguments, blocks=1, fusion="eagle", out=tmp_path / "set", kind="prompt-tokens"
+    )
+    with pytest.raises(InvalidOption, match=r"takes .* GB of memory and 0\.001 GB are free"):
+        making.run(request, io.StringIO())
+    assert not (tmp_path / "set").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"heads": 0}, "There are 0 prompt tokens, but there must be between 1 and 16"),
+        ({"members": 32}, "has 32 embeddings, but it must have between 1 and 31"),
+        ({}, "There is no text to learn from"),
+    ],
+)
+def test_bad_requests_are_refused(
+    llama_folder: Path, tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    data = tmp_path / "data.jsonl"
+    data.write_text(json.dumps({"text": "a"}))  # too short to insert into
+    request = making.TrainRequest(
+        model=str(llama_folder), data=data, generate=None, minutes=0.1, blocks=1, fusion="eagle",
+        out=tmp_path / "set", kind="prompt-tokens", **changes,
+    )  # fmt: skip
+    with pytest.raises(InvalidOption, match=message):
+        making.run(request, io.StringIO())
