@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, TextIO
 
-from engine.cli.parser import add_json, add_load_options, load_options
+from engine.cli.parser import add_json, add_load_options, add_mode_option, add_threads_option, load_options
 from engine.cli.read_ahead import read_ahead
 from engine.cli.terminal import on_interrupt
 from engine.documents import read_attachment
@@ -33,7 +33,6 @@ from engine.messages import (
     shared_options,
 )
 from engine.modes import MODES, descriptors
-from engine.sentences import either
 
 _TEMPERATURE = (
     "0 is greedy: always the likeliest token (default: what the model's makers advise; where they advise nothing, 0.8 "
@@ -47,7 +46,6 @@ _NUMBERS = (
     ("--min-p", "P", float, "keep tokens of at least this share of the best one's"),
     ("--repetition-penalty", "R", float, "makes the last 64 tokens less likely; 1 does nothing"),
     ("--seed", "S", int, "the same seed gives the same text"),
-    ("--threads", "N", int, "CPU threads (default: the usable physical cores)"),
     (
         "--gpu-layers",
         "N",
@@ -73,7 +71,8 @@ def add_to(commands: Any) -> None:
     ask.set_defaults(run=_ask)
     ask.add_argument("prompt", metavar="PROMPT", help="the question; - reads standard input")
     add_load_options(ask)
-    ask.add_argument("--mode", default="auto", help=f"{either(['auto', *MODES])} (default: %(default)s)")
+    add_mode_option(ask)
+    add_threads_option(ask)
     _add_mode_options(ask)
     ask.add_argument("--verify", default="sample-and-match", metavar="RULE", help=_VERIFY)
     for flag, metavar, kind, text in _NUMBERS:

@@ -8,6 +8,8 @@ import sys
 from typing import Any, NoReturn
 
 from engine.messages import DEFAULT_MODEL, LoadOptions
+from engine.modes import MODES
+from engine.sentences import either
 
 _UNITS = {
     "": 1,
@@ -67,6 +69,18 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--vram-budget", metavar="SIZE", type=size, help="the same for a GPU; 0 leaves it alone"
+    )
+
+
+def add_mode_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--mode``."""
+    parser.add_argument("--mode", default="auto", help=f"{either(['auto', *MODES])} (default: %(default)s)")
+
+
+def add_threads_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--threads``."""
+    parser.add_argument(
+        "--threads", metavar="N", type=int, help="CPU threads (default: the usable physical cores)"
     )
 
 

@@ -7,12 +7,10 @@ import json
 import sys
 from typing import Any
 
-from engine.cli.parser import add_load_options, load_options
+from engine.cli.parser import add_load_options, add_mode_option, add_threads_option, load_options
 from engine.cli.read_ahead import read_ahead
 from engine.cli.terminal import show_status
 from engine.messages import Event, LoadProgress, Notice
-from engine.modes import MODES
-from engine.sentences import either
 
 _PORT = 8366  # TENO on a telephone's keys
 
@@ -26,10 +24,8 @@ def add_to(commands: Any) -> None:
     )
     serve.set_defaults(run=_serve)
     add_load_options(serve)
-    serve.add_argument("--mode", default="auto", help=f"{either(['auto', *MODES])} (default: %(default)s)")
-    serve.add_argument(
-        "--threads", metavar="N", type=int, help="CPU threads (default: the usable physical cores)"
-    )
+    add_mode_option(serve)
+    add_threads_option(serve)
     serve.add_argument(
         "--port", metavar="N", type=int, default=_PORT, help="0 takes a free one (default: %(default)s)"
     )

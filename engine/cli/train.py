@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from engine.cli.parser import add_model_option
+from engine.cli.parser import add_model_option, add_threads_option
 
 
 def add_to(commands: Any) -> None:
@@ -131,9 +131,7 @@ def _add_texts(parser: argparse.ArgumentParser, minutes: float) -> None:
         default=minutes,
         help="time for writing and what follows together (default: %(default)g)",
     )
-    parser.add_argument(
-        "--threads", metavar="N", type=int, help="CPU threads (default: the usable physical cores)"
-    )
+    add_threads_option(parser)
     parser.add_argument("--seed", metavar="S", type=int, default=1, help="the same seed starts the same way")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.messages import ChatMessage, Generate, Reply, Role, StopReason, Thinking
+from engine.messages import ChatMessage, Generate, Reply, StopReason, Thinking
 from engine.server.exchange import (
     Exchange,
     Served,
@@ -27,7 +27,6 @@ from engine.server.fields import Fields
 from engine.server.form import in_form, wanted_form
 from engine.server.refusal import Refused, anthropic_error
 
-_ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
 _STOPS: dict[StopReason, str] = {
     "end": "end_turn",
     "stop": "stop_sequence",
@@ -141,20 +140,13 @@ def prompt(fields: Fields, served: Served) -> Generate:
     request = Generate(
         "",
         served.options,
-        messages=(*turns, *map(_turn, fields.objects("messages"))),
+        messages=(*turns, *map(turn, fields.objects("messages"))),
         sampling=sampling(fields),
         stop=fields.texts("stop_sequences"),
         thinking=_thinking(fields),
         whole=True,
     )
     return in_form(request, form)
-
-
-def _turn(message: Fields) -> ChatMessage:
-    role = message.one_of("role", _ROLES)
-    if role is None:
-        raise message.wrong("role", f"one of {', '.join(_ROLES)}")
-    return turn(message, _ROLES[role])
 
 
 def _thinking(fields: Fields) -> Thinking:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.messages import ChatMessage, Generate, Reply, Role, StopReason, Thinking
+from engine.messages import Generate, Reply, StopReason, Thinking
 from engine.server.exchange import (
     UNSERVED,
     Exchange,
@@ -34,12 +34,6 @@ FINISH: dict[StopReason, str] = {
     "cancelled": "stop",
 }
 DONE = b"data: [DONE]\n\n"
-_ROLES: dict[str, Role] = {
-    "system": "system",
-    "developer": "system",
-    "user": "user",
-    "assistant": "assistant",
-}
 _SWITCHES = ("enable_thinking", "thinking")
 
 
@@ -56,7 +50,7 @@ class ChatCompletions(Exchange):
         request = Generate(
             "",
             self.served.options,
-            messages=tuple(_turn(message) for message in fields.objects("messages")),
+            messages=tuple(map(turn, fields.objects("messages"))),
             max_tokens=most_tokens(fields, "max_completion_tokens", "max_tokens"),
             sampling=sampling(fields),
             stop=fields.texts("stop"),
@@ -143,16 +137,6 @@ def most_tokens(fields: Fields, *names: str) -> int | None:
     """The limit of tokens by the first of these fields that is there; -1 is none."""
     found = next((limit for limit in map(fields.whole, names) if limit is not None), None)
     return None if found == -1 else found
-
-
-def _turn(message: Fields) -> ChatMessage:
-    role = message.text("role")
-    if role in ("tool", "function"):
-        sentence = "Tenon's server does not serve tools yet: leave messages of the role {} out."
-        raise Refused(400, sentence.format(role), message.name("role"), "not_supported")
-    if role not in _ROLES:
-        raise message.wrong("role", f"one of {', '.join(_ROLES)}")
-    return turn(message, _ROLES[role])
 
 
 def _thinking(fields: Fields) -> Thinking:

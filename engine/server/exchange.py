@@ -25,6 +25,12 @@ from engine.server.refusal import Refused
 from engine.text.thoughts import ThoughtAndAnswer
 
 _MOST_CHOICES = 8
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+}
 _SEEDS = 1 << 64
 _NO_TOOLS = "Tenon's server does not serve tools yet: leave the field {field} out."
 _TEXT_ONLY = "This model reads text alone, and there is a part of the type {kind}: leave it out."
@@ -122,7 +128,7 @@ class Exchange(ABC):
         """The end of a stream that cannot go on."""
 
     def divided(self, index: int) -> ThoughtAndAnswer | None:
-        """What divides a choice's text into thought and answer; None where the model only continues a text."""
+        """Divider of a choice's text into thought and answer; None where the model only continues a text."""
         request = self.requests[index]
         if request.raw_prompt is not None:
             return None
@@ -201,12 +207,18 @@ def refuse_tools(fields: Fields) -> None:
         fields.refuse({"tools": _NO_TOOLS.format(field="tools")})
 
 
-def turn(message: Fields, role: Role) -> ChatMessage:
-    """A turn of a conversation whose content is a text or a list of parts."""
+def turn(message: Fields) -> ChatMessage:
+    """A turn of a conversation, whose content is a text or a list of parts."""
+    role = message.text("role")
+    if role in ("tool", "function"):
+        sentence = f"Tenon's server does not serve tools yet: leave messages of the role {role} out."
+        raise Refused(400, sentence, message.name("role"), "not_supported")
+    if role not in _ROLES:
+        raise message.wrong("role", f"one of {', '.join(_ROLES)}")
     message.refuse(
         {name: _NO_TOOLS.format(field=message.name(name)) for name in ("tool_calls", "function_call")}
     )
-    return ChatMessage(role, content(message, "content"))
+    return ChatMessage(_ROLES[role], content(message, "content"))
 
 
 def content(message: Fields, field: str) -> str:

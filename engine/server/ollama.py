@@ -12,7 +12,8 @@ from datetime import datetime, timezone
 from hashlib import sha256
 from typing import Any, ClassVar
 
-from engine.messages import ChatMessage, Generate, OutputForm, Reply, Role, StopReason, Thinking
+from engine.messages import ChatMessage, Generate, OutputForm, Reply, Thinking
+from engine.server.chat_completions import FINISH
 from engine.server.exchange import (
     UNSERVED,
     Exchange,
@@ -30,14 +31,6 @@ from engine.server.refusal import Refused, ollama_error
 
 #: The version of Ollama whose protocol this is: clients ask for one that is new enough.
 _VERSION = "0.13.0"
-_ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
-_REASONS: dict[StopReason, str] = {
-    "end": "stop",
-    "stop": "stop",
-    "length": "length",
-    "loop": "stop",
-    "cancelled": "stop",
-}
 _UNSERVED = {
     **UNSERVED,
     "images": "This model reads text alone: leave the field images out.",
@@ -47,7 +40,7 @@ _UNSERVED = {
 
 
 class _OllamaExchange(Exchange):
-    """What chat and generate share: a line of JSON for each piece."""
+    """The part that chat and generate share: a line of JSON for each piece."""
 
     media_type: ClassVar[str] = "application/x-ndjson"
     streams_unasked: ClassVar[bool] = True
@@ -187,13 +180,7 @@ class OllamaModel:
 
 def _turn(message: Fields) -> ChatMessage:
     message.refuse({"images": _UNSERVED["images"]})
-    role = message.text("role")
-    if role == "tool":
-        sentence = "Tenon's server does not serve tools yet: leave messages of the role tool out."
-        raise Refused(400, sentence, message.name("role"), "not_supported")
-    if role not in _ROLES:
-        raise message.wrong("role", f"one of {', '.join(_ROLES)}")
-    return turn(message, _ROLES[role])
+    return turn(message)
 
 
 def _form(fields: Fields) -> OutputForm | None:
@@ -220,7 +207,7 @@ def _end(reply: Reply) -> dict[str, Any]:
     }
     return {
         "done": True,
-        "done_reason": _REASONS[reply.stop_reason],
+        "done_reason": FINISH[reply.stop_reason],
         **{name: round(time_ms * 1e6) for name, time_ms in times_ms.items()},
         "prompt_eval_count": len(reply.prompt_ids),
         "eval_count": own.predicted_n,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from engine.messages import ChatMessage, Generate, Reply, Role
+from engine.messages import ChatMessage, Generate, Reply
 from engine.server.chat_completions import most_tokens
 from engine.server.exchange import (
     UNSERVED,
@@ -30,12 +30,6 @@ _UNSERVED = {
     **UNSERVED,
     **{name: _STATELESS.format(name) for name in ("previous_response_id", "conversation", "background")},
     "prompt": "Tenon's server keeps no prompts: leave the field prompt out.",
-}
-_ROLES: dict[str, Role] = {
-    "system": "system",
-    "developer": "system",
-    "user": "user",
-    "assistant": "assistant",
 }
 
 
@@ -196,10 +190,7 @@ def _turn(item: Fields) -> ChatMessage:
     if kind != "message":
         sentence = f"Tenon's server takes messages alone, and there is an item of the type {kind[:40]}: leave it out."
         raise Refused(400, sentence, item.name("type"), "not_supported")
-    role = item.text("role")
-    if role not in _ROLES:
-        raise item.wrong("role", f"one of {', '.join(_ROLES)}")
-    return turn(item, _ROLES[role])
+    return turn(item)
 
 
 def _usage(reply: Reply) -> dict[str, Any]:

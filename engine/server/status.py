@@ -1,4 +1,4 @@
-"""What clients ask before they ask anything: health, models and properties."""
+"""Answers about the server itself: health, models and properties."""
 
 from __future__ import annotations
 
