@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.cached_json import read_cached, write_cached
+from engine.drafting.medusa_heads import MedusaLayout
 from engine.drafting.rank_log import Path as Node
 from engine.drafting.searched_tree import WIDTHS, parents_of
 from engine.json_text import read_json
@@ -72,6 +73,10 @@ class HeadCalibration:
         """Tokens of a round by nodes of its draft, with the trees that drafts have."""
         taus = self.searched if self.follows else self.grown
         return {width - 1: tau for width, tau in zip(WIDTHS, taus, strict=True) if width > 1}
+
+    def fits(self, layout: MedusaLayout) -> bool:
+        """True if this may be the tree of such heads."""
+        return self.depth <= len(layout.heads)
 
 
 def read_calibration(kind: type[C], cache_folder: Path, target: str, draft: str) -> C | None:

@@ -8,38 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from engine.drafting.drafter import Drafter
-from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
-from engine.drafting.head_calibration import (
-    FILE,
-    HeadCalibration,
-    calibration_beside,
-    read_calibration,
-)
+from engine.drafting.calibrated_draft import CalibratedDraft
+from engine.drafting.head_calibration import FILE, HeadCalibration
 from engine.drafting.head_loader import check_sizes
-from engine.drafting.kind import (
-    Drafting,
-    DraftKind,
-    DraftLoad,
-    DraftText,
-    LoadedDraft,
-    ReadTokenizer,
-    Seconds,
-)
+from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft, ReadTokenizer, Seconds
+from engine.drafting.level_drafter import LevelDrafter, likeliest_along
 from engine.drafting.medusa_heads import MedusaLayout, MedusaNetwork, load_medusa, read_medusa
 from engine.drafting.rank_log import Path as Node
-from engine.drafting.sampled_tree import DraftSampling, sampled_draft
 from engine.drafting.searched_tree import parents_of
 from engine.errors import DraftMismatch
-from engine.hub.installed import cache_folder
-from engine.kernels.sampling import likeliest
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.linear import Linear, LinearMap
@@ -54,8 +37,6 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import is_medusa
 from engine.weights.head_checkpoint import HeadCheckpoint
 
-# Limits of a tree without a mode's: children of a node, as in Medusa's code, and nodes.
-_WIDTH, _NODES = 10, 64
 _UNUSED = mark(
     "The file {file} beside the heads {name} is damaged or was made for other heads, so their tree is not used: search "
     "one with `tenon train tree`."
@@ -63,21 +44,11 @@ _UNUSED = mark(
 
 
 @dataclass(frozen=True)
-class MedusaDraft(DraftKind):
-    """Medusa heads, which bring no tokenizer and may share the target's head.
-
-    Attributes:
-        layout: Contents of their checkpoint.
-        target: The target's config.
-        beside: The calibration that came with them; None for none.
-    """
-
-    layout: MedusaLayout
-    target: ModelConfig
-    beside: HeadCalibration | None = None
+class MedusaDraft(CalibratedDraft[MedusaLayout, HeadCalibration]):
+    """Medusa heads, which bring no tokenizer and may share the target's head."""
 
     kind = "medusa"
-    by_levels = False
+    calibration_type = HeadCalibration
     # Half the gain of Vicuna-7B's heads in Ghidorah's table I (Wei et al. 2025) with trees of 16 rows on MT-bench,
     # HumanEval and GSM8K, MT-bench standing for instructions too: other heads are seldom as good.
     published: ClassVar[Mapping[PromptKind, float]] = {
@@ -93,22 +64,9 @@ class MedusaDraft(DraftKind):
         return is_medusa(folder)
 
     @classmethod
-    def read(cls, name: str, folder: Path, target: ModelConfig) -> MedusaDraft:
-        """The heads in a folder, all of which must be here."""
-        checkpoint = HeadCheckpoint(folder)
-        layout, beside = read_medusa(checkpoint), calibration_beside(HeadCalibration, folder)
-        if beside is not None and beside.depth > len(layout.heads):
-            beside = None  # made for other heads
-        return cls(name, checkpoint.digest(), layout, target, beside)
-
-    def calibration(self, target: str) -> HeadCalibration | None:
-        """Their calibration for a model, by its digest: made here, else the one that came with them."""
-        return read_calibration(HeadCalibration, cache_folder(), target, self.digest) or self.beside
-
-    def counted(self, target: str) -> Mapping[int, float]:
-        """Tokens of a round on the replies of the calibration."""
-        calibration = self.calibration(target)
-        return {} if calibration is None else calibration.tokens
+    def read_layout(cls, checkpoint: HeadCheckpoint) -> MedusaLayout:
+        """The heads of a checkpoint."""
+        return read_medusa(checkpoint)
 
     @property
     def layers(self) -> int:
@@ -123,11 +81,6 @@ class MedusaDraft(DraftKind):
         if self.layout.own_maps:
             return own
         return own + (self.layout.drafted or self.target.vocabulary_size) * self.target.hidden_size
-
-    @property
-    def context_length(self) -> int:
-        """The target's."""
-        return self.target.context_length
 
     def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
         """4 bits: all of it is read for each draft."""
@@ -162,7 +115,7 @@ class MedusaDraft(DraftKind):
 
         def new_text() -> DraftText:
             size = config.vocabulary_size
-            return partial(_drafter, MedusaDrafter(network, config.layers, size, link, calibration))
+            return MedusaDrafter(network, config.layers, size, link, calibration).for_reply
 
         unused = calibration is None and (parts.folder / FILE).exists()
         notes = (say(_UNUSED, file=FILE, name=self.name),) if unused else ()
@@ -180,7 +133,7 @@ def _read_head(
     return Linear(found["head"])
 
 
-class MedusaDrafter(Drafter):
+class MedusaDrafter(LevelDrafter):
     """Drafts trees from the hidden state of the token before the root.
 
     Args:
@@ -192,8 +145,6 @@ class MedusaDrafter(Drafter):
 
     Attributes:
         hidden_layers: That one.
-        limits: Limits of trees. May be changed between replies.
-        sampling: The way of drawing drafts; None for the likeliest tokens. May be changed between replies.
     """
 
     def __init__(
@@ -204,17 +155,14 @@ class MedusaDrafter(Drafter):
         link: Link,
         calibration: HeadCalibration | None = None,
     ) -> None:
+        super().__init__(network.heads, {} if calibration is None else calibration.tokens)
         self.hidden_layers: tuple[int, ...] = (hidden_layer,)
-        self.limits = TreeShape(_WIDTH, network.heads, _NODES)
-        self.sampling: DraftSampling | None = None
         self._network = network
         self._vocabulary_size = vocabulary_size
         self._link = link
-        self._tree = () if calibration is None else calibration.followed
-        self._parents = parents_of(self._tree)
+        self._nodes = () if calibration is None else calibration.followed
+        self._known: dict[tuple[int, int], tuple[Sequence[Node], tuple[int, ...]]] = {}
         self._target_ids = None if network.target_ids is None else network.target_ids.tolist()
-        self.counted = {} if calibration is None else calibration.tokens
-        self._text: list[int] = []
         self._row: Tensor | None = None
 
     def reset(self, prompt: Sequence[int]) -> int:
@@ -239,11 +187,10 @@ class MedusaDrafter(Drafter):
             return Draft()
         if self._row is None:
             raise ValueError("heads cannot draft before a token was observed")
-        searched: tuple[Node, ...] = ()
+        searched: Sequence[Node] = ()
         if self.limits.searched and shape.parents is None:
-            searched = self._tree[: shape.rows]
-        if searched:
-            shape = DraftShape.tree(self._parents[: shape.rows])
+            searched, parents = self._searched(shape.rows)
+            shape = DraftShape.tree(parents) if searched else shape
         most = network.heads
         if shape.depth > most:
             raise DraftMismatch(
@@ -254,28 +201,19 @@ class MedusaDrafter(Drafter):
                     heads=most,
                 )
             )
-        limits = replace(self.limits, depth=min(self.limits.depth, most, shape.rows))
-        logits = network.logits(self._row, shape.depth or limits.depth)
+        logits = network.logits(self._row, shape.depth or min(self.limits.depth, most, shape.rows))
         if self.sampling is not None:
-            drawn_from = link.to_host(network.by_target_ids(logits, self._vocabulary_size))
-
-            def follow(level: Level) -> Tensor:
-                return drawn_from[level.depth].expand(len(level.tokens), -1)
-
-            return sampled_draft(limits, shape, drawn_from[0], follow, self.sampling, self._text)
-        if searched:
-            tokens, _ = likeliest(logits, 1 + max(node[-1] for node in searched))
-            # In the order of the nodes, which tells the schedule what a smaller tree would have had.
-            draft = Draft(tuple(tokens[len(node) - 1][node[-1]] for node in searched), shape.parents or ())
-        else:
-            draft = grow_tree(limits, shape, logits[0], lambda level: logits[level.depth, None])
+            return self._tree(shape, link.to_host(network.by_target_ids(logits, self._vocabulary_size)))
+        draft = (
+            likeliest_along(searched, shape.parents or (), logits) if searched else self._tree(shape, logits)
+        )
         ids = self._target_ids
         return draft if ids is None else replace(draft, tokens=tuple(ids[token] for token in draft.tokens))
 
-
-def _drafter(draft: MedusaDrafter, wanted: Drafting) -> Drafter:
-    """Trees within the limits; where branches are paced, as many nodes as the schedule asks for."""
-    growth = wanted.growth
-    draft.limits = growth if isinstance(growth, TreeShape) else TreeShape(_WIDTH, growth.length, _NODES)
-    draft.sampling = wanted.sampling
-    return draft
+    def _searched(self, rows: int) -> tuple[Sequence[Node], tuple[int, ...]]:
+        """The first so many nodes of the searched tree within the depth that trees may have, and their parents."""
+        depth = self.limits.depth
+        if (rows, depth) not in self._known:
+            nodes = [node for node in self._nodes if len(node) <= depth][:rows]
+            self._known[rows, depth] = nodes, parents_of(nodes)
+        return self._known[rows, depth]

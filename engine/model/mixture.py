@@ -117,7 +117,7 @@ def mix(
     rows: Tensor,
     network: Callable[[LinearMap, LinearMap, Tensor], Tensor],
 ) -> Tensor:
-    """What the experts of (n, h) normalised rows give, each expert taking all the rows that chose it at once.
+    """Results of the experts for (n, h) normalised rows; each expert takes all the rows that chose it at once.
 
     Args:
         mixture: Of the model.

@@ -7,20 +7,8 @@ best, so that each width has its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from engine.modes.mode import WIDTH, Mode, Values, adaptive, nodes
+from engine.modes.mode import WIDTH, Mode, adaptive, nodes, searched_trees
 from engine.sentences import mark
-
-if TYPE_CHECKING:
-    from engine.drafting.dynamic_tree import TreeShape
-
-
-def _growth(values: Values) -> TreeShape:
-    from engine.drafting.dynamic_tree import DEEPEST, TreeShape
-
-    return TreeShape(values["draft_width"], DEEPEST, values["draft_nodes"], searched=True)
-
 
 MODE = Mode(
     name=mark("ghidorah"),
@@ -31,7 +19,7 @@ MODE = Mode(
         "one pass."
     ),
     schedule=adaptive,
-    growth=_growth,
+    growth=searched_trees,
     options=(WIDTH, nodes(63)),
     drafts=("medusa",),
     wrong_draft=mark("It needs Medusa heads as its draft: choose heads that were made for this model."),

@@ -69,6 +69,13 @@ def no_drafts(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
     return FixedShape(DraftShape(0))
 
 
+def searched_trees(values: Values) -> TreeShape:
+    """Trees that were searched for a draft which guesses all levels at once; as deep as it guesses."""
+    from engine.drafting.dynamic_tree import DEEPEST, TreeShape
+
+    return TreeShape(values["draft_width"], DEEPEST, values["draft_nodes"], searched=True)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mode(ModeDescriptor):
     """A recipe, and what a person is told of it.

@@ -6,20 +6,8 @@ and the report of the same name.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from engine.modes.mode import WIDTH, Mode, Values, adaptive, nodes
+from engine.modes.mode import WIDTH, Mode, adaptive, nodes, searched_trees
 from engine.sentences import mark
-
-if TYPE_CHECKING:
-    from engine.drafting.dynamic_tree import TreeShape
-
-
-def _growth(values: Values) -> TreeShape:
-    from engine.drafting.dynamic_tree import DEEPEST, TreeShape
-
-    return TreeShape(values["draft_width"], DEEPEST, values["draft_nodes"], searched=True)
-
 
 MODE = Mode(
     name=mark("ppd"),
@@ -32,7 +20,7 @@ MODE = Mode(
         "earlier guesses."
     ),
     schedule=adaptive,
-    growth=_growth,
+    growth=searched_trees,
     options=(WIDTH, nodes(31)),
     drafts=("prompt-tokens",),
     placements=("offload", "resident"),

@@ -140,7 +140,7 @@ class PlacementPlan(ABC):
 
     @classmethod
     def choices(cls, sizes: Sizes, room: Room, most: int) -> Iterator[PlacementPlan]:
-        """What fits of this kind: more than one where it can be divided for forwards of more or fewer rows."""
+        """Plans of this kind that fit: more than one where it can be divided for forwards of more or fewer rows."""
         found = cls.fit(sizes, room, most)
         if found is not None:
             yield found

@@ -261,7 +261,7 @@ class LoadPlanner:
     def _fitting(
         self, mode: Mode, kind: type[PlacementPlan], candidates: list[Sizes], beside: DraftPlan | None
     ) -> tuple[list[LoadPlan], list[Sizes]]:
-        """What fits of one kind with the largest context that it has room for, and this context with all larger."""
+        """Plans of one kind with the largest context that fits, and this context with all larger."""
         room = self._left_by(beside)
         for count, sizes in enumerate(candidates, 1):
             suited = kind.suited(sizes)

@@ -88,7 +88,7 @@ class ThoughtAndAnswer:
         return thought, answer
 
     def end(self) -> tuple[str, str]:
-        """What was held back, once nothing more comes."""
+        """Text that was held back, once nothing more comes."""
         held, self._held = self._held, ""
         if self._place == "begin":
             self._place = "answer"

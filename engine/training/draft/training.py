@@ -38,7 +38,7 @@ N_in = TypeVar("N_in", bound=TrainedDraft, contravariant=True)
 
 
 class Objective(Protocol[N_in]):
-    """What a draft learns, and how well it has."""
+    """Loss that a draft learns by, and its score."""
 
     def loss(self, network: N_in, batch: FeatureBatch) -> Tensor:
         """Of one batch, a mean over the tokens that are to be drafted."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -271,6 +271,15 @@ def test_a_layer_agrees_with_float64(instruction_set: str, shape: Shape) -> None
     assert (errors >= 2e-3 * expected.abs().max()).sum() <= (0 if shape.mixture is None else 2)
 
 
+def path_mask(parents: Sequence[int]) -> Tensor:
+    """(N, N) bool: each node of a tree sees its ancestors and itself."""
+    mask = torch.eye(len(parents), dtype=torch.bool)
+    for node, parent in enumerate(parents):
+        if parent >= 0:
+            mask[node] |= mask[parent]
+    return mask
+
+
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize(
     "shape",
@@ -291,10 +300,7 @@ def test_a_row_depends_on_its_path_alone(instruction_set: str, form: str, shape:
     # Rows 0, 2, 3, 5 of a tree are the text's next four; the others are siblings with other contents.
     tree = torch.cat((text[62:63], other[:1], text[63:65], other[1:2], text[65:66], other[2:4]))
     parents = (-1, -1, 0, 2, 2, 3, 5, 4)
-    mask = torch.eye(len(parents), dtype=torch.bool)
-    for node, parent in enumerate(parents):
-        if parent >= 0:
-            mask[node] |= mask[parent]
+    mask = path_mask(parents)
     out = made.run(tree, cache, 62, mask)
     assert torch.equal(out[[0, 2, 3, 5]], one_by_one[62:66])
 
@@ -321,11 +327,7 @@ def test_a_row_depends_on_its_path_alone_in_long_texts(
             pieces.append(made.run(text[1001:1023], caches[1], 1001))
     # Of a tree, the text's next four behind each other among siblings.
     tree = torch.cat((text[1026:1027], text[:1], text[1027:1029], text[1:2], text[1029:1030]))
-    mask = torch.eye(6, dtype=torch.bool)
-    for node, parent in enumerate((-1, -1, 0, 2, 2, 3)):
-        if parent >= 0:
-            mask[node] |= mask[parent]
-    pieces.append(made.run(tree, caches[1], 1026, mask)[[0, 2, 3, 5]])
+    pieces.append(made.run(tree, caches[1], 1026, path_mask((-1, -1, 0, 2, 2, 3)))[[0, 2, 3, 5]])
     torch.set_num_threads(before)
     assert torch.equal(torch.cat(pieces), whole[:1030])
 
@@ -356,11 +358,7 @@ def test_a_row_of_a_wide_tree_depends_on_its_path_alone(
             parents.append(node)
             node = len(tokens) - 1
             chain.append(node)
-        mask = torch.eye(len(tokens), dtype=torch.bool)
-        for node, parent in enumerate(parents):
-            if parent >= 0:
-                mask[node] |= mask[parent]
-        rows = made.run(torch.stack(tokens), caches[1], length, mask)[chain]
+        rows = made.run(torch.stack(tokens), caches[1], length, path_mask(parents))[chain]
         torch.set_num_threads(before)
         assert torch.equal(rows, whole[length : length + 40])
 

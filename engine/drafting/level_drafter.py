@@ -1,0 +1,77 @@
+"""A drafter that knows all levels of a tree at once, whatever stands on the way there: by heads or by prompt tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from torch import Tensor
+
+from engine.drafting.drafter import Drafter
+from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
+from engine.drafting.kind import Drafting
+from engine.drafting.rank_log import Path
+from engine.drafting.sampled_tree import DraftSampling, sampled_draft
+from engine.kernels.sampling import likeliest
+from engine.model.token_tree import Draft, DraftShape
+
+# Limits of a tree without a mode's: children of a node, as in Medusa's and PPD's code, and rows.
+_WIDTH, _ROWS = 10, 64
+
+
+class LevelDrafter(Drafter):
+    """Trees of one distribution for each level.
+
+    Args:
+        levels: Most levels of a tree.
+        counted: Tokens of a round by rows of its draft, where they were counted.
+
+    Attributes:
+        limits: Limits of trees. May be changed between replies.
+        sampling: The way of drawing drafts; None for the likeliest tokens. May be changed between replies.
+    """
+
+    def __init__(self, levels: int, counted: Mapping[int, float]) -> None:
+        self.limits = TreeShape(_WIDTH, levels, _ROWS)
+        self.sampling: DraftSampling | None = None
+        self.counted = counted
+        self._text: list[int] = []
+
+    def for_reply(self, wanted: Drafting) -> Drafter:
+        """The drafter of one reply: where a mode paces branches, with as many rows as the schedule asks for."""
+        growth = wanted.growth
+        if not isinstance(growth, TreeShape):
+            growth = TreeShape(_WIDTH, growth.length, _ROWS, searched=True)
+        self.limits, self.sampling = growth, wanted.sampling
+        return self
+
+    def _tree(self, shape: DraftShape, levels: Tensor) -> Draft:
+        """A tree of this shape, its tokens drawn where that is wanted.
+
+        Args:
+            shape: Asked for by the schedule.
+            levels: (k, V) logits of what stands at each level; where tokens are drawn over the target's vocabulary and
+                on the host.
+        """
+        limits = replace(self.limits, depth=min(self.limits.depth, len(levels), shape.rows))
+        if self.sampling is None:
+            return grow_tree(limits, shape, levels[0], lambda level: levels[level.depth, None])
+
+        def follow(level: Level) -> Tensor:
+            return levels[level.depth].expand(len(level.tokens), -1)
+
+        return sampled_draft(limits, shape, levels[0], follow, self.sampling, self._text)
+
+
+def likeliest_along(tree: Sequence[Path], parents: tuple[int, ...], levels: Tensor) -> Draft:
+    """The likeliest tokens in the places of a searched tree.
+
+    They come in the order of its nodes, which tells the schedule what a smaller tree would have had.
+
+    Args:
+        tree: Its nodes.
+        parents: Theirs, as `parents_of` finds them.
+        levels: (k, V) logits of what stands at each level.
+    """
+    tokens, _ = likeliest(levels, 1 + max(path[-1] for path in tree))
+    return Draft(tuple(tokens[len(path) - 1][path[-1]] for path in tree), parents)
