@@ -111,7 +111,7 @@ class AdaptiveBudget(Schedule):
         if self._pauses and self._undrafted and not self._probing and not self._may_probe():
             return 0
         waits = self._cost.flat and self._cost.waits
-        best = max(self._sizes[-1:] if waits else self._sizes, key=self._tokens_per_second)
+        best = max(self._sizes[-1:] if waits else self._sizes_to_try(), key=self._tokens_per_second)
         self._pauses = self._tokens_per_second(best) * self._cost.plain_s() < 1.0
         if not self._pauses:
             if self._drafted >= _ESTABLISHED:
@@ -128,6 +128,11 @@ class AdaptiveBudget(Schedule):
             self._probing = True
             return best
         return 0
+
+    def _sizes_to_try(self) -> tuple[int, ...]:
+        """A forward much wider than any that was measured may take as long as many plain ones."""
+        most = self._sizes[-1] if self._cost.flat else self._cost.nodes_to_try
+        return tuple(size for size in self._sizes if size <= most)
 
     def _may_probe(self) -> bool:
         pause = min(_FIRST_PAUSE << max(self._failures - 1, 0), _LONGEST_PAUSE)

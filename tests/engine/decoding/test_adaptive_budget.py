@@ -94,6 +94,19 @@ def test_a_reply_need_not_measure_what_an_earlier_one_did() -> None:
 
 
 @pytest.mark.parametrize("noise", NOISE)
+def test_what_rows_cost_is_found_out_step_by_step(noise: float) -> None:
+    """A first draft of 63 nodes takes as long as ten plain rounds where each row adds 0.15 of one."""
+    for seed in SEEDS:
+        counted = {1: 1.24, 3: 1.37, 7: 1.47, 15: 1.56, 31: 1.67, 63: 1.69}
+        machine = FakeMachine(_always(0.25), row_s=0.15, noise=noise, seed=seed)
+        budgets = machine.run(AdaptiveBudget(63, counted=counted), 30).budgets
+        assert all(
+            nodes <= 2 * widest + 1
+            for widest, nodes in zip(itertools.accumulate(budgets, max), budgets[1:], strict=False)
+        )
+
+
+@pytest.mark.parametrize("noise", NOISE)
 def test_stops_soon_after_the_text_changes_for_the_worse(noise: float) -> None:
     for seed in SEEDS:
         machine = FakeMachine(_always(0.9), draft_s=0.5, row_s=0.1, noise=noise, seed=seed)
