@@ -6,7 +6,7 @@ import contextlib
 import gc
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import inf
@@ -18,6 +18,7 @@ from engine.decoding.kept_sequences import KeptSequences
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
+from engine.drafting.committee import CommitteeMemory
 from engine.drafting.kind import DraftKind, DraftLoad, LoadedDraft
 from engine.drafting.match_chances import MatchChances
 from engine.errors import InvalidOption, OutOfMemory
@@ -39,7 +40,7 @@ from engine.planning.kernel_table import prefer_fastest
 from engine.planning.load_plan import LoadPlan
 from engine.planning.memory_places import GpuInUse, memory_places
 from engine.planning.model_planner import ModelPlanner, model_planner
-from engine.planning.planner import choose_draft, settle
+from engine.planning.planner import choose_drafts, settle
 from engine.planning.probes.processor import usable_cores
 from engine.sentences import figure, mark, say
 from engine.text.output_form import FormCompiler
@@ -89,7 +90,7 @@ class LoadedModel:
         tokenizer: Its tokenizer.
         token_texts: Texts of its tokens, each for itself.
         target: Its decoder.
-        draft: The draft that was loaded with it, None for none.
+        drafts: Those that were loaded with it.
         sequences: Its texts.
         link: The way to the GPU, or to the CPU's own memory where none is used.
         placement: Of the target's weights.
@@ -99,6 +100,7 @@ class LoadedModel:
         tell: Takes a sentence for the person about something that happens in mid-reply.
         round_costs: By mode, what the rounds of earlier replies cost: a reply need not measure it again first.
         match_chances: Worth of matches in the texts of earlier replies, for lookup.
+        committee: What earlier replies have shown of drafts that vote.
         notes: Sentences for the person about what could not be done as asked.
     """
 
@@ -106,7 +108,7 @@ class LoadedModel:
         self,
         options: LoadOptions,
         plan: LoadPlan,
-        draft: DraftKind | None,
+        drafts: Sequence[DraftKind],
         progress: Callable[[int, int], None],
         check: Callable[[], None],
     ) -> None:
@@ -114,8 +116,8 @@ class LoadedModel:
 
         Args:
             options: Settled ones.
-            plan: Places of target and draft.
-            draft: The draft that the plan has; None for none.
+            plan: Places of target and drafts.
+            drafts: Those that the plan has.
             progress: Called with bytes of weights read, and in all.
             check: Called often, by this load and by the replies that follow; raises `Cancelled` when the request that
                 runs is to stop.
@@ -132,9 +134,9 @@ class LoadedModel:
         check()
         self.tokenizer = Tokenizer(folder, read_end_ids(folder))
         self.token_texts = TokenTexts(self.tokenizer)
-        if plan.draft is not None and draft is not None:
-            own = self.tokenizer
-            draft_folder = find_model(draft.name)
+        own = self.tokenizer
+        draft_folders = [find_model(draft.name) for draft in drafts]
+        for draft, draft_folder in zip(drafts, draft_folders, strict=True):
             draft.check(
                 draft_folder, folder, config, lambda place: own if place == folder else Tokenizer(place)
             )
@@ -167,17 +169,19 @@ class LoadedModel:
         if options.threads is None and size_bytes < _TINY_BYTES and not plan.placement.streams:
             torch.set_num_threads(_faster_thread_count(TokenSequence(self.target, plan.context)))
         self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights))
-        self.draft: LoadedDraft | None = None
-        if plan.draft is not None and draft is not None:
-            link = self.link if plan.draft.on_gpu else Link(_CPU)
-            parts = DraftLoad(draft_folder, plan.draft, decoder, checkpoint, plan.context, link, check)
-            self.draft = draft.load(parts)
-            self.notes += self.draft.notes
+        loaded: list[LoadedDraft] = []
+        for draft, draft_folder, place in zip(drafts, draft_folders, plan.drafts, strict=True):
+            link = self.link if place.on_gpu else Link(_CPU)
+            parts = DraftLoad(draft_folder, place, decoder, checkpoint, plan.context, link, check)
+            loaded.append(draft.load(parts))
+            self.notes += loaded[-1].notes
+        self.drafts = tuple(loaded)
         self.sequences = KeptSequences(self._new_sequence, self.has_room)
         streamed = self.placement.streamed_bytes > 0
-        step = 0.0 if draft is None else draft.read_elements / placed.parameters
+        step = sum(draft.read_elements for draft in drafts) / placed.parameters
         self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(streamed, step))
         self.match_chances = MatchChances()
+        self.committee = CommitteeMemory()
         self.options = options
         self.folder = folder
         self._checkpoint = checkpoint
@@ -215,22 +219,21 @@ class LoadedModel:
             and not self._checkpoint.changed
             and same == own
             and (part is None or part == _gpu_part(own))
-            and choose_draft(options) in (None, None if self.draft is None else self.draft.reference)
+            and {*choose_drafts(options)} <= {draft.reference for draft in self.drafts}
         )
 
     def has_room(self, sequences: int) -> bool:
         """True if memory holds so many sequences and one more, each grown to the whole context."""
         plan = self.plan
         each = cache_bytes(self.target.config, plan.context, plan.weights)
-        each += 0 if plan.draft is None else plan.draft.size_bytes
+        each += sum(draft.size_bytes for draft in plan.drafts)
         free = available_memory_bytes()
         if self.options.ram_budget_bytes is not None:
             free = min(free, self.options.ram_budget_bytes - held_bytes())
         return not plan.device and (sequences + 1) * each <= free
 
     def _new_sequence(self) -> TokenSequence:
-        draft = None if self.draft is None else self.draft.new_text()
-        return TokenSequence(self.target, self.plan.context, draft)
+        return TokenSequence(self.target, self.plan.context, [draft.new_text() for draft in self.drafts])
 
     def _leave_gpu(self, error: RuntimeError) -> Decoder:
         """The target with all of its layers on the host, after the GPU failed with some of them."""
@@ -290,7 +293,7 @@ def load_model(
         options = settle(options, planner).options
     plan = planner.load_plan(options)
     try:
-        return LoadedModel(options, plan, planner.draft(options), progress, check)
+        return LoadedModel(options, plan, planner.drafts_for(options), progress, check)
     except torch.OutOfMemoryError:
         if not plan.device:
             raise
@@ -300,7 +303,7 @@ def load_model(
         # The memory that is said to be free is not: without the GPU then.
         again = model_planner(replace(options, vram_budget_bytes=0)).load_plan(options)
     again = replace(again, notes=(say(_LESS_THAN_PLANNED, summary=again.summary), *again.notes))
-    return LoadedModel(options, again, planner.draft(options), progress, check)
+    return LoadedModel(options, again, planner.drafts_for(options), progress, check)
 
 
 def _gpu_part(options: LoadOptions) -> str | None:

@@ -12,7 +12,7 @@ from engine.decoding.loop import Hooks, decode
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
-from engine.drafting.drafter import Drafter
+from engine.drafting.committee import Member
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.kind import Drafting
 from engine.drafting.sampled_tree import DraftSampling
@@ -83,7 +83,7 @@ class ReplyRun:
         self._clock = ReplyClock(load_ms=load_ms)
         self._planner = planner
         self._plan, self._mode = settled.plan, settled.mode
-        self._draft = model.draft if self._mode.needs_draft else None
+        self._drafts = self._mode.taken(model.drafts)
         self._chances = model.match_chances
         self._crossed_before = model.link.to_device_bytes
         self._read_before = model.placement.disk_read_bytes
@@ -134,7 +134,8 @@ class ReplyRun:
         self._clock.recalled_plain_s = self._plain_s(cost)
         self._chances = self._model.match_chances.of_another_reply()
         sequence = self._model.sequences.open(self._prompt)
-        recipe = mode.recipe(self._rule, self._drafter(sequence, values), values, cost, self._chances)
+        drafters = self._drafters(sequence, values)
+        recipe = mode.recipe(self._rule, drafters, values, cost, self._model.committee, self._chances)
         hooks = Hooks(self._check, self._prefilled, self._emitted)
         try:
             yield from decode(sequence, recipe, self._prompt, self._reply, self._clock, hooks)
@@ -185,17 +186,26 @@ class ReplyRun:
         profile = self._planner.profile(self._model.report.weights)
         return profile.plain_seconds(self._model.plan.placement, len(self._prompt))
 
-    def _drafter(self, sequence: TokenSequence, values: Values) -> Drafter | None:
-        """The loaded draft's drafter, where the mode uses it; if it fails, the person is told once."""
-        if self._draft is None or sequence.draft is None or self._mode.growth is None:
-            return None
+    def _drafters(self, sequence: TokenSequence, values: Values) -> list[Member]:
+        """The drafters of the loaded drafts that the mode uses; if one fails, the person is told once."""
+        if self._mode.growth is None:
+            return []
         drafts = RULES[self._request.verify].drafts
         sampling = None
         # At temperature 0 there is nothing to draw.
-        if drafts != "likeliest" and self._sampler.temperature > 0.0:
+        alone = not self._mode.takes_several
+        # Draws of several drafts have no one distribution.
+        if drafts != "likeliest" and self._sampler.temperature > 0.0 and alone:
             sampling = DraftSampling(self._sampler, drafts == "with replacement")
-        wanted = Drafting(self._mode.growth(values), sampling, self._chances, self._unconfirmed)
-        return FallbackDrafter(sequence.draft(wanted), self._draft.link, self._notice)
+        matches = self._chances if alone else None
+        wanted = Drafting(self._mode.growth(values), sampling, matches, self._unconfirmed)
+        texts = dict(zip(self._model.drafts, sequence.drafts, strict=True))
+        return [
+            Member(
+                draft.reference, draft.kind, FallbackDrafter(texts[draft](wanted), draft.link, self._notice)
+            )
+            for draft in self._drafts
+        ]
 
     def _notice(self, sentence: str) -> None:
         self._emit(Notice(self._request.request_id, sentence))
@@ -276,11 +286,11 @@ class ReplyRun:
             token_ids=tuple(self._reply.token_ids),
             mode=self._plan.mode,
             model=self._request.options.model,
-            draft=None if self._draft is None else self._draft.reference,
+            drafts=tuple(draft.reference for draft in self._drafts),
             weights=self._model.report.weights,
             devices={
                 "target": self._model.target_devices,
-                "draft": None if self._draft is None else str(self._draft.link.device),
+                "draft": ", ".join(dict.fromkeys(str(draft.link.device) for draft in self._drafts)) or None,
             },
             stop_reason=self._reply.stop_reason or "cancelled",
             plan=self._plan,

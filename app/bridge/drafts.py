@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.question import Question
-from app.chat.choices import Choice, draft_choices, draft_name
+from app.chat.choices import Choice, draft_choices, draft_names, toggled
 from app.chat.engine_options import load_options
 from app.settings.settings import Settings
 from engine.errors import EngineStopped
-from engine.hub.bundled import bundled_drafts, bundled_model, paired_draft
+from engine.hub.bundled import bundled_drafts, bundled_model, paired_drafts
 from engine.hub.inventory import installed_models
 from engine.messages import CheckDrafts, DraftChecked, ErrorReport, ModeDescriptor
 
@@ -31,25 +33,28 @@ class Drafts(QObject):
         self._problems: dict[tuple[str, str], str] = {}  # by model and draft
 
     def taken_by(self, mode: ModeDescriptor) -> str | None:
-        """Name of the draft that a mode would take; empty where there is none, None where it takes other kinds."""
+        """Names of the drafts that a mode would take; empty where there is none, None where it takes other kinds."""
         model = self._settings.model
-        chosen = self._settings.draft_of(model)
+        chosen = self._settings.drafts_of(model)
+        if not chosen:
+            return draft_names(paired_drafts(model, mode.drafts, mode.takes_several))
         # Of drafts that did not ship the engine says whether a mode takes them, when it plans.
-        bundled = bundled_model(chosen)
-        if bundled is not None and bundled.kind not in mode.drafts:
-            return None
-        return draft_name(chosen or paired_draft(model, mode.drafts) or "")
+        kinds = {ref: bundled_model(ref) for ref in chosen}
+        taken = [ref for ref, bundled in kinds.items() if bundled is None or bundled.kind in mode.drafts]
+        return draft_names(taken if mode.takes_several else taken[:1]) or None
 
     @property
     def chosen_name(self) -> str:
-        """Name of the draft that was chosen for the model; empty where none was."""
-        return draft_name(self._settings.draft_of(self._settings.model))
+        """Names of the drafts that were chosen for the model; empty where none was."""
+        return draft_names(self._settings.drafts_of(self._settings.model))
 
     def choices(self) -> list[Choice]:
         """None, and every draft that this computer has, with what is known to be wrong with it."""
         model = self._settings.model
         known = {draft: problem for (of, draft), problem in self._problems.items() if of == model}
-        return draft_choices(self._references(), bundled_drafts(model), self._settings.draft_of(model), known)
+        return draft_choices(
+            self._references(), bundled_drafts(model), self._settings.drafts_of(model), known
+        )
 
     def look_through(self) -> None:
         """Ask the engine which drafts fit the chosen model; `changed` follows as answers come."""
@@ -68,12 +73,13 @@ class Drafts(QObject):
             self._look.drop()
 
     def choose(self, ref: str) -> None:
-        """Use a draft for the chosen model if it fits it; an empty one for none."""
+        """Use a draft for the chosen model too, if it fits it, or no longer; an empty one for none at all."""
         if self._choice is not None:
             self._choice.drop()
         model = self._settings.model
-        if not ref:
-            self._take(model, "")
+        wanted = toggled(self._settings.drafts_of(model), ref)
+        if ref not in wanted:
+            self._take(model, wanted)
             return
 
         def checked(answer: DraftChecked) -> None:
@@ -81,7 +87,7 @@ class Drafts(QObject):
             if answer.problem:
                 self.refused.emit(answer.problem)
             else:
-                self._take(model, answer.draft)
+                self._take(model, wanted)
 
         self._choice = self._ask((ref,)).done(checked).failed(self._refuse)
 
@@ -89,7 +95,7 @@ class Drafts(QObject):
         """Drafts to offer, each once: what ships for the model, what is installed, what was chosen before."""
         model = self._settings.model
         installed = (str(model.location) for model in installed_models() if model.is_whole)
-        found = [*bundled_drafts(model), *installed, *self._settings.drafts.values()]
+        found = [*bundled_drafts(model), *installed, *chain(*self._settings.drafts.values())]
         return [ref for ref in dict.fromkeys(found) if ref != model]
 
     def _ask(self, drafts: tuple[str, ...]) -> Question:
@@ -99,6 +105,6 @@ class Drafts(QObject):
         if error.kind != EngineStopped.__name__:  # which is told in another place
             self.refused.emit(error.message)
 
-    def _take(self, model: str, draft: str) -> None:
-        self._settings.remember_draft(model, draft)
+    def _take(self, model: str, drafts: tuple[str, ...]) -> None:
+        self._settings.remember_drafts(model, drafts)
         self.chosen.emit()

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.question import Question
-from app.chat.choices import draft_name, model_name
+from app.chat.choices import draft_names, model_name
 from app.chat.engine_options import load_options, same_in_memory
 from app.chat.engine_state import EnginePhase, EngineState
 from app.settings.settings import Settings
@@ -124,9 +124,9 @@ class ModelInEngine(QObject):
         self._load = self._ask(Load("", options)).failed(partial(self._load_failed, options))
 
     def holds_any(self, refs: Collection[str]) -> bool:
-        """True if one of these is in the engine's memory, as the model or as its draft."""
+        """True if one of these is in the engine's memory, as the model or as a draft."""
         return self._in_memory is not None and (
-            self._in_memory.model in refs or (self._in_memory.draft or "") in refs
+            any(ref in refs for ref in (self._in_memory.model, *self._in_memory.drafts))
         )
 
     def rest(self) -> None:
@@ -197,7 +197,7 @@ class ModelInEngine(QObject):
             self.loaded.emit()
 
     def _load_failed(self, asked: LoadOptions, report: ErrorReport) -> None:
-        if report.kind in _UNUSABLE and asked.draft is None and asked.model == self._settings.model:
+        if report.kind in _UNUSABLE and not asked.drafts and asked.model == self._settings.model:
             self.unusable.emit(asked.model, report)
 
     @Slot(object)
@@ -221,7 +221,7 @@ class ModelInEngine(QObject):
 
     def _named(self, state: EngineState, options: LoadOptions) -> EngineState:
         """The state with the names of what is chosen."""
-        return state.with_model(options.model, model_name(options.model), draft_name(options.draft or ""))
+        return state.with_model(options.model, model_name(options.model), draft_names(options.drafts))
 
     def _expect(self, options: LoadOptions) -> None:
         """Show that a model is about to be loaded, unless the engine itself is still starting."""

@@ -67,15 +67,28 @@ def draft_name(ref: str) -> str:
     return Path(ref).name or ref
 
 
+def draft_names(refs: Sequence[str]) -> str:
+    """Titles of some drafts; empty for none."""
+    return ", ".join(map(draft_name, refs))
+
+
+def toggled(chosen: Sequence[str], ref: str) -> tuple[str, ...]:
+    """The chosen drafts with another one before them, or without it where it was chosen; none for an empty one."""
+    if not ref:
+        return ()
+    others = tuple(one for one in chosen if one != ref)
+    return others if ref in chosen else (ref, *others)
+
+
 def draft_choices(
-    refs: Sequence[str], bundled: Sequence[str], chosen: str, problems: dict[str, str]
+    refs: Sequence[str], bundled: Sequence[str], chosen: Sequence[str], problems: dict[str, str]
 ) -> list[Choice]:
-    """None, then the drafts there are.
+    """None, then the drafts there are, of which any number may be chosen.
 
     Args:
         refs: Drafts to offer.
         bundled: Those that ship for the model, of which modes take one that need a draft when none is chosen.
-        chosen: The one in use; empty for none.
+        chosen: Those in use.
         problems: Faults of drafts by their references, as far as they are known.
     """
     detail = (
@@ -83,10 +96,10 @@ def draft_choices(
         if not bundled
         else tr("Modes that need a draft take {draft}", draft=", ".join(bundled))
     )
-    choices = [Choice("", tr("None"), detail, chosen == "")]
+    choices = [Choice("", tr("None"), detail, not chosen)]
     for ref in refs:
         where = tr("Built in") if ref in bundled else _place(ref)
-        choices.append(Choice(ref, draft_name(ref), where, ref == chosen, problem=problems.get(ref, "")))
+        choices.append(Choice(ref, draft_name(ref), where, ref in chosen, problem=problems.get(ref, "")))
     return choices
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from app.chat.choices import draft_names
 from engine.messages import Reply, Timings
 
 
@@ -15,7 +16,7 @@ class ReplyDetails:
         mode: The mode that ran, by its ``--mode`` name.
         mode_reason: The planner's reason for it.
         model: The model that ran: a name, a folder or a file.
-        draft: The draft model, None where none was used.
+        draft: Names of the drafts, None where none was used.
         weights: Number format of the weights in memory.
         devices: Devices of target and draft, by ``target`` and ``draft``; None where there was none.
         stop_reason: ``end``, ``stop``, ``length`` or ``cancelled``.
@@ -47,7 +48,7 @@ class ReplyDetails:
             mode=reply.mode,
             mode_reason=reply.plan.reason,
             model=reply.model,
-            draft=reply.draft,
+            draft=draft_names(reply.drafts) or None,
             weights=reply.weights,
             devices=dict(reply.devices),
             stop_reason=reply.stop_reason,

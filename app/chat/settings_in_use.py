@@ -25,7 +25,7 @@ def settings_in_use(
         "threads": options.threads or 0,
         "ram_budget_bytes": options.ram_budget_bytes,
         "vram_budget_bytes": options.vram_budget_bytes,
-        "drafts": options.draft or "",
+        "drafts": options.drafts,
         "mode": running_mode or options.mode,
     }
     on_gpus = [place for place in report.places if place.place not in ("ram", "disk")]

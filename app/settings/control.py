@@ -17,10 +17,12 @@ class Names:
     Attributes:
         titles: Name and words of each.
         offered: True if the window is asked what there is to choose from, with details and reasons.
+        several: True if any number of them may be chosen.
     """
 
     titles: tuple[tuple[str, str], ...] = ()
     offered: bool = False
+    several: bool = False
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ EVERY_MODEL = ""
 class PendingSettings:
     """Settings in force beside a copy that is being changed.
 
-    A *scope* is `EVERY_MODEL` or the reference of the model that a value is for. The draft is each model's own, so
-    that its row means the chosen model's in any scope.
+    A *scope* is `EVERY_MODEL` or the reference of the model that a value is for. The drafts are each model's own,
+    so that their row means the chosen model's in any scope.
 
     Args:
         applied: The settings in force; nothing but `apply` changes them.
@@ -44,7 +44,7 @@ class PendingSettings:
             InvalidOption: It is not allowed.
         """
         if name == "drafts":
-            self.chosen.remember_draft(self.chosen.model, value)
+            self.chosen.remember_drafts(self.chosen.model, value)
         elif scope:
             self.chosen.set_for_model(scope, name, value)
         else:
@@ -53,7 +53,7 @@ class PendingSettings:
     def reset(self, name: str, scope: str = EVERY_MODEL) -> None:
         """Choose the usual value; for one model what holds for all."""
         if name == "drafts":
-            self.chosen.remember_draft(self.chosen.model, "")
+            self.chosen.remember_drafts(self.chosen.model, ())
         elif scope:
             self.chosen.forget_for_model(scope, name)
         else:
@@ -62,7 +62,7 @@ class PendingSettings:
     def is_usual(self, name: str, scope: str = EVERY_MODEL) -> bool:
         """True if there is nothing to reset."""
         if name == "drafts":
-            return not self.chosen.draft_of(self.chosen.model)
+            return not self.chosen.drafts_of(self.chosen.model)
         if scope:
             return name not in self.chosen.by_model.get(scope, {})
         return name not in self.chosen.values
@@ -108,7 +108,7 @@ def exported_names() -> tuple[str, ...]:
 
 def _value(settings: Settings, name: str, scope: str) -> Any:
     if name == "drafts":
-        return settings.draft_of(settings.model)
+        return settings.drafts_of(settings.model)
     return (settings.of_model(scope) if scope else settings).value_of(name)
 
 

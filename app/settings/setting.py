@@ -162,13 +162,18 @@ def texts(most: int, help_text: str) -> Setting[tuple[str, ...]]:
 
 def texts_by_name(
     most: int, help_text: str, title: str = "", control: Control | None = None
-) -> Setting[Mapping[str, str]]:
-    """Strings by name, the last ``most`` of those given."""
+) -> Setting[Mapping[str, tuple[str, ...]]]:
+    """Some strings by name, the last ``most`` names of those given. A single string, as files had it once, is one."""
 
-    def read(value: Any) -> Mapping[str, str]:
+    def several(value: Any) -> tuple[str, ...]:
+        items = value if isinstance(value, (list, tuple)) else (value,)
+        return tuple(dict.fromkeys(read_text(item) for item in items if item != ""))
+
+    def read(value: Any) -> Mapping[str, tuple[str, ...]]:
         if not isinstance(value, dict):
             raise InvalidOption(tr("Expected texts by name, not {value}.", value=repr(value)))
-        return {read_text(name): read_text(item) for name, item in list(value.items())[-most:]}
+        found = {read_text(name): several(item) for name, item in list(value.items())[-most:]}
+        return {name: items for name, items in found.items() if items}
 
     return Setting({}, help_text, read, title, control)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,9 +36,9 @@ class Settings(Remembered):
 
     drafts = texts_by_name(
         REMEMBERED_DRAFTS,
-        mark("A small model that guesses words ahead for the large one; each model has its own."),
-        mark("Draft model"),
-        Names(offered=True),
+        mark("Small models that guess words ahead for the large one; each model has its own."),
+        mark("Drafts"),
+        Names(offered=True, several=True),
     )
     mode = Setting(
         "auto",
@@ -244,7 +244,11 @@ class Settings(Remembered):
     def forget_models(self, refs: Collection[str]) -> None:
         """Take models that are removed out of what is remembered, as models and as drafts; the chosen one stays."""
         self.recent_models = tuple(ref for ref in self.recent_models if ref not in refs)
-        kept = {ref: draft for ref, draft in self.drafts.items() if ref not in refs and draft not in refs}
+        kept = {
+            ref: tuple(draft for draft in drafts if draft not in refs)
+            for ref, drafts in self.drafts.items()
+            if ref not in refs
+        }
         if kept != self.drafts:
             self.drafts = kept
 
@@ -252,14 +256,14 @@ class Settings(Remembered):
         """Name models by where they lie now, which ``current`` tells of each reference."""
         self.model, self.new_chat_model = current(self.model), current(self.new_chat_model)
         self.recent_models = tuple(map(current, self.recent_models))
-        self.drafts = {current(ref): current(draft) for ref, draft in self.drafts.items()}
+        self.drafts = {current(ref): tuple(map(current, drafts)) for ref, drafts in self.drafts.items()}
         self.by_model = {current(ref): values for ref, values in self.by_model.items()}
 
-    def draft_of(self, model: str) -> str:
-        """The draft that was chosen for a model; empty when none was."""
-        return self.drafts.get(model, "")
+    def drafts_of(self, model: str) -> tuple[str, ...]:
+        """The drafts that were chosen for a model, the latest first."""
+        return self.drafts.get(model, ())
 
-    def remember_draft(self, model: str, draft: str) -> None:
-        """Keep a model's draft; an empty one forgets it."""
+    def remember_drafts(self, model: str, drafts: Sequence[str]) -> None:
+        """Keep a model's drafts; none forgets them."""
         others = {name: known for name, known in self.drafts.items() if name != model}
-        self.drafts = {**others, model: draft} if draft else others
+        self.drafts = {**others, model: tuple(drafts)}

@@ -117,12 +117,18 @@ def _add_mode_options(parser: argparse.ArgumentParser) -> None:
             switch = argparse.BooleanOptionalAction
             group.add_argument(flag, action=switch, help=_help(option))
         else:
+            words = [*dict(option.words), "N"]
             group.add_argument(
                 flag,
-                metavar="N",
-                type=float if option.places else int,
+                metavar="|".join(words),
+                type=_number_or_word if option.words else float if option.places else int,
                 help=f"{_help(option)} ({option.least:g} to {option.most:g}; default: {_defaults(option)})",
             )
+
+
+def _number_or_word(text: str) -> OptionValue:
+    """A whole number where it is one; which words there are the engine says."""
+    return int(text) if text.isdecimal() else text
 
 
 def _given_mode_options(options: argparse.Namespace) -> dict[str, OptionValue]:
@@ -138,9 +144,13 @@ def _help(option: ModeOption) -> str:
 def _defaults(option: ModeOption) -> str:
     """The default, or that of each mode where they differ."""
     if option.default is not None:
-        return f"{option.default:g}"
+        return _shown(option.default)
     own = {mode.name: mode.values({}).get(option.name) for mode in MODES.values()}
-    return ", ".join(f"{value:g} in {name}" for name, value in own.items() if value is not None)
+    return ", ".join(f"{_shown(value)} in {name}" for name, value in own.items() if value is not None)
+
+
+def _shown(value: OptionValue) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def _ask(options: argparse.Namespace) -> int:

@@ -92,7 +92,7 @@ def _calibrate(wanted: LoadOptions) -> None:
     show_status()
     request = TreeRequest(
         model=wanted.model,
-        draft=mode.draft,
+        draft=mode.drafts[0],
         data=None,
         generate=_CALIBRATION_TEXTS,
         minutes=_CALIBRATION_MINUTES,

@@ -49,7 +49,11 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--draft",
         metavar="REF",
-        help="what guesses: a small model of the same vocabulary, or a head that was trained for the model",
+        dest="drafts",
+        action="append",
+        default=[],
+        help="what guesses: a small model of the same vocabulary, or a head that was trained for the model; may be "
+        "repeated, for drafts that vote (--mode minions)",
     )
     parser.add_argument(
         "--weights",
@@ -93,7 +97,7 @@ def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
     """The load options of a command line that `add_load_options` has a part in; ``others`` are further fields."""
     return LoadOptions(
         model=options.model,
-        draft=options.draft,
+        drafts=tuple(options.drafts),
         weights=options.weights,
         kv_cache=options.kv_cache,
         context=options.context,

@@ -73,6 +73,7 @@ def decode(
     Raises:
         Cancelled: by ``hooks.check``. Sequence and reply are valid and hold what was emitted until then.
     """
+    clock.members = recipe.drafter.members
     hidden_from = recipe.drafter.reset(prompt)
     clock.cache_n = sequence.reuse(prompt, recipe.drafter.hidden_layers, hidden_from)
     clock.prompt_n = len(prompt) - clock.cache_n
@@ -112,6 +113,8 @@ def decode(
             parents=draft.parents,
             scores=draft.scores,
             probes=draft.probes.nodes,
+            sources=draft.sources,
+            weights=recipe.drafter.weights,
             accepted=verdict.nodes,
             emitted=tuple(emitted),
             draft_ms=(drafted - begun) * 1e3,

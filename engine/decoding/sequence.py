@@ -30,16 +30,16 @@ class TokenSequence:
     Attributes:
         context: Tokens of the cache.
         token_ids: Committed tokens, one for each row of the cache.
-        draft: Makes drafters from what the loaded draft has of the text; None without a draft.
+        drafts: Each makes drafters from what a loaded draft has of the text, in the order of the model's drafts.
     """
 
-    def __init__(self, target: Target, context: int, draft: DraftText | None = None) -> None:
+    def __init__(self, target: Target, context: int, drafts: Sequence[DraftText] = ()) -> None:
         """Set up an empty cache."""
         self._target = target
         self._decoder = target.settled_decoder()
         self._cache = self._decoder.new_cache(context)
         self.context = context
-        self.draft = draft
+        self.drafts = tuple(drafts)
         self.token_ids: list[int] = []
         self._hidden_layers: tuple[int, ...] = ()
         self._hidden_from = 0

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from engine.decoding.settling import Settling
-from engine.messages import RoundRecord, Timings
+from engine.messages import MemberYield, RoundRecord, Timings
 
 # Records handed over at once for whoever draws them: more rounds than anybody follows between two events.
 _ROUNDS_TAKEN = 64
@@ -27,6 +28,7 @@ class ReplyClock:
         target_forwards: Verifying forwards; the prompt's are not counted.
         recalled_plain_s: Seconds of a forward without a draft in earlier replies; None where not known.
         rounds: Records of all of them, oldest first.
+        members: Names of the drafters that vote.
     """
 
     started: float = field(default_factory=time.perf_counter)
@@ -41,6 +43,7 @@ class ReplyClock:
     verify_s: float = 0.0
     recalled_plain_s: float | None = None
     rounds: list[RoundRecord] = field(default_factory=list)
+    members: tuple[str, ...] = ()
     _plain_s: list[float] = field(default_factory=list)
     _settling: Settling = field(default_factory=Settling)
     _prompt_done: float | None = None
@@ -49,6 +52,7 @@ class ReplyClock:
     _tested: list[int] = field(default_factory=list)
     _accepted: list[int] = field(default_factory=list)
     _taken: int = 0
+    _by_member: defaultdict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def prompt_done(self) -> None:
         """The prompt is in the cache."""
@@ -72,12 +76,40 @@ class ReplyClock:
         self.verify_s += record.verify_ms / 1e3
         if self._settling(record) and not record.drafted_rows:
             self._plain_s.append(record.verify_ms / 1e3)
+        if record.sources:
+            self._count_members(record)
         while len(self._tested) < tested:
             self._tested.append(0)
             self._accepted.append(0)
         for position in range(tested):
             self._tested[position] += 1
             self._accepted[position] += position < accepted
+
+    def _count_members(self, record: RoundRecord) -> None:
+        """Count by member: nodes, positions of the path at which it had a guess, and guesses that held."""
+        for sources in record.sources:
+            for member in sources:
+                self._by_member[member]["draft_n"] += 1
+        reached = {-1, *record.accepted}
+        at = zip(record.parents, record.sources, strict=True)
+        for member, _ in {
+            (member, parent) for parent, sources in at if parent in reached for member in sources
+        }:
+            self._by_member[member]["draft_n_tested"] += 1
+        for node in record.accepted:
+            for member in record.sources[node]:
+                self._by_member[member]["draft_n_accepted"] += 1
+
+    def _member_yields(self) -> tuple[MemberYield, ...]:
+        weights = self.rounds[-1].weights if self.rounds else ()
+        found = []
+        for member, name in enumerate(self.members):
+            counted = self._by_member[member]
+            tested = counted["draft_n_tested"]
+            rate = counted["draft_n_accepted"] / tested if tested else None
+            weight = weights[member] if weights else 1.0
+            found.append(MemberYield(name, weight, acceptance_rate=rate, **counted))
+        return tuple(found)
 
     def take_rounds(self, all_rounds: bool = False) -> tuple[RoundRecord, ...]:
         """Records of the rounds since the last call, the latest of them unless all are wanted."""
@@ -118,6 +150,7 @@ class ReplyClock:
             verify_ms=self.verify_s * 1e3,
             load_ms=self.load_ms,
             plain_per_second=self._plain_per_second(predicted_s),
+            members=self._member_yields(),
         )
 
     def _plain_per_second(self, predicted_s: float) -> float | None:

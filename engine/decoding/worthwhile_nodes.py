@@ -70,9 +70,14 @@ class WorthwhileNodes(Schedule):
         if self._measures_plain() or self._overdrawn(free=False):
             return self._without_steps
         # The first row may cost more than those behind it, and without it there is no draft at all.
-        one_s = cost.forward_s(1)
+        one_s, tokens_per_s = cost.forward_s(1), self._tokens_per_s()
         row_s = max(one_s - cost.forward_s(0), cost.forward_s(2) - one_s)
-        return replace(self._largest, step_worth=min(1.0, (cost.step_s + row_s) * self._tokens_per_s()))
+        return replace(
+            self._largest,
+            step_worth=min(1.0, (cost.step_s + row_s) * tokens_per_s),
+            second_worth=tokens_per_s,
+            row_worth=row_s * tokens_per_s,
+        )
 
     def choose(self, draft: Draft) -> Draft:
         """The nodes that pay; none while plain decoding has to be measured, or the ledger is overdrawn."""
@@ -84,12 +89,13 @@ class WorthwhileNodes(Schedule):
             return _NOTHING
         if not cost.measured:
             return draft if cost.flat else _NOTHING
-        plain_s, tokens_per_s = cost.forward_s(0), self._tokens_per_s()
+        plain_s, tokens_per_s, probes = cost.forward_s(0), self._tokens_per_s(), draft.probes.nodes
         expected, best_gain, best = 0.0, _LEAST_GAIN, 0
         most = len(draft) if cost.flat else cost.nodes_to_try
         for count, score in enumerate(draft.scores[:most], 1):
             expected += exp(score)
-            gain = expected - (cost.forward_s(count) - plain_s) * tokens_per_s
+            rows = count if not probes else count + sum(node < count for node in probes)
+            gain = expected - (cost.forward_s(rows) - plain_s) * tokens_per_s
             if gain > best_gain:
                 best_gain, best = gain, count
         self._refused = 0 if best else self._refused + 1

@@ -15,7 +15,6 @@ from torch import Tensor
 
 from engine.drafting.drafter import Drafter
 from engine.drafting.feature_draft import FeatureDraft
-from engine.drafting.prompt_lookup import PromptLookup
 from engine.drafting.share_chances import Guesses, ShareChances
 from engine.kernels.sampling import likeliest
 from engine.model.token_tree import ROOT, Draft, DraftShape
@@ -38,13 +37,13 @@ class ChainDraft(Drafter):
 
     Args:
         head: Its own trees are not used.
-        lookup: Learns from this reply.
+        lookup: Prompt lookup, which learns from this reply; or one that finds nothing, where another drafter looks up.
         chances: Worth of the head's guesses; learns from this reply.
     """
 
     gives_chances = True
 
-    def __init__(self, head: FeatureDraft, lookup: PromptLookup, chances: ShareChances) -> None:
+    def __init__(self, head: FeatureDraft, lookup: Drafter, chances: ShareChances) -> None:
         self.hidden_layers = head.hidden_layers
         self._head = head
         self._lookup = lookup
@@ -70,7 +69,7 @@ class ChainDraft(Drafter):
                 break
         self._missed = 0 if self._guessed else self._missed + len(tokens)
         self._guessed = []
-        self._lookup.observe(tokens)
+        self._lookup.observe(tokens, None)
         self._head.observe(tokens, hidden)
 
     def propose(self, shape: DraftShape) -> Draft:

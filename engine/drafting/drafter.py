@@ -23,12 +23,16 @@ class Drafter(Protocol):
         wants_hidden: The next call of `observe` is to bring rows; those that are not wanted come with a later one.
         gives_chances: The scores of its drafts are chances as they were observed, which a schedule may weigh.
         counted: Tokens of a round by nodes of its draft, where they were counted on replies; else empty.
+        members: Names of the drafters that its drafts are made of, where these vote; else empty.
+        weights: Of their votes in the last draft.
     """
 
     hidden_layers: tuple[int, ...] = ()
     wants_hidden: bool = True
     gives_chances: bool = False
     counted: Mapping[int, float] = MappingProxyType({})
+    members: tuple[str, ...] = ()
+    weights: tuple[float, ...] = ()
 
     def reset(self, prompt: Sequence[int]) -> int:
         """A new reply begins after these token ids.

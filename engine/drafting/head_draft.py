@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from engine.drafting.chain_draft import ChainDraft
-from engine.drafting.drafter import Drafter
+from engine.drafting.drafter import Drafter, NoDrafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.head_layout import HeadLayout, head_bytes, read_layout
@@ -115,13 +115,14 @@ class HeadDraft(DraftKind):
         def new_text() -> DraftText:
             return partial(_drafter, FeatureDraft(network, TreeShape(), parts.context, link, check), chances)
 
-        return LoadedDraft(self.name, link, new_text)
+        return LoadedDraft(self.name, self.kind, link, new_text)
 
 
 def _drafter(draft: FeatureDraft, chances: ShareChances, wanted: Drafting) -> Drafter:
     """Chains where they have a short way and nobody asks for trees; modes that pace branches do not take heads."""
     assert isinstance(wanted.growth, TreeShape), "a mode that paces branches was given a head"
     if draft.runs_chains and wanted.growth == TreeShape() and wanted.sampling is None:
-        return ChainDraft(draft, PromptLookup(wanted.matches), chances)
+        lookup = NoDrafter() if wanted.matches is None else PromptLookup(wanted.matches)
+        return ChainDraft(draft, lookup, chances)
     draft.limits, draft.sampling = wanted.growth, wanted.sampling
     return draft

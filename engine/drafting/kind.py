@@ -81,13 +81,14 @@ class Drafting:
         growth: Limits of trees that grow level by level; or the pace of branches, which grow ahead while the target
             waits for its weights.
         sampling: The way of drawing drafts, where they can be drawn; None for the likeliest tokens.
-        matches: Worth of matches in the model's texts, where tokens are looked up too; learns from the reply.
+        matches: Worth of matches in the model's texts, where tokens may be looked up too; learns from the reply. None
+            where another drafter looks them up.
         drafted: Called with the tokens of the best guess as it grows, where drafting takes long.
     """
 
     growth: TreeShape | Pacing
     sampling: DraftSampling | None
-    matches: MatchChances
+    matches: MatchChances | None
     drafted: Callable[[Sequence[int]], None]
 
 
@@ -101,12 +102,14 @@ class LoadedDraft:
 
     Attributes:
         reference: The person's name for it.
+        kind: Its `DraftKind.kind`.
         link: The way to its device.
         new_text: Makes room for a text.
         notes: Sentences for the person about what could not be done as asked.
     """
 
     reference: str
+    kind: str
     link: Link
     new_text: Callable[[], DraftText]
     notes: tuple[str, ...] = ()

@@ -119,7 +119,7 @@ class MedusaDraft(CalibratedDraft[MedusaLayout, HeadCalibration]):
 
         unused = calibration is None and (parts.folder / FILE).exists()
         notes = (say(_UNUSED, file=FILE, name=self.name),) if unused else ()
-        return LoadedDraft(self.name, link, new_text, notes)
+        return LoadedDraft(self.name, self.kind, link, new_text, notes)
 
 
 def _read_head(

@@ -125,7 +125,7 @@ class ModelDraft(DraftKind):
             model = DraftModel(decoder, vocabulary_size, parts.context, parts.link, parts.check)
             return partial(_drafter, model)
 
-        return LoadedDraft(self.name, parts.link, new_text, weights.notes)
+        return LoadedDraft(self.name, self.kind, parts.link, new_text, weights.notes)
 
     def _weights(self, checkpoint: Checkpoint, plan: DraftPlan, check: Callable[[], None]) -> ModelWeights:
         device = torch.device(plan.device)

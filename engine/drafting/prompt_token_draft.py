@@ -115,7 +115,7 @@ class PromptTokenDraft(CalibratedDraft[PromptTokenLayout, PromptTokenCalibration
         def new_text() -> DraftText:
             return PromptTokenDrafter(tokens, calibration).for_reply
 
-        return LoadedDraft(self.name, parts.link, new_text)
+        return LoadedDraft(self.name, self.kind, parts.link, new_text)
 
 
 class PromptTokenDrafter(LevelDrafter):

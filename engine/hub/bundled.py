@@ -82,10 +82,17 @@ def bundled_drafts(reference: str) -> tuple[str, ...]:
     return () if model is None else tuple(name for name in model.drafts if name in there)
 
 
-def paired_draft(reference: str, kinds: Collection[str]) -> str | None:
-    """The draft that a model takes where a mode needs one of these kinds and none was named; None where none ships."""
-    drafts = map(bundled_model, bundled_drafts(reference))
-    return next((draft.name for draft in drafts if draft is not None and draft.kind in kinds), None)
+def paired_drafts(reference: str, kinds: Collection[str], several: bool = False) -> tuple[str, ...]:
+    """The drafts that a model takes where a mode needs some of these kinds and none was named.
+
+    Args:
+        reference: The model's name.
+        kinds: Of draft, as modes name them.
+        several: All of them; else the first.
+    """
+    found = map(bundled_model, bundled_drafts(reference))
+    names = tuple(draft.name for draft in found if draft is not None and draft.kind in kinds)
+    return names if several else names[:1]
 
 
 def bundled_targets() -> tuple[BundledModel, ...]:

@@ -69,6 +69,7 @@ from engine.messages.modes import ModeDescriptor, ModeOption, OptionValue, share
 from engine.messages.reports import (
     BenchmarkRow,
     ErrorReport,
+    MemberYield,
     Memory,
     MemoryPlace,
     MemoryShare,

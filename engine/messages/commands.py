@@ -40,7 +40,8 @@ class LoadOptions:
 
     Attributes:
         model: A local folder, a GGUF file, or the name of an installed or a bundled model.
-        draft: The draft model's folder or name; None for none, or in a mode that needs one for the bundled one.
+        drafts: Folders or names of drafts; none, or in a mode that needs one for those that ship with the model. A mode
+            takes the first of its kinds, or all of them where they vote.
         mode: A name from the table of modes, or ``auto``.
         mode_options: Values of modes' options by name (`ModeOption`); an option without one has its default.
         weights: ``auto`` for what the file is in, or ``fp32``, ``bf16``, ``q8_0``, ``q4_k_m``, which convert.
@@ -54,7 +55,7 @@ class LoadOptions:
     """
 
     model: str = DEFAULT_MODEL
-    draft: str | None = None
+    drafts: tuple[str, ...] = ()
     mode: str = "auto"
     mode_options: Mapping[str, OptionValue] = field(default_factory=dict, hash=False)
     weights: str = "auto"

@@ -260,8 +260,8 @@ class ModePrediction:
         disk_bytes_per_round: Read from the disk by each forward.
         weights: The format.
         placement: Places of the layers, as plain types.
-        draft: Name of its draft; empty without one.
-        draft_device: The draft's device, as torch calls it; None without one.
+        drafts: Names of its drafts.
+        draft_devices: Their devices, as torch calls them.
     """
 
     mode: str
@@ -277,8 +277,8 @@ class ModePrediction:
     disk_bytes_per_round: int = 0
     weights: str | None = None
     placement: dict[str, str | int] | None = None
-    draft: str = ""
-    draft_device: str | None = None
+    drafts: tuple[str, ...] = ()
+    draft_devices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -310,4 +310,4 @@ class PlanReport:
     @property
     def drafts(self) -> tuple[str, ...]:
         """Names of the drafts of all modes, each once."""
-        return tuple(dict.fromkeys(mode.draft for mode in self.modes if mode.draft))
+        return tuple(dict.fromkeys(draft for mode in self.modes for draft in mode.drafts))

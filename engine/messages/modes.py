@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-OptionValue = bool | int | float
+OptionValue = bool | int | float | str
 
 
 @dataclass(frozen=True)
 class ModeOption:
-    """An option of a mode: a switch where its default is one, else a number.
+    """An option of a mode: a switch where its default is one, else a number or one of some words.
 
     Attributes:
         name: Key of its value in `LoadOptions.mode_options`; on the command line with hyphens.
@@ -21,6 +21,7 @@ class ModeOption:
         most: Largest number.
         places: Digits behind the point; 0 for a whole number.
         by_factors: Equal ways of a slider are equal factors and not equal differences.
+        words: Names that may stand in place of a number, with what people see.
     """
 
     name: str
@@ -31,6 +32,7 @@ class ModeOption:
     most: float = 1
     places: int = 0
     by_factors: bool = False
+    words: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_switch(self) -> bool:
@@ -38,7 +40,9 @@ class ModeOption:
         return isinstance(self.default, bool)
 
     def accepts(self, value: object) -> bool:
-        """True if a value is of its type and in its range."""
+        """True if a value is of its type and in its range, or one of its words."""
+        if isinstance(value, str):
+            return value in dict(self.words)
         if self.is_switch or isinstance(value, bool):
             return self.is_switch and isinstance(value, bool)
         return isinstance(value, (int, float) if self.places else int) and self.least <= value <= self.most
@@ -55,6 +59,7 @@ class ModeDescriptor:
         drafts: The kinds of draft that it takes; empty for a mode that needs none.
         needs_gpu: It is about a GPU.
         options: Its own options; modes share those of the same name.
+        takes_several: It takes all drafts of these kinds that there are; else the first.
     """
 
     name: str
@@ -63,6 +68,7 @@ class ModeDescriptor:
     drafts: tuple[str, ...] = ()
     needs_gpu: bool = False
     options: tuple[ModeOption, ...] = ()
+    takes_several: bool = False
 
 
 def shared_options(modes: Iterable[ModeDescriptor]) -> dict[str, ModeOption]:

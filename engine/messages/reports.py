@@ -115,6 +115,27 @@ class ModelReport:
 
 
 @dataclass(frozen=True)
+class MemberYield:
+    """Yield of one of several drafters that vote.
+
+    Attributes:
+        name: The draft's name, or ``lookup``.
+        weight: Of its vote now, beside the heaviest member's 1.
+        draft_n: Nodes of verified drafts that it guessed.
+        draft_n_tested: Positions of the path at which it had a guess.
+        draft_n_accepted: Accepted nodes that it guessed, alone or with others.
+        acceptance_rate: Accepted / tested; None where nothing was tested.
+    """
+
+    name: str
+    weight: float = 1.0
+    draft_n: int = 0
+    draft_n_tested: int = 0
+    draft_n_accepted: int = 0
+    acceptance_rate: float | None = None
+
+
+@dataclass(frozen=True)
 class Timings:
     """Speed of one reply, in the field's own words; None where a thing does not apply.
 
@@ -122,7 +143,8 @@ class Timings:
     has drafted children. ``mean_acceptance_length`` (tau) = tokens emitted per target forward of decoding.
     ``draft_n`` and ``draft_n_accepted`` count nodes, ``draft_n_tested`` path positions. ``plain_per_second`` is the
     speed that plain decoding would have had, by the rounds of this reply that had no draft, or else by those of the
-    model's replies just before. ``thought_n`` of the ``predicted_n`` tokens are thoughts before the answer.
+    model's replies just before. ``thought_n`` of the ``predicted_n`` tokens are thoughts before the answer. ``members``
+    are drafters that vote; empty where there is one.
     """
 
     prompt_n: int = 0
@@ -145,6 +167,7 @@ class Timings:
     load_ms: float | None = None
     plain_per_second: float | None = None
     thought_n: int = 0
+    members: tuple[MemberYield, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -174,6 +197,8 @@ class RoundRecord:
         parents: (N,) each node's parent, -1 for the root.
         scores: (N,) each node's cumulative log-probability under the drafter, or empty.
         probes: (P,) the node that each probe followed, -1 for the root.
+        sources: (N,) for each node the members of a committee that guessed it, as `Timings.members` has them; or empty.
+        weights: Of the members, when they drafted; empty where nobody voted.
         accepted: The nodes of the path that held, from the root down.
         emitted: Tokens that left the loop; the end of the reply may have cut them short.
         draft_ms: Time that the drafter took.
@@ -193,6 +218,8 @@ class RoundRecord:
     waited_ms: float = 0.0
     texts: RoundTexts | None = None
     probes: tuple[int, ...] = ()
+    sources: tuple[tuple[int, ...], ...] = ()
+    weights: tuple[float, ...] = ()
 
     @property
     def drafted_rows(self) -> int:
@@ -233,7 +260,7 @@ class Reply:
     token_ids: tuple[int, ...]
     mode: str
     model: str
-    draft: str | None
+    drafts: tuple[str, ...]
     weights: str
     devices: dict[str, str | None]
     stop_reason: StopReason

@@ -7,7 +7,7 @@ runs over *rows*: row 0 is the root, row ``i + 1`` is node ``i`` of the draft, a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Literal, get_args
 
@@ -30,11 +30,16 @@ class DraftShape:
         parents: Of a fixed tree, as in `Draft`, and siblings by rank: the first is the likeliest token after its
             parent. None for whichever nodes the drafter holds likeliest. One that follows no tree takes the number.
         step_worth: Tokens that a step of a drafter must be expected to gain; above 1 only what takes no time is wanted.
+        second_worth: Tokens that the reply makes in a second, as which a drafter's time counts; 0 where drafts are
+            wanted whatever they cost.
+        row_worth: Tokens that a row must be expected to gain.
     """
 
     rows: int
     parents: tuple[int, ...] | None = None
     step_worth: float = 0.0
+    second_worth: float = 0.0
+    row_worth: float = 0.0
 
     @classmethod
     def tree(cls, parents: Sequence[int]) -> DraftShape:
@@ -46,7 +51,8 @@ class DraftShape:
         if rows >= self.rows:
             return self
         rows = max(rows, 0)
-        return DraftShape(rows, None if self.parents is None else self.parents[:rows], self.step_worth)
+        parents = None if self.parents is None else self.parents[:rows]
+        return replace(self, rows=rows, parents=parents)
 
     @property
     def depth(self) -> int:
@@ -140,6 +146,7 @@ class Draft:
         proposal: Draws of the tokens; None for a deterministic draft, whose tokens were chosen without chance.
         probes: Rows that no node, child or verdict knows; a draft may have probes and no nodes.
         steps: Of a network that drafted, where that counts against what the draft gains.
+        sources: (N,) for each node the members of a committee that guessed it; empty where one drafter guessed all.
     """
 
     tokens: tuple[int, ...] = ()
@@ -148,6 +155,7 @@ class Draft:
     proposal: Proposal | None = None
     probes: Probes = _NO_PROBES
     steps: int = 0
+    sources: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what is not a tree.
@@ -177,7 +185,13 @@ class Draft:
         if count >= len(self):
             return self
         probes = self.probes.of_first(count)
-        return Draft(self.tokens[:count], self.parents[:count], self.scores[:count], probes=probes)
+        return Draft(
+            self.tokens[:count],
+            self.parents[:count],
+            self.scores[:count],
+            probes=probes,
+            sources=self.sources[:count],
+        )
 
     @property
     def rows(self) -> int:

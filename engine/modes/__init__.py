@@ -4,18 +4,19 @@ from collections.abc import Mapping
 
 from engine.errors import InvalidOption
 from engine.messages import ModeDescriptor, shared_options
-from engine.modes import dovetail, ghidorah, layer_offload, llmcad, lookup, offload, plain, ppd
+from engine.modes import dovetail, ghidorah, layer_offload, llmcad, lookup, minions, offload, plain, ppd
 from engine.modes.mode import Mode
 from engine.sentences import either, figure, mark, say
 
 _AUTO = ModeDescriptor("auto", mark("Auto"), mark("Takes the fastest mode for this model and this computer."))
 _WHOLE_NUMBER = mark("{option}: choose a whole number from {least} to {most}, not {value}.")
 _NUMBER = mark("{option}: choose a number from {least} to {most}, not {value}.")
+_WORD = mark("{option}: choose {names}, or a whole number from {least} to {most}, not {value}.")
 _SWITCH = mark("{option}: choose true or false, not {value}.")
 # In the order of menus.
 MODES: dict[str, Mode] = {
     one.MODE.name: one.MODE
-    for one in (plain, lookup, dovetail, ghidorah, ppd, offload, layer_offload, llmcad)
+    for one in (plain, lookup, dovetail, ghidorah, ppd, minions, offload, layer_offload, llmcad)
 }
 
 __all__ = ["MODES", "Mode", "check_options", "descriptors"]
@@ -43,5 +44,12 @@ def check_options(given: Mapping[str, object]) -> None:
             least, most = figure(option.least, "g"), figure(option.most, "g")
             wanted = _SWITCH if option.is_switch else _NUMBER if option.places else _WHOLE_NUMBER
             raise InvalidOption(
-                say(wanted, option=say(option.title), least=least, most=most, value=repr(value))
+                say(
+                    _WORD if option.words else wanted,
+                    option=say(option.title),
+                    names=", ".join(dict(option.words)),
+                    least=least,
+                    most=most,
+                    value=repr(value),
+                )
             )

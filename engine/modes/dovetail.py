@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.modes.mode import DEPTH, WIDTH, Mode, Values, adaptive, nodes
+from engine.modes.mode import DEPTH, LENGTH, WIDTH, Mode, Values, adaptive, nodes
 from engine.sentences import mark
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ MODE = Mode(
     ),
     schedule=adaptive,
     growth=_growth,
-    options=(WIDTH, DEPTH, nodes(15)),
+    options=(WIDTH, DEPTH, nodes(15), LENGTH),
     drafts=("model", "head", "medusa"),
     usual=mark("Auto: a draft is given, so dovetail guesses with it."),
 )

@@ -7,7 +7,7 @@ best, so that each width has its own.
 
 from __future__ import annotations
 
-from engine.modes.mode import WIDTH, Mode, adaptive, nodes, searched_trees
+from engine.modes.mode import LENGTH, WIDTH, Mode, adaptive, nodes, searched_trees
 from engine.sentences import mark
 
 MODE = Mode(
@@ -20,7 +20,7 @@ MODE = Mode(
     ),
     schedule=adaptive,
     growth=searched_trees,
-    options=(WIDTH, nodes(63)),
+    options=(WIDTH, nodes(63), LENGTH),
     drafts=("medusa",),
     wrong_draft=mark("It needs Medusa heads as its draft: choose heads that were made for this model."),
 )

@@ -6,9 +6,9 @@ torch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from engine.messages import ModeDescriptor, ModeOption
 from engine.sentences import mark, say
@@ -17,12 +17,22 @@ if TYPE_CHECKING:
     from engine.decoding.loop import Recipe
     from engine.decoding.round_cost import RoundCost
     from engine.decoding.schedule import Schedule
+    from engine.drafting.committee import CommitteeMemory, Member
     from engine.drafting.drafter import Drafter
     from engine.drafting.dynamic_tree import TreeShape
     from engine.drafting.match_chances import MatchChances
     from engine.drafting.paced_tree import Pacing
     from engine.placement.plan import PlacementPlan
     from engine.verifying.verdict import Verifier
+
+OfKind = TypeVar("OfKind", bound="_OfKind")
+
+
+class _OfKind(Protocol):
+    @property
+    def kind(self) -> str:
+        """Kind of draft, as modes name it."""
+
 
 Values = Mapping[str, Any]
 """The value of each option of a mode, by the option's name."""
@@ -46,6 +56,17 @@ DEPTH = ModeOption(
     default=7,
     least=1,
     most=16,
+)
+
+_ADAPTIVE, _SELECTOR = "adaptive", "selector"
+LENGTH = ModeOption(
+    "length",
+    mark("Length of drafts"),
+    mark("How many tokens are guessed: as many as pay, by Minions' selector, or always the same number."),
+    default=_ADAPTIVE,
+    least=1,
+    most=64,
+    words=((_ADAPTIVE, mark("As many as pay")), (_SELECTOR, mark("Minions' selector"))),
 )
 
 
@@ -86,6 +107,8 @@ class Mode(ModeDescriptor):
         drafter: Makes the drafter of one reply from the worth of earlier matches in its texts; None for the draft that
             was loaded with the model, in a mode that takes one, and else for none.
         growth: Makes the limits of the loaded draft's drafts from the mode's options; None for a mode that needs none.
+        committee: Makes one drafter of all drafts that are loaded for it, from the mode's options, what earlier replies
+            have shown of them, and the worth of earlier matches; None for a mode that takes one draft.
         placements: Places of the target's layers, the fastest of which is taken, or the first one by a mode that is
             about a GPU. A model that fits in none of these is streamed.
         looks_up: Its drafter finds tokens in the text, and is worth what such matches are.
@@ -101,6 +124,7 @@ class Mode(ModeDescriptor):
     schedule: Callable[[Values, RoundCost, Drafter], Schedule] = no_drafts
     drafter: Callable[[MatchChances], Drafter] | None = None
     growth: Callable[[Values], TreeShape | Pacing] | None = None
+    committee: Callable[[Values, Sequence[Member], CommitteeMemory, MatchChances], Drafter] | None = None
     placements: tuple[str, ...] = ("resident", "offload", "columns")
     looks_up: bool = False
     drafts_ahead: bool = False
@@ -117,13 +141,20 @@ class Mode(ModeDescriptor):
     @property
     def descriptor(self) -> ModeDescriptor:
         """The mode as the window and the command line are told of it."""
-        return ModeDescriptor(self.name, self.title, self.help, self.drafts, self.needs_gpu, self.options)
+        return ModeDescriptor(
+            self.name, self.title, self.help, self.drafts, self.needs_gpu, self.options, self.takes_several
+        )
 
-    def refusal(self, draft: str | None) -> str:
-        """Reason why it does not run with a draft of this kind, or with none; empty where it does."""
-        if not self.drafts or draft in self.drafts:
+    def refusal(self, drafts: Sequence[str]) -> str:
+        """Reason why it does not run with drafts of these kinds, or with none; empty where it does."""
+        if not self.drafts or any(kind in self.drafts for kind in drafts):
             return ""
         return say(self.wrong_draft or _NO_DRAFT)
+
+    def taken(self, drafts: Sequence[OfKind]) -> tuple[OfKind, ...]:
+        """Of some drafts those that it takes: all of its kinds, or the first of them."""
+        found = tuple(draft for draft in drafts if draft.kind in self.drafts)
+        return found if self.takes_several else found[:1]
 
     def values(self, given: Mapping[str, Any]) -> Values:
         """The values of its options: the given one, else the default."""
@@ -132,34 +163,49 @@ class Mode(ModeDescriptor):
     def recipe(
         self,
         verifier: Verifier,
-        draft: Drafter | None,
+        drafts: Sequence[Member],
         values: Values,
         cost: RoundCost,
+        memory: CommitteeMemory,
         chances: MatchChances,
     ) -> Recipe:
         """The parts for one reply.
 
         Args:
             verifier: The rule.
-            draft: The drafter of the loaded draft; None where there is none, or the mode needs none.
+            drafts: The drafters of the loaded drafts that it takes.
             values: Of the mode's options.
             cost: Of rounds of this mode with the loaded model; the schedule adds to it.
+            memory: What earlier replies have shown of drafts that vote; they add to it.
             chances: Worth of matches in its texts; lookup adds to it.
         """
         from engine.decoding.loop import Recipe
         from engine.drafting.drafter import NoDrafter
 
-        drafter = draft if self.drafts else NoDrafter() if self.drafter is None else self.drafter(chances)
-        assert drafter is not None, f"the mode {self.name} was planned without a draft"
-        # A loaded draft may know chances of its own; a mode that brings its drafter brings the schedule for it.
-        schedule = worthwhile if self.drafter is None and drafter.gives_chances else self.schedule
-        return Recipe(drafter, verifier, schedule(values, cost, drafter))
+        drafter: Drafter = NoDrafter()
+        if self.committee is not None:
+            drafter = self.committee(values, drafts, memory, chances)
+        elif self.drafts:
+            drafter = drafts[0].drafter
+        elif self.drafter is not None:
+            drafter = self.drafter(chances)
+        return Recipe(drafter, verifier, self.schedule(values, cost, drafter))
 
 
 def adaptive(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
-    """As many nodes as pay for the draft's time."""
+    """As many nodes as pay for the draft's time; or those that the option of the length asks for."""
     from engine.decoding.adaptive_budget import AdaptiveBudget
+    from engine.decoding.length_selector import LengthSelector
+    from engine.decoding.schedule import FixedShape
+    from engine.model.token_tree import DraftShape
 
+    length = values.get("length", _ADAPTIVE)
+    if length == _SELECTOR:
+        return LengthSelector(values["draft_nodes"])
+    if length != _ADAPTIVE:
+        return FixedShape(DraftShape(length))
+    if drafter.gives_chances:  # of its own nodes, which a schedule may weigh
+        return worthwhile(values, cost, drafter)
     return AdaptiveBudget(values["draft_nodes"], cost, drafter.counted)
 
 
@@ -168,4 +214,4 @@ def worthwhile(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
     from engine.decoding.worthwhile_nodes import WorthwhileNodes
 
     largest = values.get("draft_nodes", WorthwhileNodes.LARGEST)
-    return WorthwhileNodes(largest, cost, steps=bool(drafter.hidden_layers))
+    return WorthwhileNodes(largest, cost, steps=bool(drafter.hidden_layers or drafter.members))

@@ -11,7 +11,7 @@ with the draft's time added, and PPD's maximum of tau(n) / L_fp(n) (section 4).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -134,7 +134,6 @@ class DraftCost:
         weights: WeightFormat,
         speeds: MachineSpeeds,
         on_gpu: bool,
-        measured: Mapping[int, float] | None = None,
     ) -> None:
         """Take a draft.
 
@@ -143,8 +142,8 @@ class DraftCost:
             weights: Its format on the host.
             speeds: Of the machine.
             on_gpu: It runs there.
-            measured: Seconds of whole trees that were measured, by their nodes; empty for none.
         """
+        self.by_levels = draft.by_levels
         self._draft = draft
         self._bytes_each = weights.matrix_bytes(1024, 1024) / (1 << 20)
         self._packed = weights.packed
@@ -152,15 +151,9 @@ class DraftCost:
         self._format = format_speed(speeds.host, weights.measured_as, read_bytes)
         self._speeds = speeds
         self._on_gpu = on_gpu and speeds.gpu is not None
-        self._factors: dict[int, float] = {}
-        self._factors = {nodes: each / self.tree_s(nodes) for nodes, each in (measured or {}).items()}
 
     def forward_s(self, width: int) -> float:
         """T_D(width); where it does not draft by levels, one row makes the whole draft."""
-        # One factor: what trees take hardly depends on their nodes.
-        return self._predicted_s(width) * (fmean(self._factors.values()) if self._factors else 1.0)
-
-    def _predicted_s(self, width: int) -> float:
         width = width if self._draft.by_levels else 1
         elements = self._draft.read_elements
         gpu = self._speeds.gpu
@@ -175,26 +168,52 @@ class DraftCost:
         outside = _FORWARD_OPERATORS * self._speeds.host.operator_s
         return computing + operators + outside
 
-    @property
-    def ahead_holds(self) -> float:
-        """The share of what it drafts ahead that is of use."""
-        return _AHEAD_HOLDS if self._draft.by_levels else 0.0
-
     def tree_s(self, nodes: int, paced: bool = False) -> float:
-        """Drafting a tree: depth * T_D(width), or one T_D.
-
-        Args:
-            nodes: Of the tree.
-            paced: Branches grow step by step (LLMCad), so that a larger tree is deeper too.
-        """
-        if not self._draft.by_levels:
-            # Its heads take one time, but what is made of them grows with the tree.
-            return self._predicted_s(1) * _factor(self._factors, nodes)
+        """Drafting a tree: depth * T_D(width), or one T_D; see `DraftsCost.tree_s`."""
+        if not self.by_levels:
+            return self.forward_s(1)
         deepest = _PACED_DEPTH if paced else _TREE_DEPTH
         # The nodes that are kept grow in depth and in width: 3 nodes take 3 levels, 7 take 5 and 15 take 7.
         depth = min(deepest, nodes, round(1 + 1.6 * math.sqrt(nodes)))
         width = max(1, min(_TREE_WIDTH, nodes // depth))
         return depth * self.forward_s(width)
+
+
+class DraftsCost:
+    """T_D of the drafts of a mode, one or several: these draft one after the other, also where they share no device.
+
+    Args:
+        drafts: Of each.
+        measured: Seconds of whole drafts that were measured, by their nodes; empty for none.
+    """
+
+    def __init__(self, drafts: Sequence[DraftCost], measured: Mapping[int, float] | None = None) -> None:
+        self._drafts = drafts
+        self._factors: dict[int, float] = {}
+        self._factors = {nodes: each / self.tree_s(nodes) for nodes, each in (measured or {}).items()}
+
+    def forward_s(self, width: int) -> float:
+        """T_D(width) of all of them."""
+        # One factor: what trees take hardly depends on their nodes.
+        factor = fmean(self._factors.values()) if self._factors else 1.0
+        return factor * sum(draft.forward_s(width) for draft in self._drafts)
+
+    @property
+    def ahead_holds(self) -> float:
+        """The share of what is drafted ahead that is of use."""
+        return _AHEAD_HOLDS if all(draft.by_levels for draft in self._drafts) else 0.0
+
+    def tree_s(self, nodes: int, paced: bool = False) -> float:
+        """Drafting a tree.
+
+        Args:
+            nodes: Of the tree.
+            paced: Branches grow step by step (LLMCad), so that a larger tree is deeper too.
+        """
+        by_levels = any(draft.by_levels for draft in self._drafts)
+        # Heads take one time, but what is made of them grows with the tree.
+        factor = _factor(self._factors, nodes) if not by_levels else fmean(self._factors.values() or [1.0])
+        return factor * sum(draft.tree_s(nodes, paced) for draft in self._drafts)
 
 
 def plain_round(target: TargetCost) -> Round:
@@ -203,7 +222,7 @@ def plain_round(target: TargetCost) -> Round:
 
 
 def drafted_rounds(
-    target: TargetCost, draft: DraftCost | None, expected: Expectation, largest: int = 15
+    target: TargetCost, draft: DraftsCost | None, expected: Expectation, largest: int = 15
 ) -> list[Round]:
     """Draft and verify in turn, equation 1, by the size of the draft.
 
@@ -221,7 +240,7 @@ def drafted_rounds(
 
 
 def drafted_round(
-    target: TargetCost, draft: DraftCost | None, expected: Expectation, largest: int = 15
+    target: TargetCost, draft: DraftsCost | None, expected: Expectation, largest: int = 15
 ) -> Round:
     """The best of `drafted_rounds`, or none where no draft pays."""
     rounds = drafted_rounds(target, draft, expected, largest)
@@ -232,7 +251,7 @@ def drafted_round(
     return best if best.tokens_per_second > floor else Round(floor, 1.0, 0)
 
 
-def streamed_round(target: TargetCost, draft: DraftCost, expected: Expectation) -> Round:
+def streamed_round(target: TargetCost, draft: DraftsCost, expected: Expectation) -> Round:
     """LLMCad's (Xu et al. 2023, section 3.4): drafts are made ahead while the target's layers are on their way."""
     rounds = []
     for nodes in _DRAFT_NODES:

@@ -7,7 +7,7 @@ LLaMA2-Chat-7B with 16 tokens verified, greedy, from Dovetail's table I (Zhang e
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy
@@ -65,6 +65,14 @@ def counted_expectation(tokens: Mapping[int, float]) -> Expectation:
     most = max(tokens.values()) - 1.0
     reach = tuple((nodes, (each - 1.0) / most) for nodes, each in tokens.items()) if most > 0.0 else ()
     return dict.fromkeys(KINDS, TokenYield(most, reach=reach))
+
+
+def best_expectation(of_each: Sequence[Expectation], nodes: int) -> Expectation:
+    """Of several drafters, for each kind of prompt that of the one with the most tokens from so many nodes."""
+    return {
+        kind: max((each[kind] for each in of_each), key=lambda one: one.finds * (one.tokens(nodes) - 1.0))
+        for kind in KINDS
+    }
 
 
 def fit_yield(

@@ -62,7 +62,7 @@ def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
     planner = model_planner(auto, report, this_machine=True)
     taken = settle(auto, planner).plan
     plan = planner.plan
-    untried = not options.draft and len(planner.drafts) < len(bundled_drafts(options.model))
+    untried = not options.drafts and len(planner.drafts) < len(bundled_drafts(options.model))
     if untried:
         plan = model_planner(auto, report, this_machine=True, untried=True).plan
     if not planner.plan.chosen:

@@ -8,10 +8,11 @@ it is computed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from operator import itemgetter
+from typing import TypeAlias
 
 import torch
 
@@ -23,7 +24,6 @@ from engine.model.weight_format import DENSE_BF16, WeightFormat
 from engine.modes import Mode
 from engine.placement import PLACEMENTS, PlacementPlan, ResidentPlan, SplitPlan, StreamedPlan
 from engine.placement.footprint import Footprint, Sizes
-from engine.placement.plan import Room
 from engine.planning.context_range import DEFAULT_CONTEXT, SMALLEST_CONTEXT, check_context, default_context
 from engine.planning.format_choice import AUTO, cache_formats
 from engine.planning.machine_speeds import format_seconds, machine_speeds
@@ -46,6 +46,9 @@ NO_GPU = mark("There is no GPU that Tenon can use here.")
 _NO_GPU_FOR_DRAFT = mark(
     "There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model."
 )
+_ONE_ON_GPU, _ONE_ON_CPU = mark("draft on the GPU, {where}"), mark("draft on the CPU, {where}")
+_ALL_ON_GPU, _ALL_ON_CPU = mark("drafts on the GPU, {where}"), mark("drafts on the CPU, {where}")
+_SOME_ON_GPU = mark("drafts on the GPU and the CPU, {where}")
 _SHORT_OF_MEMORY = mark(
     "Keys and values take 8 bits, which is lossy, so that {context} tokens of context fit into memory."
 )
@@ -54,6 +57,10 @@ _NEEDS = mark(
     "{resident} for {name} weights and {context} tokens of context, or {least} when its layers are read from "
     "the disk for each token"
 )
+
+
+Drafts: TypeAlias = Sequence[DraftKind]
+"""The drafts that a mode takes, or none."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ class LoadPlan:
         device: The GPU that is used, as torch calls it; empty for none.
         host: Bytes there.
         on_device: Bytes on the GPU.
-        draft: Of the draft that is loaded beside it; None for none.
+        drafts: Of the drafts that are loaded beside it.
         notes: Sentences for the person about what could not be done as asked.
     """
 
@@ -79,7 +86,7 @@ class LoadPlan:
     device: str
     host: Footprint
     on_device: Footprint
-    draft: DraftPlan | None = None
+    drafts: tuple[DraftPlan, ...] = ()
     notes: tuple[str, ...] = ()
 
     def sizes(self, config: ModelConfig) -> Sizes:
@@ -92,11 +99,16 @@ class LoadPlan:
         where = self.placement.summary()
         if self.weights.cache == torch.int8:
             where = say("{where}, 8-bit cache (lossy)", where=where)
-        if self.draft is None:
+        there = sum(draft.on_gpu for draft in self.drafts)
+        if not self.drafts:
             return where
-        if self.draft.on_gpu:
-            return say("draft on the GPU, {where}", where=where)
-        return say("draft on the CPU, {where}", where=where)
+        if len(self.drafts) == 1:
+            sentence = _ONE_ON_GPU if there else _ONE_ON_CPU
+        elif there == len(self.drafts):
+            sentence = _ALL_ON_GPU
+        else:
+            sentence = _SOME_ON_GPU if there else _ALL_ON_CPU
+        return say(sentence, where=where)
 
     @property
     def memory_bytes(self) -> dict[str, int]:
@@ -111,7 +123,7 @@ class LoadPlanner:
         report: The machine, and what the process takes of its memory.
         config: Of the model.
         options: Settled ones; the mode is none of them.
-        speed: Predicts the tokens per second of a mode loaded in one way, with its draft.
+        speed: Predicts the tokens per second of a mode loaded in one way, with its drafts.
         seconds: Times of products by format, where they are known better than by the report.
 
     Raises:
@@ -123,7 +135,7 @@ class LoadPlanner:
         report: MachineReport,
         config: ModelConfig,
         options: LoadOptions,
-        speed: Callable[[Mode, LoadPlan, DraftKind | None], float],
+        speed: Callable[[Mode, LoadPlan, Drafts], float],
         seconds: Callable[[], Mapping[str, float]] | None = None,
     ) -> None:
         check_context(config, options.context)
@@ -142,29 +154,29 @@ class LoadPlanner:
         self._wanted = options.context or default_context(config)
         self._smallest = options.context or min(SMALLEST_CONTEXT, self._wanted)
 
-    def plan(self, mode: Mode, weights: WeightFormat, draft: DraftKind | None) -> LoadPlan | None:
+    def plan(self, mode: Mode, weights: WeightFormat, drafts: Drafts) -> LoadPlan | None:
         """The load of a mode in one format; None where not even streaming fits."""
-        places = list(self._drafts(draft))
-        in_memory = (self._in_memory(mode, self._sizes(weights), beside, draft) for beside in places)
+        places = list(self._places(drafts))
+        in_memory = (self._in_memory(mode, self._sizes(weights), beside, drafts) for beside in places)
         # A draft on a GPU that shares the host's memory gains nothing while the target is read from the disk.
         streamed = (self._streamed(mode, weights, beside) for beside in reversed(places))
         return next((plan for plan in chain(in_memory, streamed) if plan is not None), None)
 
-    def fits(self, mode: Mode, weights: WeightFormat, draft: DraftKind | None) -> bool:
+    def fits(self, mode: Mode, weights: WeightFormat, drafts: Drafts) -> bool:
         """True if it needs no streaming with the smallest context that would do."""
         smallest = [Sizes(self._config, one, self._smallest) for one in self._formats(weights)]
-        return any(self._in_memory(mode, smallest, beside, draft) for beside in self._drafts(draft))
+        return any(self._in_memory(mode, smallest, beside, drafts) for beside in self._places(drafts))
 
     def draft_format(self, draft: DraftKind) -> WeightFormat:
         """Format of a draft on the CPU."""
         return draft.host_format(self._format_seconds, self._report.kernels is not None)
 
-    def shortage(self, weights: WeightFormat, draft: DraftKind | None) -> OutOfMemory:
+    def shortage(self, weights: WeightFormat, drafts: Drafts) -> OutOfMemory:
         """Error where nothing fits, with the least that would do."""
         weights, context = self._formats(weights)[-1], self._smallest
         sizes, room = Sizes(self._config, weights, context), self.room
-        *_, beside = self._drafts(draft)
-        taken = 0 if beside is None or beside.on_gpu else beside.size_bytes
+        *_, beside = self._places(drafts)
+        taken, _ = _taken(beside)
         resident = taken + ResidentPlan.of(self._config.layers).host(sizes).total
         least = min(resident, taken + StreamedPlan.least_bytes(sizes))
         needs = say(
@@ -209,33 +221,37 @@ class LoadPlanner:
             sizes.append(Sizes(self._config, last, context))
         return sizes
 
-    def _drafts(self, draft: DraftKind | None) -> Iterator[DraftPlan | None]:
-        """Places of the draft: the GPU, where it belongs, if it fits there; else the host."""
-        if draft is None:
-            yield None
-            return
+    def _places(self, drafts: Drafts) -> Iterator[tuple[DraftPlan, ...]]:
+        """Places of the drafts: the GPU, where they belong, as long as they fit there; else the host."""
+        left, found = self.room.device_bytes, []
+        for draft in drafts:
+            found.append(self._place(draft, left))
+            left -= found[-1].size_bytes if found[-1].on_gpu else 0
+        yield tuple(found)
+        if self.room.unified and left < self.room.device_bytes:
+            yield tuple(self._place(draft, 0) for draft in drafts)
+
+    def _place(self, draft: DraftKind, room_bytes: int) -> DraftPlan:
+        """The place of a draft for which the GPU has so much room."""
         context = min(self._options.context or DEFAULT_CONTEXT, draft.context_length)
-        weights, room = self.draft_format(draft), self.room
+        weights, device = self.draft_format(draft), self.room.device
         on_host = DraftPlan(weights, "cpu", context, draft.size_bytes(weights, context))
         if draft.on_host:
-            yield on_host
-            return
+            return on_host
         there = draft.size_bytes(DENSE_BF16, context, elsewhere=True)
-        if room.device and there <= room.device_bytes:
-            yield DraftPlan(DENSE_BF16, room.device, context, there)
-            if not room.unified:
-                return
+        if device and there <= room_bytes:
+            return DraftPlan(DENSE_BF16, device, context, there)
         note = say(_NO_GPU_FOR_DRAFT)
-        if room.device:
+        if device:
             note = say(
                 "The draft needs {needed} GB of the GPU's memory and may take {budget} GB, so it runs on the CPU.",
                 needed=figure(there / 1e9, ".3g"),
-                budget=figure(room.device_bytes / 1e9, ".3g"),
+                budget=figure(self.room.device_bytes / 1e9, ".3g"),
             )
-        yield replace(on_host, note=note)
+        return replace(on_host, note=note)
 
     def _in_memory(
-        self, mode: Mode, candidates: list[Sizes], beside: DraftPlan | None, draft: DraftKind | None
+        self, mode: Mode, candidates: list[Sizes], beside: tuple[DraftPlan, ...], drafts: Drafts
     ) -> LoadPlan | None:
         """The simplest placement, with the largest context that fits, or one that is faster and costs no context.
 
@@ -244,14 +260,14 @@ class LoadPlanner:
         """
         kinds = [PLACEMENTS[name] for name in mode.placements]
         settled = mode.needs_gpu or self._options.gpu_layers is not None or self._report.speeds is None
-        if settled and not mode.needs_gpu and beside is not None and beside.on_gpu:
-            kinds.insert(0, SplitPlan)  # what the draft leaves of the GPU
+        if settled and not mode.needs_gpu and any(draft.on_gpu for draft in beside):
+            kinds.insert(0, SplitPlan)  # what the drafts leave of the GPU
         best, most = None, 0.0
         for kind in kinds:
             plans, larger = self._fitting(mode, kind, candidates, beside)
             if plans and settled:
                 return plans[0]
-            rated = [(self._speed(mode, plan, draft), plan) for plan in plans]
+            rated = [(self._speed(mode, plan, drafts), plan) for plan in plans]
             speed, plan = max(rated, key=itemgetter(0), default=(0.0, None))
             # One with more context, or without loss, may be slower by as much.
             if speed > most * (_WORTH if len(larger) == len(candidates) else 1 / _WORTH):
@@ -259,10 +275,14 @@ class LoadPlanner:
         return best
 
     def _fitting(
-        self, mode: Mode, kind: type[PlacementPlan], candidates: list[Sizes], beside: DraftPlan | None
+        self,
+        mode: Mode,
+        kind: type[PlacementPlan],
+        candidates: list[Sizes],
+        beside: tuple[DraftPlan, ...],
     ) -> tuple[list[LoadPlan], list[Sizes]]:
         """Plans of one kind with the largest context that fits, and this context with all larger."""
-        room = self._left_by(beside)
+        room = self.room.beside(*_taken(beside))
         for count, sizes in enumerate(candidates, 1):
             suited = kind.suited(sizes)
             choices = kind.choices(suited, room, self._most_layers)
@@ -271,8 +291,8 @@ class LoadPlanner:
                 return plans, candidates[:count]
         return [], candidates
 
-    def _streamed(self, mode: Mode, weights: WeightFormat, draft: DraftPlan | None) -> LoadPlan | None:
-        room = self._left_by(draft)
+    def _streamed(self, mode: Mode, weights: WeightFormat, beside: tuple[DraftPlan, ...]) -> LoadPlan | None:
+        room = self.room.beside(*_taken(beside))
         sizes = Sizes(self._config, self._formats(weights)[-1], self._wanted)
         while sizes.context > self._smallest and (
             sizes.cache(self._config.layers) > room.host_bytes // _CACHE_SHARE
@@ -281,20 +301,13 @@ class LoadPlanner:
         for one in (sizes, replace(sizes, context=self._smallest)):
             placement = StreamedPlan.fit(one, room, self._most_layers)
             if placement is not None:
-                return self._made(mode, placement, one, draft)
+                return self._made(mode, placement, one, beside)
         return None
 
-    def _left_by(self, draft: DraftPlan | None) -> Room:
-        if draft is None:
-            return self.room
-        return (
-            self.room.beside(0, draft.size_bytes) if draft.on_gpu else self.room.beside(draft.size_bytes, 0)
-        )
-
-    def _made(self, mode: Mode, placement: PlacementPlan, sizes: Sizes, draft: DraftPlan | None) -> LoadPlan:
-        on_host, on_gpu = 0, 0
-        if draft is not None:
-            on_host, on_gpu = (0, draft.size_bytes) if draft.on_gpu else (draft.size_bytes, 0)
+    def _made(
+        self, mode: Mode, placement: PlacementPlan, sizes: Sizes, beside: tuple[DraftPlan, ...]
+    ) -> LoadPlan:
+        on_host, on_gpu = _taken(beside)
         device = placement.device(sizes, on_gpu)
         return LoadPlan(
             mode=mode.name,
@@ -304,19 +317,18 @@ class LoadPlanner:
             device=self.room.device if device.total else "",
             host=placement.host(sizes, on_host, self._report.memory.process_bytes),
             on_device=device,
-            draft=draft,
-            notes=tuple(self._notes(mode, placement, sizes, draft)),
+            drafts=beside,
+            notes=tuple(dict.fromkeys(self._notes(mode, placement, sizes, beside))),
         )
 
     def _notes(
-        self, mode: Mode, placement: PlacementPlan, sizes: Sizes, draft: DraftPlan | None
+        self, mode: Mode, placement: PlacementPlan, sizes: Sizes, beside: tuple[DraftPlan, ...]
     ) -> Iterator[str]:
         if mode.needs_gpu:
             yield from self._gpu_notes(mode, placement, sizes)
         if sizes.weights.cache == torch.int8 and self._options.kv_cache == AUTO:
             yield say(_SHORT_OF_MEMORY, context=figure(sizes.context, ","))
-        if draft is not None and draft.note:
-            yield draft.note
+        yield from (draft.note for draft in beside if draft.note)
 
     def _gpu_notes(self, mode: Mode, placement: PlacementPlan, sizes: Sizes) -> Iterator[str]:
         """Sentences about the part of the placement of a mode that could not be had on a GPU."""
@@ -356,6 +368,12 @@ class LoadPlanner:
 
     def _format_seconds(self) -> Mapping[str, float]:
         return self._seconds() if self._seconds else format_seconds(machine_speeds(self._report, None).host)
+
+
+def _taken(drafts: Sequence[DraftPlan]) -> tuple[int, int]:
+    """Bytes that drafts take of the host's memory and of the GPU's."""
+    there = sum(draft.size_bytes for draft in drafts if draft.on_gpu)
+    return sum(draft.size_bytes for draft in drafts) - there, there
 
 
 def _budget_refused(budget_bytes: int, own_bytes: int, needs: str, least_bytes: int) -> OutOfMemory:

@@ -14,6 +14,7 @@ from engine.model.weight_format import WeightFormat, stored_format
 from engine.modes import MODES, Mode
 from engine.planning.cost_model import (
     DraftCost,
+    DraftsCost,
     Round,
     TargetCost,
     drafted_round,
@@ -23,12 +24,13 @@ from engine.planning.cost_model import (
 )
 from engine.planning.expected_tokens import (
     Expectation,
+    best_expectation,
     counted_expectation,
     lookup_expectation,
     published_expectation,
 )
 from engine.planning.format_choice import AUTO, FEWER_BITS, choose_format
-from engine.planning.load_plan import NO_GPU, LoadPlan, LoadPlanner
+from engine.planning.load_plan import NO_GPU, Drafts, LoadPlan, LoadPlanner
 from engine.planning.machine_speeds import machine_speeds
 from engine.planning.mode_plan import MachinePlan, ModePlan, reason
 from engine.planning.model_facts import TargetFacts
@@ -39,6 +41,8 @@ from engine.sizes import readable
 PROMPT_TOKENS = 512
 """Of the prompt that the time to the first token is predicted for."""
 _PROMPT_CHUNK = 512
+# The mode that finds drafts in the text, which several drafts have beside them.
+_LOOKUP = "lookup"
 _DISK_RESERVE_BYTES = 1 << 30
 # Another mode than the one before must be predicted to be faster by more than predictions are off.
 _WORTH = 1.02
@@ -59,7 +63,7 @@ class MachinePlanner:
     Args:
         report: The machine; it need not be this one.
         target: The model.
-        drafts: Its drafts. A mode takes the first of a kind that it takes.
+        drafts: Its drafts. A mode takes the first of a kind that it takes, or all of these.
         options: Settled ones; every mode is planned, whichever they name.
         profiles: Measurements with these models on this machine, by the name of a weight format.
         seconds: Times of products by format, where they are known better than by the report.
@@ -124,50 +128,50 @@ class MachinePlanner:
         speed = plan.tokens_per_second or 0.0
         return speed * FEWER_BITS if converted and self._options.weights == AUTO else speed
 
-    def draft_of(self, mode: Mode) -> DraftKind | None:
-        """The draft that a mode takes; None where it takes none, or there is none of its kinds."""
-        return next((draft for draft in self._drafts if draft.kind in mode.drafts), None)
+    def drafts_of(self, mode: Mode) -> tuple[DraftKind, ...]:
+        """The drafts that a mode takes; none where it takes none, or there are none of its kinds."""
+        return mode.taken(self._drafts)
 
-    def load(self, mode: Mode, draft: DraftKind | None) -> LoadPlan:
+    def load(self, mode: Mode, drafts: Drafts) -> LoadPlan:
         """Plan the load for a mode that the person chose.
 
         Args:
             mode: The mode.
-            draft: The one that is loaded along, for the mode or for others that may follow; None for none.
+            drafts: Those that are loaded along, for the mode or for others that may follow.
 
         Raises:
             InvalidOption: there is no such weight format.
             OutOfMemory: not even streaming fits, with the least that would do.
         """
-        weights = self._format(mode, draft)
-        plan = self._loads.plan(mode, weights, draft)
+        weights = self._format(mode, drafts)
+        plan = self._loads.plan(mode, weights, drafts)
         if plan is None:
-            raise self._loads.shortage(weights, draft)
+            raise self._loads.shortage(weights, drafts)
         return plan
 
-    def _format(self, mode: Mode, draft: DraftKind | None) -> WeightFormat:
+    def _format(self, mode: Mode, drafts: Drafts) -> WeightFormat:
         def seconds(weights: WeightFormat) -> float:
             if self._seconds is not None:
                 return self._seconds()[weights.measured_as]
-            load = self._loads.plan(mode, weights, draft)
-            suits = draft is not None or not mode.needs_draft
-            return 1.0 / self._speed(mode, load, draft) if load and suits else inf
+            load = self._loads.plan(mode, weights, drafts)
+            suits = drafts or not mode.needs_draft
+            return 1.0 / self._speed(mode, load, drafts) if load and suits else inf
 
         return choose_format(
             self._target.config,
             self._options.weights,
-            lambda weights: self._loads.fits(mode, weights, draft),
+            lambda weights: self._loads.fits(mode, weights, drafts),
             seconds,
         )
 
     def _mode(self, mode: Mode) -> ModePlan:
-        draft = self.draft_of(mode)
-        weights = self._format(mode, draft)
-        load = self._loads.plan(mode, weights, draft)
-        refusal = self._refusal(mode, load, weights, draft)
+        drafts = self.drafts_of(mode)
+        weights = self._format(mode, drafts)
+        load = self._loads.plan(mode, weights, drafts)
+        refusal = self._refusal(mode, load, weights, drafts)
         if refusal or load is None:
             return ModePlan(mode.name, refusal, load=load)
-        cost, best, drafting = self._round(mode, load, draft)
+        cost, best, drafting = self._round(mode, load, drafts)
         prompt = min(PROMPT_TOKENS, load.context)
         first = cost.prefill_s(prompt, _PROMPT_CHUNK)
         return ModePlan(
@@ -183,14 +187,12 @@ class MachinePlanner:
             context=load.context,
             weights=load.weights.name,
             placement=load.placement.as_json(),
-            draft="" if draft is None else draft.name,
-            draft_device=None if load.draft is None else load.draft.device,
+            drafts=tuple(draft.name for draft in drafts),
+            draft_devices=tuple(draft.device for draft in load.drafts),
             disk_bytes_per_round=load.placement.disk_bytes(load.sizes(self._target.config)),
         )
 
-    def _refusal(
-        self, mode: Mode, load: LoadPlan | None, weights: WeightFormat, draft: DraftKind | None
-    ) -> str:
+    def _refusal(self, mode: Mode, load: LoadPlan | None, weights: WeightFormat, drafts: Drafts) -> str:
         """Reason why a mode cannot run, or gains nothing; empty where it may."""
         room, config = self._loads.room, self._target.config
         no_files = self._disk_refusal()
@@ -199,7 +201,7 @@ class MachinePlanner:
         if mode.needs_gpu and not room.device:
             return say(NO_GPU)
         pointless = "" if load is None else mode.pointless(load.placement, self._options.gpu_layers)
-        refusal = pointless or mode.refusal(None if draft is None else draft.kind)
+        refusal = pointless or mode.refusal([draft.kind for draft in drafts])
         if refusal:
             return refusal
         if mode.needs_gpu and (load is None or load.placement.name != mode.placements[0]):
@@ -213,28 +215,29 @@ class MachinePlanner:
             return self._disk_refusal(weight_bytes(config, weights))
         return ""
 
-    def _speed(self, mode: Mode, load: LoadPlan, draft: DraftKind | None) -> float:
-        return self._round(mode, load, draft)[1].tokens_per_second
+    def _speed(self, mode: Mode, load: LoadPlan, drafts: Drafts) -> float:
+        return self._round(mode, load, drafts)[1].tokens_per_second
 
     def _round(
-        self, mode: Mode, load: LoadPlan, draft: DraftKind | None
-    ) -> tuple[TargetCost, Round, DraftCost | None]:
+        self, mode: Mode, load: LoadPlan, drafts: Drafts
+    ) -> tuple[TargetCost, Round, DraftsCost | None]:
         profile = self._profiles(load.weights.name)
         target = self._cost(load, profile)
-        drafting = None if draft is None else self._draft_cost(mode, load, draft, profile)
-        return target, self._predicted(mode, target, draft, drafting, profile), drafting
+        taken = mode.taken(drafts)
+        drafting = self._drafts_cost(mode, load, drafts, profile) if taken else None
+        return target, self._predicted(mode, target, taken, drafting, profile), drafting
 
     def _predicted(
         self,
         mode: Mode,
         target: TargetCost,
-        draft: DraftKind | None,
-        drafting: DraftCost | None,
+        drafts: Drafts,
+        drafting: DraftsCost | None,
         profile: Profile,
     ) -> Round:
         """The round that a mode's schedule comes to."""
-        if mode.needs_draft and draft is not None and drafting is not None:
-            expected = self._expected(mode, draft, profile)
+        if mode.needs_draft and drafting is not None:
+            expected = self._expected(mode, drafts, profile)
             if mode.drafts_ahead:
                 return streamed_round(target, drafting, expected)
             return drafted_round(target, drafting, expected, _most_nodes(mode))
@@ -243,19 +246,39 @@ class MachinePlanner:
             return drafted_round(target, None, expected)
         return plain_round(target)
 
-    def _expected(self, mode: Mode, draft: DraftKind, profile: Profile) -> Expectation:
+    def _expected(self, mode: Mode, drafts: Drafts, profile: Profile) -> Expectation:
+        """Yield of the drafts together: until that is measured, what the best of them gives by itself."""
+        alone = [self._alone(mode, draft, profile) for draft in drafts]
+        before = alone[0]
+        if mode.takes_several:
+            looked_up = profile.expectation(drafter_key(_LOOKUP), lookup_expectation())
+            before = best_expectation([*alone, looked_up], _most_nodes(mode))
+        return profile.expectation(drafter_key(mode.name, *(draft.digest for draft in drafts)), before)
+
+    def _alone(self, mode: Mode, draft: DraftKind, profile: Profile) -> Expectation:
         counted = draft.counted(self._target.digest)
         before = counted_expectation(counted) if counted else published_expectation(draft.published)
-        return profile.expectation(drafter_key(mode.name, draft.digest), before)
+        if not mode.takes_several:
+            return before
+        # What replies with it alone have shown holds beside others too.
+        known = (drafter_key(other.name, draft.digest) for other in MODES.values() if not other.takes_several)
+        measured = [profile.expectation(key, before) for key in known if key in profile.yields]
+        return best_expectation(measured, _most_nodes(mode)) if measured else before
 
     def _widths(
-        self, mode: Mode, load: LoadPlan, target: TargetCost, drafting: DraftCost | None
+        self, mode: Mode, load: LoadPlan, target: TargetCost, drafting: DraftsCost | None
     ) -> tuple[WidthSpeed, ...]:
-        draft = self.draft_of(mode)
-        if draft is None or drafting is None or draft.by_levels or mode.drafts_ahead:
+        drafts = self.drafts_of(mode)
+        if (
+            drafting is None
+            or mode.takes_several
+            or mode.drafts_ahead
+            or any(one.by_levels for one in drafts)
+        ):
             return ()
+        (draft,) = drafts
         profile = self._profiles(load.weights.name)
-        expected = self._expected(mode, draft, profile)
+        expected = self._expected(mode, drafts, profile)
         measured = profile.width_speeds(drafter_key(mode.name, draft.digest))
         rounds = (plain_round(target), *drafted_rounds(target, drafting, expected, _most_nodes(mode)))
         return tuple(
@@ -268,13 +291,18 @@ class MachinePlanner:
         measured = profile.forward_seconds(load.placement)
         return TargetCost(self._target, load.weights, load.placement, self._speeds, position, measured)
 
-    def _draft_cost(self, mode: Mode, load: LoadPlan, draft: DraftKind, profile: Profile) -> DraftCost:
-        on_gpu = load.draft is not None and load.draft.on_gpu
-        measured = profile.draft_seconds(drafter_key(mode.name, draft.digest))
-        return DraftCost(draft, self._loads.draft_format(draft), self._speeds, on_gpu, measured)
+    def _drafts_cost(self, mode: Mode, load: LoadPlan, drafts: Drafts, profile: Profile) -> DraftsCost:
+        on_gpu = {draft.name: place.on_gpu for draft, place in zip(drafts, load.drafts, strict=True)}
+        taken = mode.taken(drafts)
+        costs = [
+            DraftCost(draft, self._loads.draft_format(draft), self._speeds, on_gpu[draft.name])
+            for draft in taken
+        ]
+        measured = profile.draft_seconds(drafter_key(mode.name, *(draft.digest for draft in taken)))
+        return DraftsCost(costs, measured)
 
     def _loaded_as(self, plan: ModePlan) -> str:
-        return plan.load.weights.name if plan.load is not None else self._format(MODES[plan.mode], None).name
+        return plan.load.weights.name if plan.load is not None else self._format(MODES[plan.mode], ()).name
 
     def _disk_refusal(self, converted_bytes: int = 0) -> str:
         """Refusal where the disk has no room for the model's files and for what they are converted to; else empty."""

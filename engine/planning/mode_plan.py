@@ -56,7 +56,7 @@ class MachinePlan(PlanReport):
                 **vars(mode.message),
                 "refusal": mode.refusal or None,
                 "memory_bytes": mode.memory_bytes or None,
-                "draft": mode.draft or None,
+                "drafts": list(mode.drafts),
                 "widths": [vars(width) for width in mode.widths],
             }
             for mode in self.modes

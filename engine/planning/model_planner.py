@@ -8,7 +8,7 @@ from pathlib import Path
 from engine.drafting.kind import DraftKind
 from engine.drafting.kinds import read_draft
 from engine.drafting.match_chances import MatchChances
-from engine.hub.bundled import bundled_drafts, paired_draft
+from engine.hub.bundled import bundled_drafts, paired_drafts
 from engine.hub.installed import cache_folder, find_model
 from engine.messages import LoadOptions, MachineReport, PromptKind, RoundRecord
 from engine.modes import MODES
@@ -30,7 +30,7 @@ class ModelPlanner:
     Args:
         report: The machine.
         target: The model.
-        drafts: Its drafts. A mode takes the first of a kind that it takes.
+        drafts: Its drafts. A mode takes the first of a kind that it takes, or all of these.
         options: Settled ones.
         profiled: Measurements of replies here are used and kept: not for another machine's report.
 
@@ -62,12 +62,11 @@ class ModelPlanner:
         Raises:
             OutOfMemory: it cannot be, with the least that would do.
         """
-        return self._machine.load(MODES[options.mode], self.draft(options))
+        return self._machine.load(MODES[options.mode], self.drafts_for(options))
 
-    def draft(self, options: LoadOptions) -> DraftKind | None:
-        """The draft that is loaded for settled options: the mode's, else the one asked for; None for none."""
-        named = next(iter(self.drafts), None) if options.draft else None
-        return self._machine.draft_of(MODES[options.mode]) or named
+    def drafts_for(self, options: LoadOptions) -> tuple[DraftKind, ...]:
+        """The drafts that are loaded for settled options: those asked for, else the mode's."""
+        return self.drafts if options.drafts else self._machine.drafts_of(MODES[options.mode])
 
     def knows(self, draft: DraftKind) -> bool:
         """True if replies have shown what a draft is worth here."""
@@ -87,10 +86,10 @@ class ModelPlanner:
             return
         drafter = None
         if MODES[mode].needs_draft:
-            draft = self._machine.draft_of(MODES[mode])
-            if draft is None:
+            drafts = self._machine.drafts_of(MODES[mode])
+            if not drafts:
                 return
-            drafter = drafter_key(mode, draft.digest)
+            drafter = drafter_key(mode, *(draft.digest for draft in drafts))
         elif MODES[mode].looks_up:
             drafter = drafter_key(mode)
         # Another process may have written since: what it measured is kept too.
@@ -106,10 +105,11 @@ class ModelPlanner:
         speeds: Mapping[int, float],
     ) -> None:
         """Keep what was measured by width of the mode asked for, with its draft; see `Profile.with_calibration`."""
-        load, draft = self.load_plan(options), self.draft(options)
-        if not self._hardware or draft is None:
+        load, taken = self.load_plan(options), self._machine.drafts_of(MODES[options.mode])
+        if not self._hardware or not taken:
             return
-        path, drafter = self._path(load.weights.name), drafter_key(options.mode, draft.digest)
+        drafter = drafter_key(options.mode, *(draft.digest for draft in taken))
+        path = self._path(load.weights.name)
         profile = read_profile(path).with_calibration(load.placement, drafter, forwards, drafts, speeds)
         keep_profile(path, profile)
 
@@ -130,7 +130,7 @@ def model_planner(
 ) -> ModelPlanner:
     """Plan a model for this machine or another one.
 
-    The draft is the one asked for. Without one a bundled draft of the model counts where replies have shown what it
+    The drafts are those asked for. Without any a bundled draft of the model counts where replies have shown what it
     is worth here, and where the mode asked for needs it.
 
     Args:
@@ -147,12 +147,12 @@ def model_planner(
     target = target_facts(options.model, find(options.model))
     own = report is None or this_machine
     machine = read_report() if report is None else report
-    names = (options.draft,) if options.draft else bundled_drafts(options.model)
+    names = options.drafts or bundled_drafts(options.model)
     drafts = [read_draft(name, find(name), target.config) for name in names]
     planner = ModelPlanner(machine, target, drafts, options, own)
-    if options.draft or untried:
+    if options.drafts or untried:
         return planner
     mode = MODES.get(options.mode)
-    wanted = None if mode is None else paired_draft(options.model, mode.drafts)
-    counted = [draft for draft in drafts if draft.name == wanted or planner.knows(draft)]
+    wanted = () if mode is None else paired_drafts(options.model, mode.drafts, mode.takes_several)
+    counted = [draft for draft in drafts if draft.name in wanted or planner.knows(draft)]
     return planner if counted == drafts else ModelPlanner(machine, target, counted, options, own)

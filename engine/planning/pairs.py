@@ -114,7 +114,7 @@ def draft_problems(options: LoadOptions, drafts: Iterable[str]) -> Iterator[tupl
         try:
             place = find_model(draft)
             read_draft(draft, place, config).check(place, folder, config, read_tokenizer)
-            check_mode(replace(options, draft=draft))  # what runs with it, not with the draft of before
+            check_mode(replace(options, drafts=(draft,)))  # what runs with it, not with the draft of before
         except TenonError as error:
             problem = error.message
         yield draft, problem

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from engine.drafting.kinds import kind_of
 from engine.errors import InvalidOption
-from engine.hub.bundled import paired_draft
+from engine.hub.bundled import paired_drafts
 from engine.hub.installed import find_model
 from engine.messages import LoadOptions, Plan
 from engine.modes import MODES, Mode, check_options
@@ -25,7 +25,7 @@ class Settled:
     """Options and mode of a request.
 
     Attributes:
-        options: ``auto`` replaced by the mode that is chosen, with its draft or without any.
+        options: ``auto`` replaced by the mode that is chosen, with its drafts or without any.
         plan: The mode, as the person is told of it.
     """
 
@@ -38,22 +38,25 @@ class Settled:
         return MODES[self.plan.mode]
 
 
-def choose_draft(options: LoadOptions) -> str | None:
-    """The draft to load beside the model: the one asked for, else the bundled one where the mode needs a draft."""
+def choose_drafts(options: LoadOptions) -> tuple[str, ...]:
+    """The drafts to load beside the model: those asked for, else the bundled ones where the mode needs any."""
     mode = MODES.get(options.mode)
-    if options.draft is None and mode is not None and mode.needs_draft:
-        return paired_draft(options.model, mode.drafts)
-    return options.draft
+    if not options.drafts and mode is not None and mode.needs_draft:
+        return paired_drafts(options.model, mode.drafts, mode.takes_several)
+    return options.drafts
 
 
 def check_mode(options: LoadOptions) -> None:
     """Refuse a mode that does not exist, or lacks the draft that it needs, and options that no mode takes.
 
     Raises:
-        InvalidOption: one of these.
+        InvalidOption: one of these, or a draft is named twice.
         CheckpointError: there is no such draft.
     """
     check_options(options.mode_options)
+    twice = next((draft for draft in options.drafts if options.drafts.count(draft) > 1), None)
+    if twice is not None:
+        raise InvalidOption(say("The draft {draft} is named twice: name each draft once.", draft=twice))
     if options.mode == AUTO:
         return
     if options.mode not in MODES:
@@ -98,18 +101,24 @@ def settle(options: LoadOptions, planner: ModelPlanner) -> Settled:
         in_memory = load is not None and not load.placement.streams
         reason = say((mode.reason_in_memory if in_memory else "") or mode.reason)
         return Settled(options, Plan(mode.name, reason, _predicted(plan, mode.name)))
-    usual = next(mode for mode in MODES.values() if mode.usual and mode.needs_draft == bool(options.draft))
+    usual = next(
+        mode
+        for mode in MODES.values()
+        if mode.usual
+        and mode.needs_draft == bool(options.drafts)
+        and mode.takes_several == (len(options.drafts) > 1)
+    )
     guessed = _is_guess(plan, usual.name)
     if not plan.chosen or guessed:
         chosen = Plan(usual.name, say(usual.usual))
     else:
         chosen = Plan(plan.chosen, plan.reason, _predicted(plan, plan.chosen))
-    draft = options.draft
+    drafts = options.drafts
     if MODES[chosen.mode].needs_draft:
-        draft = options.draft or plan.mode(chosen.mode).draft
+        drafts = options.drafts or plan.mode(chosen.mode).drafts
     elif not guessed:
-        draft = None  # one that is not used takes memory for nothing
-    return Settled(replace(options, mode=chosen.mode, draft=draft), chosen)
+        drafts = ()  # one that is not used takes memory for nothing
+    return Settled(replace(options, mode=chosen.mode, drafts=drafts), chosen)
 
 
 def _refusal(options: LoadOptions, sentence: str) -> str:
@@ -117,8 +126,8 @@ def _refusal(options: LoadOptions, sentence: str) -> str:
     mode = MODES.get(options.mode)
     if mode is None:
         return ""
-    draft = choose_draft(options) if mode.needs_draft else None
-    why = mode.refusal(None if draft is None else kind_of(find_model(draft)).kind)
+    drafts = choose_drafts(options) if mode.needs_draft else ()
+    why = mode.refusal([kind_of(find_model(draft)).kind for draft in drafts])
     return paragraph(say(sentence, mode=say(mode.title)), why) if why else ""
 
 

@@ -75,8 +75,8 @@ class Profile:
         return bool(self.forwards)
 
     def knows_draft(self, digest: str) -> bool:
-        """True if a draft has drafted in any mode."""
-        return any(drafter.endswith(f" {digest[:16]}") for drafter in self.yields)
+        """True if a draft has drafted alone in any mode."""
+        return any(drafter.split()[1:] == [digest[:16]] for drafter in self.yields)
 
     def forward_seconds(self, plan: PlacementPlan) -> dict[int, float]:
         """Seconds of a forward by its width, in one placement.
@@ -183,14 +183,14 @@ class Profile:
         return replace(self, matches={str(shortest): one for shortest, one in chances.earlier.items()})
 
 
-def drafter_key(mode: str, digest: str = "") -> str:
-    """Key of a drafter: the same draft drafts otherwise in another mode.
+def drafter_key(mode: str, *digests: str) -> str:
+    """Key of a drafter: the same draft drafts otherwise in another mode, and beside others.
 
     Args:
         mode: The mode's name.
-        digest: Of the loaded draft's checkpoint, empty where the mode needs none.
+        digests: Of the loaded drafts' checkpoints; none where the mode needs none.
     """
-    return f"{mode} {digest[:16]}".strip()
+    return " ".join((mode, *(digest[:16] for digest in digests)))
 
 
 def profile_path(cache_folder: Path, hardware: str, digest: str, weights: str) -> Path:

@@ -48,7 +48,7 @@ def props(served: Served) -> dict[str, Any]:
         "weights": report.weights,
         "kv_cache": report.kv_cache,
         "mode": served.options.mode,
-        "draft": served.options.draft,
+        "drafts": list(served.options.drafts),
         "thinking": report.advice.thinking,
     }
 

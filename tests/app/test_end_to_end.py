@@ -107,7 +107,7 @@ def test_a_first_day(qtbot: QtBot, person: Person, tmp_path: Path, monkeypatch: 
         ("dovetail", "", "lookup"),
         ("dovetail", str(TOY_DRAFT), "dovetail"),
     ):
-        person.workspace.settings.remember_draft(str(TOY), draft)
+        person.workspace.settings.remember_drafts(str(TOY), (draft,))
         person.workspace.choose_mode(mode)
         person.ask("What is a token?")
         reply = person.wait_for_reply()

@@ -173,7 +173,7 @@ def main() -> None:
         model=str(model),
         weights=options.weights,
         threads=options.threads,
-        draft=options.draft,
+        drafts=(options.draft,),
         mode_options={name: value for name, value in sizes.items() if value is not None},
     )
     with TenonChild(load) as child:

@@ -47,7 +47,7 @@ def test_greedy_tokens_are_those_of_transformers_with_any_draft(
             expected = expected or reference_greedy(load_reference(folder), reply.prompt_ids, 48)
             assert list(reply.token_ids) == expected
             assert reply.timings.draft_n > 0
-            assert (reply.mode, reply.draft) == ("dovetail", str(other))
+            assert (reply.mode, reply.drafts) == ("dovetail", (str(other),))
             assert reply.devices == {"target": "cpu", "draft": "cpu"}
             assert reply.memory.host_to_device_bytes == 0
             if other == folder:
@@ -204,7 +204,7 @@ def test_a_bundled_model_brings_its_own_draft(
     ship(tmp_path, monkeypatch)
     reply = client.answer("What is a token?", "toy", mode="dovetail", max_tokens=24, temperature=0.0)
     plain = client.answer("What is a token?", "toy", mode="plain", max_tokens=24, temperature=0.0)
-    assert reply.draft == "toy-draft"
+    assert reply.drafts == ("toy-draft",)
     assert reply.token_ids == plain.token_ids
     assert reply.timings.draft_n > 0  # how often it drafts is for the schedule and the clock to say
     assert plain.timings.load_ms is None
@@ -217,7 +217,7 @@ def test_each_mode_takes_a_draft_of_its_own_kind(
     drafts = {}
     for mode in ("dovetail", "llmcad", "plain", "dovetail"):
         reply = client.answer("What is a token?", "toy", mode=mode, max_tokens=4, temperature=0.0)
-        drafts[mode] = reply.draft
+        drafts[mode] = reply.drafts
     assert drafts == {"dovetail": "toy-head", "llmcad": "toy-draft", "plain": None}
 
 

@@ -32,7 +32,7 @@ def test_the_text_is_the_models_own(client: EngineClient, target: Path, tmp_path
     reply = client.answer(PROMPT, target, **options)
     assert reply.token_ids == plain.token_ids
     assert reply.timings.draft_n > 0
-    assert reply.draft == str(head)
+    assert reply.drafts == (str(head),)
     following = client.answer(PROMPT + reply.text, target, **options)
     assert following.timings.cache_n > 0
     plain = client.answer(PROMPT + reply.text, target, mode="plain", weights="fp32", max_tokens=40)

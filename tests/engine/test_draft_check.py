@@ -58,7 +58,7 @@ def test_a_draft_is_judged_as_the_one_that_would_run(client: EngineClient, tmp_p
     model = write_checkpoint(tmp_path / "model", "llama", num_hidden_layers=6)
     head = make_head("eagle").write(tmp_path / "head", safetensors=True)
     for former in (None, str(tmp_path / "gone")):
-        options = LoadOptions(model=str(model), mode="dovetail", draft=former)
+        options = LoadOptions(model=str(model), mode="dovetail", drafts=(former,))
         client.engine.submit(CheckDrafts("check", options, (str(head),)))
         checked = client.wait_for(DraftChecked)
         assert isinstance(checked, DraftChecked)

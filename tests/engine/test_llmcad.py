@@ -52,7 +52,7 @@ def test_the_text_is_that_of_plain_decoding_and_nothing_is_loaded_again(
                 **options,
             )
             assert reply.token_ids == expected
-            assert (reply.mode, reply.draft) == ("llmcad", str(other))
+            assert (reply.mode, reply.drafts) == ("llmcad", (str(other),))
             assert reply.timings.draft_n > 0
             tested += reply.timings.draft_n_tested
             accepted += reply.timings.draft_n_accepted
@@ -131,7 +131,7 @@ def test_medusa_heads_draft_between_two_passes(
     expected = client.answer(PROMPT, llama_folder, **{**options, "mode": "plain"}).token_ids
     reply = client.answer(PROMPT, llama_folder, **options)
     assert reply.token_ids == expected
-    assert (reply.mode, reply.draft) == ("llmcad", heads)
+    assert (reply.mode, reply.drafts) == ("llmcad", (heads,))
     assert reply.timings.draft_n > 0
 
 

@@ -63,7 +63,7 @@ def test_layers_are_there_by_budget_and_the_text_is_plain_decoding_s(
         assert reply.token_ids == plain.token_ids
         stay = " stay there" if mode == "layer-offload" else ""
         assert reply.devices["target"] == f"cpu:0 ({layers} of {LAYERS} layers{stay}), cpu"
-        assert (reply.mode, reply.draft) == (mode, None)
+        assert (reply.mode, reply.drafts) == (mode, ())
         assert reply.memory.host_to_device_bytes > 0
     passing = ask(client, folder, mode, gpu_layers=2)
     assert passing.token_ids == plain.token_ids

@@ -63,7 +63,7 @@ def test_the_text_is_the_model_s_own(
         options |= streamed_options(target, weights)
     for sampling in ({"temperature": 0.0}, {"temperature": 1.0, "seed": 3}):
         reply = client.answer(PROMPT, target, mode="ppd", draft=draft, **options, **sampling)
-        assert (reply.mode, reply.draft, reply.devices["draft"]) == ("ppd", draft, "cpu")
+        assert (reply.mode, reply.drafts, reply.devices["draft"]) == ("ppd", (draft,), "cpu")
         assert reply.timings.draft_n > 10
         places = {"resident": "cpu", "split": "cpu:0 (5 of 12 layers), cpu", "streamed": "cpu, disk"}
         assert reply.devices["target"] == places[place]

@@ -21,7 +21,7 @@ from engine.drafting.medusa_draft import MedusaDraft, MedusaDrafter
 from engine.drafting.medusa_heads import load_medusa
 from engine.drafting.prompt_token_draft import PromptTokenDraft, PromptTokenDrafter
 from engine.drafting.prompt_tokens import load_prompt_tokens
-from engine.hub.bundled import assets_folder, bundled_model, paired_draft
+from engine.hub.bundled import assets_folder, bundled_model, paired_drafts
 from engine.messages import DEFAULT_MODEL, ChatMessage
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
@@ -62,10 +62,10 @@ def test_it_is_a_few_megabytes_with_a_page_about_it_and_of_the_kind_that_modes_a
 def test_it_is_taken_where_a_mode_needs_a_draft() -> None:
     if real_model() is None:
         pytest.skip(ABSENT)
-    assert paired_draft(DEFAULT_MODEL, MODES["dovetail"].drafts) == DRAFT.name
-    assert paired_draft(DEFAULT_MODEL, MODES["ghidorah"].drafts) == HEADS.name
-    assert paired_draft(DEFAULT_MODEL, MODES["llmcad"].drafts) == HEADS.name
-    assert paired_draft(DEFAULT_MODEL, MODES["ppd"].drafts) == PROMPT_TOKENS.name
+    assert paired_drafts(DEFAULT_MODEL, MODES["dovetail"].drafts) == (DRAFT.name,)
+    assert paired_drafts(DEFAULT_MODEL, MODES["ghidorah"].drafts) == (HEADS.name,)
+    assert paired_drafts(DEFAULT_MODEL, MODES["llmcad"].drafts) == (HEADS.name,)
+    assert paired_drafts(DEFAULT_MODEL, MODES["ppd"].drafts) == (PROMPT_TOKENS.name,)
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +164,7 @@ def test_replies_with_the_prompt_tokens_are_plain_ones_and_take_fewer_forwards(
 def test_it_runs_with_nothing_else_given(
     mode: str, draft: Path, model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if paired_draft(DEFAULT_MODEL, MODES[mode].drafts) is None:
+    if paired_drafts(DEFAULT_MODEL, MODES[mode].drafts) == ():
         pytest.skip(ABSENT)
     assert main(["ask", "--mode", mode, "--temperature", "0", "--max-tokens", "24", "--json", "Hello"]) == 0
     reply = json.loads(capsys.readouterr().out)

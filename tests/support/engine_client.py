@@ -37,12 +37,15 @@ class EngineClient:
     def request(self, prompt: str | list[ChatMessage], model: object, **values: Any) -> Generate:
         """A request: a text is a raw prompt, a list is a conversation; values go where they belong.
 
-        Where nothing else is said the reply is greedy, and one thread computes: a tiny model gains nothing from a
-        second.
+        ``draft`` names a single one. Where nothing else is said the reply is greedy, and one thread computes: a tiny
+        model gains nothing from a second.
         """
         options = {
             name: values.pop(name) for name in list(values) if name in LoadOptions.__dataclass_fields__
         }
+        if values.get("draft") is not None:
+            options["drafts"] = (str(values["draft"]),)
+        values.pop("draft", None)
         options.setdefault("threads", 1)
         of_modes = {name: values.pop(name) for name in shared_options(descriptors()) if name in values}
         sampling = {

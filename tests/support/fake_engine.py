@@ -191,7 +191,7 @@ class FakeEngine:
             self.fail(command.request_id, type(error).__name__, error.message)
 
     def load(self, request_id: str, options: LoadOptions) -> None:
-        ref, wanted = options.model, (options.model, options.draft, options.ram_budget_bytes)
+        ref, wanted = options.model, (options.model, options.drafts, options.ram_budget_bytes)
         if wanted == self.loaded:
             return
         self.unload()
@@ -316,7 +316,7 @@ class FakeEngine:
             yield "w0 "
             yield f"w1 {request.verify}"
         elif word == "draft":
-            yield f"draft:{request.options.draft} budget:{request.options.ram_budget_bytes}"
+            yield f"draft:{', '.join(request.options.drafts) or None} budget:{request.options.ram_budget_bytes}"
         elif word == "modes":
             yield "same "
             yield request.options.mode

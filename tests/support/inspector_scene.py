@@ -152,7 +152,7 @@ def finished(tokens: int, predicted_ms: float, mode: str = "dovetail") -> Finish
     ids = tuple(range(tokens))
     return Finished(
         "",
-        Reply("text", (1,), ids, mode, "m", None, "bf16", {}, "end", plan, timings, Memory()),
+        Reply("text", (1,), ids, mode, "m", (), "bf16", {}, "end", plan, timings, Memory()),
     )
 
 

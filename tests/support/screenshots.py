@@ -328,8 +328,8 @@ def menus(theme: Theme, folder: Path, size: QSize) -> None:
     QTest.qWait(100)
     popup.grab().save(str(folder / "menu-model-light.png"))
     other = "/models/Qwen2.5 0.5B Instruct"
-    workspace.settings.remember_draft("/models/other", other)
-    workspace.settings.remember_draft("smollm2", "/models/Llama 3.2 1B Instruct")
+    workspace.settings.remember_drafts("/models/other", (other,))
+    workspace.settings.remember_drafts("smollm2", ("/models/Llama 3.2 1B Instruct",))
     popup.choose(DRAFTS)
     problem = (
         "The draft was made for another vocabulary: token 139 is 'Ġthe' in the model and 'ĠThe' in the draft; "

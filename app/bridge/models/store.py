@@ -112,7 +112,7 @@ class ModelStore(QObject):
 
     def in_use(self, entry: InstalledEntry) -> bool:
         """True if it answers, or guesses for what answers, from the next message on."""
-        return entry.ref in (self._settings.model, self._settings.draft_of(self._settings.model))
+        return entry.ref in (self._settings.model, *self._settings.drafts_of(self._settings.model))
 
     def find_pairs(self) -> None:
         """Ask the engine which drafts work with which models; `pairs_changed` follows."""
@@ -185,7 +185,7 @@ class ModelStore(QObject):
         here = {entry.name: entry for entry in self.installed.entries}
         for target, draft in [pair for pair in self._pairs_wanted if here.keys() >= set(pair)]:
             self._pairs_wanted.remove((target, draft))
-            self._settings.remember_draft(here[target].ref, here[draft].ref)
+            self._settings.remember_drafts(here[target].ref, (here[draft].ref,))
             if self.in_use(here[target]):
                 self.settings_changed.emit()
         for name in self._arriving & here.keys():

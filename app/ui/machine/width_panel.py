@@ -42,7 +42,7 @@ class WidthPanel(QFrame):
         words = tr(
             "{mode} with {draft}: tok/s by the tokens that a pass of the model checks.",
             mode=mode_title(mode.mode),
-            draft=mode.draft,
+            draft=", ".join(mode.drafts),
         )
         measured = any(width.measured for width in mode.widths)
         hint = "" if measured else tr("To measure them run {command} in a terminal.", command="tenon bench")

@@ -10,7 +10,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app.chat.choices import Choice
+from app.chat.choices import Choice, toggled
 from app.ui.choice_popup import ChoicePopup
 from app.ui.painting import paint_icon, paint_words, smooth
 from app.ui.placing import painted
@@ -66,6 +66,7 @@ class ChoiceField(Field):
     Args:
         choices: Rows to choose from now.
         words: Text for a value that is not among them.
+        several: The value is a tuple of keys, and a choice adds its own or takes it out.
     """
 
     def __init__(
@@ -76,9 +77,11 @@ class ChoiceField(Field):
         title: str,
         help_text: str,
         parent: QWidget,
+        several: bool = False,
     ) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._several = several
         self._choices = choices
         self._words = words
         self._title = title
@@ -113,11 +116,16 @@ class ChoiceField(Field):
             self.popup.show_choices(self._title, self._rows())
 
     def _rows(self) -> list[Choice]:
-        return [replace(choice, checked=choice.key == self._value) for choice in self._choices()]
+        return [replace(choice, checked=self._is_chosen(choice.key)) for choice in self._choices()]
+
+    def _is_chosen(self, key: str) -> bool:
+        if not self._several:
+            return bool(key == self._value)
+        return key in self._value if key else not self._value
 
     @Slot(str)
     def _choose(self, key: str) -> None:
-        self.show_value(key)
+        self.show_value(toggled(self._value, key) if self._several else key)
         self.edited.emit()
 
     @Slot()

@@ -47,7 +47,8 @@ class Fields:
             def words(value: Any) -> str:
                 return value_words(setting, value)
 
-            return ChoiceField(self._theme, self._offered[name], words, title, help_text, parent)
+            offered = self._offered[name]
+            return ChoiceField(self._theme, offered, words, title, help_text, parent, control.several)
         if isinstance(control, Names):
             return NamesField(self._theme, control, title, help_text, parent)
         assert isinstance(control, Words), f"{name} does not say how it is changed"

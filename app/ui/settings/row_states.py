@@ -72,7 +72,7 @@ class RowStates:
         told = in_use.get(name) if name in TOLD_BY_ENGINE else pending.applied_value(name, scope or model)
         marked = told if known else pending.applied_value(name, scope)
         row.field.show_in_use(None if name in self._reasons else marked)
-        usual = pending.value(name) if scope else setting.default if name != "drafts" else ""
+        usual = pending.value(name) if scope else setting.default if name != "drafts" else ()
         nothing_to_reset = pending.is_usual(name, scope) and name not in self.not_allowed
         row.show_state(
             changed=pending.is_changed(name, scope),

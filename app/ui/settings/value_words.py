@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QLocale
 
-from app.chat.choices import draft_name
+from app.chat.choices import draft_names
 from app.chat.modes import mode_title
 from app.settings.control import Names, Number, Switch
 from app.settings.setting import Setting
@@ -17,7 +17,7 @@ def value_words(setting: Setting[Any], value: Any) -> str:
     """Value in a few words; empty for an empty text."""
     control = setting.control
     if setting.name == "drafts":
-        return draft_name(value) if value else tr("None")
+        return draft_names(value) if value else tr("None")
     if setting.name == "mode":
         return mode_title(value)
     if isinstance(control, Switch):

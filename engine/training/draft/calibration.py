@@ -92,7 +92,7 @@ def run(request: TreeRequest, out: TextIO) -> HeadCalibration | PromptTokenCalib
         file=out,
         flush=True,
     )
-    options = LoadOptions(model=request.model, draft=request.draft, mode=MODE.name)
+    options = LoadOptions(model=request.model, drafts=(request.draft,), mode=MODE.name)
     placement = model_planner(options).load_plan(options).placement
     if placement.streams:
         keep_calibration(cache_folder(), checkpoint.digest(), heads.digest, count.calibration)
@@ -137,7 +137,7 @@ def _calibrate_prompt_tokens(
         flush=True,
     )
     keep_calibration(cache_folder(), checkpoint.digest(), draft.digest, calibration)
-    options = LoadOptions(model=request.model, draft=request.draft, mode=PPD.name)
+    options = LoadOptions(model=request.model, drafts=(request.draft,), mode=PPD.name)
     placement = model_planner(options).load_plan(options).placement
     if placement.streams or placement.uses_gpu:
         print(_NO_TIMES, file=out, flush=True)

@@ -129,7 +129,7 @@ class Twin:
             InvalidOption: The family is computed otherwise; named with the difference.
         """
         text = text[:_COMPARED]
-        sequence = TokenSequence(Target(decoder), len(text) + tokens.count * tokens.members + 1, None)
+        sequence = TokenSequence(Target(decoder), len(text) + tokens.count * tokens.members + 1)
         sequence.prefill(text[:-1].tolist(), lambda: None)
         probes = tokens.behind([tokens.count])
         draft = Draft(probes=probes)

@@ -135,7 +135,7 @@ def test_the_model_of_an_opened_conversation_brings_its_own_draft(desk: Desk, mo
     small = str(models / "small")
     other = desk.folder / "other"
     other.mkdir()
-    workspace.settings.remember_draft(str(other), small)
+    workspace.settings.remember_drafts(str(other), (small,))
     workspace.choose_model(str(other))
     desk.wait_for_phase(workspace, EnginePhase.READY)
     chat = desk.answer(workspace, "draft")

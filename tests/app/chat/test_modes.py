@@ -12,12 +12,12 @@ def test_modes_say_what_they_lack() -> None:
         return [mode.key for mode in mode_choices(lambda mode: draft, gpu, vram_budget_bytes) if mode.problem]
 
     assert lacking("small", "A GPU") == lacking("small", None) == []
-    assert lacking("", "A GPU") == ["dovetail", "ghidorah", "ppd", "llmcad"]
+    assert lacking("", "A GPU") == ["dovetail", "ghidorah", "ppd", "minions", "llmcad"]
     assert lacking("small", "") == lacking("small", "A GPU", 0) == ["offload", "layer-offload"]
     dovetail = next(mode for mode in mode_choices(lambda mode: "small", "", None) if mode.key == "dovetail")
     assert dovetail.detail.endswith("Draft: small")
     other = [mode.problem for mode in mode_choices(lambda mode: None, None, None) if mode.problem]
-    assert other == ["Needs a draft of another kind: choose one in the menu of models."] * 4
+    assert other == ["Needs a draft of another kind: choose one in the menu of models."] * 5
     assert [mode_title(name) for name in ("llmcad", "layer-offload", "new")] == [
         "LLMCad",
         "Layer offload",

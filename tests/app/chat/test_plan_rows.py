@@ -17,6 +17,7 @@ def test_fastest_first_and_what_cannot_run_last() -> None:
         "offload",
         "layer-offload",
         "llmcad",
+        "minions",
         "ppd",
     }
     assert all(row.reason for row in rows[2:])

@@ -32,7 +32,7 @@ def _finished(reason: StopReason) -> Finished:
     )
     return Finished(
         "r",
-        Reply("so far", (1, 2), (3, 4, 5), "lookup", "smollm2", None, "fp32", {}, reason, Plan("lookup", ""), timings,
+        Reply("so far", (1, 2), (3, 4, 5), "lookup", "smollm2", (), "fp32", {}, reason, Plan("lookup", ""), timings,
               Memory(resident_bytes=7), drafted_text=((0, 2),)),
     )  # fmt: skip
 

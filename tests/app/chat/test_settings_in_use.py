@@ -17,11 +17,11 @@ def test_nothing_is_in_use_without_a_model() -> None:
 
 
 def test_what_the_model_settled_on_is_told() -> None:
-    options = LoadOptions(mode="auto", threads=None, draft="/d", ram_budget_bytes=10**9)
+    options = LoadOptions(mode="auto", threads=None, drafts=("/d",), ram_budget_bytes=10**9)
     in_use = settings_in_use(replace(REPORT, places=(ON_GPU, IN_RAM)), options, "lookup")
     assert in_use == {
         "context": 4096, "weights": "q4_k_m", "threads": 0, "ram_budget_bytes": 10**9, "vram_budget_bytes": None,
-        "drafts": "/d", "mode": "lookup", "gpu_layers": 10,
+        "drafts": ("/d",), "mode": "lookup", "gpu_layers": 10,
     }  # fmt: skip
     assert set(in_use) == TOLD_BY_ENGINE - set(ADVISED)
 

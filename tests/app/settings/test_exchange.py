@@ -17,7 +17,7 @@ from engine.errors import InvalidOption
 def _changed() -> Settings:
     settings = Settings()
     settings.threads, settings.temperature, settings.system_prompt = 4, 0.3, "Sei knapp. Ω"
-    settings.remember_draft("/m", "/d")
+    settings.remember_drafts("/m", ("/d",))
     settings.set_for_model("/m", "context", 4096)
     settings.window_geometry = "abc"
     settings.remember_model("/secret/place")
@@ -34,7 +34,7 @@ def test_what_was_changed_comes_back_on_another_computer() -> None:
     assert there.threads == 0
     pending.apply()
     assert (there.threads, there.temperature, there.system_prompt) == (4, 0.3, "Sei knapp. Ω")
-    assert (there.draft_of("/m"), there.of_model("/m").context) == ("/d", 4096)
+    assert (there.drafts_of("/m"), there.of_model("/m").context) == (("/d",), 4096)
     assert there.mode == "auto"  # as the file has it: at its usual value
     assert (there.window_geometry, there.recent_models) == ("xyz", ())
 

@@ -68,14 +68,14 @@ def test_the_draft_is_the_models_in_any_scope() -> None:
     settings.model = "/m"
     pending = PendingSettings(settings)
     for scope in ("", "/m"):
-        pending.set("drafts", "/d", scope)
-        assert pending.value("drafts", scope) == "/d"
+        pending.set("drafts", ("/d",), scope)
+        assert pending.value("drafts", scope) == ("/d",)
         assert pending.changes() == [("", "drafts")]
         pending.reset("drafts", scope)
         assert pending.is_usual("drafts", scope)
-    pending.set("drafts", "/d")
+    pending.set("drafts", ("/d",))
     pending.apply()
-    assert settings.draft_of("/m") == "/d"
+    assert settings.drafts_of("/m") == ("/d",)
 
 
 def test_a_value_that_is_not_allowed_changes_nothing() -> None:

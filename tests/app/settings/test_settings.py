@@ -67,17 +67,19 @@ def test_what_the_engine_has_defaults_for_has_the_same_here() -> None:
 
 def test_a_draft_is_remembered_for_each_model() -> None:
     settings = Settings()
-    settings.remember_draft(DEFAULT_MODEL, "small")
-    settings.remember_draft("/m", "/d")
-    assert load_options(settings).draft == "small"
+    settings.remember_drafts(DEFAULT_MODEL, ("small",))
+    settings.remember_drafts("/m", ("/d",))
+    assert load_options(settings).drafts == ("small",)
     settings.model = "/m"
-    assert load_options(settings).draft == "/d"
-    settings.remember_draft("/m", "")
-    assert (settings.draft_of("/m"), load_options(settings).draft) == ("", None)
+    assert load_options(settings).drafts == ("/d",)
+    settings.remember_drafts("/m", ())
+    assert settings.drafts_of("/m") == load_options(settings).drafts == ()
+    settings.drafts = {"/old": "/one", "/several": ["/a", "/b", "/a"], "/none": ""}  # type: ignore[dict-item]
+    assert settings.drafts == {"/old": ("/one",), "/several": ("/a", "/b")}
     for number in range(100):
-        settings.remember_draft(f"/{number}", "/d")
+        settings.remember_drafts(f"/{number}", ("/d",))
     assert len(settings.drafts) == REMEMBERED_DRAFTS
-    assert settings.draft_of("/99") == "/d"
+    assert settings.drafts_of("/99") == ("/d",)
 
 
 def test_they_are_kept(tmp_path: Path) -> None:

@@ -243,7 +243,7 @@ def _open_drafts(window: MainWindow) -> ChoicePopup:
 
 
 def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
-    workspace.settings.remember_draft("/models/llama", "/models/other")
+    workspace.settings.remember_drafts("/models/llama", ("/models/other",))
     popup = _open_drafts(window)
     assert [choice.title for choice in popup.choices] == [
         "None",
@@ -265,7 +265,7 @@ def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: Scripte
     assert Cancel(asked.request_id) in workspace.engine.sent
     chosen = workspace.engine.last(CheckDrafts)
     workspace.tell(DraftChecked(chosen.request_id, chosen.drafts[0], ""))
-    assert workspace.settings.draft_of("smollm2") == "smollm2-draft"
+    assert workspace.settings.drafts_of("smollm2") == ("smollm2-draft",)
     assert _open_drafts(window).choices[1].checked
 
 
@@ -283,12 +283,12 @@ def test_a_draft_from_any_folder(
         workspace.tell(DraftChecked(asked.request_id, asked.drafts[0], problem))
 
     choose("The draft was made for another vocabulary.")
-    assert workspace.settings.draft_of("smollm2") == ""
+    assert workspace.settings.drafts_of("smollm2") == ()
     assert "another vocabulary" in window.toast.text
     choose("")
-    assert workspace.settings.draft_of("smollm2") == "/models/small"
+    assert workspace.settings.drafts_of("smollm2") == ("/models/small",)
     _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
-    assert workspace.settings.draft_of("smollm2") == "/models/small"
+    assert workspace.settings.drafts_of("smollm2") == ("/models/small",)
 
 
 @pytest.mark.parametrize(

@@ -178,11 +178,11 @@ def test_a_quantized_draft_and_a_renamed_file_work(tmp_path: Path, guide: tuple[
     write_gguf(guide[0], tmp_path / "small.gguf", Kind.Q8_0, guide[1], pre="smollm")
     shutil.copy(tmp_path / "small.gguf", tmp_path / "other.gguf")
     options = LoadOptions(
-        model=str(tmp_path / "small.gguf"), draft=str(tmp_path / "other.gguf"), mode="dovetail"
+        model=str(tmp_path / "small.gguf"), drafts=(str(tmp_path / "other.gguf"),), mode="dovetail"
     )
     model = load_model(options)
     assert model.report.name == "small"
-    assert model.draft is not None
+    assert model.drafts
 
 
 def test_a_file_answers_on_the_command_line(

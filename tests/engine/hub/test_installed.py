@@ -7,7 +7,7 @@ import pytest
 
 from engine.errors import ModelNotFound
 from engine.hub import bundled
-from engine.hub.bundled import assets_folder, bundled_targets, paired_draft
+from engine.hub.bundled import assets_folder, bundled_targets, paired_drafts
 from engine.hub.installed import find_model, model_name
 from engine.hub.model_folders import models_folder
 
@@ -39,17 +39,17 @@ def test_the_bundled_model_is_a_file_and_takes_the_draft_beside_it(
     assert find_model("smollm2") == folder / "SmolLM2-135M-Instruct.Q4_1.gguf"
     assert model_name("smollm2", find_model("smollm2")) == "SmolLM2 135M"
     kinds = ("model", "head", "medusa")
-    assert paired_draft("smollm2", kinds) is None
+    assert paired_drafts("smollm2", kinds) == ()
     for name in ("smollm2-draft", "smollm2-medusa"):
         (tmp_path / "models" / name).mkdir()
         (tmp_path / "models" / name / "config.json").touch()
-    assert paired_draft("smollm2", kinds) == "smollm2-draft"
-    assert paired_draft("smollm2", ("model", "medusa")) == "smollm2-medusa"
-    assert paired_draft("smollm2", ("model",)) is None
-    assert paired_draft("smollm2", ("prompt-tokens",)) is None
+    assert paired_drafts("smollm2", kinds) == ("smollm2-draft",)
+    assert paired_drafts("smollm2", ("model", "medusa")) == ("smollm2-medusa",)
+    assert paired_drafts("smollm2", ("model",)) == ()
+    assert paired_drafts("smollm2", ("prompt-tokens",)) == ()
     (tmp_path / "models" / "smollm2-prompt-tokens").mkdir()
     (tmp_path / "models" / "smollm2-prompt-tokens" / "adapter_config.json").touch()
-    assert paired_draft("smollm2", ("prompt-tokens",)) == "smollm2-prompt-tokens"
+    assert paired_drafts("smollm2", ("prompt-tokens",)) == ("smollm2-prompt-tokens",)
     assert [model.name for model in bundled_targets()] == ["smollm2"]
 
 

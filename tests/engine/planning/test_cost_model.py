@@ -17,7 +17,14 @@ from engine.placement import LayerOffloadPlan, PlacementPlan, ResidentPlan, Spli
 from engine.placement.column_shares import Boundary, Ratios
 from engine.placement.columns import ColumnsPlan
 from engine.placement.footprint import Sizes
-from engine.planning.cost_model import DraftCost, TargetCost, drafted_round, plain_round, streamed_round
+from engine.planning.cost_model import (
+    DraftCost,
+    DraftsCost,
+    TargetCost,
+    drafted_round,
+    plain_round,
+    streamed_round,
+)
 from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
 from engine.planning.machine_speeds import MachineSpeeds
 from engine.planning.unit_times import UnitTimes
@@ -175,8 +182,20 @@ def test_a_trees_draft_costs_its_depth_and_not_its_nodes() -> None:
     assert DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=True).forward_s(1) == pytest.approx(
         2 * DRAFT.read_elements / 200e9
     )
-    slow = DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=False, measured={3: 2 * draft.tree_s(3)})
+    slow = DraftsCost([draft], {3: 2 * draft.tree_s(3)})
     assert slow.tree_s(7) == 2 * draft.tree_s(7)
+
+
+def test_several_drafts_take_the_sum_of_their_times() -> None:
+    """On one processor they share its cores."""
+    draft = DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=False)
+    three = DraftsCost([draft] * 3)
+    assert three.tree_s(7) == pytest.approx(3 * draft.tree_s(7))
+    assert three.forward_s(1) == pytest.approx(3 * draft.forward_s(1))
+    alone, together = (
+        drafted_round(cost(RESIDENT), one, everywhere(5.0)) for one in (DraftsCost([draft]), three)
+    )
+    assert together.tokens_per_second < alone.tokens_per_second
 
 
 def test_medusa_heads_draft_any_tree_in_one_pass_that_nothing_hides() -> None:
@@ -196,7 +215,7 @@ def test_medusa_heads_draft_any_tree_in_one_pass_that_nothing_hides() -> None:
     assert cost_of.tree_s(1) == cost_of.tree_s(63, paced=True) == pytest.approx(read / 10e9, rel=1e-3)
     assert cost_of.forward_s(1000) == cost_of.forward_s(1)  # a prompt is none of theirs
     streamed = cost(StreamedPlan.of(22, 0))
-    ahead = streamed_round(streamed, cost_of, everywhere(5.0))
+    ahead = streamed_round(streamed, DraftsCost([cost_of]), everywhere(5.0))
     assert ahead.tokens_per_second == pytest.approx(
         ahead.tokens / (cost_of.tree_s(1) + streamed.forward_s(ahead.nodes + 1) + streamed.loop_s)
     )
@@ -205,7 +224,7 @@ def test_medusa_heads_draft_any_tree_in_one_pass_that_nothing_hides() -> None:
 def test_equation_1_and_the_best_size_of_draft() -> None:
     plain = plain_round(cost(RESIDENT))
     assert plain.tokens_per_second == pytest.approx(1 / cost(RESIDENT).forward_s(1))
-    good = drafted_round(cost(RESIDENT), DraftCost(DRAFT, Q8_0, SPEEDS, False), everywhere(5.0))
+    good = drafted_round(cost(RESIDENT), DraftsCost([DraftCost(DRAFT, Q8_0, SPEEDS, False)]), everywhere(5.0))
     draft = DraftCost(DRAFT, Q8_0, SPEEDS, False)
     seconds = draft.tree_s(good.nodes) + cost(RESIDENT).forward_s(good.nodes + 1)
     assert good.tokens_per_second == pytest.approx(good.tokens / seconds)
@@ -219,7 +238,9 @@ def test_equation_1_and_the_best_size_of_draft() -> None:
 
 def test_a_useless_draft_costs_little() -> None:
     plain = plain_round(cost(RESIDENT)).tokens_per_second
-    useless = drafted_round(cost(RESIDENT), DraftCost(DRAFT, Q8_0, SPEEDS, False), everywhere(0.0))
+    useless = drafted_round(
+        cost(RESIDENT), DraftsCost([DraftCost(DRAFT, Q8_0, SPEEDS, False)]), everywhere(0.0)
+    )
     assert 0.9 * plain < useless.tokens_per_second < plain
     assert (useless.tokens, useless.nodes) == (1.0, 0)
 
@@ -234,8 +255,8 @@ def test_rounds_without_a_draft_are_plain_ones() -> None:
 
 def test_drafting_ahead_hides_some_of_the_drafting_while_the_target_waits() -> None:
     streamed = cost(StreamedPlan.of(22, 0))
-    usual_s = DraftCost(DRAFT, Q8_0, SPEEDS, False).tree_s(7)
-    slow = DraftCost(DRAFT, Q8_0, SPEEDS, False, {7: 10 * usual_s})
+    usual = DraftCost(DRAFT, Q8_0, SPEEDS, False)
+    slow = DraftsCost([usual], {7: 10 * usual.tree_s(7)})
     ahead, behind = (
         streamed_round(streamed, slow, everywhere(5.0)),
         drafted_round(streamed, slow, everywhere(5.0)),

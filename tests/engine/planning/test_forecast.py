@@ -34,9 +34,9 @@ def test_every_mode_has_figures_or_a_sentence(here: Here, tmp_path: Path) -> Non
     here(machine("laptop-16gb-4gb"))
     model = str(write_outline(tmp_path / "llama-7b", CONFIGS["llama-7b"], size_bytes=1000))
     draft = str(write_outline(tmp_path / "llama-1b", CONFIGS["llama-1b"], size_bytes=1000))
-    plan = forecast(LoadOptions(model=model, draft=draft, weights="q8_0", mode="plain"))
+    plan = forecast(LoadOptions(model=model, drafts=(draft,), weights="q8_0", mode="plain"))
     assert {mode.mode for mode in plan.modes} == {
-        "plain", "lookup", "dovetail", "ghidorah", "offload", "layer-offload", "llmcad", "ppd"
+        "plain", "lookup", "dovetail", "ghidorah", "offload", "layer-offload", "llmcad", "ppd", "minions"
     }  # fmt: skip
     for mode in plan.modes:
         assert bool(mode.refusal) != bool(mode.tokens_per_second and mode.first_token_s and mode.memory_bytes)

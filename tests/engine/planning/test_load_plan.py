@@ -237,10 +237,10 @@ def test_a_draft_takes_its_share_of_the_memory_first(config: ModelConfig) -> Non
     request = LoadOptions(weights="fp32", ram_budget_bytes=whole_bytes(config, whole) + 1000)
     draft = replace(small_draft(), config=config)
     planner = MachinePlanner(replace(report, memory=memory), TargetFacts("model", config), (draft,), request)
-    alone, beside = (planner.load(MODES["dovetail"], loaded) for loaded in (None, draft))
+    alone, beside = (planner.load(MODES["dovetail"], loaded) for loaded in ((), (draft,)))
     assert alone.context == whole.context
     assert beside.context < whole.context
-    assert beside.draft is not None
+    assert beside.drafts
 
 
 def test_a_large_draft_takes_the_fastest_format(config: ModelConfig) -> None:

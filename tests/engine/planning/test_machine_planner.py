@@ -212,7 +212,7 @@ def test_a_plan_is_whole(name: str, model: str) -> None:
                 if gpus[device].unified:  # one pool
                     assert taken + mode.memory_bytes["host"] <= report.memory.available_bytes + 350_000_000
         assert mode.load is not None
-        assert (mode.mode in ("dovetail", "llmcad")) == (mode.load.draft is not None)
+        assert (mode.mode in ("dovetail", "llmcad")) == bool(mode.load.drafts)
     if not plan.mode("plain").refusal:
         assert plan.chosen
 
@@ -224,7 +224,7 @@ def test_dovetails_own_setting_is_dovetail(weights: str, draft: object) -> None:
     plan = plan_machine(report, target("llama-7b"), draft, LoadOptions(weights=weights))  # type: ignore[arg-type]
     assert plan.chosen == "dovetail"
     best, plain = plan.mode("dovetail"), plan.mode("plain")
-    assert best.draft_device == "cuda:0"
+    assert best.draft_devices == ("cuda:0",)
     assert best.tokens_per_second is not None
     assert plain.tokens_per_second is not None
     # The paper has 2.25 to 2.77 with 3 GB of the card and up to 3.08 with 7 GB.
@@ -502,4 +502,4 @@ def test_prompt_tokens_are_expected_to_pay_where_rows_are_cheap() -> None:
         assert (
             (plan.mode("ppd").tokens_per_second or 0.0) > (plan.mode("plain").tokens_per_second or 0.0)
         ) == wins
-        assert plan.mode("ppd").draft_device == "cpu"
+        assert plan.mode("ppd").draft_devices == ("cpu",)

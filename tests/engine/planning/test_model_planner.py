@@ -15,7 +15,7 @@ from engine.messages.machine import MachineReport
 from engine.placement import ResidentPlan
 from engine.planning import model_planner as model_planner_module
 from engine.planning.model_planner import ModelPlanner, model_planner
-from engine.planning.planner import check_mode, choose_draft, settle
+from engine.planning.planner import check_mode, choose_drafts, settle
 from tests.support.checkpoints import write_checkpoint
 from tests.support.machines import CONFIGS, machine, write_outline
 from tests.support.toy import ship
@@ -42,7 +42,7 @@ Folders = Callable[[str], str]
 
 def test_auto_takes_what_is_predicted_to_be_fastest_and_says_why(here: Here, folders: Folders) -> None:
     here(machine("laptop-16gb-4gb"))
-    options = LoadOptions(model=folders("llama-7b"), draft=folders("llama-1b"), weights="q8_0")
+    options = LoadOptions(model=folders("llama-7b"), drafts=(folders("llama-1b"),), weights="q8_0")
     planner = model_planner(options)
     plan = settle(options, planner).plan
     # Of the modes that this build has.
@@ -50,15 +50,15 @@ def test_auto_takes_what_is_predicted_to_be_fastest_and_says_why(here: Here, fol
     assert plan.reason.startswith("Auto: dovetail, predicted at ")
     assert plan.predicted_per_second == planner.plan.mode("dovetail").tokens_per_second
     settled = settle(options, planner).options
-    assert (settled.mode, settled.draft, settled.weights) == ("dovetail", options.draft, "q8_0")
+    assert (settled.mode, settled.drafts, settled.weights) == ("dovetail", options.drafts, "q8_0")
 
 
 def test_a_draft_that_does_not_pay_is_not_loaded(here: Here, folders: Folders) -> None:
     here(machine("laptop-8gb-slow-disk"))
-    options = LoadOptions(model=folders("llama-7b"), draft=folders("llama-1b"))
+    options = LoadOptions(model=folders("llama-7b"), drafts=(folders("llama-1b"),))
     planner = model_planner(options)
     assert settle(options, planner).plan.mode == "lookup"
-    assert settle(options, planner).options.draft is None
+    assert settle(options, planner).options.drafts == ()
 
 
 def test_what_the_person_chose_stays_and_is_predicted_too(here: Here, folders: Folders) -> None:
@@ -73,7 +73,9 @@ def test_what_the_person_chose_stays_and_is_predicted_too(here: Here, folders: F
 
 def test_llmcad_on_a_model_that_fits_says_what_really_happens(here: Here, folders: Folders) -> None:
     here(machine("laptop-8gb"))
-    options = LoadOptions(folders("llama-13b"), mode="llmcad", draft=folders("llama-1b"), weights="q4_k_m")
+    options = LoadOptions(
+        folders("llama-13b"), mode="llmcad", drafts=(folders("llama-1b"),), weights="q4_k_m"
+    )
     assert "read from the disk, and meanwhile" in settle(options, model_planner(options)).plan.reason
     fits = replace(options, model=folders("qwen-0.5b"))
     assert "nothing is read from the disk" in settle(fits, model_planner(fits)).plan.reason
@@ -82,7 +84,7 @@ def test_llmcad_on_a_model_that_fits_says_what_really_happens(here: Here, folder
 def test_a_machine_that_was_not_measured_gets_no_figures(here: Here, folders: Folders) -> None:
     here(replace(machine("laptop-16gb-4gb"), speeds=None, gpus=()))
     alone = LoadOptions(model=folders("llama-1b"))
-    paired = replace(alone, draft=folders("qwen-0.5b"))
+    paired = replace(alone, drafts=(folders("qwen-0.5b"),))
     for options, usual in ((alone, "lookup"), (paired, "dovetail")):
         settled = settle(options, model_planner(options))
         assert (settled.plan.mode, settled.plan.predicted_per_second) == (usual, None)
@@ -91,7 +93,7 @@ def test_a_machine_that_was_not_measured_gets_no_figures(here: Here, folders: Fo
 
 def test_layers_for_a_gpu_are_loaded_in_the_planned_format(here: Here, folders: Folders) -> None:
     here(machine("desktop-24gb-card"))
-    options = LoadOptions(model=folders("llama-7b"), draft=folders("llama-1b"))
+    options = LoadOptions(model=folders("llama-7b"), drafts=(folders("llama-1b"),))
     planner = model_planner(options)
     plan = planner.load_plan(settle(options, planner).options)
     assert (plan.mode, plan.weights.name, plan.device) == ("dovetail", "bf16", "cuda:0")
@@ -109,17 +111,23 @@ def test_a_mode_takes_the_draft_that_ships_and_auto_does_not(
 ) -> None:
     ship(tmp_path, monkeypatch, ("toy-head", "toy-draft"))
     dovetail, llmcad = (LoadOptions(model="toy", mode=mode) for mode in ("dovetail", "llmcad"))
-    assert choose_draft(dovetail) == "toy-head"
-    assert choose_draft(llmcad) == "toy-draft"  # which takes no such head
-    assert choose_draft(replace(llmcad, draft="toy-head")) == "toy-head"
-    assert choose_draft(LoadOptions(model="toy")) is None
+    assert choose_drafts(dovetail) == ("toy-head",)
+    assert choose_drafts(llmcad) == ("toy-draft",)  # which takes no such head
+    assert choose_drafts(replace(llmcad, drafts=("toy-head",))) == ("toy-head",)
+    assert choose_drafts(LoadOptions(model="toy")) == ()
     with pytest.raises(InvalidOption, match="Medusa heads"):
         check_mode(LoadOptions(model="toy", mode="ghidorah"))
     planned = model_planner(LoadOptions(model="toy"), machine("laptop-8gb"), untried=True).plan
-    assert planned.mode("dovetail").draft == "toy-head"
-    assert planned.drafts == ("toy-head",)
-    assert model_planner(dovetail, machine("laptop-8gb")).draft(dovetail).name == "toy-head"  # type: ignore[union-attr]
-    assert model_planner(llmcad, machine("laptop-8gb")).draft(llmcad).name == "toy-draft"  # type: ignore[union-attr]
+    assert planned.mode("dovetail").drafts == ("toy-head",)
+    assert planned.mode("minions").drafts == ("toy-head", "toy-draft")
+    assert planned.drafts == ("toy-head", "toy-draft")
+    for options, taken in (
+        (dovetail, ["toy-head"]),
+        (llmcad, ["toy-draft"]),
+        (LoadOptions(model="toy", mode="minions"), ["toy-head", "toy-draft"]),
+    ):
+        drafts = model_planner(options, machine("laptop-8gb")).drafts_for(options)
+        assert [draft.name for draft in drafts] == taken
 
 
 def drafted(tokens: int) -> list[RoundRecord]:
@@ -140,21 +148,21 @@ def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
     )
     monkeypatch.setattr(model_planner_module, "bundled_drafts", lambda reference: (small,))
     monkeypatch.setattr(
-        model_planner_module, "paired_draft", lambda reference, kinds: small if kinds else None
+        model_planner_module, "paired_drafts", lambda reference, kinds, several: (small,) if kinds else ()
     )
     options = LoadOptions(model=model)
     first = model_planner(options)
     assert first.drafts == ()
     assert first.plan.mode("dovetail").refusal
     explicit = model_planner(replace(options, mode="dovetail"))
-    assert explicit.plan.mode("dovetail").draft == small
+    assert explicit.plan.mode("dovetail").drafts == (small,)
     explicit.learn(drafted(7), "fp32", ResidentPlan.of(12), "dovetail", "chat")
     explicit.learn(drafted(0), "fp32", ResidentPlan.of(12), "plain", None)
     later = model_planner(options)
-    assert later.plan.mode("dovetail").draft == small
+    assert later.plan.mode("dovetail").drafts == (small,)
     assert later.plan.profiled
     settled = settle(options, later).options
-    assert (settled.mode, settled.draft) == ("dovetail", small)
+    assert (settled.mode, settled.drafts) == ("dovetail", (small,))
 
 
 def test_a_plan_for_another_machine_learns_nothing(tmp_path: Path, llama_folder: Path) -> None:

@@ -140,10 +140,10 @@ def loads(name: str, model: str, form: str) -> Iterator[tuple[ModelConfig, LoadP
     plan = planner.plan()
     for mode in MODES.values():
         one = plan.mode(mode.name)
-        draft = planner.draft_of(mode)
-        if one.load is None or (mode.drafts and draft is None):
+        drafts = planner.drafts_of(mode)
+        if one.load is None or (mode.drafts and not drafts):
             continue
-        again = planner.load(mode, draft)
+        again = planner.load(mode, drafts)
         assert again == one.load, "a mode that is predicted is loaded as it was planned"
         if not one.refusal:
             assert one.memory_bytes == {"host": again.host.total} | (

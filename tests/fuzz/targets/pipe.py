@@ -29,7 +29,7 @@ from tests.fuzz.mutation import damaged_bytes
 _MESSAGES: tuple[object, ...] = (
     Generate(
         "1",
-        LoadOptions("smollm2", draft="x"),
+        LoadOptions("smollm2", drafts=("x",)),
         (ChatMessage("user", "Grüße 👋", (Attachment("a.py", 3, "x"),)),),
         SamplingOptions(0.5),
     ),

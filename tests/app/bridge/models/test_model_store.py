@@ -203,7 +203,7 @@ def test_a_model_in_use_leaves_memory_before_it_is_removed_with_its_draft(desk: 
     removal = planned.args[0]
     assert isinstance(removal, RemovalEntry)
     assert [draft for draft, _ in removal.drafts] == ["small"]
-    workspace.settings.remember_draft(big, str(models_folder() / "small"))
+    workspace.settings.remember_drafts(big, (str(models_folder() / "small"),))
     with desk.qtbot.waitSignal(store.installed.removed, timeout=10_000) as removed:
         store.remove("big", ("small",))
     assert removed.args == ["big", removal.freed_bytes + removal.drafts[0][1]]

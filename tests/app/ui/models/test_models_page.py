@@ -309,7 +309,7 @@ def test_cards_recommend_and_fetch_a_pair_with_one_click(
     page.getting.get(model, with_draft=True, ask=False)
     visit.wait(lambda: {"Qwen3-8B-Q4_K_M", NAME} <= page.installed.rows.keys())
     target, draft = str(models_folder() / "Qwen3-8B-Q4_K_M"), str(models_folder() / NAME)
-    visit.wait(lambda: visit.workspace.settings.draft_of(target) == draft)
+    visit.wait(lambda: visit.workspace.settings.drafts_of(target) == (draft,))
 
 
 def test_a_draft_is_fetched_for_a_model_that_is_here(visit: Visit, weights: bytes, tmp_path: Path) -> None:
@@ -320,7 +320,7 @@ def test_a_draft_is_fetched_for_a_model_that_is_here(visit: Visit, weights: byte
     choose(page.installed.menu_of("Qwen3-8B"), "Get its draft Qwen3 0.6B")
     target, draft = record.location, str(models_folder() / NAME)
     assert target is not None
-    visit.wait(lambda: visit.workspace.settings.draft_of(target) == draft)
+    visit.wait(lambda: visit.workspace.settings.drafts_of(target) == (draft,))
     visit.wait(lambda: page.installed.rows["Qwen3-8B"].content.draft is None)  # type: ignore[union-attr]
 
 

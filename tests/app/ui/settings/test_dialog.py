@@ -215,7 +215,7 @@ def test_the_lossy_rule_says_so(dialog: SettingsDialog) -> None:
 def test_modes_that_cannot_run_are_listed_with_the_reason(
     dialog: SettingsDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.bridge.drafts.paired_draft", lambda model, kinds: None)
+    monkeypatch.setattr("app.bridge.drafts.paired_drafts", lambda model, kinds: None)
     dialog.go("speed")
     field = dialog.row("mode").field
     assert isinstance(field, ChoiceField)
@@ -242,7 +242,7 @@ def test_a_mode_says_how_fast_it_was(dialog: SettingsDialog, workspace: Scripted
 def test_a_chosen_mode_that_cannot_run_says_so_in_its_row(
     dialog: SettingsDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.bridge.drafts.paired_draft", lambda model, kinds: None)
+    monkeypatch.setattr("app.bridge.drafts.paired_drafts", lambda model, kinds: None)
     change(dialog.row("mode"), "dovetail")
     assert dialog.row("mode").note.text() == "Needs a draft: choose one in the menu of models."
 
@@ -250,7 +250,7 @@ def test_a_chosen_mode_that_cannot_run_says_so_in_its_row(
 def test_drafts_that_do_not_fit_are_greyed_as_answers_come(
     dialog: SettingsDialog, workspace: ScriptedWorkspace
 ) -> None:
-    workspace.settings.remember_draft("/models/other", "/models/draft")
+    workspace.settings.remember_drafts("/models/other", ("/models/draft",))
     field = dialog.row("drafts").field
     assert isinstance(field, ChoiceField)
     field.open()

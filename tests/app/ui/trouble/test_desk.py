@@ -173,10 +173,10 @@ def test_another_model_is_chosen_in_the_menu_of_models(
 
 
 def test_a_draft_that_does_not_fit_is_left_out(window: MainWindow, workspace: ScriptedWorkspace) -> None:
-    workspace.settings.remember_draft("smollm2", "/models/misfit")
+    workspace.settings.remember_drafts("smollm2", ("/models/misfit",))
     chat = failed(window, workspace, ErrorReport("DraftMismatch", "It does not fit."), text="")
     notice_of(window).remedy_button.click()
-    assert workspace.settings.draft_of("smollm2") == ""
+    assert workspace.settings.drafts_of("smollm2") == ()
     assert workspace.tried_again(chat)
 
 

@@ -83,7 +83,7 @@ def test_the_command_searches_and_keeps_a_tree(
     assert kept.follows == ("follows the searched tree" in lines[-1])
     assert len(kept.accuracies) == 4
     # The planner predicts from it and from the times, which no reply has measured yet.
-    options = LoadOptions(model=str(llama_folder), draft=str(heads), mode="ghidorah")
+    options = LoadOptions(model=str(llama_folder), drafts=(str(heads),), mode="ghidorah")
     plan = model_planner(options).plan.mode("ghidorah")
     assert [each.rows for each in plan.widths] == list(WIDTHS)
     assert all(each.measured for each in plan.widths)
@@ -196,7 +196,7 @@ def test_ghidorah_follows_it_and_says_what_the_model_says(
     client.events.clear()
     reply = client.answer(PROMPT, llama_folder, mode="ghidorah", draft=str(heads), **options)
     assert reply.token_ids == plain.token_ids
-    assert (reply.mode, reply.draft) == ("ghidorah", str(heads))
+    assert (reply.mode, reply.drafts) == ("ghidorah", (str(heads),))
     rounds = [record for event in client.seen(StatisticsUpdated) for record in event.rounds if record.tokens]
     assert rounds
     shapes = {record.parents for record in rounds[:5]}

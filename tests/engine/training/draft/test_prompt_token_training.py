@@ -351,7 +351,7 @@ def test_the_command_counts_trees_and_measures_widths(
         HeadCheckpoint(folder).digest(),
     )
     assert kept == made
-    options = LoadOptions(model=str(llama_folder), draft=str(folder), mode="ppd")
+    options = LoadOptions(model=str(llama_folder), drafts=(str(folder),), mode="ppd")
     plan = model_planner(options).plan.mode("ppd")
     assert all(each.measured for each in plan.widths)
     assert main([*arguments, "--draft", str(llama_folder)]) == 2

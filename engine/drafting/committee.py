@@ -1,0 +1,436 @@
+"""A committee: several drafters guess, and what they say together goes to the target.
+
+Source: Minions (Wang et al. 2024), section 3.2. Two ways: the paper's (`MajorityCommittee`), where the path of the
+majority is verified, and ours (`MergedCommittee`), where the merged tree is, with each node's chance.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import exp, inf, log
+from statistics import median_low
+
+import torch
+from torch import Tensor
+
+from engine.drafting.drafter import Drafter
+from engine.drafting.guess_chances import GuessChances
+from engine.drafting.member_weights import MemberWeights, Rewards
+from engine.drafting.merged_tree import MergedTree
+from engine.model.token_tree import ROOT, Draft, DraftShape, Probes
+
+#: Kinds of members that run no network of their own.
+LOOKUP, PROMPT_TOKENS = "lookup", "prompt-tokens"
+# A guess this likely of a member that takes no time is verified without asking another one.
+_LIKELY = 0.5
+# Drafts before a member is judged by its worth, and how soon earlier ones are forgotten.
+_TRIALS, _MEMORY = 4, 0.9
+# Tokens for which a member that does not pay is left alone; each further failure doubles them up to the most.
+_PAUSE, _LONGEST_PAUSE = 64, 1024
+# Drafts whose times are remembered.
+_KEPT = 7
+# A node's chance is never taken for less, nor for certain.
+_LEAST, _MOST = 1e-6, 0.999
+_NOTHING = Draft()
+
+
+@dataclass(frozen=True)
+class Member:
+    """One of the drafters that a mode may use.
+
+    Attributes:
+        name: The person's name for its draft.
+        kind: Of draft, as modes name it, or `LOOKUP`.
+        drafter: The drafter.
+    """
+
+    name: str
+    kind: str
+    drafter: Drafter
+
+    @property
+    def takes_time(self) -> bool:
+        """True if it runs a network of its own."""
+        return self.kind not in (LOOKUP, PROMPT_TOKENS)
+
+
+@dataclass
+class _Standing:
+    """What asking a member is worth."""
+
+    chances: GuessChances = field(default_factory=GuessChances)
+    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    worth: float = 0.0  # tokens of a draft that no cheaper member had guessed, less their rows
+    trials: int = 0
+    failures: int = 0
+    alone: int = 0  # tokens for which it is still left alone
+
+    def draft_s(self) -> float:
+        """Seconds of a draft; 0 before one was measured."""
+        return median_low(self.seconds) if self.seconds else 0.0
+
+    def tried(self, worth: float) -> None:
+        """It has drafted, worth so many tokens."""
+        self.worth = worth if not self.trials else _MEMORY * self.worth + (1 - _MEMORY) * worth
+        self.trials += 1
+
+    def leave(self) -> None:
+        """It did not pay: leave it alone for some time, and judge it anew then."""
+        self.alone = min(_PAUSE << self.failures, _LONGEST_PAUSE)
+        self.failures += 1
+        self.trials = 0
+
+
+class CommitteeMemory:
+    """What replies of a model have shown of a committee's members, for its next ones."""
+
+    def __init__(self) -> None:
+        self._standings: dict[str, _Standing] = {}
+        self._votes: dict[tuple[tuple[str, ...], Rewards], MemberWeights] = {}
+
+    def standings(self, members: Sequence[Member]) -> list[_Standing]:
+        """Of each member."""
+        found = [self._standings.setdefault(member.name, _Standing()) for member in members]
+        for member, standing in zip(members, found, strict=True):
+            standing.chances.known = member.drafter.gives_chances
+        return found
+
+    def votes(self, members: Sequence[Member], rewards: Rewards) -> MemberWeights:
+        """Their weights, with these thresholds and factors."""
+        key = (tuple(member.name for member in members), rewards)
+        return self._votes.setdefault(key, MemberWeights(len(members), rewards))
+
+
+class Committee(Drafter):
+    """Drafters whose guesses are brought together.
+
+    Each is told what is emitted and gets the hidden rows that it wants, whether or not it is asked. One that fails is
+    left behind by its own `FallbackDrafter` and says nothing from then on.
+
+    Args:
+        members: At least one.
+        rewards: Thresholds and factors of their weights.
+        memory: Of earlier replies, which learns from this one.
+        judge_all: Each verdict judges all members by what they would have had accepted; else the voted one alone.
+
+    Attributes:
+        weights: (m,) of the members' votes.
+    """
+
+    def __init__(
+        self, members: Sequence[Member], rewards: Rewards, memory: CommitteeMemory, judge_all: bool = True
+    ) -> None:
+        self.members = tuple(member.name for member in members)
+        self.hidden_layers = tuple(
+            sorted({layer for each in members for layer in each.drafter.hidden_layers})
+        )
+        self._members = tuple(members)
+        self._votes = memory.votes(members, rewards)
+        self._standings = memory.standings(members)
+        self._judge_all = judge_all
+        self._drafts: list[Draft] = []  # of the members, in the last round that had any
+        self._voted: int | None = None
+        # Hidden rows that members have not taken, and how many of the next ones they do not need.
+        self._rows: list[list[Tensor]] = [[] for _ in members]
+        self._unneeded = [0] * len(members)
+
+    def reset(self, prompt: Sequence[int]) -> int:
+        """A new reply for all; the rows from the first position on that any of them needs."""
+        begins = [member.drafter.reset(prompt) for member in self._members]
+        least = min(begins)
+        self._unneeded = [begin - least for begin in begins]
+        self._rows = [[] for _ in begins]
+        self._drafts, self._voted = [], None
+        self.wants_hidden = any(map(self._listens, range(len(self._members))))
+        return least
+
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
+        """Judge the members by what was emitted, and tell each of them with its own rows."""
+        if self._drafts:
+            self._judge(tokens)
+        if hidden is not None:
+            self._divide(hidden)
+        for at, member in enumerate(self._members):
+            drafter, rows = member.drafter, None
+            if self._rows[at] and self._listens(at):
+                rows = self._rows[at][0] if len(self._rows[at]) == 1 else torch.cat(self._rows[at])
+                self._rows[at] = []
+            drafter.observe(tokens, rows, probes if member.kind == PROMPT_TOKENS else None)
+
+    def draft_ahead(self) -> bool:
+        """A step ahead of the first member that has one to take."""
+        return any(member.drafter.draft_ahead() for member in self._members)
+
+    @property
+    def weights(self) -> tuple[float, ...]:  # type: ignore[override]
+        """Of the members' votes, in their order."""
+        return self._votes.weights
+
+    def rate(self, member: int) -> float | None:
+        """Average acceptance rate of a member; None before it was judged."""
+        return self._votes.rate(member)
+
+    @abstractmethod
+    def _judge(self, tokens: Sequence[int]) -> None:
+        """Learn from the tokens that came behind the last drafts' root."""
+
+    def _listens(self, at: int) -> bool:
+        """True if a member wants its hidden rows now."""
+        drafter = self._members[at].drafter
+        return bool(drafter.hidden_layers) and drafter.wants_hidden
+
+    def _divide(self, hidden: Tensor) -> None:
+        """Keep the rows for those that want any, each with its own columns."""
+        width = hidden.shape[1] // len(self.hidden_layers)
+        for at, member in enumerate(self._members):
+            layers = member.drafter.hidden_layers
+            if not layers:
+                continue
+            unneeded = min(self._unneeded[at], len(hidden))
+            self._unneeded[at] -= unneeded
+            own = hidden[unneeded:] if unneeded else hidden
+            if layers != self.hidden_layers:
+                first = [self.hidden_layers.index(layer) * width for layer in layers]
+                own = torch.cat([own[:, column : column + width] for column in first], 1)
+            if len(own):
+                self._rows[at].append(own)
+
+
+class MajorityCommittee(Committee):
+    """The paper's: each member gives a chain, and the majority's path is the draft.
+
+    After verification the acceptance rate of the voted member is averaged, and its weight rewarded or punished.
+    """
+
+    def propose(self, shape: DraftShape) -> Draft:
+        """The path of the majority within the merged tree of the members' chains."""
+        self._drafts, self._voted = [], None
+        if shape.rows < 1:
+            return _NOTHING
+        drafts = [member.drafter.propose(shape) for member in self._members]
+        tree = MergedTree(drafts)
+        path, self._voted = tree.majority(self.weights)
+        self._drafts = drafts
+        chain = Draft(
+            tuple(tree.tokens[node] for node in path),
+            tuple(range(ROOT, len(path) - 1)),
+            sources=tuple(tuple(tree.sources[node]) for node in path),
+        )
+        return _with_probes(chain, {node: at for at, node in enumerate(path)}, tree, drafts)
+
+    def _judge(self, tokens: Sequence[int]) -> None:
+        judged = range(len(self._drafts)) if self._judge_all else (self._voted,)
+        rates = []
+        for member in judged:
+            if member is not None and self._drafts[member].tokens:
+                held, missed = _outcome(self._drafts[member], tokens)
+                # Where nothing was seen to miss, the rest of the chain was not verified.
+                rates.append((member, held / len(self._drafts[member]) if missed else 1.0))
+        self._votes.judge(rates)
+
+
+class MergedCommittee(Committee):
+    """The merged tree, each node with the chance that the target gets there.
+
+    A node's chance behind its parent is that any of its members is right, each of them as often as its guesses of that
+    kind have been. Nodes are ordered by these chances with each member's counted by its weight, so that a schedule
+    which takes the first of them takes the best. A member that takes time is asked while what it adds to the guesses
+    of the cheaper ones is worth that time; prompt tokens while it is worth their rows.
+    """
+
+    gives_chances = True
+
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
+        """Judge the members, and let those that were left alone wait no longer than they had to."""
+        for standing in self._standings:
+            standing.alone = max(0, standing.alone - len(tokens))
+        super().observe(tokens, hidden, probes)
+
+    def propose(self, shape: DraftShape) -> Draft:
+        """The likeliest nodes of the merged tree, in the order of their weighted chances."""
+        self._drafts, self._voted = [], None
+        if shape.rows < 1:
+            return _NOTHING
+        drafts = [_NOTHING] * len(self._members)
+        chances: list[list[float]] = [[] for _ in drafts]
+        steps, likeliest = 0, 0.0
+        for at in self._in_turn():
+            member, standing = self._members[at], self._standings[at]
+            own = self._asked(at, shape, likeliest)
+            if own is None:
+                continue
+            begun = time.perf_counter()
+            draft = drafts[at] = member.drafter.propose(own)
+            if member.takes_time and (draft.tokens or draft.steps):
+                steps += max(1, draft.steps)
+                standing.seconds.append(time.perf_counter() - begun)
+            if draft.tokens:
+                chances[at] = standing.chances.of(draft)
+                likeliest = max(likeliest, chances[at][0])
+        # Rows are decided a round ahead, so that those for a member that is not asked stay where they are.
+        self.wants_hidden = any(map(self._listens, range(len(drafts))))
+        guessed = [at for at, draft in enumerate(drafts) if draft.tokens or len(draft.probes)]
+        if not guessed:
+            return _NOTHING if not steps else Draft(steps=steps)
+        self._drafts = drafts
+        if len(guessed) == 1 and not len(drafts[guessed[0]].probes):
+            (at,) = guessed
+            draft = _ordered(drafts[at], chances[at], shape.rows)
+            draft = replace(draft, steps=steps, sources=((at,),) * len(draft))
+        else:
+            draft = replace(self._merged(drafts, chances, shape.rows), steps=steps)
+        self._weigh(draft, guessed, shape)
+        return draft
+
+    def _in_turn(self) -> list[int]:
+        """The members, cheapest first."""
+        return sorted(
+            range(len(self._members)),
+            key=lambda at: (self._members[at].takes_time, self._standings[at].draft_s()),
+        )
+
+    def _asked(self, at: int, shape: DraftShape, likeliest: float) -> DraftShape | None:
+        """The shape that a member is asked for; None where it is left alone in this round."""
+        member, standing = self._members[at], self._standings[at]
+        if member.kind == LOOKUP:
+            return shape
+        if shape.step_worth == inf:
+            return None
+        if member.kind == PROMPT_TOKENS:
+            return None if standing.alone else _rows_that_pay(member.drafter, shape)
+        if not shape.second_worth:
+            return shape
+        if likeliest >= _LIKELY:
+            return None
+        if member.drafter.gives_chances:  # it judges its steps by itself
+            step_s = standing.draft_s()
+            return replace(shape, step_worth=min(1.0, step_s * shape.second_worth + shape.row_worth))
+        if standing.alone:
+            return None
+        if standing.trials >= _TRIALS and standing.worth < standing.draft_s() * shape.second_worth:
+            standing.leave()
+            return None
+        return shape
+
+    def _weigh(self, draft: Draft, guessed: Sequence[int], shape: DraftShape) -> None:
+        """Note what each asked member has added to what cheaper ones had guessed."""
+        for at in guessed:
+            member, standing = self._members[at], self._standings[at]
+            if member.kind == LOOKUP:
+                continue
+            own = (
+                score for score, sources in zip(draft.scores, draft.sources, strict=True) if sources == (at,)
+            )
+            worth = sum(max(0.0, exp(score) - shape.row_worth) for score in own)
+            if member.kind != PROMPT_TOKENS:
+                standing.tried(worth)
+            elif draft.tokens:
+                standing.tried(worth - shape.row_worth * len(draft.probes))
+                if standing.trials >= _TRIALS and standing.worth < 0.0:
+                    standing.leave()
+
+    def _merged(self, drafts: Sequence[Draft], chances: Sequence[Sequence[float]], rows: int) -> Draft:
+        tree, weights = MergedTree(drafts), self.weights
+        # Logarithms of the chances that all members are wrong; the second one with each counted by its weight.
+        wrong, weighted = [0.0] * len(tree), [0.0] * len(tree)
+        for places, each, weight in zip(tree.places, chances, weights, strict=True):
+            for place, chance in zip(places, each, strict=True):
+                missed = log(1.0 - min(chance, _MOST))
+                wrong[place] += missed
+                weighted[place] += weight * missed
+        scores: list[float] = []
+        ranks: list[float] = []
+        for node, parent in enumerate(tree.parents):
+            for found, missed in ((scores, wrong[node]), (ranks, weighted[node])):
+                above = 0.0 if parent == ROOT else found[parent]
+                found.append(above + log(max(_LEAST, 1.0 - exp(missed))))
+        room = rows - sum(len(draft.probes) for draft in drafts)
+        # A node never comes before its parent, which ranks no lower and was found earlier.
+        order = sorted(range(len(tree)), key=lambda node: -ranks[node])[: max(0, room)]
+        place_of = {node: at for at, node in enumerate(order)}
+        draft = Draft(
+            tuple(tree.tokens[node] for node in order),
+            tuple(place_of.get(tree.parents[node], ROOT) for node in order),
+            tuple(scores[node] for node in order),
+            sources=tuple(tuple(tree.sources[node]) for node in order),
+        )
+        return _with_probes(draft, place_of, tree, drafts)
+
+    def _judge(self, tokens: Sequence[int]) -> None:
+        rates = []
+        for at, draft in enumerate(self._drafts):
+            if draft.tokens:
+                self._standings[at].chances.learn(draft, tokens)
+                held, missed = _outcome(draft, tokens)
+                rates.append((at, held / (held + missed) if held + missed else 0.0))
+        self._votes.judge(rates)
+
+
+def _ordered(draft: Draft, chances: Sequence[float], rows: int) -> Draft:
+    """One member's draft, its best nodes first."""
+    scores: list[float] = []
+    for chance, parent in zip(chances, draft.parents, strict=True):
+        above = 0.0 if parent == ROOT else scores[parent]
+        scores.append(above + log(max(_LEAST, min(chance, _MOST))))
+    order = sorted(range(len(draft)), key=lambda node: -scores[node])[:rows]
+    place = {node: at for at, node in enumerate(order)}
+    return Draft(
+        tuple(draft.tokens[node] for node in order),
+        tuple(place.get(draft.parents[node], ROOT) for node in order),
+        tuple(scores[node] for node in order),
+    )
+
+
+def _with_probes(draft: Draft, place: dict[int, int], tree: MergedTree, drafts: Sequence[Draft]) -> Draft:
+    """A draft of the tree's nodes with what members ask behind those of their own nodes that it has."""
+    for places, own in zip(tree.places, drafts, strict=True):
+        probes = own.probes
+        if not len(probes):
+            continue
+        behind = [ROOT if node == ROOT else place.get(places[node]) for node in probes.nodes]
+        kept = [probe for probe, node in enumerate(behind) if node is not None]
+        nodes = tuple(node for node in behind if node is not None)
+        return replace(
+            draft,
+            probes=Probes(
+                nodes,
+                tuple(probes.distances[probe] for probe in kept),
+                tuple(probes.members[probe] for probe in kept),
+                probes.embeddings[kept],
+                probes.mask,
+            ),
+        )
+    return draft
+
+
+def _outcome(draft: Draft, tokens: Sequence[int]) -> tuple[int, bool]:
+    """How many of these tokens a draft had guessed in a row, and whether it had guessed another one behind them."""
+    at, held = ROOT, 0
+    for token in tokens:
+        missed = False
+        for node, parent in enumerate(draft.parents):
+            if parent == at:
+                if draft.tokens[node] == token:
+                    at, held = node, held + 1
+                    break
+                missed = True
+        else:
+            return held, missed
+    return held, False
+
+
+def _rows_that_pay(drafter: Drafter, shape: DraftShape) -> DraftShape | None:
+    """The rows with which prompt tokens are expected to gain most; None where their rows cost more than they gain.
+
+    At most a half of all: the others' nodes need some too.
+    """
+    shape = replace(shape, rows=shape.rows // 2)
+    counted = {rows: tokens for rows, tokens in drafter.counted.items() if rows <= shape.rows}
+    if not counted:
+        return shape
+    best = max(counted, key=lambda rows: counted[rows] - rows * shape.row_worth)
+    return replace(shape, rows=best) if counted[best] - 1.0 > best * shape.row_worth else None

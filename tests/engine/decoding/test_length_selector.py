@@ -1,0 +1,79 @@
+"""Minions' selector: the length follows the slope of t / vl, and is not judged before there are enough records."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.decoding.length_selector import LengthSelector
+from engine.messages import RoundRecord
+
+
+def round_of(length: int, seconds: float, tokens: int = 1) -> RoundRecord:
+    """A chain of this length of which all but one token are the draft's."""
+    return RoundRecord(
+        position=1,
+        tokens=(1,) * length,
+        parents=tuple(range(-1, length - 1)),
+        scores=(),
+        accepted=tuple(range(tokens - 1)),
+        emitted=(1,) * tokens,
+        draft_ms=0.0,
+        verify_ms=seconds * 1e3,
+    )
+
+
+def test_nothing_is_judged_before_enough_records_of_a_length() -> None:
+    selector = LengthSelector(12, length=4, decision_threshold=5)
+    for at in range(4):
+        selector.observe(round_of(4, 1.0 - 0.1 * at))
+        assert selector.length == 4
+    selector.observe(round_of(4, 0.5))
+    assert selector.length == 5
+    for at in range(4):
+        selector.observe(round_of(5, 0.4 - 0.01 * at))
+        assert selector.length == 5
+
+
+@pytest.mark.parametrize(("trend", "length"), [(-0.1, 6), (0.1, 1)])
+def test_a_falling_trend_lengthens_and_a_rising_one_shortens(trend: float, length: int) -> None:
+    selector = LengthSelector(12, length=4, decision_threshold=4, s_reward=2, s_punish=3)
+    for at in range(4):
+        selector.observe(round_of(4, 1.0 + trend * at))
+    assert selector.length == length
+
+
+def test_more_verified_tokens_count_as_less_time() -> None:
+    selector = LengthSelector(12, length=4, decision_threshold=4)
+    for tokens in (1, 2, 3, 4):
+        selector.observe(round_of(4, 1.0, tokens))
+    assert selector.length == 5
+
+
+def test_the_length_stays_within_its_limits() -> None:
+    short, long = LengthSelector(6, length=1, decision_threshold=2), LengthSelector(6, 9, 2)
+    assert long.length == 6
+    for at in range(20):
+        short.observe(round_of(short.length, 1.0 + at))
+        long.observe(round_of(long.length, 100.0 - at))
+    assert (short.length, long.length) == (1, 6)
+    assert short.shape().rows == 1
+
+
+def test_rounds_without_a_draft_are_no_records() -> None:
+    selector = LengthSelector(6, length=3, decision_threshold=2)
+    for at in range(10):
+        selector.observe(round_of(0, 1.0 - 0.05 * at))
+    assert selector.length == 3
+
+
+def test_from_a_short_length_it_settles_at_the_best() -> None:
+    """Each token holds with 0.8 and a row adds 0.06 of a forward: 6 tokens take the least time for each that holds."""
+    selector = LengthSelector(16, length=2, decision_threshold=4)
+    selector.observe(round_of(2, 1.0))  # the first round of all is slow
+    lengths = []
+    for _ in range(400):
+        length = selector.shape().rows
+        expected = sum(0.8**at for at in range(length + 1))
+        selector.observe(round_of(length, (1.0 + 0.06 * length) / expected))
+        lengths.append(length)
+    assert {*lengths[200:]} <= {6, 7, 8}  # which differ by 2 %

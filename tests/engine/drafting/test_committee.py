@@ -1,0 +1,218 @@
+"""A committee: rows and columns for each member, drafts that say whose they are, and members that fail."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine.drafting.committee import (
+    LOOKUP,
+    PROMPT_TOKENS,
+    CommitteeMemory,
+    MajorityCommittee,
+    Member,
+    MergedCommittee,
+)
+from engine.drafting.drafter import Drafter
+from engine.drafting.fallback_drafter import FallbackDrafter
+from engine.drafting.member_weights import Rewards
+from engine.model.token_tree import Draft, DraftShape, Probes
+from engine.placement.link import Link
+
+REWARDS = Rewards(0.6, 0.3, 2.0, 0.5)
+
+
+class Scripted(Drafter):
+    """Says what it is told to."""
+
+    def __init__(
+        self, draft: Draft | None = None, layers: tuple[int, ...] = (), begins: int | None = None
+    ) -> None:
+        self.draft = draft or Draft()
+        self.hidden_layers = layers
+        self.begins = begins
+        self.asked = 0
+        self.heard: list[tuple[list[int], Tensor | None, Tensor | None]] = []
+
+    def reset(self, prompt: Sequence[int]) -> int:
+        return len(prompt) if self.begins is None else self.begins
+
+    def propose(self, shape: DraftShape) -> Draft:
+        self.asked += 1
+        return self.draft
+
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
+        self.heard.append((list(tokens), hidden, probes))
+
+
+def members(*drafters: Drafter, kinds: Sequence[str] = ()) -> list[Member]:
+    kinds = kinds or ("model",) * len(drafters)
+    return [Member(f"m{at}", kind, one) for at, (kind, one) in enumerate(zip(kinds, drafters, strict=True))]
+
+
+def rows(first: int, count: int, columns: int) -> Tensor:
+    """Numbers that tell their position and column: 10 * position + column."""
+    return 10.0 * torch.arange(first, first + count)[:, None] + torch.arange(columns)
+
+
+def test_each_member_gets_its_own_columns_from_its_own_first_position() -> None:
+    early, late = Scripted(layers=(1, 4), begins=2), Scripted(layers=(4,), begins=3)
+    committee = MajorityCommittee(members(early, Scripted(), late), REWARDS, CommitteeMemory())
+    assert committee.hidden_layers == (1, 4)
+    assert committee.reset([1, 2, 3, 4]) == 2
+    assert committee.wants_hidden
+    committee.observe([5], rows(2, 2, 4))  # two numbers of each layer, of positions 2 and 3
+    committee.observe([6, 7], rows(4, 2, 4))
+    assert [len(heard[1]) for heard in early.heard if heard[1] is not None] == [2, 2]
+    assert early.heard[0][1] is not None
+    assert early.heard[0][1].tolist() == rows(2, 2, 4).tolist()
+    assert [heard[1].tolist() for heard in late.heard if heard[1] is not None] == [
+        [[32.0, 33.0]],
+        [[42.0, 43.0], [52.0, 53.0]],
+    ]
+
+
+def test_rows_that_a_member_does_not_want_come_with_later_ones() -> None:
+    keen, shy = Scripted(layers=(3,), begins=0), Scripted(layers=(3,), begins=0)
+    shy.wants_hidden = False
+    committee = MajorityCommittee(members(keen, shy), REWARDS, CommitteeMemory())
+    committee.reset([1, 2])
+    committee.observe([3], rows(0, 2, 1))
+    assert shy.heard[0][1] is None
+    shy.wants_hidden = True
+    committee.observe([4], rows(2, 1, 1))
+    assert shy.heard[1][1] is not None
+    assert shy.heard[1][1].tolist() == [[0.0], [10.0], [20.0]]
+
+
+def test_the_majority_goes_to_the_target_and_its_member_is_judged() -> None:
+    chains = (Draft.chain((2, 4)), Draft.chain((2, 5)), Draft.chain((3, 4)))
+    committee = MajorityCommittee(
+        members(*map(Scripted, chains)), REWARDS, CommitteeMemory(), judge_all=False
+    )
+    committee.reset([1])
+    draft = committee.propose(DraftShape(2))
+    assert (draft.tokens, draft.parents, draft.sources) == ((2, 4), (-1, 0), ((0, 1), (0,)))
+    committee.observe([2, 4, 9], None)  # all of it held
+    assert [committee.rate(member) for member in range(3)] == [1.0, None, None]
+    assert committee.weights == (1.0, 0.5, 0.5)
+    committee.propose(DraftShape(2))
+    committee.observe([7], None)
+    assert committee.rate(0) == 0.5
+
+
+def test_every_member_is_judged_by_what_it_would_have_had_accepted() -> None:
+    chains = (Draft.chain((2, 4)), Draft.chain((2, 5)), Draft.chain((3, 4)), Draft())
+    committee = MajorityCommittee(members(*map(Scripted, chains)), REWARDS, CommitteeMemory())
+    committee.reset([1])
+    committee.propose(DraftShape(2))
+    committee.observe([2, 5], None)
+    assert [committee.rate(member) for member in range(4)] == [0.5, 1.0, 0.0, None]
+    assert committee.weights == (0.5, 1.0, 0.25, 0.5)
+
+
+def test_the_merged_tree_has_the_likeliest_nodes_first_and_says_whose_they_are() -> None:
+    sure = Draft((2, 4), (-1, 0), (math.log(0.8), math.log(0.4)))
+    unsure = Draft((3, 2), (-1, -1), (math.log(0.3), math.log(0.2)))
+    drafters = [Scripted(sure), Scripted(unsure)]
+    for drafter in drafters:
+        drafter.gives_chances = True
+    committee = MergedCommittee(members(*drafters), REWARDS, CommitteeMemory())
+    committee.reset([1])
+    draft = committee.propose(DraftShape(8))
+    assert draft.tokens == (2, 4, 3)
+    assert draft.parents == (-1, 0, -1)
+    assert draft.sources == ((0, 1), (0,), (1,))
+    # Either of two may be right: 1 - 0.2 * 0.8, and half of it behind.
+    assert [math.exp(score) for score in draft.scores] == pytest.approx([0.84, 0.42, 0.3])
+    assert committee.propose(DraftShape(1)).tokens == (2,)
+
+
+def test_confidence_is_calibrated_by_what_came() -> None:
+    boastful = Scripted(Draft((2, 3), (-1, -1), (math.log(0.95), math.log(0.04))))
+    committee = MergedCommittee(members(boastful), REWARDS, CommitteeMemory())
+    committee.reset([1])
+    for _ in range(60):
+        committee.propose(DraftShape(4))
+        committee.observe([9], None)
+    draft = committee.propose(DraftShape(4))
+    assert math.exp(draft.scores[draft.tokens.index(2)]) < 0.2
+
+
+def test_a_member_that_costs_more_than_it_adds_is_left_alone_and_tried_again() -> None:
+    lookup = Scripted(Draft((2,), (-1,), (math.log(0.4),)))
+    lookup.gives_chances = True
+    echo = Scripted(Draft((2,), (-1,), (math.log(0.4),)))
+    committee = MergedCommittee(members(lookup, echo, kinds=(LOOKUP, "medusa")), REWARDS, CommitteeMemory())
+    committee.reset([1])
+    shape = DraftShape(8, step_worth=0.2, second_worth=1e9, row_worth=0.1)
+    for _ in range(60):
+        committee.propose(shape)
+        committee.observe([2], None)
+    assert lookup.asked == 60
+    assert echo.asked < 10
+    for _ in range(60):
+        committee.propose(shape)
+        committee.observe([2], None)
+    assert 4 < echo.asked < 20
+
+
+def test_none_that_takes_time_is_asked_where_plain_rounds_are_measured() -> None:
+    lookup, network = Scripted(Draft.chain((2,))), Scripted(Draft.chain((3,)))
+    committee = MergedCommittee(members(lookup, network, kinds=(LOOKUP, "model")), REWARDS, CommitteeMemory())
+    committee.reset([1])
+    assert committee.propose(DraftShape(8, step_worth=math.inf)).tokens == (2,)
+    assert network.asked == 0
+
+
+def test_probes_follow_their_nodes_and_their_answers_reach_prompt_tokens_alone() -> None:
+    embeddings = torch.arange(6.0).reshape(3, 2)
+    probes = Probes((-1, 0, 1), (1, 1, 1), (0, 0, 0), embeddings)
+    asking = Scripted(Draft((5, 2), (-1, -1), (math.log(0.3), math.log(0.5)), probes=probes))
+    other = Scripted(Draft((2,), (-1,), (math.log(0.6),)))
+    committee = MergedCommittee(
+        members(asking, other, kinds=(PROMPT_TOKENS, "model")), REWARDS, CommitteeMemory()
+    )
+    committee.reset([1])
+    draft = committee.propose(DraftShape(8))
+    assert draft.tokens == (2, 5)
+    assert draft.probes.nodes == (-1, 1, 0)
+    assert draft.probes.embeddings.tolist() == embeddings.tolist()
+    said = torch.zeros(1, 4)
+    committee.observe([2], None, said)
+    assert asking.heard[-1][2] is said
+    assert other.heard[-1][2] is None
+
+
+class Failing(Scripted):
+    """Fails when it drafts."""
+
+    def propose(self, shape: DraftShape) -> Draft:
+        raise RuntimeError("device lost")
+
+
+@pytest.mark.parametrize("kind", [MajorityCommittee, MergedCommittee])
+def test_a_member_that_fails_is_left_behind(kind: type[MajorityCommittee] | type[MergedCommittee]) -> None:
+    told: list[str] = []
+    failing = FallbackDrafter(Failing(layers=(2,), begins=0), Link(torch.device("cpu")), told.append)
+    committee = kind(members(failing, Scripted(Draft.chain((4,)))), REWARDS, CommitteeMemory())
+    committee.reset([1])
+    for _ in range(3):
+        committee.observe([1], rows(0, 1, 1))
+        draft = committee.propose(DraftShape(4))
+        assert (draft.tokens, draft.sources) == ((4,), ((1,),))
+    assert len(told) == 1
+
+
+def test_what_replies_have_shown_stays_for_the_next() -> None:
+    memory = CommitteeMemory()
+    for said in (4, 9):
+        committee = MajorityCommittee(members(Scripted(Draft.chain((4,)))), REWARDS, memory)
+        committee.reset([1])
+        committee.propose(DraftShape(1))
+        committee.observe([said], None)
+    assert committee.rate(0) == 0.5

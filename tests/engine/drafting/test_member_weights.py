@@ -1,0 +1,82 @@
+"""The paper's rule: the vote of Minions' figure 5, and rewards and punishments by the average acceptance rate."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drafting.member_weights import MemberWeights, Rewards
+from engine.drafting.merged_tree import MergedTree
+from engine.errors import InvalidOption
+from engine.model.token_tree import Draft
+
+# Figure 5: behind "I" the first two models say "like", the third "likes"; then "apple", "pear" and "apple".
+LIKE, LIKES, APPLE, PEAR = 2, 3, 4, 5
+CHAINS = (Draft.chain((LIKE, APPLE)), Draft.chain((LIKE, PEAR)), Draft.chain((LIKES, APPLE)))
+
+
+def test_equal_beginnings_of_chains_are_one_path_of_the_tree() -> None:
+    tree = MergedTree(CHAINS)
+    assert tree.tokens == [LIKE, APPLE, PEAR, LIKES, APPLE]
+    assert tree.parents == [-1, 0, 0, -1, 3]
+    assert tree.sources == [[0, 1], [0], [1], [2], [2]]
+    assert tree.places == [[0, 1], [0, 2], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("weights", "said", "voted"),
+    [
+        ((3.0, 2.0, 4.0), [LIKE, APPLE], 0),  # w1 + w2 > w3, then w1 > w2: S_u4
+        ((2.0, 3.0, 4.0), [LIKE, PEAR], 1),
+        ((1.0, 1.0, 4.0), [LIKES, APPLE], 2),  # one member that weighs more than all others decides alone
+        ((1.0, 1.0, 1.0), [LIKE, APPLE], 0),  # of equals the earlier one
+    ],
+)
+def test_the_heaviest_child_is_followed_from_the_root(
+    weights: tuple[float, ...], said: list[int], voted: int
+) -> None:
+    tree = MergedTree(CHAINS)
+    path, member = tree.majority(weights)
+    assert [tree.tokens[node] for node in path] == said
+    assert member == voted
+
+
+def test_a_longer_chain_goes_on_where_a_heavier_one_ends() -> None:
+    tree = MergedTree((Draft.chain((LIKE,)), Draft.chain((LIKE, PEAR)), Draft()))
+    path, member = tree.majority((5.0, 1.0, 9.0))
+    assert [tree.tokens[node] for node in path] == [LIKE, PEAR]
+    assert member == 1  # whose chain that is
+    assert MergedTree((Draft(), Draft())).majority((1.0, 1.0)) == ([], None)
+
+
+def test_rates_are_averaged_over_the_rounds_in_which_a_member_was_judged() -> None:
+    # Figure 5: o_SSM1 = {o1, o3, o4}.
+    weights = MemberWeights(3, Rewards())
+    for member, rate in ((0, 1.0), (1, 0.5), (0, 0.25), (0, 0.25)):
+        weights.judge([(member, rate)])
+    assert weights.rate(0) == pytest.approx(0.5)
+    assert (weights.rate(1), weights.rate(2)) == (0.5, None)
+
+
+def test_weights_are_multiplied_beyond_the_thresholds_and_left_between_them() -> None:
+    weights = MemberWeights(3, Rewards(0.6, 0.3, reward_factor=2.0, punish_factor=0.5))
+    weights.judge([(0, 0.6), (1, 0.3), (2, 0.29)])
+    assert weights.weights == (1.0, 1.0, 0.5)
+    weights.judge([(0, 1.0)])  # 0.8 on average; the largest weight is 1
+    assert weights.weights == (1.0, 0.5, 0.25)
+    weights.judge([(0, 0.0)])  # 0.53
+    assert weights.weights == (1.0, 0.5, 0.25)
+
+
+def test_a_punished_member_is_heard_again_once_it_does_well() -> None:
+    weights = MemberWeights(2, Rewards(0.6, 0.3, reward_factor=2.0, punish_factor=0.1))
+    for _ in range(40):
+        weights.judge([(0, 0.5), (1, 0.0)])
+    assert 0.0 < weights.weights[1] < 0.01
+    for _ in range(400):
+        weights.judge([(0, 0.5), (1, 1.0)])
+    assert weights.weights[1] > weights.weights[0]
+
+
+def test_thresholds_in_the_wrong_order_are_refused() -> None:
+    with pytest.raises(InvalidOption, match=r"The threshold of punishment is 0.7, above that of reward, 0.6"):
+        Rewards(0.6, 0.7)
