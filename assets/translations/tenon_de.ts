@@ -239,11 +239,6 @@
    <translation>Ein kleines Modell, das für dieses rät, wird mitgeholt</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
-   <source>A small model that guesses words ahead for the large one; each model has its own.</source>
-   <translation>Ein kleines Modell, das dem großen Wörter voraus rät; jedes Modell hat sein eigenes.</translation>
-  </message>
-  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>A system prompt of its own</source>
    <translation>Ein eigener System-Prompt</translation>
@@ -522,6 +517,11 @@
    <translation>Wie eingestellt</translation>
   </message>
   <message>
+   <location filename="engine/modes/mode.py" />
+   <source>As many as pay</source>
+   <translation>So viele, wie sich lohnen</translation>
+  </message>
+  <message>
    <location filename="engine/modes/offload.py" />
    <source>As many layers as fit run on the GPU, the rest in memory.</source>
    <translation>So viele Schichten wie passen laufen auf der GPU, der Rest im Arbeitsspeicher.</translation>
@@ -600,6 +600,11 @@
    <location filename="engine/planning/mode_plan.py" />
    <source>Auto: plain, predicted at {speed}; no other mode is predicted to be faster here.</source>
    <translation>Auto: Normal, vorhergesagt {speed}; kein anderer Modus ist hier laut Vorhersage schneller.</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Auto: several drafts are given, so minions lets them vote.</source>
+   <translation>Automatisch: Es sind mehrere Entwürfe angegeben, daher lässt Minions sie abstimmen.</translation>
   </message>
   <message>
    <location filename="engine/planning/mode_plan.py" />
@@ -785,6 +790,11 @@
    <location filename="app/ui/models/installed_list.py" />
    <source>Check its files</source>
    <translation>Dateien prüfen</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Check the merged tree</source>
+   <translation>Gemeinsamen Baum prüfen</translation>
   </message>
   <message>
    <location filename="app/ui/model_menus.py" />
@@ -1207,11 +1217,6 @@
    <translation>Entwurfskopf</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
-   <source>Draft model</source>
-   <translation>Entwurfsmodell</translation>
-  </message>
-  <message>
    <location filename="app/ui/models/card.py" />
    <source>Draft paired, {size}</source>
    <translation>Entwurf dabei, {size}</translation>
@@ -1237,7 +1242,7 @@
    <translation>Entwurf: {name}.</translation>
   </message>
   <message>
-   <location filename="app/ui/model_button.py" />
+   <location filename="app/settings/settings.py" />
    <source>Drafts</source>
    <translation>Entwürfe</translation>
   </message>
@@ -1935,6 +1940,11 @@
    <translation>Wie viele Tokens ein Entwurf vorausgeht.</translation>
   </message>
   <message>
+   <location filename="engine/modes/mode.py" />
+   <source>How many tokens are guessed: as many as pay, by Minions' selector, or always the same number.</source>
+   <translation>Wie viele Tokens geraten werden: so viele, wie sich lohnen, nach Minions’ Auswahl oder immer gleich viele.</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>How much of the chat the model remembers, in tokens.</source>
    <translation>Wie viel vom Chat das Modell behält, in Tokens.</translation>
@@ -2180,6 +2190,11 @@
    <translation>JSON, zum Wiedereinlesen (*.json)</translation>
   </message>
   <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Judge every draft</source>
+   <translation>Jeden Entwurf bewerten</translation>
+  </message>
+  <message>
    <location filename="app/ui/transcript/jump_button.py" />
    <source>Jump to latest</source>
    <translation>Zum Neuesten</translation>
@@ -2298,6 +2313,11 @@
    <location filename="app/ui/inspector/token_paint.py" />
    <source>Legend: {looks}</source>
    <translation>Legende: {looks}</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/mode.py" />
+   <source>Length of drafts</source>
+   <translation>Länge der Entwürfe</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2558,6 +2578,46 @@
    <location filename="app/settings/settings.py" />
    <source>Min p</source>
    <translation>Min p</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Minions was chosen: several drafts guess, and the model checks what they say together.</source>
+   <translation>Minions wurde gewählt: Mehrere Entwürfe raten, und das Modell prüft, was sie zusammen sagen.</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/mode.py" />
+   <source>Minions' selector</source>
+   <translation>Minions’ Auswahl</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Minions: a draft of whose guesses a larger share is right on average gains weight.</source>
+   <translation>Minions: Ein Entwurf, von dessen Vorschlägen im Mittel ein größerer Anteil stimmt, gewinnt Gewicht.</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Minions: a draft of whose guesses a smaller share is right on average loses weight.</source>
+   <translation>Minions: Ein Entwurf, von dessen Vorschlägen im Mittel ein kleinerer Anteil stimmt, verliert Gewicht.</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Minions: each check changes the weights of all drafts; else only of the one that was voted for.</source>
+   <translation>Minions: Jede Prüfung ändert die Gewichte aller Entwürfe; sonst nur das des gewählten.</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Minions: the model checks the best guesses of all drafts; else the one line that most votes are for.</source>
+   <translation>Minions: Das Modell prüft die besten Vorschläge aller Entwürfe; sonst nur die eine Folge mit den meisten Stimmen.</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Minions: the weight of a draft that is punished is multiplied by this.</source>
+   <translation>Minions: Das Gewicht eines Entwurfs, der bestraft wird, wird damit multipliziert.</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Minions: the weight of a draft that is rewarded is multiplied by this.</source>
+   <translation>Minions: Das Gewicht eines Entwurfs, der belohnt wird, wird damit multipliziert.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -3360,6 +3420,16 @@
    <translation>Proxy oder Spiegelserver</translation>
   </message>
   <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Punish below</source>
+   <translation>Bestrafen unter</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Punishment</source>
+   <translation>Bestrafung</translation>
+  </message>
+  <message>
    <location filename="app/ui/erase_dialog.py" />
    <source>Put all settings back to their defaults, too</source>
    <translation>Auch alle Einstellungen auf ihre Vorgaben zurücksetzen</translation>
@@ -3570,6 +3640,16 @@
    <translation>Aus dem Archiv holen</translation>
   </message>
   <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Reward</source>
+   <translation>Belohnung</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Reward above</source>
+   <translation>Belohnen über</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Room between rows and between messages.</source>
    <translation>Abstand zwischen Zeilen und Nachrichten.</translation>
@@ -3720,6 +3800,11 @@
    <translation>Einstellungen...</translation>
   </message>
   <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Several drafts guess and vote, and the model checks what they say together.</source>
+   <translation>Mehrere Entwürfe raten und stimmen ab, und das Modell prüft, was sie zusammen sagen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>Shares the computer's memory</source>
    <translation>Teilt den Speicher des Computers</translation>
@@ -3806,6 +3891,11 @@
    <location filename="app/ui/models/wording.py" />
    <source>Slower than you read</source>
    <translation>Langsamer, als man liest</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Small models that guess words ahead for the large one; each model has its own.</source>
+   <translation>Kleine Modelle, die für das große vorausraten; jedes Modell hat seine eigenen.</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
@@ -4456,6 +4546,11 @@
    <location filename="engine/text/pairing.py" />
    <source>The draft was made for another vocabulary: token {token_id} is {ours} in the model and {theirs} in the draft; choose a draft of the same family.</source>
    <translation>Der Entwurf ist für ein anderes Vokabular gemacht: Token {token_id} ist im Modell {ours} und im Entwurf {theirs}; einen Entwurf derselben Familie wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>The draft {draft} is named twice: name each draft once.</source>
+   <translation>Der Entwurf {draft} ist zweimal genannt: Nennen Sie jeden Entwurf einmal.</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />
@@ -5189,6 +5284,11 @@
    <location filename="app/ui/transcript/error_notice.py" />
    <source>The text so far is kept.</source>
    <translation>Der bisherige Text bleibt erhalten.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/member_weights.py" />
+   <source>The threshold of punishment is {punish}, above that of reward, {reward}: choose one that is at most as large.</source>
+   <translation>Die Schwelle der Bestrafung ist {punish} und liegt über der der Belohnung, {reward}: Wählen Sie eine, die höchstens so groß ist.</translation>
   </message>
   <message>
    <location filename="engine/gguf/tokenizer.py" />
@@ -6182,6 +6282,21 @@
    <translation>Entwurf, angenommen</translation>
   </message>
   <message>
+   <location filename="engine/planning/load_plan.py" />
+   <source>drafts on the CPU, {where}</source>
+   <translation>Entwürfe auf der CPU, {where}</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/load_plan.py" />
+   <source>drafts on the GPU and the CPU, {where}</source>
+   <translation>Entwürfe auf GPU und CPU, {where}</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/load_plan.py" />
+   <source>drafts on the GPU, {where}</source>
+   <translation>Entwürfe auf der GPU, {where}</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>engine</source>
    <translation>Engine</translation>
@@ -6350,6 +6465,11 @@
    <location filename="app/settings/settings.py" />
    <source>min</source>
    <translation>min</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>minions</source>
+   <translation>minions</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/shortage_bar.py" />
@@ -7166,6 +7286,11 @@
    <location filename="engine/modes/__init__.py" />
    <source>{option}: choose true or false, not {value}.</source>
    <translation>{option}: true oder false wählen, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/__init__.py" />
+   <source>{option}: choose {names}, or a whole number from {least} to {most}, not {value}.</source>
+   <translation>{option}: Wählen Sie {names} oder eine ganze Zahl von {least} bis {most}, nicht {value}.</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />

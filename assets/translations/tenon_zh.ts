@@ -229,11 +229,6 @@
    <translation>一并获取为它猜测的小模型</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
-   <source>A small model that guesses words ahead for the large one; each model has its own.</source>
-   <translation>为大模型提前猜词的小模型；每个模型各有自己的。</translation>
-  </message>
-  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>A system prompt of its own</source>
    <translation>单独的系统提示词</translation>
@@ -511,6 +506,11 @@
    <translation>与设置相同</translation>
   </message>
   <message>
+   <location filename="engine/modes/mode.py" />
+   <source>As many as pay</source>
+   <translation>按收益决定</translation>
+  </message>
+  <message>
    <location filename="engine/modes/offload.py" />
    <source>As many layers as fit run on the GPU, the rest in memory.</source>
    <translation>能放下的层在 GPU 上运行，其余在内存中。</translation>
@@ -589,6 +589,11 @@
    <location filename="engine/planning/mode_plan.py" />
    <source>Auto: plain, predicted at {speed}; no other mode is predicted to be faster here.</source>
    <translation>自动：普通，预测 {speed}；据预测，本机上没有更快的模式。</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Auto: several drafts are given, so minions lets them vote.</source>
+   <translation>自动：给出了多个草稿，因此由 Minions 让它们投票。</translation>
   </message>
   <message>
    <location filename="engine/planning/mode_plan.py" />
@@ -774,6 +779,11 @@
    <location filename="app/ui/models/installed_list.py" />
    <source>Check its files</source>
    <translation>检查文件</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Check the merged tree</source>
+   <translation>检验合并的树</translation>
   </message>
   <message>
    <location filename="app/ui/model_menus.py" />
@@ -1196,11 +1206,6 @@
    <translation>草稿头</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
-   <source>Draft model</source>
-   <translation>草稿模型</translation>
-  </message>
-  <message>
    <location filename="app/ui/models/card.py" />
    <source>Draft paired, {size}</source>
    <translation>已配草稿，{size}</translation>
@@ -1226,7 +1231,7 @@
    <translation>草稿：{name}。</translation>
   </message>
   <message>
-   <location filename="app/ui/model_button.py" />
+   <location filename="app/settings/settings.py" />
    <source>Drafts</source>
    <translation>草稿</translation>
   </message>
@@ -1923,6 +1928,11 @@
    <translation>草稿超前多少个 token。</translation>
   </message>
   <message>
+   <location filename="engine/modes/mode.py" />
+   <source>How many tokens are guessed: as many as pay, by Minions' selector, or always the same number.</source>
+   <translation>一次猜测多少个 token：按收益决定、由 Minions 的选择器决定，或始终为同一数目。</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>How much of the chat the model remembers, in tokens.</source>
    <translation>模型记住多少对话内容，以 token 计。</translation>
@@ -2168,6 +2178,11 @@
    <translation>JSON，可再导入 (*.json)</translation>
   </message>
   <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Judge every draft</source>
+   <translation>评判每个草稿</translation>
+  </message>
+  <message>
    <location filename="app/ui/transcript/jump_button.py" />
    <source>Jump to latest</source>
    <translation>跳到最新</translation>
@@ -2286,6 +2301,11 @@
    <location filename="app/ui/inspector/token_paint.py" />
    <source>Legend: {looks}</source>
    <translation>图例：{looks}</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/mode.py" />
+   <source>Length of drafts</source>
+   <translation>草稿长度</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2546,6 +2566,46 @@
    <location filename="app/settings/settings.py" />
    <source>Min p</source>
    <translation>Min p</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Minions was chosen: several drafts guess, and the model checks what they say together.</source>
+   <translation>已选择 Minions：多个草稿进行猜测，模型检验它们共同的结果。</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/mode.py" />
+   <source>Minions' selector</source>
+   <translation>Minions 选择器</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Minions: a draft of whose guesses a larger share is right on average gains weight.</source>
+   <translation>Minions：平均正确比例高于此值的草稿，其权重增加。</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Minions: a draft of whose guesses a smaller share is right on average loses weight.</source>
+   <translation>Minions：平均正确比例低于此值的草稿，其权重减少。</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Minions: each check changes the weights of all drafts; else only of the one that was voted for.</source>
+   <translation>Minions：每次检验改变所有草稿的权重；否则只改变得票草稿的权重。</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Minions: the model checks the best guesses of all drafts; else the one line that most votes are for.</source>
+   <translation>Minions：模型检验所有草稿中最好的猜测；否则只检验得票最多的一条。</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Minions: the weight of a draft that is punished is multiplied by this.</source>
+   <translation>Minions：受罚草稿的权重乘以此值。</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Minions: the weight of a draft that is rewarded is multiplied by this.</source>
+   <translation>Minions：受奖草稿的权重乘以此值。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -3348,6 +3408,16 @@
    <translation>代理或镜像</translation>
   </message>
   <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Punish below</source>
+   <translation>低于此值则惩罚</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Punishment</source>
+   <translation>惩罚</translation>
+  </message>
+  <message>
    <location filename="app/ui/erase_dialog.py" />
    <source>Put all settings back to their defaults, too</source>
    <translation>同时将所有设置恢复默认</translation>
@@ -3558,6 +3628,16 @@
    <translation>从归档恢复</translation>
   </message>
   <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Reward</source>
+   <translation>奖励</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Reward above</source>
+   <translation>高于此值则奖励</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Room between rows and between messages.</source>
    <translation>行与消息之间的间距。</translation>
@@ -3708,6 +3788,11 @@
    <translation>设置...</translation>
   </message>
   <message>
+   <location filename="engine/modes/minions.py" />
+   <source>Several drafts guess and vote, and the model checks what they say together.</source>
+   <translation>多个草稿进行猜测并投票，模型检验它们共同的结果。</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>Shares the computer's memory</source>
    <translation>共享电脑内存</translation>
@@ -3793,6 +3878,11 @@
    <location filename="app/ui/models/wording.py" />
    <source>Slower than you read</source>
    <translation>比阅读速度慢</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Small models that guess words ahead for the large one; each model has its own.</source>
+   <translation>为大模型提前猜词的小模型；每个模型有自己的。</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
@@ -4443,6 +4533,11 @@
    <location filename="engine/text/pairing.py" />
    <source>The draft was made for another vocabulary: token {token_id} is {ours} in the model and {theirs} in the draft; choose a draft of the same family.</source>
    <translation>草稿是为另一个词表制作的：token {token_id} 在模型中为 {ours}，在草稿中为 {theirs}；请选择同系列的草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>The draft {draft} is named twice: name each draft once.</source>
+   <translation>草稿 {draft} 被指定了两次：每个草稿只指定一次。</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />
@@ -5175,6 +5270,11 @@
    <location filename="app/ui/transcript/error_notice.py" />
    <source>The text so far is kept.</source>
    <translation>已有的文字会保留。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/member_weights.py" />
+   <source>The threshold of punishment is {punish}, above that of reward, {reward}: choose one that is at most as large.</source>
+   <translation>惩罚阈值 {punish} 高于奖励阈值 {reward}：请选择不大于它的值。</translation>
   </message>
   <message>
    <location filename="engine/gguf/tokenizer.py" />
@@ -6166,6 +6266,21 @@
    <translation>草稿，已接受</translation>
   </message>
   <message>
+   <location filename="engine/planning/load_plan.py" />
+   <source>drafts on the CPU, {where}</source>
+   <translation>草稿在 CPU 上，{where}</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/load_plan.py" />
+   <source>drafts on the GPU and the CPU, {where}</source>
+   <translation>草稿在 GPU 和 CPU 上，{where}</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/load_plan.py" />
+   <source>drafts on the GPU, {where}</source>
+   <translation>草稿在 GPU 上，{where}</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>engine</source>
    <translation>引擎</translation>
@@ -6334,6 +6449,11 @@
    <location filename="app/settings/settings.py" />
    <source>min</source>
    <translation>分钟</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/minions.py" />
+   <source>minions</source>
+   <translation>minions</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/shortage_bar.py" />
@@ -7148,6 +7268,11 @@
    <location filename="engine/modes/__init__.py" />
    <source>{option}: choose true or false, not {value}.</source>
    <translation>{option}：请选择 true 或 false，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/__init__.py" />
+   <source>{option}: choose {names}, or a whole number from {least} to {most}, not {value}.</source>
+   <translation>{option}：请选择 {names}，或 {least} 到 {most} 的整数，而不是 {value}。</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />
