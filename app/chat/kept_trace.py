@@ -26,6 +26,8 @@ def to_bytes(trace: ReplyTrace) -> bytes:
             record.parents,
             [round(score, 2) for score in record.scores],
             record.accepted,
+            record.sources,
+            [round(weight, 3) for weight in record.weights],
         ]
         for place, record in enumerate(rounds)
         if record.texts is not None and record.tokens
@@ -81,7 +83,8 @@ def _rounds(values: dict[str, Any]) -> list[RoundRecord]:
     drafts = {place: draft for place, *draft in values["drafts"]}
     root, rounds = str(values["root"]), []
     for place, said in enumerate(values["emitted"]):
-        drafted, parents, scores, accepted = drafts.get(place, ((), (), (), ()))
+        drafted, parents, scores, accepted, *votes = drafts.get(place, ((), (), (), ()))
+        sources, weights = votes or ((), ())  # which earlier versions did not keep
         emitted = tuple(map(str, said))
         if not (len(drafted) == len(parents) and len(scores) in (0, len(drafted))):
             raise ValueError("a draft has a parent and a score for each node")
@@ -89,6 +92,8 @@ def _rounds(values: dict[str, Any]) -> list[RoundRecord]:
             raise ValueError("a node's parent stands before it")
         if not all(0 <= node < len(drafted) for node in accepted):
             raise ValueError("what was accepted was drafted")
+        if len(sources) not in (0, len(drafted)):
+            raise ValueError("each node has its members")
         rounds.append(
             RoundRecord(
                 position=0,
@@ -100,6 +105,8 @@ def _rounds(values: dict[str, Any]) -> list[RoundRecord]:
                 draft_ms=0.0,
                 verify_ms=0.0,
                 texts=RoundTexts(root, tuple(map(str, drafted)), emitted),
+                sources=tuple(tuple(map(int, members)) for members in sources),
+                weights=tuple(map(float, weights)),
             )
         )
         root = emitted[-1] if emitted else root

@@ -29,11 +29,13 @@ class TracedToken:
         text: Its characters.
         origin: Its origin.
         round: The number of its round, counted from 1; 0 for the reply's first token, which takes no round.
+        members: Of an accepted token: the drafts that guessed it, where several vote, as `Timings.members` has them.
     """
 
     text: str
     origin: Origin
     round: int
+    members: tuple[int, ...] = ()
 
 
 @dataclass
@@ -89,6 +91,10 @@ class ReplyTrace:
         index = number - self.first_round
         return self._rounds[index] if 0 <= index < len(self._rounds) else None
 
+    def weights(self) -> list[tuple[float, ...]]:
+        """Weights of the drafts that vote, in each round that is kept; empty where nobody votes."""
+        return [record.weights for record in self._rounds if record.weights]
+
     def add(self, record: RoundRecord) -> None:
         """Take the next round; one without texts is passed over."""
         if record.texts is None:
@@ -97,7 +103,11 @@ class ReplyTrace:
         if not self.tokens:
             self.tokens.append(TracedToken(record.texts.root, Origin.PLAIN, 0))
         for place, text in enumerate(record.texts.emitted):
-            self.tokens.append(TracedToken(text, origin_in(record, place), self.last_round))
+            origin: Origin = origin_in(record, place)
+            members: tuple[int, ...] = ()
+            if origin is Origin.ACCEPTED and record.sources:
+                members = record.sources[record.accepted[place]]
+            self.tokens.append(TracedToken(text, origin, self.last_round, members))
         if len(self._rounds) > MOST_ROUNDS:
             surplus = len(self._rounds) - MOST_ROUNDS
             del self._rounds[:surplus]

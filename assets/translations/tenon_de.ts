@@ -2420,7 +2420,7 @@
    <translation>Mögliche Modi werden gesucht</translation>
   </message>
   <message>
-   <location filename="engine/modes/lookup.py" />
+   <location filename="app/ui/inspector/votes_view.py" />
    <source>Lookup</source>
    <translation>Nachschlagen</translation>
   </message>
@@ -5991,6 +5991,16 @@
    <translation>Welche Versuche eines Entwurfs das Modell annimmt; die verlustbehaftete Regel nimmt mehr an und ändert, was Antworten sagen.</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Who guessed</source>
+   <translation>Wer geraten hat</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/votes_view.py" />
+   <source>Who guessed: {members}</source>
+   <translation>Wer geraten hat: {members}</translation>
+  </message>
+  <message>
    <location filename="engine/modes/mode.py" />
    <source>Width of drafts</source>
    <translation>Breite der Entwürfe</translation>
@@ -6507,6 +6517,11 @@
    <translation>noch nicht gemessen</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/votes_view.py" />
+   <source>nothing verified, weight {weight}</source>
+   <translation>nichts geprüft, Gewicht {weight}</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/facts.py" />
    <source>nothing yet</source>
    <translation>noch nichts</translation>
@@ -6745,6 +6760,11 @@
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>weights</source>
    <translation>Gewichte</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>weights over the steps</source>
+   <translation>Gewichte über die Schritte</translation>
   </message>
   <message>
    <location filename="app/ui/chat_settings/dialog.py" />
@@ -7343,6 +7363,11 @@
    <translation>{path} ist im Weg ({reason}): an einen anderen Ort verschieben.</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/votes_view.py" />
+   <source>{percent} % held, weight {weight}</source>
+   <translation>{percent} % hielten, Gewicht {weight}</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/acceptance_plot.py" />
    <source>{percent} at position {place}</source>
    <translation>{percent} an Position {place}</translation>
@@ -7587,6 +7612,11 @@
    <location filename="app/ui/inspector/draft_tree.py" />
    <source>{token}, found likely by {percent} %</source>
    <translation>{token}, zu {percent} % erwartet</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/token_view.py" />
+   <source>{token}, guessed by {members}</source>
+   <translation>{token}, geraten von {members}</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/token_view.py" />

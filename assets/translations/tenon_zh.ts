@@ -2408,7 +2408,7 @@
    <translation>正在查看可用的模式</translation>
   </message>
   <message>
-   <location filename="engine/modes/lookup.py" />
+   <location filename="app/ui/inspector/votes_view.py" />
    <source>Lookup</source>
    <translation>查找</translation>
   </message>
@@ -5977,6 +5977,16 @@
    <translation>模型接受草稿的哪些猜测；有损规则接受更多，但会改变回复内容。</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Who guessed</source>
+   <translation>由谁猜测</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/votes_view.py" />
+   <source>Who guessed: {members}</source>
+   <translation>由谁猜测：{members}</translation>
+  </message>
+  <message>
    <location filename="engine/modes/mode.py" />
    <source>Width of drafts</source>
    <translation>草稿宽度</translation>
@@ -6491,6 +6501,11 @@
    <translation>尚未测量</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/votes_view.py" />
+   <source>nothing verified, weight {weight}</source>
+   <translation>尚未检验，权重 {weight}</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/facts.py" />
    <source>nothing yet</source>
    <translation>暂无</translation>
@@ -6729,6 +6744,11 @@
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>weights</source>
    <translation>权重</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>weights over the steps</source>
+   <translation>各步骤的权重</translation>
   </message>
   <message>
    <location filename="app/ui/chat_settings/dialog.py" />
@@ -7325,6 +7345,11 @@
    <translation>{path} 占用了该位置（{reason}）：请将其移到别处。</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/votes_view.py" />
+   <source>{percent} % held, weight {weight}</source>
+   <translation>{percent} % 成立，权重 {weight}</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/acceptance_plot.py" />
    <source>{percent} at position {place}</source>
    <translation>位置 {place} 为 {percent}</translation>
@@ -7567,6 +7592,11 @@
    <location filename="app/ui/inspector/draft_tree.py" />
    <source>{token}, found likely by {percent} %</source>
    <translation>{token}，预期概率 {percent} %</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/token_view.py" />
+   <source>{token}, guessed by {members}</source>
+   <translation>{token}，由 {members} 猜测</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/token_view.py" />

@@ -33,7 +33,7 @@ def test_json_is_one_object_and_nothing_else(llama_folder: Path, capsys: pytest.
     assert (code, captured.err) == (0, "")
     assert captured.out.count("\n") == 1
     assert len(reply["token_ids"]) == 6
-    assert (reply["mode"], reply["stop_reason"], reply["draft"]) == ("plain", "length", None)
+    assert (reply["mode"], reply["stop_reason"], reply["drafts"]) == ("plain", "length", [])
     assert reply["devices"] == {"target": "cpu", "draft": None}
     assert reply["timings"]["mean_acceptance_length"] == 1.0
     assert reply["timings"]["load_ms"] > 0
@@ -239,7 +239,7 @@ def test_a_draft_and_its_tree_settings(llama_folder: Path, capsys: pytest.Captur
     captured = capsys.readouterr()
     reply = json.loads(captured.out)
     assert reply["token_ids"] == plain["token_ids"]
-    assert (reply["mode"], reply["draft"]) == ("dovetail", str(llama_folder))
+    assert (reply["mode"], reply["drafts"]) == ("dovetail", [str(llama_folder)])
     assert reply["devices"] == {"target": "cpu", "draft": "cpu"}
     assert reply["timings"]["acceptance_rate"] == 1.0
     assert "the draft runs on the CPU" in captured.err

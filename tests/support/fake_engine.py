@@ -284,7 +284,7 @@ class FakeEngine:
             Finished(
                 request.request_id,
                 Reply(
-                    "".join(said), tuple(range(10)), ids, "lookup", self.model, None, "fp32", {}, reason,
+                    "".join(said), tuple(range(10)), ids, "lookup", self.model, (), "fp32", {}, reason,
                     plan, timings, Memory(resident_bytes=1000),
                 ),
             )

@@ -278,7 +278,7 @@ class ScriptedWorkspace(Workspace):
             tuple(range(figures.tokens)),
             figures.mode,
             self.settings.model,
-            None,
+            (),
             "fp32",
             {},
             "end",

@@ -24,6 +24,7 @@ from app.ui.inspector.plan_view import PlanView
 from app.ui.inspector.section import InspectorSection
 from app.ui.inspector.token_paint import TokenLegend
 from app.ui.inspector.token_view import TokenView
+from app.ui.inspector.votes_view import VotesView, member_name
 from app.ui.pane_edge import PaneEdge
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -71,6 +72,7 @@ class Inspector(QWidget):
         self.plan = PlanView(theme)
         self.tokens = TokenView(theme)
         self.tree = DraftTree(theme)
+        self.votes = VotesView(theme)
         self._token_area = _scroller(self.tokens, tr("Tokens of the reply"))
         self._token_area.setWidgetResizable(True)
         self._tree_area = _scroller(self.tree, tr("Draft tree"))
@@ -79,6 +81,8 @@ class Inspector(QWidget):
         self.places_section.set_detail("GB")
         self.plan_section = InspectorSection(theme, tr("Plan"), self.plan)
         self.tokens_section = InspectorSection(theme, tr("Tokens"), self._token_area, TokenLegend(theme))
+        self.votes_section = InspectorSection(theme, tr("Who guessed"), self.votes)
+        self.votes_section.set_detail(tr("weights over the steps"))
         self.tree_section = InspectorSection(theme, tr("Draft tree"), self._tree_area)
         self._build()
         width_words = tr("Width of the inspector: left and right change it")
@@ -153,6 +157,10 @@ class Inspector(QWidget):
         self.plan_section.set_detail(_plan_detail(rows, self._inspection.assumed))
         number = trace.last_round if self._round is None else self._round
         follows = self._round is None
+        members = () if trace.timings is None else trace.timings.members
+        self.votes_section.setVisible(bool(members))
+        self.votes.set_votes(members, trace.weights())
+        self.tokens.set_members([member_name(member.name) for member in members])
         self.tokens.set_tokens(trace.tokens)
         self._token_area.setFixedHeight(min(self.tokens.height(), self._theme.type.px(_TOKENS_PX)))
         self._show_round(trace, number)
@@ -181,6 +189,7 @@ class Inspector(QWidget):
             self.places_section,
             self.plan_section,
             self.tokens_section,
+            self.votes_section,
             self.tree_section,
         ):
             rows.addWidget(section)
@@ -236,7 +245,7 @@ class Inspector(QWidget):
     @Slot()
     def _restyle(self) -> None:
         parts = (self.head, self.speed, self.accepted, self.memory, self.disk)
-        for part in (*parts, self.places, self.plan, self.tokens, self.tree):
+        for part in (*parts, self.places, self.plan, self.tokens, self.votes, self.tree):
             part.restyle()
         self.update_now()
 

@@ -23,15 +23,17 @@ def token_font(theme: Theme, origin: Origin) -> QFont:
     return theme.font(TextStyle.UI_BOLD if origin is Origin.CORRECTED else TextStyle.UI)
 
 
-def paint_token_ground(painter: QPainter, theme: Theme, origin: Origin, box: QRectF) -> None:
-    """Paint what stands behind and under a token's text."""
+def paint_token_ground(
+    painter: QPainter, theme: Theme, origin: Origin, box: QRectF, accepted: str = "acc"
+) -> None:
+    """Paint what stands behind and under a token's text; ``accepted`` is the colour's role under an accepted one."""
     painter.setPen(Qt.PenStyle.NoPen)
     line = QPointF(0, box.bottom() - 1), QPointF(0, box.bottom() - 1)
     line[0].setX(box.left())
     line[1].setX(box.right())
     if origin is Origin.ACCEPTED:
         painter.fillRect(box, theme.color("accs"))
-        painter.fillRect(QRectF(box.left(), box.bottom() - 2, box.width(), 2), theme.color("acc"))
+        painter.fillRect(QRectF(box.left(), box.bottom() - 2, box.width(), 2), theme.color(accepted))
     elif origin is Origin.CORRECTED:
         painter.setBrush(theme.color("maps"))
         painter.setPen(QPen(theme.color("map"), 1.5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -22,6 +23,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from app.chat.reply_trace import Origin, TracedToken
 from app.ui.inspector.token_flow import PADDING_PX, TokenFlow, shown_text
 from app.ui.inspector.token_paint import paint_token_ground, token_font
+from app.ui.inspector.votes_view import member_colour
 from app.ui.painting import smooth
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -44,6 +46,7 @@ class TokenView(QWidget):
         self._tokens: list[TracedToken] = []
         self._shown = 0
         self._round = 0
+        self._members: list[str] = []
         self._flow = self._new_flow()
         self._describe()
 
@@ -71,6 +74,10 @@ class TokenView(QWidget):
             self._shown = len(tokens)
             self._describe()
             self._fit()
+
+    def set_members(self, names: Sequence[str]) -> None:
+        """Name the drafts that vote."""
+        self._members = list(names)
 
     def set_round(self, number: int) -> None:
         """Frame a round's tokens."""
@@ -146,6 +153,9 @@ class TokenView(QWidget):
             if index is not None:
                 token = self._tokens[index]
                 words = f"{token.text!r}: {tr(token.origin.value)}"
+                names = [self._members[member] for member in token.members if member < len(self._members)]
+                if names:
+                    words = tr("{token}, guessed by {members}", token=words, members=", ".join(names))
                 if token.round:
                     words = tr("{token}, step {number}", token=words, number=token.round)
                 QToolTip.showText(event.globalPos(), words, self)
@@ -198,7 +208,8 @@ class TokenView(QWidget):
             painter.drawRoundedRect(frame, 4, 4)
 
     def _paint_token(self, painter: QPainter, token: TracedToken, box: QRectF) -> None:
-        paint_token_ground(painter, self._theme, token.origin, box)
+        colour = member_colour(token.members[0]) if token.members else "acc"
+        paint_token_ground(painter, self._theme, token.origin, box, colour)
         roles = {Origin.ACCEPTED: "text", Origin.CORRECTED: "mapt", Origin.PLAIN: "text"}
         painter.setFont(token_font(self._theme, token.origin))
         painter.setPen(self._theme.color(roles[token.origin] if token.text.strip() else "mute"))

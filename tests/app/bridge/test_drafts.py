@@ -27,6 +27,9 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "models"
 
 
+MODES_WITH_DRAFTS = ("dovetail", "ghidorah", "ppd", "minions", "llmcad")
+
+
 def _ready(desk: Desk) -> Workspace:
     workspace = desk.open()
     desk.wait_for_phase(workspace, EnginePhase.READY)
@@ -55,16 +58,17 @@ def test_a_draft_is_used_from_the_next_message_on_and_kept_for_its_model(desk: D
     workspace.choose_model(other)
     desk.wait_for_phase(workspace, EnginePhase.READY)
     assert (workspace.drafts.chosen_name, workspace.model.state.draft_name) == ("", "")
-    assert _taken(workspace) == {"dovetail": "", "ghidorah": "", "ppd": "", "llmcad": ""}
+    assert _taken(workspace) == dict.fromkeys(MODES_WITH_DRAFTS, "")
     workspace.choose_model("smollm2")
     assert workspace.drafts.chosen_name == "small"
-    assert _taken(workspace) == dict.fromkeys(("dovetail", "ghidorah", "ppd", "llmcad"), "small")
+    assert _taken(workspace) == dict.fromkeys(MODES_WITH_DRAFTS, "small")
     workspace.drafts.choose("")
     assert workspace.drafts.chosen_name == ""
     shipped = {
         "dovetail": "smollm2-draft",
         "ghidorah": "smollm2-medusa",
         "ppd": "smollm2-prompt-tokens",
+        "minions": "smollm2-draft, smollm2-medusa, smollm2-prompt-tokens",
         "llmcad": "smollm2-medusa",
     }
     assert _taken(workspace) == shipped
@@ -72,14 +76,16 @@ def test_a_draft_is_used_from_the_next_message_on_and_kept_for_its_model(desk: D
     desk.wait(lambda: workspace.drafts.chosen_name == "small")
     workspace.close()
     kept = json.loads((desk.folder / "config" / "settings.json").read_text())
-    assert kept["drafts"] == {"smollm2": small}
+    assert kept["drafts"] == {"smollm2": [small]}
 
 
 def test_a_draft_that_does_not_fit_is_refused_and_the_one_before_stays(desk: Desk, models: Path) -> None:
     workspace = _ready(desk)
     workspace.drafts.choose("smollm2-draft")
     desk.wait(lambda: workspace.drafts.chosen_name == "smollm2-draft")
-    assert _taken(workspace) == {"dovetail": "smollm2-draft", "ghidorah": None, "ppd": None, "llmcad": None}
+    taken = _taken(workspace)
+    assert {name for name, draft in taken.items() if draft == "smollm2-draft"} == {"dovetail", "minions"}
+    assert {name for name, draft in taken.items() if draft is None} == {"ghidorah", "ppd", "llmcad"}
     desk.wait_for_phase(workspace, EnginePhase.READY)
     loads = len(desk.recorder.states)
     workspace.drafts.choose(str(models / "misfit"))
@@ -87,6 +93,20 @@ def test_a_draft_that_does_not_fit_is_refused_and_the_one_before_stays(desk: Des
     assert desk.recorder.notices == ["The draft was made for another vocabulary."]
     assert workspace.drafts.chosen_name == "smollm2-draft"
     assert len(desk.recorder.states) == loads
+
+
+def test_any_number_of_drafts_is_chosen_and_each_goes_out_again(desk: Desk, models: Path) -> None:
+    workspace = _ready(desk)
+    drafts, small = workspace.drafts, str(models / "small")
+    drafts.choose("smollm2-medusa")
+    desk.wait(lambda: drafts.chosen_name == "smollm2-medusa")
+    drafts.choose(small)
+    desk.wait(lambda: drafts.chosen_name == "small, smollm2-medusa")
+    assert [choice.title for choice in drafts.choices() if choice.checked] == ["smollm2-medusa", "small"]
+    taken = _taken(workspace)
+    assert (taken["dovetail"], taken["minions"]) == ("small", "small, smollm2-medusa")
+    drafts.choose("smollm2-medusa")
+    assert drafts.chosen_name == "small"
 
 
 def test_every_draft_is_listed_and_those_that_do_not_fit_say_why(desk: Desk, models: Path) -> None:

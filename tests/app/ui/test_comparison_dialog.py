@@ -87,7 +87,7 @@ def test_each_column_tells_how_far_it_is(workspace: ScriptedWorkspace, dialog: C
     moment = 2.0
     timings = Timings(predicted_per_second=7.5)
     reply = Reply(
-        PLAIN.text, (1,), PLAIN.token_ids, "plain", "smollm2", None, "fp32", {}, "end", Plan("plain", ""),
+        PLAIN.text, (1,), PLAIN.token_ids, "plain", "smollm2", (), "fp32", {}, "end", Plan("plain", ""),
         timings, Memory(),
     )  # fmt: skip
     workspace.tell(Finished(request, reply))

@@ -59,7 +59,7 @@ def planned(
     planner = MachinePlanner(
         replace(report, memory=memory), TargetFacts("model", config), options=LoadOptions(**asked)
     )
-    return planner.load(MODES[mode], None)
+    return planner.load(MODES[mode], ())
 
 
 def whole_bytes(config: ModelConfig, plan: LoadPlan) -> int:
@@ -119,7 +119,7 @@ def test_a_budget_that_its_group_has_needs_no_reserve_beside_it(
 
     def load(budget: int | None) -> LoadPlan:
         options = LoadOptions(weights="fp32", context=64, ram_budget_bytes=budget)
-        return MachinePlanner(report, large, options=options).load(MODES["plain"], None)
+        return MachinePlanner(report, large, options=options).load(MODES["plain"], ())
 
     assert not load(600_000_000).placement.streams
     for budget in (None, 700_000_000):  # all that is free but the reserve; and what the group does not have
@@ -179,7 +179,7 @@ def test_auto_is_what_the_file_is_in_as_long_as_that_fits(
         facts = TargetFacts("model", half)
         request = LoadOptions(context=16, kv_cache="full")
         planner = MachinePlanner(machine("laptop-8gb"), facts, options=request, seconds=lambda: seconds)
-        return planner.load(MODES["plain"], None).weights.name
+        return planner.load(MODES["plain"], ()).weights.name
 
     assert measured() == "bf16"
     seconds["q8_0"] = 1.0
