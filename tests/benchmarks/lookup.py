@@ -146,7 +146,12 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", default=list(PROMPTS), choices=list(PROMPTS))
     parser.add_argument("--prompts", type=int, help="of each kind, the first ones")
     parser.add_argument("--modes", nargs="+", default=["lookup"], help="beside plain")
-    parser.add_argument("--draft", help="for modes that need one; plain and lookup run beside it")
+    parser.add_argument(
+        "--draft",
+        action="append",
+        default=[],
+        help="for modes that need one, plain and lookup run beside it; may be repeated, for minions",
+    )
     parser.add_argument("--nodes", type=int, help="most nodes of its drafts")
     parser.add_argument("--width", type=int, help="of its trees; 1 drafts chains")
     parser.add_argument("--depth", type=int, help="of its trees")
@@ -173,7 +178,7 @@ def main() -> None:
         model=str(model),
         weights=options.weights,
         threads=options.threads,
-        drafts=(options.draft,),
+        drafts=tuple(options.draft),
         mode_options={name: value for name, value in sizes.items() if value is not None},
     )
     with TenonChild(load) as child:
