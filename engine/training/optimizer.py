@@ -10,6 +10,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from engine.training.product_type import product_type
+
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
 
 
@@ -17,8 +19,8 @@ def orthogonalise(matrix: Tensor, steps: int = 5) -> Tensor:
     """The nearest semi-orthogonal matrix, roughly, of ``matrix`` (rows, columns)."""
     a, b, c = NEWTON_SCHULZ
     tall = matrix.shape[0] > matrix.shape[1]
-    # Products of 16 bits, and not in batches, which CPUs multiply several times as slowly.
-    x = (matrix.T.contiguous() if tall else matrix).bfloat16()
+    # Not in batches, which CPUs multiply several times as slowly.
+    x = (matrix.T.contiguous() if tall else matrix).to(product_type())
     x = x / (x.norm() + 1e-7)
     for _ in range(steps):
         gram = x @ x.T

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.training.optimizer import optimizers
+from engine.training.product_type import product_type
 from engine.weights.freed_memory import give_back_memory
 
 # Time between two evaluations, at least, beside what one takes.
@@ -146,7 +147,7 @@ class Trainer(Generic[N, S]):
         return losses
 
     def _gradients(self, batch: S) -> tuple[float, tuple[Tensor, ...]]:
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=product_type() is torch.bfloat16):
             loss = self.loss(self.network, batch)
         share = self.shares[batch.kind]
         return loss.item(), torch.autograd.grad(loss * share, list(self.network.parameters()))

@@ -21,6 +21,7 @@ from engine.model.embedding import Embedding
 from engine.model.linear import rows_of
 from engine.training.draft.features import FeatureBatch
 from engine.training.draft.network import FeatureGuesser
+from engine.training.product_type import product_type
 
 #: Ranks within which a guess counts as right.
 TOPS = (1, 3, 10)
@@ -55,9 +56,9 @@ class TargetEnds:
         """(..., h) of token ids."""
         return self.embedding(tokens.flatten()).float().view(*tokens.shape, -1)
 
-    def in_half(self) -> TargetEnds:
-        """The same with the head in bfloat16, as gradients need no more."""
-        return replace(self, head=self.head.bfloat16())
+    def for_products(self) -> TargetEnds:
+        """The same with the head in the type that is multiplied in: gradients need no more than bfloat16."""
+        return replace(self, head=self.head.to(product_type()))
 
     def logits(self, features: Tensor, own: Tensor | None = None) -> Tensor:
         """(..., Vd) of (..., h) features in the head's type, by the head or by a draft's own map, (Vd, h)."""
@@ -198,7 +199,7 @@ class FeatureObjective:
     """
 
     def __init__(self, ends: TargetEnds, kept_aside: Sequence[FeatureBatch]) -> None:
-        self._ends, self._kept_aside = ends.in_half(), kept_aside
+        self._ends, self._kept_aside = ends.for_products(), kept_aside
 
     def loss(self, network: FeatureGuesser, batch: FeatureBatch) -> Tensor:
         """Of one batch."""

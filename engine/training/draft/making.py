@@ -52,6 +52,8 @@ HeadName = Literal["own", "shared"]
 
 # A step's tokens, fewer where the draft's vocabulary is large since each has a row of logits, and the longest text.
 _STEP_TOKENS, _STEP_LOGITS = 2000, 1 << 26
+# Those of a step of prompt tokens: a few thousand numbers learn more from many steps than from exact ones.
+_FEW_TOKENS = 640
 _LONGEST = 640
 # Of the minutes, those that the target may write in.
 _WRITING = 0.5
@@ -153,14 +155,15 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     else:
         print(f"goes on from the draft in {request.out}", file=out, flush=True)
     ends = TargetEnds.of(decoder, network.token_ids if isinstance(network, FeatureGuesser) else None)
-    tokens = max(_longest(config), min(_STEP_TOKENS, _STEP_LOGITS // len(ends.head)))
+    most = _FEW_TOKENS if kind is PromptTokenNetwork else min(_STEP_TOKENS, _STEP_LOGITS // len(ends.head))
+    tokens = max(_longest(config), most)
     kept_aside = [batch_of(decoder, KIND, [example]) for example in aside]
     objective: Objective[Any] = FeatureObjective(ends, kept_aside)
     if isinstance(network, PromptTokenNetwork):
-        check_memory(config, tokens, len(ends.head))
+        check_memory(config, tokens, len(ends.head), threads)
         twin = Twin(checkpoint)
         if not known:
-            _begin_ordinary(network, decoder, learned)
+            begin_ordinary(network, decoder, learned)
         twin.compare(
             decoder, ends, torch.tensor(max(learned, key=lambda one: len(one.ids)).ids), network.tokens()
         )
@@ -347,7 +350,7 @@ def _frequent_tokens(examples: Sequence[Example], size: int, count: int | None) 
     return seen.topk(count).indices.sort().values
 
 
-def _begin_ordinary(network: PromptTokenNetwork, decoder: Decoder, examples: Sequence[Example]) -> None:
+def begin_ordinary(network: PromptTokenNetwork, decoder: Decoder, examples: Sequence[Example]) -> None:
     """Let prompt tokens begin as the texts' most frequent ones, as these enter the first layer."""
     places, members, _ = network.embeddings.shape
     ids = _frequent_tokens(examples, decoder.config.vocabulary_size, places * members)

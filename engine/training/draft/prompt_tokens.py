@@ -7,10 +7,11 @@ the text before it and itself; the text's own rows are read once and have no gra
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+import numpy
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -22,7 +23,7 @@ from engine.model.token_tree import ProbeMask
 from engine.training.draft.features import FeatureBatch
 from engine.training.draft.loss import TOPS, Scores, TargetEnds
 from engine.training.draft.network import TrainedDraft
-from engine.training.draft.twin import LOGIT_ROWS, ROWS_EACH, Twin
+from engine.training.draft.twin import LOGIT_ROWS, ROWS_AT_ONCE, ROWS_EACH, Twin
 from engine.weights.draft_kind import ADAPTER_CONFIG, ADAPTER_SAFETENSORS
 
 LossName = Literal["forward", "reverse", "hard"]
@@ -32,8 +33,8 @@ MOST_PLACES = 16
 _NEXT_PLACE = 0.8
 # Learning rate of the report, for all that is trained.
 _RATE = 0.01
-# Of the points of a text that ask for something each so many-th is scored; rows of prompt tokens at once.
-_SCORED_EACH, _SCORED_ROWS = 4, 384
+# Of the points of a text that ask for something each so many-th is scored.
+_SCORED_EACH = 4
 
 
 class PromptTokenNetwork(TrainedDraft):
@@ -140,9 +141,18 @@ class _Insertions:
         if count is None:
             points = asks.any(0).nonzero().squeeze(1)[::_SCORED_EACH].expand(rows, -1)
         else:
-            points = (torch.rand(rows, length) + asks.float()).topk(min(count, length)).indices
+            # In order, so that neighbours, which ask for the same tokens, are learned at once.
+            points = (torch.rand(rows, length) + asks.float()).topk(min(count, length)).indices.sort().values
         ahead = torch.stack([wanted.gather(1, points + 2 + place) for place in range(places)], -1)
         return cls(points, ahead.cumprod(-1).bool())
+
+    def pieces(self, members: int) -> Iterator[_Insertions]:
+        """Some at once, so that about `ROWS_AT_ONCE` rows of prompt tokens run together."""
+        rows, count, places = self.asked.shape
+        step = max(1, ROWS_AT_ONCE // (rows * places * members))
+        for start in range(0, count, step):
+            piece = slice(start, start + step)
+            yield _Insertions(self.points[:, piece], self.asked[:, piece])
 
 
 class PromptTokenObjective:
@@ -159,7 +169,7 @@ class PromptTokenObjective:
     def __init__(
         self, twin: Twin, ends: TargetEnds, kept_aside: Sequence[FeatureBatch], loss: LossName
     ) -> None:
-        self._twin, self._ends, self._kept_aside, self._loss = twin, ends.in_half(), kept_aside, loss
+        self._twin, self._ends, self._kept_aside, self._loss = twin, ends.for_products(), kept_aside, loss
 
     def loss(self, network: PromptTokenNetwork, batch: FeatureBatch) -> Tensor:
         """Of one batch, a mean over places by their shares."""
@@ -167,29 +177,30 @@ class PromptTokenObjective:
         count = max(1, round(ROWS_EACH * batch.tokens.shape[1] / (places * members)))
         inserted = _Insertions.of(batch.learn, places, count)
         _, cache = self._twin.read(batch.tokens)
-        hidden = self._behind(network, cache, inserted, batch.tokens.shape[1])
         shares = _NEXT_PLACE ** torch.arange(places)
-        counts = inserted.asked.sum((0, 1)).clamp_min(1)
-        row, insertion, place = inserted.asked.nonzero(as_tuple=True)
-        at = inserted.points[row, insertion] + place + 1
-        weights = (shares / shares.sum() / counts)[place]
-        guessed = hidden[row, insertion, place]
-        return self._divergence(guessed, batch.features[row, at], batch.tokens[row, at + 1], weights)
+        weights = shares / shares.sum() / inserted.asked.sum((0, 1)).clamp_min(1)
+        # Gradients are made along: what they need of all rows, or of their logits, would fill memory.
+        total, gradient = torch.zeros(()), torch.zeros_like(network.embeddings)
+        for piece in inserted.pieces(members):
+            with torch.enable_grad():
+                hidden = self._behind(network, cache, piece, batch.tokens.shape[1])
+            part, outer = self._divergence(hidden.detach(), batch, piece, weights)
+            total += part
+            gradient += torch.autograd.grad(hidden, network.embeddings, outer)[0]
+        carried = (network.embeddings * gradient).sum()
+        return total + carried - carried.detach()
 
     @torch.no_grad()
     def score(self, network: PromptTokenNetwork) -> Scores:
         """Verdict of the target's texts on what the prompt tokens guess."""
         places, members, _ = network.embeddings.shape
-        at_once = max(1, _SCORED_ROWS // (places * members))
         tokens = forwards = 0
         right, seen = torch.zeros(places, len(TOPS)), torch.zeros(places, 1)
         for batch in self._kept_aside:
             length = batch.tokens.shape[1]
             every = _Insertions.of(batch.learn, places, None)
             _, cache = self._twin.read(batch.tokens)
-            for start in range(0, every.points.shape[1], at_once):
-                piece = slice(start, start + at_once)
-                inserted = _Insertions(every.points[:, piece], every.asked[:, piece])
+            for inserted in every.pieces(members):
                 hidden = self._behind(network, cache, inserted, length)
                 likeliest = self._ends.tokens(self._logits(hidden), TOPS[-1])
                 ahead = inserted.points[..., None] + torch.arange(2, places + 2)
@@ -226,23 +237,33 @@ class PromptTokenObjective:
             return self._ends.logits(hidden.mean(-2))
         return self._ends.logits(hidden).mean(-2)
 
-    def _divergence(self, guessed: Tensor, features: Tensor, tokens: Tensor, weights: Tensor) -> Tensor:
-        """The weighted sum over (N, n, h) guesses; their gradients are made along, since logits would fill memory."""
-        total = torch.zeros(())
-        gradients: list[Tensor] = []
-        with torch.enable_grad():
-            for start in range(0, len(guessed), LOGIT_ROWS):
-                piece = slice(start, start + LOGIT_ROWS)
-                rows = guessed[piece].detach().requires_grad_()
-                logs = self._logits(rows).float().log_softmax(-1)
-                if self._loss == "hard":
-                    each = -logs.gather(1, tokens[piece, None]).squeeze(1)
-                else:
-                    true = self._ends.logits(features[piece]).float().log_softmax(-1)
-                    one, other = (true, logs) if self._loss == "forward" else (logs, true)
-                    each = (one.exp() * (one - other)).sum(-1)
-                part = (each * weights[piece]).sum()
-                gradients += torch.autograd.grad(part, rows)
-                total += part.detach()
-        carried = (guessed * torch.cat(gradients)).sum() if gradients else guessed.sum()
-        return total + carried - carried.detach()
+    def _divergence(
+        self, hidden: Tensor, batch: FeatureBatch, inserted: _Insertions, weights: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The sum over all that is asked for, by its place's weight, and its gradients by (rows, K, m, n, h)."""
+        total, gradient = torch.zeros(()), torch.zeros_like(hidden)
+        every = inserted.asked.nonzero()
+        for start in range(0, len(every), LOGIT_ROWS):
+            asked = row, insertion, place = every[start : start + LOGIT_ROWS].unbind(1)
+            at = inserted.points[row, insertion] + place + 1
+            with torch.enable_grad():
+                guessed = hidden[asked].requires_grad_()
+                logs = self._logits(guessed).float().log_softmax(-1)
+                each = self._each(logs, batch, row, at)
+                part = (each * weights[place]).sum()
+            gradient[asked] = torch.autograd.grad(part, guessed)[0]
+            total += part.detach()
+        return total, gradient
+
+    def _each(self, logs: Tensor, batch: FeatureBatch, row: Tensor, at: Tensor) -> Tensor:
+        """(N,) losses of (N, V) guessed log-probabilities of the tokens behind these of the texts."""
+        if self._loss == "hard":
+            return -logs.gather(1, batch.tokens[row, at + 1, None]).squeeze(1)
+        with torch.no_grad():
+            # Places of several insertions ask for the same token.
+            length = batch.tokens.shape[1]
+            known, which = numpy.unique((row * length + at).numpy(), return_inverse=True)
+            features = batch.features.flatten(0, 1)[torch.from_numpy(known)]
+            true = self._ends.logits(features).float().log_softmax(-1)[torch.from_numpy(which)]
+        one, other = (true, logs) if self._loss == "forward" else (logs, true)
+        return (one.exp() * (one - other)).sum(-1)

@@ -20,16 +20,19 @@ from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
 from engine.model.footprint import weight_bytes
 from engine.model.token_tree import Draft
-from engine.model.weight_format import DENSE_BF16
+from engine.model.weight_format import DENSE_BF16, weight_format
 from engine.planning.hardware import available_memory_bytes
 from engine.training.draft.loss import TargetEnds
+from engine.training.product_type import product_type
 from engine.weights.checkpoint import Checkpoint
 
-#: Rows of prompt tokens for each token of a text in a step, and rows whose logits are held at once.
-ROWS_EACH, LOGIT_ROWS = 0.5, 128
+#: Rows of prompt tokens for each token of a text in a step; rows that run at once, and whose logits are held at once.
+ROWS_EACH, ROWS_AT_ONCE, LOGIT_ROWS = 1.0, 256, 128
 # Nats of difference to the engine's distributions, in the mean: 16 bits and the kernels' 8-bit activations come to a
 # tenth of it, another rotation or norm to several nats.
 _CLOSE = 0.1
+# Of transformers' code, and of what allocators hold back.
+_LIBRARY_BYTES = 150 << 20
 # Tokens that are compared.
 _COMPARED = 48
 
@@ -39,13 +42,14 @@ class Twin:
 
     Args:
         checkpoint: The target's.
-        dtype: Of weights and activations.
+        dtype: Of weights and activations; None for the one that products are fast in.
 
     Raises:
         InvalidOption: transformers is not installed, or does not know the family as the checkpoint has it.
     """
 
-    def __init__(self, checkpoint: Checkpoint, dtype: torch.dtype = torch.bfloat16) -> None:
+    def __init__(self, checkpoint: Checkpoint, dtype: torch.dtype | None = None) -> None:
+        dtype = dtype or product_type()
         try:
             # By its name: a packaged Tenon leaves it out.
             transformers: Any = importlib.import_module("transformers")
@@ -112,6 +116,8 @@ class Twin:
             distance = positions[:, :, None] - torch.cat((before, positions), 1)[:, None]
             near = additive(sees & (distance < self._window))
             mask = {"full_attention": mask, "sliding_attention": near} if self._mixed else near
+        # The cache would keep these rows, and the graph of their gradients.
+        of_texts = [(layer.keys, layer.values) for layer in cache.layers]
         hidden: Tensor = self._body(
             inputs_embeds=embeddings.to(self._dtype),
             past_key_values=cache,
@@ -119,7 +125,8 @@ class Twin:
             position_ids=positions,
             use_cache=True,
         ).last_hidden_state
-        cache.crop(-count)
+        for layer, (keys, values) in zip(cache.layers, of_texts, strict=True):
+            layer.keys, layer.values = keys, values
         return hidden
 
     def compare(self, decoder: Decoder, ends: TargetEnds, text: Tensor, tokens: PromptTokens) -> None:
@@ -158,33 +165,38 @@ class Twin:
         )
 
 
-def training_bytes(config: ModelConfig, tokens: int, vocabulary_size: int) -> int:
-    """Memory that the twin and a step with it take, about.
+def training_bytes(config: ModelConfig, tokens: int, vocabulary_size: int, threads: int) -> int:
+    """Memory that the twin and a step with it take: as much as was measured, or up to a tenth more.
 
     Args:
         config: Of the target.
         tokens: Of the texts of a step.
         vocabulary_size: Of its head.
+        threads: Among which these are divided; each runs rows of its own.
     """
-    attention = config.heads * config.head_dim
-    of_row = 40 * config.hidden_size + 10 * config.intermediate_size
-    rows = ROWS_EACH * tokens
-    kept = config.layers * (rows * of_row + (rows + tokens) * 4 * attention)
-    return weight_bytes(config, DENSE_BF16) + int(kept) + 24 * LOGIT_ROWS * vocabulary_size
+    product = product_type()
+    weights = DENSE_BF16 if product is DENSE_BF16.dense else weight_format("fp32")
+    of_row = 10 * config.hidden_size + 3 * config.intermediate_size
+    # Keys and values of the texts as they were read, and once for each head behind every layer for the gradients.
+    of_token = 7 * config.heads * config.head_dim
+    numbers = config.layers * (threads * ROWS_AT_ONCE * of_row + tokens * of_token)
+    logits = threads * 24 * LOGIT_ROWS * vocabulary_size
+    return weight_bytes(config, weights) + numbers * product.itemsize + logits + _LIBRARY_BYTES
 
 
-def check_memory(config: ModelConfig, tokens: int, vocabulary_size: int) -> None:
+def check_memory(config: ModelConfig, tokens: int, vocabulary_size: int, threads: int) -> None:
     """Refuse a training for which there is no memory, before anything is loaded for it.
 
     Args:
         config: Of the target.
         tokens: Of the texts of a step.
         vocabulary_size: Of its head.
+        threads: As in `training_bytes`.
 
     Raises:
         InvalidOption: It needs more than is free.
     """
-    needed, free = training_bytes(config, tokens, vocabulary_size), available_memory_bytes()
+    needed, free = training_bytes(config, tokens, vocabulary_size, threads), available_memory_bytes()
     if needed > free:
         raise InvalidOption(
             f"Training prompt tokens for this model takes {needed / 1e9:.2g} GB of memory and {free / 1e9:.2g} GB are "

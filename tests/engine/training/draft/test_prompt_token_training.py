@@ -43,6 +43,7 @@ from engine.training.draft.supply import KIND, ExampleSupply
 from engine.training.draft.training import read_draft, train, write_draft
 from engine.training.draft.twin import Twin, training_bytes
 from engine.training.optimizer import optimizers
+from engine.training.product_type import product_type
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import VARIANTS
@@ -189,6 +190,7 @@ def test_loss_and_gradients_are_those_of_one_forward_for_each_point(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(prompt_tokens, "ROWS_EACH", 100.0)  # at every point
+    monkeypatch.setattr(prompt_tokens, "ROWS_AT_ONCE", 50)
     monkeypatch.setattr(prompt_tokens, "LOGIT_ROWS", 7)
     network = network_of(target)
     batch = batch_of(
@@ -397,7 +399,14 @@ def test_memory_is_predicted_and_refused(
     llama_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = read_config(Checkpoint(llama_folder))
-    assert training_bytes(config, 2000, 384) > 2 * training_bytes(config, 500, 384)
+    small, longer, wider = (
+        training_bytes(config, *sizes) for sizes in ((500, 384, 1), (2000, 384, 1), (500, 384, 2))
+    )
+    # Keys and values of 1500 tokens more; rows and logits of one more thread.
+    assert (
+        longer - small == 1500 * config.layers * 7 * config.heads * config.head_dim * product_type().itemsize
+    )
+    assert wider - small > 24 * twin.LOGIT_ROWS * 384
     monkeypatch.setattr(twin, "available_memory_bytes", lambda: 1 << 20)
     data = tmp_path / "data.jsonl"
     data.write_text(
