@@ -1,6 +1,6 @@
 """Prompt tokens: what they learn, what their trees come to, and how fast a round of each size is on this machine.
 
-    python -m tests.benchmarks.prompt_tokens learn --texts FOLDER --count 1216 [--steps 60] [--only hard "20 members"]
+    python -m tests.benchmarks.prompt_tokens learn --texts FOLDER --count 1216 [--steps 60] [--only "hard labels"]
     python -m tests.benchmarks.prompt_tokens guess --texts FOLDER --count 1216 [--aside 32] [--set FOLDER]
     python -m tests.benchmarks.prompt_tokens size --texts FOLDER --count 1216 --aside 6 [--weights auto] [--tokens 48]
 
@@ -12,12 +12,12 @@ A step has as many rows of prompt tokens whatever the ensemble is, so a larger o
 
 ``guess`` has the accuracies of a set and of Medusa heads on the texts that a training keeps aside, by place.
 
-``size`` has a line for each number of a round's rows: T, the seconds of a forward in the loop of a reply, over that of
-one row; nodes of the dynamic sparse tree in each of its states and their input with the root and the probes (table
-6.1); tokens of a round of that tree, replayed from the log of ranks and run, and of the full and the
-random tree; and tokens per second, predicted as the replayed ones over T, and run. Trees are counted on texts that a
-training keeps aside and run on greedy replies to prompts of four kinds. Replies are equal to plain's, or OTHER TEXT
-stands beside them. What Medusa heads come to stands below.
+``size`` has a line for each number of a round's rows: nodes of the dynamic sparse tree in each of its states and their
+input with the root and the probes (the report's table 6.1); T, the seconds of a forward in the loop of a reply, over
+that of one row; tokens of a round of that tree, of the full and of a random one, expected by the log of ranks (R(T),
+section 5.6) and run; and tokens per second, predicted as the expected ones over T, and run. Trees are counted on texts
+that a training keeps aside and run on greedy replies to prompts of four kinds. Replies are equal to plain's, or OTHER
+TEXT stands beside them. What Medusa heads come to stands below.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def size(options: argparse.Namespace) -> None:
     plain_per_s, threads = median(speeds["dynamic", 1]), torch.get_num_threads()
     print(f"{library.available()}, {model.report.weights}, {threads} threads, plain {plain_per_s:.1f} tok/s")
     head = ["rows", "nodes by state", "input", "T(w)/T(1)"]
-    head += [f"{kind}, {how}" for kind in kinds for how in ("replayed", "run")]
+    head += [f"{kind}, {how}" for kind in kinds for how in ("expected", "run")]
     head += ["tok/s predicted", "run", "of plain"]
     print(f"| {' | '.join(head)} |\n|" + "---|" * len(head))
     for rows in SIZES:
