@@ -259,14 +259,9 @@
    <translation>Ein Wert in den Metadaten der GGUF-Datei fehlt oder ist von der falschen Art: neu herunterladen.</translation>
   </message>
   <message>
-   <location filename="engine/drafting/head_config.py" />
-   <source>A value in the draft's config.json is missing or of the wrong kind; download it again.</source>
-   <translation>Ein Wert in der config.json des Entwurfs fehlt oder ist von der falschen Art: neu herunterladen.</translation>
-  </message>
-  <message>
-   <location filename="engine/drafting/head_layout.py" />
-   <source>A value in the draft's config.json is of the wrong kind; download it again.</source>
-   <translation>Ein Wert in der config.json des Entwurfs ist von der falschen Art: neu herunterladen.</translation>
+   <location filename="engine/drafting/config_keys.py" />
+   <source>A value in the draft's config.json is missing or of the wrong kind ({problem}); correct it, or choose another draft.</source>
+   <translation>Ein Wert in der config.json des Entwurfsmodells fehlt oder ist von der falschen Art ({problem}); berichtigen Sie ihn oder wählen Sie ein anderes Entwurfsmodell.</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/unpacking.py" />
@@ -4144,8 +4139,8 @@
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />
-   <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, and Dovetail's gated fusion.</source>
-   <translation>Tenon kennt keine Entwürfe der Art {speculators}; es führt EAGLE-1 bis 3 und Dovetails Gated Fusion aus.</translation>
+   <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, and Dovetail's gated fusion.</source>
+   <translation>Tenon kennt keinen Entwurf der Art {speculators}; es führt EAGLE-1 bis 3, P-EAGLE und Dovetails gesteuerte Fusion aus.</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />
@@ -4554,13 +4549,28 @@
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />
-   <source>The draft's config.json describes no transformer layer; download it again.</source>
-   <translation>Die config.json des Entwurfs beschreibt keine Transformer-Schicht: neu herunterladen.</translation>
+   <source>The draft's config.json describes no transformer layer; choose another draft.</source>
+   <translation>Die config.json des Entwurfsmodells beschreibt keine Transformer-Schicht; wählen Sie ein anderes Entwurfsmodell.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/config_keys.py" />
+   <source>The draft's config.json has {keys}, which Tenon does not know and which may change what the draft computes; choose another draft, or take that out if it says nothing about the computation.</source>
+   <translation>Die config.json des Entwurfsmodells enthält {keys}; Tenon kennt das nicht, und es kann ändern, was das Entwurfsmodell berechnet. Wählen Sie ein anderes, oder nehmen Sie es heraus, wenn es nichts über die Berechnung sagt.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/config_keys.py" />
+   <source>The draft's config.json says {key} = {value}, which Tenon does not run; choose another draft.</source>
+   <translation>In der config.json des Entwurfsmodells steht {key} = {value}; das führt Tenon nicht aus. Wählen Sie ein anderes Entwurfsmodell.</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_loader.py" />
-   <source>The draft's d2t and t2d disagree about which of the model's tokens it drafts; download the draft again.</source>
-   <translation>Im Entwurf widersprechen sich d2t und t2d darin, welche Tokens des Modells er entwirft: den Entwurf neu herunterladen.</translation>
+   <source>The draft's d2t and t2d disagree about which of the model's tokens it drafts; choose another draft.</source>
+   <translation>d2t und t2d des Entwurfsmodells widersprechen sich darin, welche Token des Modells es entwirft; wählen Sie ein anderes Entwurfsmodell.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft's d2t names tokens that the model does not have, or one twice: it should hold what is added to the draft's own numbers; choose another draft.</source>
+   <translation>d2t des Entwurfsmodells nennt Token, die das Modell nicht hat, oder eines doppelt: Es soll enthalten, was zu den eigenen Nummern des Entwurfsmodells addiert wird. Wählen Sie ein anderes Entwurfsmodell.</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_loader.py" />
@@ -4569,8 +4579,8 @@
   </message>
   <message>
    <location filename="engine/drafting/head_layout.py" />
-   <source>The draft's weights do not match its config.json, tensors are {problems}; download the draft again.</source>
-   <translation>Die Gewichte des Entwurfs passen nicht zu seiner config.json (Tensoren: {problems}): den Entwurf neu herunterladen.</translation>
+   <source>The draft's tensors are not those of any layout that Tenon reads, as its config.json has it: {problems}; choose another draft.</source>
+   <translation>Die Tensoren des Entwurfsmodells sind nach seiner config.json die keiner Anordnung, die Tenon liest: {problems}; wählen Sie ein anderes Entwurfsmodell.</translation>
   </message>
   <message>
    <location filename="app/bridge/engine_client.py" />
@@ -5547,8 +5557,8 @@
   </message>
   <message>
    <location filename="engine/drafting/head_layout.py" />
-   <source>This draft has the extra layernorms of speculators' eagle format, which Tenon cannot run; choose an EAGLE-3 draft.</source>
-   <translation>Dieser Entwurf hat die zusätzlichen Layernorms des eagle-Formats von speculators, die Tenon nicht ausführen kann: einen EAGLE-3-Entwurf wählen.</translation>
+   <source>This draft has the extra layernorms of speculators' eagle format, and nothing says whether it passes on its output before or behind the last of them, so Tenon does not run it; choose an EAGLE-3 draft.</source>
+   <translation>Dieses Entwurfsmodell hat die zusätzlichen Normen des eagle-Formats von speculators, und nirgends steht, ob es seine Ausgabe vor oder hinter der letzten davon weitergibt; deshalb führt Tenon es nicht aus. Wählen Sie einen EAGLE-3-Entwurf.</translation>
   </message>
   <message>
    <location filename="app/settings/exchange.py" />

@@ -249,14 +249,9 @@
    <translation>GGUF 文件的元数据中有一个值缺失或类型不对；请重新下载。</translation>
   </message>
   <message>
-   <location filename="engine/drafting/head_config.py" />
-   <source>A value in the draft's config.json is missing or of the wrong kind; download it again.</source>
-   <translation>草稿的 config.json 中有一个值缺失或类型不对；请重新下载。</translation>
-  </message>
-  <message>
-   <location filename="engine/drafting/head_layout.py" />
-   <source>A value in the draft's config.json is of the wrong kind; download it again.</source>
-   <translation>草稿的 config.json 中有一个值类型不对；请重新下载。</translation>
+   <location filename="engine/drafting/config_keys.py" />
+   <source>A value in the draft's config.json is missing or of the wrong kind ({problem}); correct it, or choose another draft.</source>
+   <translation>草稿的 config.json 中有一个值缺失或类型不对（{problem}）；请更正它，或选择另一个草稿。</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/unpacking.py" />
@@ -4131,8 +4126,8 @@
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />
-   <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, and Dovetail's gated fusion.</source>
-   <translation>Tenon 不支持 {speculators} 类型的草稿；它可运行 EAGLE-1 到 3，以及 Dovetail 的门控融合。</translation>
+   <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, and Dovetail's gated fusion.</source>
+   <translation>Tenon 没有 {speculators} 这种草稿；它能运行 EAGLE-1 到 3、P-EAGLE，以及 Dovetail 的门控融合。</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />
@@ -4541,13 +4536,28 @@
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />
-   <source>The draft's config.json describes no transformer layer; download it again.</source>
-   <translation>草稿的 config.json 没有描述任何 transformer 层；请重新下载。</translation>
+   <source>The draft's config.json describes no transformer layer; choose another draft.</source>
+   <translation>草稿的 config.json 没有描述 Transformer 层；请选择另一个草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/config_keys.py" />
+   <source>The draft's config.json has {keys}, which Tenon does not know and which may change what the draft computes; choose another draft, or take that out if it says nothing about the computation.</source>
+   <translation>草稿的 config.json 含有 {keys}，Tenon 不认识它，而它可能改变草稿的计算；请选择另一个草稿，或者在它与计算无关时把它删去。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/config_keys.py" />
+   <source>The draft's config.json says {key} = {value}, which Tenon does not run; choose another draft.</source>
+   <translation>草稿的 config.json 中写着 {key} = {value}，Tenon 不能运行它；请选择另一个草稿。</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_loader.py" />
-   <source>The draft's d2t and t2d disagree about which of the model's tokens it drafts; download the draft again.</source>
-   <translation>草稿的 d2t 与 t2d 在它猜测模型的哪些 token 上不一致；请重新下载草稿。</translation>
+   <source>The draft's d2t and t2d disagree about which of the model's tokens it drafts; choose another draft.</source>
+   <translation>草稿的 d2t 和 t2d 对它能起草模型的哪些词元说法不一；请选择另一个草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft's d2t names tokens that the model does not have, or one twice: it should hold what is added to the draft's own numbers; choose another draft.</source>
+   <translation>草稿的 d2t 指向模型没有的词元，或者同一个词元出现两次：它应当存放加到草稿自身编号上的数；请选择另一个草稿。</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_loader.py" />
@@ -4556,8 +4566,8 @@
   </message>
   <message>
    <location filename="engine/drafting/head_layout.py" />
-   <source>The draft's weights do not match its config.json, tensors are {problems}; download the draft again.</source>
-   <translation>草稿的权重与其 config.json 不符，张量有误：{problems}；请重新下载草稿。</translation>
+   <source>The draft's tensors are not those of any layout that Tenon reads, as its config.json has it: {problems}; choose another draft.</source>
+   <translation>按照 config.json，草稿的张量不属于 Tenon 能读取的任何布局：{problems}；请选择另一个草稿。</translation>
   </message>
   <message>
    <location filename="app/bridge/engine_client.py" />
@@ -5533,8 +5543,8 @@
   </message>
   <message>
    <location filename="engine/drafting/head_layout.py" />
-   <source>This draft has the extra layernorms of speculators' eagle format, which Tenon cannot run; choose an EAGLE-3 draft.</source>
-   <translation>此草稿带有 speculators 的 eagle 格式额外的 layernorm，Tenon 无法运行；请选择 EAGLE-3 草稿。</translation>
+   <source>This draft has the extra layernorms of speculators' eagle format, and nothing says whether it passes on its output before or behind the last of them, so Tenon does not run it; choose an EAGLE-3 draft.</source>
+   <translation>这个草稿带有 speculators 的 eagle 格式的额外归一化，而没有资料说明它传递的是最后一个归一化之前还是之后的输出，所以 Tenon 不运行它；请选择 EAGLE-3 草稿。</translation>
   </message>
   <message>
    <location filename="app/settings/exchange.py" />

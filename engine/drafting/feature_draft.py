@@ -18,13 +18,10 @@ from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import LARGEST_TREE, Level, TreeShape, grow_tree
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.sampled_tree import DraftSampling, sampled_draft
-from engine.model.kv_cache import shared_tokens
+from engine.drafting.target_rows import CHUNK_ROWS, TargetRows
 from engine.model.next_rows import MOST_ROWS
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.placement.link import Link
-
-# Rows of a long prompt that are run at once.
-_CHUNK = 512
 
 
 class FeatureDraft(Drafter):
@@ -60,25 +57,14 @@ class FeatureDraft(Drafter):
         self._cache = network.new_cache(context + LARGEST_TREE)
         ids = network.weights.target_ids
         self._target_ids: list[int] | None = None if ids is None else ids.tolist()
-        self._text: list[int] = []
-        # The target's rows behind the cache's, which the next proposal takes in, and how many both hold.
-        self._waiting: list[Tensor] = []
-        self._held = 0
+        # Row i holds the token at i + 1 too.
+        self._rows = TargetRows(self._cache, 1)
         self._root: Tensor | None = None
 
     def reset(self, prompt: Sequence[int]) -> int:
         """Keep what an earlier text shares with this prompt; returns the first position whose rows are needed."""
-        shared = shared_tokens(self._text, prompt)
-        self._text = list(prompt)
         self._root = None
-        # Row i holds the token at i + 1 too.
-        if self._cache.length > max(0, shared - 1):
-            self._cache.truncate(max(0, shared - 1))
-            self._waiting = []
-        elif self._waiting:
-            self._waiting = [torch.cat(self._waiting)[: shared - self._cache.length]]
-        self._held = self._cache.length + sum(len(rows) for rows in self._waiting)
-        return self._held
+        return self._rows.reset(prompt)
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Note emitted tokens and the target's rows of what was committed, which wait until a draft is asked for.
@@ -91,12 +77,7 @@ class FeatureDraft(Drafter):
         Raises:
             ValueError: the rows are not those of every position up to the root.
         """
-        self._text.extend(tokens)
-        if hidden is not None:
-            self._waiting.append(hidden)
-            self._held += len(hidden)  # asking each tensor again would take long
-            if self._held != len(self._text) - 1:
-                raise ValueError(f"{self._held} hidden rows for {len(self._text)} tokens")
+        self._rows.observe(tokens, hidden)
 
     @torch.inference_mode()
     def propose(self, shape: DraftShape) -> Draft:
@@ -135,7 +116,7 @@ class FeatureDraft(Drafter):
                 drawn_from(first)[0],
                 lambda level: drawn_from(run(level, link.to_device(torch.tensor(level.tokens)))),
                 self.sampling,
-                self._text,
+                self._rows.text,
             )
 
         def expand(level: Level) -> Tensor:
@@ -155,7 +136,7 @@ class FeatureDraft(Drafter):
     @property
     def waiting(self) -> int:
         """Rows that the next chain has to take in first."""
-        return len(self._text) - 1 - self._cache.length
+        return len(self._rows.text) - 1 - self._cache.length
 
     def target_token(self, own: int) -> int:
         """The target's id of one of the draft's tokens."""
@@ -181,8 +162,8 @@ class FeatureDraft(Drafter):
             cache.commit(range(len(tokens)))
             return found
 
-        features = self._run_waiting(max(0, self._held - cache.length - MOST_ROWS))
-        tokens = self._text[cache.length + 1 :]
+        features = self._run_waiting(self._rows.take(), max(0, self._rows.held - cache.length - MOST_ROWS))
+        tokens = self._rows.text[cache.length + 1 :]
         logits, rows = run(tokens, features)
         self._root = rows[-1:].clone()
         known(logits[:-1], tokens[1:])
@@ -193,19 +174,20 @@ class FeatureDraft(Drafter):
 
     def _take_in(self) -> Tensor:
         """Run the rows that wait, and return the last one's output, (1, h): the root's."""
-        if self._waiting:
-            self._run_waiting(self._held - self._cache.length)
+        rows = self._rows.take()
+        if rows is not None:
+            self._run_waiting(rows, len(rows))
         if self._root is None:
             raise ValueError("a feature draft cannot draft before it has observed a token")
         return self._root
 
-    def _run_waiting(self, most: int) -> Tensor:
-        """Run as many rows of those that wait, and return the others."""
-        rows = self._waiting[0] if len(self._waiting) == 1 else torch.cat(self._waiting)
-        self._waiting = []
-        for start in range(0, most, _CHUNK):
-            features, first = rows[start : min(start + _CHUNK, most)], self._cache.length
-            behind = torch.tensor(self._text[first + 1 : first + 1 + len(features)])
+    def _run_waiting(self, rows: Tensor | None, most: int) -> Tensor:
+        """Run as many rows of those that waited, and return the others."""
+        if rows is None:
+            raise ValueError("a feature draft cannot draft before it has observed a token")
+        for start in range(0, most, CHUNK_ROWS):
+            features, first = rows[start : min(start + CHUNK_ROWS, most)], self._cache.length
+            behind = torch.tensor(self._rows.text[first + 1 : first + 1 + len(features)])
             made = self._network.run(
                 self._link.to_device(behind),
                 self._link.to_device(torch.arange(first, first + len(features))),

@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from engine.drafting.fusion import Fusion
-from engine.model.attention import step_mask
+from engine.model.attention import StepMask, step_mask
 from engine.model.block import block
 from engine.model.config import ModelConfig
 from engine.model.embedding import Embedding
-from engine.model.fused_layer import FusedLayer, fused_step
+from engine.model.fused_layer import FusedLayer, FusedStep, fused_step
 from engine.model.fused_model import FusedModel
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights
@@ -35,12 +35,14 @@ class FeatureWeights:
         embedding: V rows of h, its own or the target's.
         fusion: The way in.
         layers: Its M blocks; the first has no norm before attention.
-        final_norm: Between the last block and the head, or None. It is no part of the feature.
+        final_norm: Between the last block and the head, or None. It is no part of the feature, but with norm_output.
         head: h -> Vd, its own or the target's.
         head_dtype: Type of the rows that the head maps; the blocks' own type where they share one.
         target_ids: (Vd,) the target's id of each of the draft's tokens, None where they are the same.
         logit_soft_cap: c in c * tanh(logit / c) where the head is that of a target that has one, or None.
         shared_bytes: Bytes of embedding and head that belong to the target.
+        norm_output: The feature that is passed on is the output behind the final norm (EAGLE-3.1).
+        mask_hidden: (1, k * target's h) in place of the target's rows that are not there yet (P-EAGLE), or None.
     """
 
     embedding: Embedding
@@ -52,6 +54,8 @@ class FeatureWeights:
     target_ids: Tensor | None = None
     logit_soft_cap: float | None = None
     shared_bytes: int = 0
+    norm_output: bool = False
+    mask_hidden: Tensor | None = None
 
     @property
     def size_bytes(self) -> int:
@@ -60,8 +64,7 @@ class FeatureWeights:
         parts += [layer.size_bytes for layer in self.layers]
         if self.final_norm is not None:
             parts.append(self.final_norm.size_bytes)
-        if self.target_ids is not None:
-            parts.append(self.target_ids.nbytes)
+        parts += [one.nbytes for one in (self.target_ids, self.mask_hidden) if one is not None]
         return sum(parts) - self.shared_bytes
 
 
@@ -135,7 +138,8 @@ class FeatureNetwork:
         self._rope.reserve(int(positions.max()) + 1)
         rotation = self._rope.rows(positions, False)
         count, group = len(tokens), self.config.group
-        mask = step = None
+        masks: dict[int | None, StepMask] = {}
+        steps: dict[int | None, FusedStep] = {}
         if target_features is not None:
             features = weights.fusion.reduce(target_features.to(self.dtype))
         assert features is not None, "a feature draft needs features"
@@ -143,16 +147,22 @@ class FeatureNetwork:
         hidden, rows = weights.fusion(embedding, features)
         for index, layer in enumerate(weights.layers):
             check()
-            fused = self._fused[index]
+            fused, window = self._fused[index], self.config.windows[index]
             if fused is None or rows is not None:
-                if mask is None:
-                    mask = step_mask(row_positions, count, sees, cache.length, None, self._cache_dtype, group)
-                hidden = block(self.config, layer, index, hidden, rotation, mask, cache, rows)
+                if window not in masks:
+                    masks[window] = step_mask(
+                        row_positions, count, sees, cache.length, window, self._cache_dtype, group
+                    )
+                hidden = block(self.config, layer, index, hidden, rotation, masks[window], cache, rows)
                 rows = None
                 continue
-            if step is None:
-                step = fused_step(count, sees, cache.store(0), cache.length, uncommitted, None, rotation)
-            fused(step, cache.store(index), hidden)
+            if window not in steps:
+                steps[window] = fused_step(
+                    count, sees, cache.store(0), cache.length, uncommitted, window, rotation
+                )
+            fused(steps[window], cache.store(index), hidden)
+        if weights.norm_output and weights.final_norm is not None:
+            return weights.final_norm(hidden)
         return hidden
 
     def _made_next_rows(self) -> NextRows | None:
@@ -192,7 +202,7 @@ class FeatureNetwork:
     def logits(self, features: Tensor) -> Tensor:
         """(n, Vd) float32 logits of what follows each of (n, h) features, by the draft's own ids."""
         weights = self.weights
-        if weights.final_norm is not None:
+        if weights.final_norm is not None and not weights.norm_output:
             features = weights.final_norm(features)
         logits = weights.head(features.to(weights.head_dtype)).float()
         cap = weights.logit_soft_cap

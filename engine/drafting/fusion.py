@@ -7,6 +7,7 @@ joins the feature of position i with the token at position i + 1, and guesses th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -96,7 +97,8 @@ class Eagle3Fusion(Fusion):
         fc: Hidden rows of several of the target's layers side by side -> h.
         embedding_norm: ``input_layernorm``.
         feature_norm: ``hidden_norm``.
-        target_norm: Of the rows before ``fc`` (``norm_before_fc`` in the speculators' format), or None.
+        target_norms: Of the rows before ``fc``: one over all (``norm_before_fc`` in the speculators' format), one for
+            each layer's (EAGLE-3.1's ``fc_norm``), or none.
         norm_before_residual: The normalised feature enters the residual stream, not the feature itself.
     """
 
@@ -105,18 +107,20 @@ class Eagle3Fusion(Fusion):
         fc: LinearMap,
         embedding_norm: Norm,
         feature_norm: Norm,
-        target_norm: Norm | None,
+        target_norms: Sequence[Norm],
         norm_before_residual: bool,
     ) -> None:
-        super().__init__(fc, embedding_norm, feature_norm, target_norm)
-        self._fc, self._target_norm = fc, target_norm
+        super().__init__(fc, embedding_norm, feature_norm, *target_norms)
+        self._fc, self._target_norms = fc, target_norms
         self._embedding_norm, self._feature_norm = embedding_norm, feature_norm
         self._norm_before_residual = norm_before_residual
 
     def reduce(self, target_features: Tensor) -> Tensor:
         """Several layers' rows to one feature. The draft's own output needs none of this."""
-        if self._target_norm is not None:
-            target_features = self._target_norm(target_features)
+        if self._target_norms:
+            parts = target_features.chunk(len(self._target_norms), -1)
+            normed = [norm(part) for norm, part in zip(self._target_norms, parts, strict=True)]
+            target_features = torch.cat(normed, -1)
         return self._fc(target_features)
 
     def __call__(self, embedding: Tensor, features: Tensor) -> tuple[Tensor, Tensor | None]:

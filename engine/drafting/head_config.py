@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.drafting.config_keys import bad_value, check_keys, refuse
 from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.model.config import ACTIVATIONS, ModelConfig
 from engine.model.config_values import BAD_VALUE, complete
@@ -32,18 +33,41 @@ _READ = (
     "attention_bias",
     "mlp_bias",
 )
+_WINDOW = ("layer_types", "sliding_window", "use_sliding_window")
+_OWN_CODE = ("bias", "qkv_bias")
+# What a layout reads beside the blocks: it stands beside them where config.json does not nest a transformers config.
+_OUTER = (
+    "draft_vocab_size",
+    "eagle_aux_hidden_state_layer_ids",
+    "eagle_config",
+    "fc_norm",
+    "fusion_bias",
+    "layernorms",
+    "mask_token_id",
+    "norm_before_fc",
+    "norm_before_residual",
+    "norm_output",
+    "ptd_token_id",
+    "target_hidden_size",
+    "transformer_layer_architecture",
+    "transformer_layer_config",
+)
 
 
-def block_config(raw: dict[str, Any], eagle3: bool, prefix: str) -> tuple[ModelConfig, dict[str, Any]]:
+def block_config(
+    raw: dict[str, Any], eagle3: bool, prefix: str, regular: bool = False
+) -> tuple[ModelConfig, dict[str, Any]]:
     """Sizes of a draft's blocks.
 
     EAGLE's and Dovetail's code knows no biases but ``qkv_bias`` and, before EAGLE-3, no ``head_dim``; the
-    speculators' format nests a transformers config, from which default values are left out.
+    speculators' format nests a transformers config, from which default values are left out. Windows are those that
+    ``layer_types`` names.
 
     Args:
         raw: config.json as it is.
         eagle3: The layout is EAGLE-3's.
         prefix: Beginning of its tensors' names.
+        regular: The blocks are those of transformers though nothing is nested, as ModelOpt exports them.
 
     Returns:
         The config, and the part of config.json that it was read from.
@@ -54,16 +78,18 @@ def block_config(raw: dict[str, Any], eagle3: bool, prefix: str) -> tuple[ModelC
     """
     speculators = raw.get("speculators_model_type")
     inner = raw if speculators is None else raw.get("transformer_layer_config")
-    if speculators not in (None, "eagle", "eagle3"):
+    if speculators not in (None, "eagle", "eagle3", "peagle"):
         raise UnsupportedModel(
             say(
-                "Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, and Dovetail's "
+                "Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, and Dovetail's "
                 "gated fusion.",
                 speculators=speculators,
             )
         )
     if not isinstance(inner, dict):
-        raise ConfigInvalid(say("The draft's config.json describes no transformer layer; download it again."))
+        raise ConfigInvalid(
+            say("The draft's config.json describes no transformer layer; choose another draft.")
+        )
     model_type = "llama" if speculators is None else str(inner.get("model_type", "llama"))
     if model_type not in _FAMILIES:
         raise UnsupportedModel(
@@ -72,13 +98,12 @@ def block_config(raw: dict[str, Any], eagle3: bool, prefix: str) -> tuple[ModelC
                 model_type=model_type,
             )
         )
+    for part in (raw, inner):
+        check_keys(part, (*_READ, *_WINDOW, *_OUTER, *_OWN_CODE))
     try:
-        return _translate(inner, model_type, speculators is None, eagle3, prefix), inner
+        return _translate(inner, model_type, speculators is None and not regular, eagle3, prefix), inner
     except BAD_VALUE as error:
-        raise ConfigInvalid(
-            say("A value in the draft's config.json is missing or of the wrong kind; download it again."),
-            details=repr(error),
-        ) from error
+        raise bad_value(error) from error
 
 
 def _translate(
@@ -129,8 +154,32 @@ def _translate(
         qkv_bias=biased,
         output_bias=biased and not own_code,
         mlp_bias=False if own_code else bool(config["mlp_bias"]),
-        windows=(None,) * layers,
+        windows=windows_of(inner, layers),
         ropes=(rope,),
         layer_ropes=(0,) * layers,
         tensor_prefix=prefix,
     )
+
+
+def windows_of(inner: dict[str, Any], layers: int) -> tuple[int | None, ...]:
+    """The window of each block: those that ``layer_types`` says slide have one.
+
+    Raises:
+        UnsupportedModel: There is a window, and nothing says which blocks have it; or another kind of block.
+    """
+    window, kinds = inner.get("sliding_window"), inner.get("layer_types")
+    if kinds is None:
+        if window is not None and inner.get("use_sliding_window", True):
+            raise refuse("sliding_window", window)
+        return (None,) * layers
+    if len(kinds) < layers:
+        raise ValueError(f"layer_types names {len(kinds)} of {layers} layers")
+    for kind in kinds[:layers]:
+        if kind not in ("full_attention", "sliding_attention"):
+            raise refuse("layer_types", kind)
+    if "sliding_attention" not in kinds[:layers]:
+        return (None,) * layers
+    width = int(window or 0)
+    if width < 1:
+        raise ValueError(f"sliding_window is {window}")
+    return tuple(width if kind == "sliding_attention" else None for kind in kinds[:layers])

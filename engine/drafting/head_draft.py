@@ -12,6 +12,7 @@ from engine.drafting.chain_draft import ChainDraft
 from engine.drafting.drafter import Drafter, NoDrafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft
+from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_layout import HeadLayout, head_bytes, read_layout
 from engine.drafting.head_loader import check_target, load_feature_network, read_shared, share
 from engine.drafting.kind import (
@@ -113,9 +114,20 @@ class HeadDraft(DraftKind):
         chances = ShareChances()
 
         def new_text() -> DraftText:
-            return partial(_drafter, FeatureDraft(network, TreeShape(), parts.context, link, check), chances)
+            return self.text(network, parts, chances)
 
         return LoadedDraft(self.name, self.kind, link, new_text)
+
+    def text(self, network: FeatureNetwork, parts: DraftLoad, chances: ShareChances) -> DraftText:
+        """Make room for a text.
+
+        Args:
+            network: The head in memory.
+            parts: Its context and device.
+            chances: Worth of its guesses in all texts.
+        """
+        draft = FeatureDraft(network, TreeShape(), parts.context, parts.link, parts.check)
+        return partial(_drafter, draft, chances)
 
 
 def _drafter(draft: FeatureDraft, chances: ShareChances, wanted: Drafting) -> Drafter:

@@ -5,12 +5,19 @@
 | EAGLE-1/2 | ``fc`` over [embedding; feature] | no norm before attention | the target's |
 | Dovetail | ``W_1``, ``W_2``, ``W_z``, ``input_layernorm`` | the same | the target's |
 | EAGLE-3 | ``fc`` over three layers' hidden states | ``midlayer``: attention over [embedding; feature] | its own |
+| EAGLE-3.1 | the same, each layer's states normalised (``fc_norm``) | the same | the same |
+| ModelOpt | as EAGLE-3 | ``layers.0`` | the same |
 | speculators | as EAGLE-3, or as EAGLE-1 under other names | ``layers.0`` | as there |
+| P-EAGLE | as EAGLE-3, ``mask_hidden`` in place of states that are not there yet | the same | the same |
 
-If ``draft_vocab_size`` is smaller than the vocabulary, ``d2t`` and ``t2d`` name the tokens that are drafted: in
-EAGLE-3, and in what `engine.training.draft` makes, whose head is the target's rows of these tokens.
+EAGLE-3.1 may pass on its output behind the final norm (``norm_output``) in place of the one before it.
 
-Sources: the papers' own code (cnets.py, cnets1.py), and vllm-project/speculators for its format.
+If ``draft_vocab_size`` is smaller than the vocabulary, ``d2t`` names the tokens that are drafted, and ``t2d``, where it
+is there, marks them: in EAGLE-3, and in what `engine.training.draft` makes, whose head is the target's rows of these
+tokens.
+
+Sources: the papers' own code (cnets.py, cnets1.py), vllm-project/speculators for its format, EAGLE-3.1 and P-EAGLE, and
+NVIDIA's Model-Optimizer (export/plugins/hf_spec_export.py).
 """
 
 from __future__ import annotations
@@ -19,8 +26,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from engine.drafting.config_keys import bad_value, check_keys, refuse
 from engine.drafting.head_config import block_config
-from engine.errors import ConfigInvalid, UnsupportedModel
+from engine.errors import UnsupportedModel
 from engine.model.config import ModelConfig
 from engine.model.tensors import HARMLESS_SUFFIXES, Slot, compare_tensors, layer_slots
 from engine.model.weight_format import WeightFormat
@@ -32,8 +40,24 @@ Kind = Literal["eagle", "dovetail", "eagle3"]
 #: What vLLM's format keeps for training alone.
 _TRAINING_ONLY = ("verifier_norm.weight", "verifier_lm_head.weight")
 MISMATCH = mark(
-    "The draft's weights do not match its config.json, tensors are {problems}; download the draft again."
+    "The draft's tensors are not those of any layout that Tenon reads, as its config.json has it: {problems}; choose "
+    "another draft."
 )
+# ``eagle_config``: what is read, and the one value that Tenon runs of what may be something else.
+_NESTED = (
+    "eagle_aux_hidden_state_layer_ids",
+    "fc_norm",
+    "norm_before_fc",
+    "norm_output",
+    "parallel_draft_step",
+)
+_NESTED_VALUES = {
+    "use_aux_hidden_state": True,
+    "use_input_layernorm_in_first_layer": True,
+    "use_last_layernorm": True,
+    "use_mtp_layernorm": False,
+    "next_layer_regular": True,
+}
 
 
 @dataclass(frozen=True)
@@ -49,6 +73,9 @@ class HeadLayout:
         norm_before_residual: EAGLE-3: see `Eagle3Fusion`.
         outer: Its tensors outside the blocks.
         layers: Those of each block.
+        norm_output: EAGLE-3.1: the feature that it passes on is its output behind the final norm.
+        mask_token: P-EAGLE: the token in place of those that are not there yet; None for drafts level by level.
+        depths: P-EAGLE: tokens of a forward.
     """
 
     kind: Kind
@@ -59,6 +86,9 @@ class HeadLayout:
     norm_before_residual: bool
     outer: tuple[Slot, ...]
     layers: tuple[tuple[Slot, ...], ...]
+    norm_output: bool = False
+    mask_token: int | None = None
+    depths: int = 1
 
     def layers_of(self, target_layers: int) -> tuple[int, ...]:
         """The target's hidden rows that this draft takes, for a target of this many layers.
@@ -99,6 +129,8 @@ def _kind(names: Mapping[str, Any], config: Mapping[str, Any]) -> Kind | None:
         return "dovetail"
     # A whole model has a norm before its first attention.
     blocks = "layers.0.self_attn.q_proj.weight" in bare and "layers.0.input_layernorm.weight" not in bare
+    if bare & {"layers.0.hidden_norm.weight", "mask_hidden"}:
+        return "eagle3"
     if any(name.startswith("midlayer.") for name in bare) or ("draft_vocab_size" in config and not blocks):
         return "eagle3"
     return "eagle" if bare & {"fc.weight", "fc.bias"} or blocks else None
@@ -136,25 +168,26 @@ def read_layout(checkpoint: HeadCheckpoint) -> HeadLayout:
 
 def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind) -> HeadLayout:
     prefix = "model." if any(name.startswith(("model.layers.", "model.midlayer.")) for name in names) else ""
-    blocks, inner = block_config(raw, kind == "eagle3", prefix)
-    hidden = blocks.hidden_size
     speculators = "speculators_model_type" in raw
+    numbered = any(name.startswith(f"{prefix}layers.0.") for name in names)
+    regular = kind == "eagle3" and not speculators and numbered
+    blocks, inner = block_config(raw, kind == "eagle3", prefix, regular)
+    hidden = blocks.hidden_size
     if speculators and raw.get("layernorms"):
         raise UnsupportedModel(
             say(
-                "This draft has the extra layernorms of speculators' eagle format, which Tenon "
-                "cannot run; choose an EAGLE-3 draft."
+                "This draft has the extra layernorms of speculators' eagle format, and nothing says whether it passes "
+                "on its output before or behind the last of them, so Tenon does not run it; choose an EAGLE-3 draft."
             )
         )
     try:
+        settings = _settings(raw)
         target_hidden = int(raw.get("target_hidden_size") or hidden)
         own = int(raw.get("draft_vocab_size") or inner.get("draft_vocab_size") or blocks.vocabulary_size)
         chosen = _hidden_layers(raw)
-    except (TypeError, ValueError, AttributeError) as error:
-        raise ConfigInvalid(
-            say("A value in the draft's config.json is of the wrong kind; download it again."),
-            details=repr(error),
-        ) from error
+        mask_token, depths = _mask(raw, f"{prefix}mask_hidden" in names)
+    except (TypeError, ValueError, AttributeError, KeyError) as error:
+        raise bad_value(error) from error
     taken = len(chosen) if chosen is not None else (3 if kind == "eagle3" else 1)
     outer = _embedding_and_head(names, prefix, blocks, own, kind)
     if kind == "dovetail":
@@ -173,10 +206,21 @@ def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind)
             outer.append(Slot(f"{prefix}{fc}.bias", (hidden,), "fc_bias"))
     if kind == "eagle3":
         outer.append(Slot(f"{prefix}norm.weight", (hidden,), "final_norm"))
-        if raw.get("norm_before_fc"):
-            outer.append(Slot(f"{prefix}input_norm.weight", (taken * target_hidden,), "target_norm"))
+        if settings["norm_before_fc"]:
+            outer.append(Slot(f"{prefix}input_norm.weight", (taken * target_hidden,), "target_norm.0"))
+        if settings["fc_norm"]:
+            outer += [
+                Slot(f"{prefix}fc_norm.{index}.weight", (target_hidden,), f"target_norm.{index}")
+                for index in range(taken)
+            ]
+        if mask_token is not None:
+            shape = names.get(f"{prefix}mask_hidden", ())
+            wanted = (
+                (*(1 for _ in shape[:-1]), taken * target_hidden) if shape else (1, 1, taken * target_hidden)
+            )
+            outer.append(Slot(f"{prefix}mask_hidden", wanted, "mask_hidden"))
     layers = [layer_slots(blocks, index) for index in range(blocks.layers)]
-    layers[0] = _first_block(layers[0], blocks, kind, speculators)
+    layers[0] = _first_block(layers[0], blocks, kind, speculators or regular)
     return HeadLayout(
         kind=kind,
         blocks=blocks,
@@ -186,11 +230,49 @@ def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind)
         norm_before_residual=bool(raw.get("norm_before_residual", False)),
         outer=tuple(outer),
         layers=tuple(tuple(slots) for slots in layers),
+        norm_output=settings["norm_output"],
+        mask_token=mask_token,
+        depths=depths,
     )
 
 
+def _settings(raw: Mapping[str, Any]) -> dict[str, bool]:
+    """Norms that config.json switches on, beside the sizes or in ``eagle_config``."""
+    nested = raw.get("eagle_config") or {}
+    check_keys(nested, (*_NESTED, *_NESTED_VALUES, "parallel_draft_heads_num_layers"))
+    for key, wanted in _NESTED_VALUES.items():
+        if nested.get(key) not in (None, wanted):
+            raise refuse(f"eagle_config.{key}", nested[key])
+    if int(nested.get("parallel_draft_step") or 1) > 1:
+        raise refuse("eagle_config.parallel_draft_step", nested["parallel_draft_step"])
+    found = {
+        key: bool(raw.get(key) or nested.get(key)) for key in ("fc_norm", "norm_before_fc", "norm_output")
+    }
+    if found["fc_norm"] and found["norm_before_fc"]:
+        raise ValueError("fc_norm and norm_before_fc are both true")
+    return found
+
+
+def _mask(raw: Mapping[str, Any], there: bool) -> tuple[int | None, int]:
+    """P-EAGLE's mask token and the tokens of a forward; None and 1 for other layouts."""
+    if raw.get("speculators_model_type") != "peagle" and not there:
+        for key in ("mask_token_id", "ptd_token_id"):
+            if raw.get(key) is not None:
+                raise refuse(key, raw[key])
+        return None, 1
+    token = raw.get("mask_token_id", raw.get("ptd_token_id"))
+    if token is None:
+        raise ValueError("mask_token_id is missing")
+    methods = (raw.get("speculators_config") or {}).get("proposal_methods") or [{}]
+    # Where nothing says it, what speculators trains by default.
+    depths = int(methods[0].get("speculative_tokens") or 8)
+    if depths < 1:
+        raise ValueError(f"speculative_tokens is {depths}")
+    return int(token), depths
+
+
 def _hidden_layers(raw: Mapping[str, Any]) -> tuple[int, ...] | None:
-    """Layers whose inputs config.json names. SpecForge writes outputs, which are the next layers' inputs."""
+    """Layers whose inputs config.json names. SpecForge and ModelOpt write outputs: the next layers' inputs."""
     named = raw.get("eagle_aux_hidden_state_layer_ids")
     if named:
         return tuple(int(layer) for layer in named)
@@ -210,17 +292,18 @@ def _embedding_and_head(
     head = f"{prefix}{bare}" if f"{prefix}{bare}" in names else bare
     if kind == "eagle3" or head in names:
         slots.append(Slot(head, (own, blocks.hidden_size), "head"))
-    # With the whole vocabulary they are there or not, and say nothing.
+    # With the whole vocabulary they are there or not, and say nothing; d2t says by itself which tokens are drafted.
     for name, size in (("d2t", own), ("t2d", blocks.vocabulary_size)):
-        if own != blocks.vocabulary_size or (kind == "eagle3" and name in names):
-            slots.append(Slot(f"{prefix}{name}", (size,), name))
+        stored = f"{prefix}{name}" if f"{prefix}{name}" in names else name
+        if stored in names or (name == "d2t" and own != blocks.vocabulary_size):
+            slots.append(Slot(stored, (size,), name))
     return slots
 
 
-def _first_block(slots: list[Slot], blocks: ModelConfig, kind: Kind, speculators: bool) -> list[Slot]:
+def _first_block(slots: list[Slot], blocks: ModelConfig, kind: Kind, numbered: bool) -> list[Slot]:
     if kind != "eagle3":
         kept = [slot for slot in slots if slot.field != "attention_norm"]
-        if not speculators:
+        if not numbered:
             return kept
         return [replace(slot, name=slot.name.replace("layers.0.", "transformer.", 1)) for slot in kept]
     found = []
@@ -232,7 +315,7 @@ def _first_block(slots: list[Slot], blocks: ModelConfig, kind: Kind, speculators
         found.append(slot)
     start = f"{blocks.tensor_prefix}layers.0."
     found.append(Slot(f"{start}hidden_norm.weight", (blocks.hidden_size,), "feature_norm"))
-    if speculators:
+    if numbered:
         return found
     midlayer = f"{blocks.tensor_prefix}midlayer."
     return [replace(slot, name=slot.name.replace(start, midlayer, 1)) for slot in found]

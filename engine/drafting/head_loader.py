@@ -147,15 +147,17 @@ def load_feature_network(
     def read(slots: tuple[Slot, ...]) -> dict[str, Tensor]:
         return read_slots(checkpoint, list(slots), maps.read_dtype, maps.device, lambda count: None, check)
 
-    outer = read(tuple(slot for slot in layout.outer if slot.field not in ("d2t", "t2d")))
+    outer = read(tuple(slot for slot in layout.outer if slot.field not in ("d2t", "t2d", "mask_hidden")))
+    names = {slot.field: slot.name for slot in layout.outer}
     blocks = [read(slots) for slots in layout.layers]
     fusion = _fusion(layout, outer | blocks[0], maps)
     layers = tuple(_block(layout, tensors, maps) for tensors in blocks)
     own_head, own_embedding = outer.get("head"), outer.get("embedding")
     target_ids = None
     if layout.draft_vocabulary_size != layout.blocks.vocabulary_size:
-        names = {slot.field: slot.name for slot in layout.outer}
-        target_ids = drafted_ids(checkpoint, names["d2t"], names["t2d"], maps.device)
+        target_ids = drafted_ids(
+            checkpoint, names["d2t"], names.get("t2d"), layout.blocks.vocabulary_size, maps.device
+        )
     soft_cap = target.logit_soft_cap if own_head is None else None
     if own_head is None and target_ids is not None:
         own_head = rows_of(shared.head, target_ids)
@@ -164,11 +166,17 @@ def load_feature_network(
         kept_bytes += shared.embedding.size_bytes if own_embedding is None else 0
         kept_bytes += shared.head.size_bytes if own_head is None else 0
     final = outer.get("final_norm")
+    mask_hidden = None
+    if "mask_hidden" in names:
+        mask_hidden = checkpoint.tensor(names["mask_hidden"]).reshape(1, -1)
+        mask_hidden = mask_hidden.to(maps.device, weight_format.activations)
     weights = FeatureWeights(
         embedding=shared.embedding if own_embedding is None else Table(own_embedding.to(weight_format.dense)),
         fusion=fusion,
         layers=layers,
         final_norm=None if final is None else Norm(final, layout.blocks.norm_epsilon),
+        norm_output=layout.norm_output,
+        mask_hidden=mask_hidden,
         head=shared.head if own_head is None else maps.linear(own_head, None),
         head_dtype=shared.head_dtype if own_head is None else weight_format.activations,
         target_ids=target_ids,
@@ -224,25 +232,42 @@ def _fusion(layout: HeadLayout, tensors: dict[str, Tensor], maps: HeadMaps) -> F
         fc,
         Norm(tensors["embedding_norm"], epsilon),
         Norm(tensors["feature_norm"], epsilon),
-        Norm(tensors["target_norm"], epsilon) if "target_norm" in tensors else None,
+        [Norm(value, epsilon) for field, value in tensors.items() if field.startswith("target_norm.")],
         layout.norm_before_residual,
     )
 
 
-def drafted_ids(checkpoint: HeadCheckpoint, d2t: str, t2d: str, device: torch.device) -> Tensor:
+def drafted_ids(
+    checkpoint: HeadCheckpoint, d2t: str, t2d: str | None, vocabulary_size: int, device: torch.device
+) -> Tensor:
     """The target's id of each of the draft's tokens: d2t holds what must be added to the draft's id.
 
+    Args:
+        checkpoint: The draft's.
+        d2t: Name of that tensor.
+        t2d: Name of the tensor that marks the tokens; None where there is none.
+        vocabulary_size: The target's.
+        device: Of what is returned.
+
     Raises:
-        TensorMismatch: t2d marks other tokens.
+        TensorMismatch: A token is none of the target's or drafted twice, or t2d marks others.
     """
-    offsets, drafted = checkpoint.tensor(d2t).long(), checkpoint.tensor(t2d).bool()
+    offsets = checkpoint.tensor(d2t).long()
     ids = torch.arange(len(offsets)) + offsets
-    inside = bool(((ids >= 0) & (ids < len(drafted))).all())
-    if not inside or not bool(drafted[ids].all()) or int(drafted.sum()) != len(set(ids.tolist())):
+    if not bool(((ids >= 0) & (ids < vocabulary_size)).all()) or len(set(ids.tolist())) < len(ids):
         raise TensorMismatch(
             say(
-                "The draft's d2t and t2d disagree about which of the model's tokens it drafts; "
-                "download the draft again."
+                "The draft's d2t names tokens that the model does not have, or one twice: it should hold what is added "
+                "to the draft's own numbers; choose another draft."
             )
         )
+    if t2d is not None:
+        drafted = checkpoint.tensor(t2d).bool()
+        if not bool(drafted[ids].all()) or int(drafted.sum()) != len(ids):
+            raise TensorMismatch(
+                say(
+                    "The draft's d2t and t2d disagree about which of the model's tokens it drafts; choose another "
+                    "draft."
+                )
+            )
     return ids.to(device)

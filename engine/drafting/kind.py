@@ -164,6 +164,11 @@ class DraftKind(ABC):
     def context_length(self) -> int:
         """Its longest text."""
 
+    @property
+    def block_rows(self) -> int:
+        """Rows of the forward that makes all levels, where one does."""
+        return 1
+
     def counted(self, target: str) -> Mapping[int, float]:
         """Tokens of a round by nodes of its draft, counted on replies of a target; empty where they were not.
 

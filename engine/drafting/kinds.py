@@ -8,11 +8,18 @@ from engine.drafting.head_draft import HeadDraft
 from engine.drafting.kind import DraftKind
 from engine.drafting.medusa_draft import MedusaDraft
 from engine.drafting.model_draft import ModelDraft
+from engine.drafting.parallel_draft import ParallelDraft
 from engine.drafting.prompt_token_draft import PromptTokenDraft
 from engine.model.config import ModelConfig
 
 # The first that accepts a folder reads it.
-DRAFT_KINDS: tuple[type[DraftKind], ...] = (PromptTokenDraft, MedusaDraft, HeadDraft, ModelDraft)
+DRAFT_KINDS: tuple[type[DraftKind], ...] = (
+    PromptTokenDraft,
+    MedusaDraft,
+    ParallelDraft,
+    HeadDraft,
+    ModelDraft,
+)
 
 
 def kind_of(folder: Path) -> type[DraftKind]:

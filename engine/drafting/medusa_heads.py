@@ -17,16 +17,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from engine.drafting.config_keys import bad_value
 from engine.drafting.head_layout import MISMATCH, slot_bytes
 from engine.drafting.head_loader import HeadMaps, drafted_ids
-from engine.errors import ConfigInvalid
 from engine.kernels.library import Matrix
 from engine.kernels.medusa import Guess
 from engine.model.linear import LinearMap, PackedLinear, rows_of
 from engine.model.loader import read_slots
 from engine.model.tensors import Slot, compare_tensors
 from engine.model.weight_format import WeightFormat
-from engine.sentences import say
 from engine.weights.draft_kind import MEDUSA_TENSOR
 from engine.weights.head_checkpoint import HeadCheckpoint
 
@@ -106,10 +105,7 @@ def _size(checkpoint: HeadCheckpoint, name: str, tensor: str) -> int | None:
     try:
         return next(iter(checkpoint.shapes.get(tensor, ())), None) if said is None else int(said)
     except (TypeError, ValueError) as error:
-        raise ConfigInvalid(
-            say("A value in the draft's config.json is of the wrong kind; download it again."),
-            details=repr(error),
-        ) from error
+        raise bad_value(error) from error
 
 
 class MedusaNetwork:
@@ -231,7 +227,11 @@ def load_medusa(
     """
     layout = read_medusa(checkpoint)
     linear = HeadMaps(weights, device)
-    ids = None if layout.drafted is None else drafted_ids(checkpoint, "d2t", "t2d", device)
+    ids = (
+        None
+        if layout.drafted is None
+        else drafted_ids(checkpoint, "d2t", "t2d", layout.vocabulary_size or 0, device)
+    )
     first: list[tuple[Tensor, Tensor]] = []
     further: list[list[LinearMap]] = []
     maps: list[LinearMap] = []

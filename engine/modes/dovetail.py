@@ -34,6 +34,6 @@ MODE = Mode(
     schedule=adaptive,
     growth=_growth,
     options=(WIDTH, DEPTH, nodes(15), LENGTH),
-    drafts=("model", "head", "medusa"),
+    drafts=("model", "head", "medusa", "block"),
     usual=mark("Auto: a draft is given, so dovetail guesses with it."),
 )

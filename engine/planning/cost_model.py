@@ -153,8 +153,8 @@ class DraftCost:
         self._on_gpu = on_gpu and speeds.gpu is not None
 
     def forward_s(self, width: int) -> float:
-        """T_D(width); where it does not draft by levels, one row makes the whole draft."""
-        width = width if self._draft.by_levels else 1
+        """T_D(width); where it does not draft by levels, one forward makes the whole draft."""
+        width = width if self._draft.by_levels else self._draft.block_rows
         elements = self._draft.read_elements
         gpu = self._speeds.gpu
         if self._on_gpu and gpu is not None:

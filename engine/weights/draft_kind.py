@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from safetensors import SafetensorError, safe_open
 
@@ -65,16 +65,30 @@ def is_prompt_tokens(folder: Path) -> bool:
     return "num_special_tokens" in _config_keys(folder / ADAPTER_CONFIG)
 
 
+def is_parallel(folder: Path) -> bool:
+    """True for a folder of a P-EAGLE head, by its config, or by the tensor for what is not there yet."""
+    if not folder.is_dir():
+        return False
+    if _config(folder / "config.json").get("speculators_model_type") == "peagle":
+        return True
+    return any(name.removeprefix("model.") == "mask_hidden" for name in _tensor_names(folder))
+
+
 def _config_says_head(folder: Path) -> bool:
     return bool(_config_keys(folder / "config.json") & {"speculators_model_type", "draft_vocab_size"})
 
 
 def _config_keys(path: Path) -> set[str]:
+    return set(_config(path))
+
+
+def _config(path: Path) -> dict[str, Any]:
+    """A config; empty where it cannot be read."""
     try:
         config = read_json(read_text_file(path))
     except (OSError, ValueError):
-        return set()
-    return set(config) if isinstance(config, dict) else set()
+        return {}
+    return config if isinstance(config, dict) else {}
 
 
 def _tensor_names(folder: Path) -> set[str]:

@@ -28,11 +28,40 @@ CONFIG: dict[str, Any] = {
     "vocab_size": VOCABULARY,
     "torch_dtype": "float16",
 }
+#: Beside the sizes, what Model-Optimizer writes of its EAGLE-3 (plugins/hf_spec_configs.py).
+MODELOPT: dict[str, Any] = {
+    "architectures": ["LlamaForCausalLMEagle3"],
+    "draft_vocab_size": DRAFT_VOCABULARY,
+    "rope_theta": 500000.0,
+    "rope_scaling": None,
+    "attention_bias": False,
+    "attention_dropout": 0.0,
+    "mlp_bias": False,
+    "head_dim": HIDDEN // HEADS,
+    "initializer_range": 0.02,
+    "pretraining_tp": 1,
+    "tie_word_embeddings": False,
+    "use_cache": True,
+    "eagle_config": {
+        "eagle_aux_hidden_state_layer_ids": [1, 2, 3],
+        "use_aux_hidden_state": True,
+        "use_input_layernorm_in_first_layer": True,
+        "use_last_layernorm": True,
+        "use_mtp_layernorm": False,
+        "next_layer_regular": True,
+        "parallel_draft_step": 1,
+        "parallel_draft_heads_num_layers": 1,
+    },
+}
 LAYOUTS = (
     "eagle",
     "eagle-biasless",
     "eagle3",
+    "eagle3.1",
+    "eagle3-windowed",
+    "modelopt",
     "speculators",
+    "speculators-3.1",
     "speculators-qwen3",
     "speculators-eagle",
     "dovetail",
@@ -52,6 +81,7 @@ class Head:
     config: dict[str, Any]
     state: dict[str, Tensor]
     theta: float = 10000.0
+    window: int | None = None
     blocks: list[dict[str, Tensor]] = field(default_factory=list)
     outer: dict[str, Tensor] = field(default_factory=dict)
 
@@ -69,7 +99,11 @@ class Head:
 
 def is_eagle3(layout: str) -> bool:
     """True if a layout is EAGLE-3's in essence: three layers' hidden states, a head of its own."""
-    return layout in ("eagle3", "speculators", "speculators-qwen3")
+    return layout.startswith(("eagle3", "modelopt")) or layout in (
+        "speculators",
+        "speculators-3.1",
+        "speculators-qwen3",
+    )
 
 
 def make_head(layout: str, seed: int = 0) -> Head:
@@ -85,7 +119,7 @@ def make_head(layout: str, seed: int = 0) -> Head:
         return around + 0.1 * torch.randn(size, generator=generator)
 
     eagle3 = is_eagle3(layout)
-    count = 3 if layout.startswith("dovetail") else 2 if eagle3 and layout != "eagle3" else 1
+    count = 3 if layout.startswith("dovetail") else 2 if eagle3 and not layout.startswith("eagle3") else 1
     config = {**CONFIG, "num_hidden_layers": count}
     outer: dict[str, Tensor] = {"embed_tokens.weight": torch.randn(VOCABULARY, HIDDEN, generator=generator)}
     if layout.startswith("dovetail"):
@@ -101,7 +135,10 @@ def make_head(layout: str, seed: int = 0) -> Head:
         outer["lm_head.weight"] = matrix(DRAFT_VOCABULARY, HIDDEN)
         drafted = torch.randperm(VOCABULARY, generator=generator)[:DRAFT_VOCABULARY].sort().values
         outer["d2t"] = drafted - torch.arange(DRAFT_VOCABULARY)
-        outer["t2d"] = torch.zeros(VOCABULARY, dtype=torch.bool).index_fill(0, drafted, True)
+        if layout != "modelopt":
+            outer["t2d"] = torch.zeros(VOCABULARY, dtype=torch.bool).index_fill(0, drafted, True)
+        if layout.endswith("3.1"):
+            outer |= {f"fc_norm.{index}.weight": vector(HIDDEN) for index in range(3)}
     else:
         outer["fc.weight"] = matrix(HIDDEN, 2 * HIDDEN)
         if layout == "eagle":  # "bias" is true where config.json leaves it out
@@ -178,16 +215,25 @@ def _block(index: int, eagle3: bool, matrix: Any, vector: Any) -> dict[str, Tens
 
 def _name(head: Head) -> None:
     """Names and config.json as the layout has them."""
-    prefix = "model." if head.layout == "dovetail-prefixed" else ""
+    prefix = "model." if head.layout in ("dovetail-prefixed", "eagle3.1") else ""
     outer, config = dict(head.outer), head.config
     first = "layers.0."
     if head.layout == "eagle-biasless":
         config |= {"bias": False, "rope_theta": 500000.0}
         head.theta = 500000.0
-    elif head.layout == "eagle3":
+    elif head.layout.startswith("eagle3"):
         config["draft_vocab_size"] = DRAFT_VOCABULARY
         first = "midlayer."
         del outer["embed_tokens.weight"]  # the target's
+        if head.layout == "eagle3.1":
+            config |= {"fc_norm": True, "norm_output": True}
+        if head.layout == "eagle3-windowed":
+            head.window = 5
+            config |= {"sliding_window": 5, "layer_types": ["sliding_attention"]}
+    elif head.layout == "modelopt":
+        config |= MODELOPT
+        head.theta = MODELOPT["rope_theta"]
+        del outer["embed_tokens.weight"]
     elif head.layout.startswith("speculators"):
         layer = {**config, "rope_theta": 500000.0, "head_dim": HIDDEN // HEADS}
         head.theta = 500000.0
@@ -203,6 +249,10 @@ def _name(head: Head) -> None:
         }
         if kind == "eagle3":
             config |= {"draft_vocab_size": DRAFT_VOCABULARY, "norm_before_residual": True}
+            if head.layout == "speculators-3.1":
+                config |= {"fc_norm": True, "norm_output": True, "norm_before_fc": False}
+                layer |= {"sliding_window": 6, "layer_types": ["sliding_attention", "full_attention"]}
+                head.window = 6
         else:
             outer["fusion_fc.weight"] = outer.pop("fc.weight")
             first = "transformer."
@@ -231,16 +281,19 @@ def reference(head: Head, rows: Tensor, tokens: Tensor, drafted: Tensor, embeddi
         (n + d, h).
     """
     outer = head.outer
-    table = outer["embed_tokens.weight"] if head.layout != "eagle3" else embedding
+    table = outer["embed_tokens.weight"] if any("embed_tokens" in name for name in head.state) else embedding
     token = table[tokens]
     eagle3 = is_eagle3(head.layout)
+    if "fc_norm.0.weight" in outer:
+        parts = rows.chunk(3, -1)
+        rows = torch.cat([norm(part, outer[f"fc_norm.{at}.weight"]) for at, part in enumerate(parts)], -1)
     hidden = torch.cat((rows @ outer["fc.weight"].T if eagle3 else rows, drafted))
     attended = None
     if eagle3:
         block = head.blocks[0]
         normed = norm(hidden, block["hidden_norm.weight"])
         attended = torch.cat((norm(token, block["input_layernorm.weight"]), normed), -1)
-        hidden = hidden if head.layout == "eagle3" else normed
+        hidden = normed if head.config.get("norm_before_residual") else hidden
     elif head.layout.startswith("dovetail"):
         left = hidden @ outer["W_1"]
         right = functional.silu(norm(token, outer["input_layernorm.weight"]) @ outer["W_2"])
@@ -253,15 +306,16 @@ def reference(head: Head, rows: Tensor, tokens: Tensor, drafted: Tensor, embeddi
     for index, block in enumerate(head.blocks):
         if index:
             attended = norm(hidden, block["input_layernorm.weight"])
-        hidden = hidden + _attention(block, hidden if attended is None else attended, head.theta)
+        window = head.window if index == 0 else None
+        hidden = hidden + _attention(block, hidden if attended is None else attended, head.theta, window)
         attended = None
         mapped = norm(hidden, block["post_attention_layernorm.weight"])
         gate = functional.silu(mapped @ block["mlp.gate_proj.weight"].T)
         hidden = hidden + (gate * (mapped @ block["mlp.up_proj.weight"].T)) @ block["mlp.down_proj.weight"].T
-    return hidden
+    return norm(hidden, outer["norm.weight"]) if head.config.get("norm_output") else hidden
 
 
-def _attention(block: Mapping[str, Tensor], rows: Tensor, theta: float) -> Tensor:
+def _attention(block: Mapping[str, Tensor], rows: Tensor, theta: float, window: int | None) -> Tensor:
     size = HIDDEN // HEADS
     angles = torch.arange(len(rows))[:, None] * theta ** -(torch.arange(0, size, 2) / size)
     cosine, sine = angles.cos().repeat(1, 2)[:, None], angles.sin().repeat(1, 2)[:, None]
@@ -282,7 +336,9 @@ def _attention(block: Mapping[str, Tensor], rows: Tensor, theta: float) -> Tenso
     query, key = turn(query), turn(key)
     key, value = (states.repeat_interleave(HEADS // KV_HEADS, 1) for states in (key, value))
     scores = torch.einsum("qhd,khd->hqk", query, key) * size**-0.5
-    scores = scores.masked_fill(torch.ones(len(rows), len(rows)).triu(1).bool(), float("-inf"))
+    distance = torch.arange(len(rows))[:, None] - torch.arange(len(rows))
+    hidden = (distance < 0) | (distance >= (window or len(rows)))
+    scores = scores.masked_fill(hidden, float("-inf"))
     mixed = torch.einsum("hqk,khd->qhd", scores.softmax(-1), value).reshape(len(rows), -1)
     return mixed @ block["self_attn.o_proj.weight"].T
 
@@ -291,7 +347,8 @@ def reference_logits(head: Head, hidden: Tensor, target_head: Tensor) -> Tensor:
     """(n, V) log-probabilities over the target's vocabulary; tokens that the head does not draft have none."""
     if not is_eagle3(head.layout):
         return (hidden @ target_head.T).log_softmax(-1)
-    own = (norm(hidden, head.outer["norm.weight"]) @ head.outer["lm_head.weight"].T).log_softmax(-1)
+    normed = hidden if head.config.get("norm_output") else norm(hidden, head.outer["norm.weight"])
+    own = (normed @ head.outer["lm_head.weight"].T).log_softmax(-1)
     spread = torch.full((len(hidden), VOCABULARY), float("-inf"))
     spread[:, torch.arange(DRAFT_VOCABULARY) + head.outer["d2t"]] = own
     return spread

@@ -135,13 +135,13 @@ def saved(tmp_path: Path, change: Callable[[Head], Any], layout: str = "eagle") 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_missing_tensor_is_named(target: Decoder, tmp_path: Path, layout: str) -> None:
     for name in make_head(layout).state:
-        if name.endswith("embed_tokens.weight"):
-            continue  # the target has it too
+        if name.endswith(("embed_tokens.weight", "t2d")):
+            continue  # the target has it too; d2t says the same
         path = saved(tmp_path, lambda head, name=name: head.state.pop(name), layout)
         with pytest.raises(TensorMismatch) as caught:
             load(target, path)
         # Without its only tensor of a name, a layout may be taken for its neighbour; the name is told all the same.
-        assert name in caught.value.details
+        assert name.removeprefix("model.") in caught.value.details
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -175,8 +175,14 @@ def test_offsets_that_disagree_with_the_drafted_tokens_are_refused(target: Decod
     def absolute(head: Head) -> None:
         head.state["d2t"] = head.state["d2t"] + torch.arange(len(head.state["d2t"]))
 
-    with pytest.raises(TensorMismatch, match="d2t and t2d disagree"):
+    with pytest.raises(TensorMismatch, match="tokens that the model does not have, or one twice"):
         load(target, saved(tmp_path, absolute, "eagle3"))
+
+
+def test_marks_of_other_tokens_are_refused(target: Decoder, tmp_path: Path) -> None:
+    path = saved(tmp_path, lambda head: head.state.update(t2d=~head.state["t2d"]), "eagle3")
+    with pytest.raises(TensorMismatch, match="d2t and t2d disagree"):
+        load(target, path)
 
 
 def test_the_drafted_ids_are_those_that_t2d_marks(target: Decoder, tmp_path: Path) -> None:
@@ -268,6 +274,34 @@ def test_other_kinds_of_speculators_are_refused(
 ) -> None:
     with pytest.raises(UnsupportedModel):
         load(target, saved(tmp_path, lambda head: head.config.update(change), "speculators"))
+
+
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        ({"sliding_window": 4096}, "sliding_window = 4096"),
+        ({"layer_types": ["linear_attention"]}, "layer_types = linear_attention"),
+        ({"logit_scale": 0.5}, "logit_scale"),
+        ({"quantization_config": {"bits": 4}}, "quantization_config"),
+        ({"mask_token_id": 7}, "mask_token_id = 7"),
+        ({"eagle_config": {"use_aux_hidden_state": False}}, "eagle_config.use_aux_hidden_state = False"),
+        ({"eagle_config": {"parallel_draft_step": 4}}, "eagle_config.parallel_draft_step = 4"),
+        ({"eagle_config": {"use_other_norm": True}}, "use_other_norm"),
+    ],
+)
+def test_what_changes_the_computation_and_is_not_run_is_refused_by_name(
+    target: Decoder, tmp_path: Path, change: dict[str, Any], key: str
+) -> None:
+    path = saved(tmp_path, lambda head: head.config.update(change), "eagle3")
+    with pytest.raises(UnsupportedModel, match=f"config.json (says|has) {key}") as caught:
+        load(target, path)
+    assert "download" not in caught.value.message
+
+
+def test_values_that_say_nothing_of_the_computation_are_passed_over(target: Decoder, tmp_path: Path) -> None:
+    facts = {"sliding_window": 4096, "use_sliding_window": False, "bos_token_id": 1, "max_window_layers": 28}
+    path = saved(tmp_path, lambda head: head.config.update(facts), "eagle3")
+    assert load(target, path).config.windows == (None,)
 
 
 def test_a_pickle_that_holds_code_is_refused(target: Decoder, tmp_path: Path) -> None:

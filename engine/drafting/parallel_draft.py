@@ -1,0 +1,134 @@
+"""P-EAGLE: an EAGLE-3 head that drafts all levels in one forward.
+
+The row of the root's parent is EAGLE-3's. Those behind it stand for positions whose token and hidden states are not
+there yet: a mask token and ``mask_hidden`` take their places, and each says what follows there.
+
+Source: P-EAGLE as vllm-project/speculators has it (models/peagle).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.drafting.feature_network import FeatureNetwork
+from engine.drafting.head_draft import HeadDraft
+from engine.drafting.kind import DraftLoad, DraftText
+from engine.drafting.level_drafter import LevelDrafter
+from engine.drafting.share_chances import ShareChances
+from engine.drafting.target_rows import CHUNK_ROWS, TargetRows
+from engine.model.token_tree import Draft, DraftShape
+from engine.placement.link import Link
+from engine.weights.draft_kind import is_parallel
+
+
+@dataclass(frozen=True)
+class ParallelDraft(HeadDraft):
+    """A head whose levels do not wait for each other."""
+
+    kind = "block"
+    by_levels = False
+
+    @classmethod
+    def accepts(cls, folder: Path) -> bool:
+        """A head with a row for what is not there yet."""
+        return is_parallel(folder)
+
+    @property
+    def block_rows(self) -> int:
+        """One for each level."""
+        return self.layout.depths
+
+    def text(self, network: FeatureNetwork, parts: DraftLoad, chances: ShareChances) -> DraftText:
+        """Make room for a text; nothing is learnt of the guesses."""
+        token, depths = self.layout.mask_token, self.layout.depths
+        assert token is not None, "a layout without a mask token is drafted level by level"
+        return ParallelDrafter(network, token, depths, parts.context, parts.link, parts.check).for_reply
+
+
+class ParallelDrafter(LevelDrafter):
+    """Trees of the distributions that one forward gives.
+
+    Args:
+        network: The head.
+        mask_token: In place of tokens that are not there yet.
+        depths: Rows of a draft's forward, and levels of its tree.
+        context: Tokens of context of the target.
+        link: The way to the head's device.
+        check: Called between its blocks; raises to cancel.
+
+    Attributes:
+        hidden_layers: Layers of the target whose rows it takes.
+    """
+
+    def __init__(
+        self,
+        network: FeatureNetwork,
+        mask_token: int,
+        depths: int,
+        context: int,
+        link: Link,
+        check: Callable[[], None],
+    ) -> None:
+        super().__init__(depths, {})
+        self.hidden_layers = network.hidden_layers
+        self._network, self._link, self._check = network, link, check
+        self._masks = [mask_token] * (depths - 1)
+        self._cache = network.new_cache(context + depths)
+        self._rows = TargetRows(self._cache, 1)
+        ids = network.weights.target_ids
+        self._target_ids: list[int] | None = None if ids is None else ids.tolist()
+
+    def reset(self, prompt: Sequence[int]) -> int:
+        """Keep what an earlier text shares with this prompt; returns the first position whose rows are needed."""
+        held = self._rows.reset(prompt)
+        self._text = self._rows.text
+        return held
+
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
+        """Note emitted tokens, and keep the rows until a draft is asked for."""
+        self._rows.observe(tokens, hidden)
+
+    @torch.inference_mode()
+    def propose(self, shape: DraftShape) -> Draft:
+        """A tree below the last observed token.
+
+        Raises:
+            ValueError: No row was observed since the last draft.
+        """
+        if shape.rows < 1:
+            return Draft()
+        rows = self._rows.take()
+        if rows is None:
+            raise ValueError("a head cannot draft before it has observed a token")
+        network = self._network
+        while len(rows) > CHUNK_ROWS:
+            self._run(rows[:CHUNK_ROWS], [])
+            rows = rows[CHUNK_ROWS:]
+        levels = network.logits(self._run(rows, self._masks)[len(rows) - 1 :])
+        if self.sampling is not None:
+            return self._tree(shape, self._link.to_host(network.by_target_ids(levels)))
+        draft, ids = self._tree(shape, levels), self._target_ids
+        return draft if ids is None else replace(draft, tokens=tuple(ids[token] for token in draft.tokens))
+
+    def _run(self, rows: Tensor, masks: list[int]) -> Tensor:
+        """Take rows in, with rows behind them for what is not there yet; all their outputs."""
+        network, cache, first, count = self._network, self._cache, self._cache.length, len(rows)
+        tokens = [*self._rows.text[first + 1 : first + 1 + count], *masks]
+        if masks:
+            hidden = network.weights.mask_hidden
+            assert hidden is not None, "a layout with a mask token has a row for it"
+            rows = torch.cat((rows.to(hidden.dtype), hidden.expand(len(masks), -1)))
+        made = network.run(
+            self._link.to_device(torch.tensor(tokens)),
+            self._link.to_device(torch.arange(first, first + len(tokens))),
+            cache,
+            target_features=rows,
+            check=self._check,
+        )
+        cache.commit(range(count))
+        return made
