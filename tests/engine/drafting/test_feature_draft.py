@@ -160,7 +160,7 @@ def test_a_long_prompt_is_taken_in_by_pieces(
 ) -> None:
     text = random_text(50, 7)
     whole = fresh(network, target, text)
-    monkeypatch.setattr("engine.drafting.feature_draft._CHUNK", 16)
+    monkeypatch.setattr("engine.drafting.feature_draft.CHUNK_ROWS", 16)
     assert_same(fresh(network, target, text), whole)
 
 
