@@ -35,7 +35,7 @@ from engine.messages import (
     TokensAdded,
 )
 from engine.model.masked_sampling import MaskedSampler
-from engine.modes.mode import Values
+from engine.modes.mode import PROMPTED, Values
 from engine.planning.hardware import device_peak_bytes, own_memory
 from engine.planning.model_planner import ModelPlanner
 from engine.planning.planner import Settled
@@ -129,7 +129,7 @@ class ReplyRun:
         if not RULES[self._request.verify].lossless:
             self._emit(Notice(self._request.request_id, say(_LOSSY)))
         mode = self._mode
-        values = mode.values(self._request.options.mode_options)
+        values = self._values()
         cost = self._recalled_cost(mode.name)
         self._clock.recalled_plain_s = self._plain_s(cost)
         self._chances = self._model.match_chances.of_another_reply()
@@ -163,8 +163,11 @@ class ReplyRun:
                 model.plan.placement,
                 self._plan.mode,
                 self._request.prompt_kind,
-                self._chances if self._mode.looks_up else None,
+                self._chances if self._mode.finds_matches(self._values()) else None,
             )
+
+    def _values(self) -> Values:
+        return self._mode.values(self._request.options.mode_options)
 
     def _recalled_cost(self, mode: str) -> RoundCost:
         """Cost of a mode's rounds; earlier sessions' measurements stand in until this one has its own."""
@@ -198,7 +201,8 @@ class ReplyRun:
         if drafts != "likeliest" and self._sampler.temperature > 0.0 and alone:
             sampling = DraftSampling(self._sampler, drafts == "with replacement")
         matches = self._chances if alone else None
-        wanted = Drafting(self._mode.growth(values), sampling, matches, self._unconfirmed)
+        looks_up, prompted = self._mode.finds_matches(values), bool(values.get(PROMPTED.name))
+        wanted = Drafting(self._mode.growth(values), sampling, matches, looks_up, prompted, self._unconfirmed)
         texts = dict(zip(self._model.drafts, sequence.drafts, strict=True))
         return [
             Member(

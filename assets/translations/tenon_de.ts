@@ -234,6 +234,11 @@
    <translation>Ein kleiner Entwurf rät mehrere Tokens voraus, und das Modell prüft sie alle auf einmal.</translation>
   </message>
   <message>
+   <location filename="engine/modes/mode.py" />
+   <source>A small model drafts with prompt tokens that lie beside it, and so in fewer steps.</source>
+   <translation>Ein kleines Modell entwirft mit Prompt-Tokens, die neben ihm liegen, und so in weniger Schritten.</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/card.py" />
    <source>A small model that guesses for this one, fetched along</source>
    <translation>Ein kleines Modell, das für dieses rät, wird mitgeholt</translation>
@@ -1840,6 +1845,11 @@
    <translation>Grafik</translation>
   </message>
   <message>
+   <location filename="engine/modes/mode.py" />
+   <source>Guesses of prompt tokens and Medusa heads are joined by what followed the same words in the text.</source>
+   <translation>Zu den Vermutungen von Prompt-Tokens und Medusa-Köpfen kommt, was denselben Wörtern im Text schon folgte.</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/facts.py" />
    <source>Guesses that held</source>
    <translation>Angenommene Versuche</translation>
@@ -2393,6 +2403,11 @@
    <location filename="app/ui/machine/gpu_section.py" />
    <source>Look up its size</source>
    <translation>Größe erfragen</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/mode.py" />
+   <source>Look words up too</source>
+   <translation>Wörter zusätzlich nachschlagen</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -3398,6 +3413,11 @@
    <location filename="engine/modes/lookup.py" />
    <source>Prompt lookup was chosen.</source>
    <translation>Nachschlagen im Prompt wurde gewählt.</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/mode.py" />
+   <source>Prompt tokens in the draft</source>
+   <translation>Prompt-Tokens im Entwurf</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
@@ -5141,7 +5161,7 @@
    <translation>Der Port ist {port}, muss aber zwischen 0 (beliebig) und 65535 liegen.</translation>
   </message>
   <message>
-   <location filename="engine/drafting/prompt_token_draft.py" />
+   <location filename="engine/drafting/prompt_tokens.py" />
    <source>The prompt tokens are for a model of {wanted} layers, and this one has {layers}; choose a set that was trained for this model.</source>
    <translation>Die Prompt-Tokens sind für ein Modell mit {wanted} Schichten, dieses hat {layers}: einen Satz wählen, der für dieses Modell trainiert wurde.</translation>
   </message>
@@ -5359,6 +5379,11 @@
    <location filename="app/ui/view_commands.py" />
    <source>Theme as the system</source>
    <translation>Farbschema wie das System</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/model_draft.py" />
+   <source>There are no prompt tokens in {folder}, where those of the draft are looked for: train them with `tenon train draft --kind prompt-tokens`, or draft without them.</source>
+   <translation>In {folder}, wo die Prompt-Tokens des Entwurfs gesucht werden, sind keine: mit `tenon train draft --kind prompt-tokens` welche trainieren oder ohne sie entwerfen.</translation>
   </message>
   <message>
    <location filename="engine/drafting/prompt_token_draft.py" />
@@ -7381,6 +7406,11 @@
    <location filename="app/ui/inspector/acceptance_plot.py" />
    <source>{percent} at position {place}</source>
    <translation>{percent} an Position {place}</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>{place} holds an adapter of a kind that Tenon does not run: of adapters it takes prompt tokens alone. Choose the model with the adapter merged into it.</source>
+   <translation>{place} enthält einen Adapter einer Art, die Tenon nicht ausführt: von den Adaptern nimmt es nur Prompt-Tokens. Das Modell wählen, in das der Adapter eingerechnet ist.</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />

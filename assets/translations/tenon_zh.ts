@@ -224,6 +224,11 @@
    <translation>一个小草稿向前猜测多个词元，模型一次全部检查。</translation>
   </message>
   <message>
+   <location filename="engine/modes/mode.py" />
+   <source>A small model drafts with prompt tokens that lie beside it, and so in fewer steps.</source>
+   <translation>小模型使用与它放在一起的提示词元来起草，因此步数更少。</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/card.py" />
    <source>A small model that guesses for this one, fetched along</source>
    <translation>一并获取为它猜测的小模型</translation>
@@ -1828,6 +1833,11 @@
    <translation>显卡</translation>
   </message>
   <message>
+   <location filename="engine/modes/mode.py" />
+   <source>Guesses of prompt tokens and Medusa heads are joined by what followed the same words in the text.</source>
+   <translation>在提示词元和 Medusa 头的猜测之外，再加上文本中相同词语之后出现过的内容。</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/facts.py" />
    <source>Guesses that held</source>
    <translation>被接受的猜测</translation>
@@ -2381,6 +2391,11 @@
    <location filename="app/ui/machine/gpu_section.py" />
    <source>Look up its size</source>
    <translation>查询大小</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/mode.py" />
+   <source>Look words up too</source>
+   <translation>同时查找文本</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -3386,6 +3401,11 @@
    <location filename="engine/modes/lookup.py" />
    <source>Prompt lookup was chosen.</source>
    <translation>已选择提示词查找。</translation>
+  </message>
+  <message>
+   <location filename="engine/modes/mode.py" />
+   <source>Prompt tokens in the draft</source>
+   <translation>草稿中的提示词元</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
@@ -5127,7 +5147,7 @@
    <translation>端口为 {port}，但必须介于 0（任意）和 65535 之间。</translation>
   </message>
   <message>
-   <location filename="engine/drafting/prompt_token_draft.py" />
+   <location filename="engine/drafting/prompt_tokens.py" />
    <source>The prompt tokens are for a model of {wanted} layers, and this one has {layers}; choose a set that was trained for this model.</source>
    <translation>这些提示词元用于有 {wanted} 层的模型，而此模型有 {layers} 层：请选择为此模型训练的一组。</translation>
   </message>
@@ -5345,6 +5365,11 @@
    <location filename="app/ui/view_commands.py" />
    <source>Theme as the system</source>
    <translation>主题跟随系统</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/model_draft.py" />
+   <source>There are no prompt tokens in {folder}, where those of the draft are looked for: train them with `tenon train draft --kind prompt-tokens`, or draft without them.</source>
+   <translation>{folder} 是查找草稿的提示词元的位置，但其中没有：请用 `tenon train draft --kind prompt-tokens` 训练，或不使用提示词元起草。</translation>
   </message>
   <message>
    <location filename="engine/drafting/prompt_token_draft.py" />
@@ -7363,6 +7388,11 @@
    <location filename="app/ui/inspector/acceptance_plot.py" />
    <source>{percent} at position {place}</source>
    <translation>位置 {place} 为 {percent}</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>{place} holds an adapter of a kind that Tenon does not run: of adapters it takes prompt tokens alone. Choose the model with the adapter merged into it.</source>
+   <translation>{place} 含有 Tenon 不能运行的适配器：适配器中只支持提示词元。请选择已合并该适配器的模型。</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />

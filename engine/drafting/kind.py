@@ -83,12 +83,16 @@ class Drafting:
         sampling: The way of drawing drafts, where they can be drawn; None for the likeliest tokens.
         matches: Worth of matches in the model's texts, where tokens may be looked up too; learns from the reply. None
             where another drafter looks them up.
+        looks_up: Trees that guess all levels at once take matches in, where they are not drawn.
+        prompted: A small model drafts with prompt tokens of its own.
         drafted: Called with the tokens of the best guess as it grows, where drafting takes long.
     """
 
     growth: TreeShape | Pacing
     sampling: DraftSampling | None
     matches: MatchChances | None
+    looks_up: bool
+    prompted: bool
     drafted: Callable[[Sequence[int]], None]
 
 

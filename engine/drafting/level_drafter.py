@@ -10,10 +10,12 @@ from torch import Tensor
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
 from engine.drafting.kind import Drafting
+from engine.drafting.looked_up_tree import LookedUpTree
+from engine.drafting.prompt_lookup import PromptLookup
 from engine.drafting.rank_log import Path
 from engine.drafting.sampled_tree import DraftSampling, sampled_draft
 from engine.kernels.sampling import likeliest
-from engine.model.token_tree import Draft, DraftShape
+from engine.model.token_tree import Draft, DraftShape, Probes
 
 # Limits of a tree without a mode's: children of a node, as in Medusa's and PPD's code, and rows.
 _WIDTH, _ROWS = 10, 64
@@ -25,13 +27,18 @@ class LevelDrafter(Drafter):
     Args:
         levels: Most levels of a tree.
         counted: Tokens of a round by rows of its draft, where they were counted.
+        probes_each: Rows of a forward that ask for one level behind one node; 0 for a drafter that needs none.
 
     Attributes:
+        levels: The same.
+        probes_each: The same.
         limits: Limits of trees. May be changed between replies.
         sampling: The way of drawing drafts; None for the likeliest tokens. May be changed between replies.
     """
 
-    def __init__(self, levels: int, counted: Mapping[int, float]) -> None:
+    def __init__(self, levels: int, counted: Mapping[int, float], probes_each: int = 0) -> None:
+        self.levels = levels
+        self.probes_each = probes_each
         self.limits = TreeShape(_WIDTH, levels, _ROWS)
         self.sampling: DraftSampling | None = None
         self.counted = counted
@@ -43,7 +50,13 @@ class LevelDrafter(Drafter):
         if not isinstance(growth, TreeShape):
             growth = TreeShape(_WIDTH, growth.length, _ROWS, searched=True)
         self.limits, self.sampling = growth, wanted.sampling
-        return self
+        if not wanted.looks_up or wanted.matches is None or wanted.sampling is not None:
+            return self
+        return LookedUpTree(self, PromptLookup(wanted.matches))
+
+    def probes_behind(self, reaches: Sequence[int]) -> Probes:
+        """Rows that ask for so many levels behind the root and each node of a draft."""
+        return Probes()
 
     def _tree(self, shape: DraftShape, levels: Tensor) -> Draft:
         """A tree of this shape, its tokens drawn where that is wanted.

@@ -14,20 +14,20 @@ from typing import ClassVar
 from torch import Tensor
 
 from engine.drafting.calibrated_draft import CalibratedDraft
-from engine.drafting.head_loader import check_sizes
 from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft, ReadTokenizer, Seconds
 from engine.drafting.level_drafter import LevelDrafter, likeliest_along
 from engine.drafting.prompt_token_calibration import PromptTokenCalibration
 from engine.drafting.prompt_tokens import (
     PromptTokenLayout,
     PromptTokens,
+    check_prompt_tokens,
     load_prompt_tokens,
     read_prompt_tokens,
 )
 from engine.errors import DraftMismatch
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
-from engine.model.token_tree import Draft, DraftShape
+from engine.model.token_tree import Draft, DraftShape, Probes
 from engine.model.weight_format import WeightFormat, weight_format
 from engine.sentences import say
 from engine.weights.draft_kind import is_prompt_tokens
@@ -80,17 +80,7 @@ class PromptTokenDraft(CalibratedDraft[PromptTokenLayout, PromptTokenCalibration
 
     def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
         """Hidden size and layers must be the target's: the same width may be another model's."""
-        layout = self.layout
-        check_sizes(layout.hidden_size, config.vocabulary_size, config)
-        if layout.layers not in (None, config.layers):
-            raise DraftMismatch(
-                say(
-                    "The prompt tokens are for a model of {wanted} layers, and this one has {layers}; choose a set "
-                    "that was trained for this model.",
-                    wanted=layout.layers,
-                    layers=config.layers,
-                )
-            )
+        check_prompt_tokens(self.layout, config)
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read their rows.
@@ -127,7 +117,7 @@ class PromptTokenDrafter(LevelDrafter):
     """
 
     def __init__(self, tokens: PromptTokens, calibration: PromptTokenCalibration | None = None) -> None:
-        super().__init__(tokens.count, {} if calibration is None else calibration.tokens)
+        super().__init__(tokens.count, {} if calibration is None else calibration.tokens, tokens.members)
         self._tokens = tokens
         self._trees = {} if calibration is None else calibration.by_rows
         self._said: Tensor | None = None
@@ -141,6 +131,10 @@ class PromptTokenDrafter(LevelDrafter):
         """Keep what the model said further on."""
         self._text.extend(tokens)
         self._said = None if probes is None else self._tokens.average(probes)
+
+    def probes_behind(self, reaches: Sequence[int]) -> Probes:
+        """Prompt tokens behind the root and each node."""
+        return self._tokens.behind(reaches)
 
     def propose(self, shape: DraftShape) -> Draft:
         """A tree and its probes, or probes alone where the forward before had none behind its last token."""

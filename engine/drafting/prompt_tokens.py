@@ -13,13 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from engine.drafting.dynamic_tree import DEEPEST
-from engine.errors import ConfigInvalid
+from engine.drafting.head_loader import check_sizes
+from engine.errors import ConfigInvalid, DraftMismatch
+from engine.model.config import ModelConfig
 from engine.model.tensors import compare_tensors
 from engine.model.token_tree import PROBE_MASKS, ROOT, ProbeMask, Probes
 from engine.sentences import either, mark, say
@@ -29,6 +32,7 @@ from engine.weights.head_checkpoint import HeadCheckpoint
 TENSOR = "prompt_embeddings"
 #: Most members of an ensemble: a node and its probe, and the root's probe, within the 64 rows of a draft.
 MOST_MEMBERS = 31
+_BESIDE = "prompt-tokens"
 # What the same code trains on request, its name and the value of a set without it. The report finds that each of them
 # guesses worse, or hardly better, and leaves them out (sections 6.8.5, 6.8.6, 6.8.8 and 6.8.9).
 _EXTENSIONS = {
@@ -150,6 +154,24 @@ def read_prompt_tokens(checkpoint: HeadCheckpoint) -> PromptTokenLayout:
     return PromptTokenLayout(count, members, hidden, layers, mask)
 
 
+def check_prompt_tokens(layout: PromptTokenLayout, model: ModelConfig) -> None:
+    """Refuse those of another model.
+
+    Raises:
+        DraftMismatch: They have another hidden size, or were trained for another number of layers.
+    """
+    check_sizes(layout.hidden_size, model.vocabulary_size, model)
+    if layout.layers not in (None, model.layers):
+        raise DraftMismatch(
+            say(
+                "The prompt tokens are for a model of {wanted} layers, and this one has {layers}; choose a set "
+                "that was trained for this model.",
+                wanted=layout.layers,
+                layers=model.layers,
+            )
+        )
+
+
 def load_prompt_tokens(checkpoint: HeadCheckpoint) -> PromptTokens:
     """The embeddings themselves.
 
@@ -160,6 +182,13 @@ def load_prompt_tokens(checkpoint: HeadCheckpoint) -> PromptTokens:
     layout = read_prompt_tokens(checkpoint)
     rows = checkpoint.tensor(TENSOR).to(torch.float32)
     return PromptTokens(rows.view(layout.count, layout.members, layout.hidden_size), layout.mask)
+
+
+def prompt_tokens_beside(model: Path) -> Path:
+    """The folder of a model's prompt tokens, whether it is there: in the model's own, or next to it by its name."""
+    folder = model if model.is_dir() else model.parent
+    within = folder / _BESIDE
+    return within if within.is_dir() else folder.with_name(f"{folder.name}-{_BESIDE}")
 
 
 def _size(config: dict[str, Any], name: str, usual: int | None, most: int | None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from safetensors import SafetensorError, safe_open
 from engine.errors import (
     InvalidOption,
     ModelNotFound,
+    UnsupportedModel,
     WeightsCorrupt,
     WeightsMissing,
 )
@@ -27,10 +29,10 @@ from engine.hub.hashing import sha256_of
 from engine.hub.inventory import installed_models
 from engine.hub.lock import held_alone
 from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, write_record
-from engine.hub.selection import is_needed, quantization_of
-from engine.outside_file import check_file
+from engine.hub.selection import NO_PROMPT_TOKENS, base_of, is_needed, quantization_of, without_adapter
+from engine.outside_file import check_file, read_text_file
 from engine.sentences import say
-from engine.weights.draft_kind import PICKLES, draft_kind
+from engine.weights.draft_kind import ADAPTER_CONFIG, PICKLES, draft_kind, is_prompt_tokens
 
 # File systems take 255, of which a number, and what stands before it while it is made, take some.
 _LONGEST_NAME_BYTES = 200
@@ -169,8 +171,10 @@ def _record(
     belongs_to: tuple[str, ...],
     location: Path | None,
 ) -> ModelRecord:
+    folder = source.files[0].parent
+    if not belongs_to and is_prompt_tokens(folder):
+        belongs_to = base_of(json.loads(read_text_file(folder / ADAPTER_CONFIG)))
     if kind is None:
-        folder = source.files[0].parent
         kind = "head" if source.format != "gguf" and draft_kind(folder) == "head" else "target"
     return ModelRecord(
         name=name,
@@ -229,7 +233,8 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str) -> _Source:
     """The files that a model needs, of a folder's or of those that were named."""
     files = tuple(path for path in candidates if path.is_file())
     quantized = gguf_models(files)
-    needed = tuple(path for path in files if is_needed(path.name, "safetensors"))
+    kept = without_adapter([path.name for path in files if is_needed(path.name, "safetensors")])
+    needed = tuple(path for path in files if path.name in kept)
     if any(path.suffix == ".safetensors" for path in needed):
         return _Source(needed, "safetensors", folder, name)
     if quantized:
@@ -267,7 +272,11 @@ def _check(source: _Source) -> None:
                     say("{name} is truncated or no safetensors file: download it again.", name=path.name),
                     details=str(error),
                 ) from error
-    if source.format != "gguf" and not any(path.name == "config.json" for path in source.files):
+    names = {path.name for path in source.files}
+    if ADAPTER_CONFIG in names:
+        if not is_prompt_tokens(source.files[0].parent):
+            raise UnsupportedModel(say(NO_PROMPT_TOKENS, place=source.location))
+    elif source.format != "gguf" and "config.json" not in names:
         raise WeightsMissing(
             say("There is no config.json beside the weights in {location}: add it.", location=source.location)
         )

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import CheckpointError, InvalidOption
+from engine.errors import CheckpointError, InvalidOption, UnsupportedModel
 from engine.hub.catalogue import (
     CatalogueModel,
     catalogue,
@@ -18,8 +18,9 @@ from engine.hub.connection import Hub
 from engine.hub.download.plan import DownloadPlan
 from engine.hub.listing import Listing
 from engine.hub.record import ModelKind, read_record
-from engine.hub.selection import FormatWish, choose_files
+from engine.hub.selection import NO_PROMPT_TOKENS, FormatWish, base_of, choose_files
 from engine.sentences import say
+from engine.weights.draft_kind import ADAPTER_CONFIG
 
 #: ``owner/name``.
 REPO = re.compile(r"[\w.-]+/[\w.-]+")
@@ -83,6 +84,12 @@ def make_offer(
         kind = kind or "head"
     listing = hub.listing(repo, revision)
     chosen = choose_files(listing, wish, quantization, head=kind == "head")
+    base: tuple[str, ...] = ()
+    if any(file.name == ADAPTER_CONFIG for file in chosen.files):
+        adapter = hub.read_config(repo, listing.commit, ADAPTER_CONFIG)
+        if "num_special_tokens" not in adapter:
+            raise UnsupportedModel(say(NO_PROMPT_TOKENS, place=repo))
+        kind, base = kind or "head", base_of(adapter)
     plan = DownloadPlan(
         name=_install_name(models, name or _given_name(repo, chosen.quantization), repo, chosen.quantization),
         repo=repo,
@@ -94,7 +101,7 @@ def make_offer(
         kind=kind,
         catalogue_name=known.name if known else None,
         base=_base(listing, known),
-        belongs_to=_belongs_to(known, targets),
+        belongs_to=_belongs_to(known, targets) or base,
         licence=listing.licence or (known.licence if known else None),
     )
     return Offer(

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from engine.errors import InvalidOption, NotOnHub
 from engine.hub.listing import HubFile, Listing
 from engine.hub.record import FileFormat
 from engine.sentences import mark, say
-from engine.weights.draft_kind import MEDUSA_PICKLE, PICKLES
+from engine.weights.draft_kind import (
+    ADAPTER_CONFIG,
+    ADAPTER_PICKLE,
+    ADAPTER_SAFETENSORS,
+    CONFIGS,
+    MEDUSA_PICKLE,
+    PICKLES,
+)
 
 FormatWish = Literal["auto", "gguf", "safetensors"]
 
@@ -37,16 +44,21 @@ _QUANTIZATION = re.compile(r"(?:^|[-._/])((?:I?Q\d\w*|TQ\d\w*|B?F16|F32))(?=[-./
 # No name that means something else to a file system: a hub, or who poses as one, may send any.
 _PLAIN_NAME = re.compile(r'[^\\/:*?"<>|\x00-\x1f]+')
 _GGUF_PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
-# One file, or shards and their index, or Medusa heads. Mistral's consolidated.safetensors are a second copy under other
-# names.
+# One file, or shards and their index, or Medusa heads, or prompt tokens. Mistral's consolidated.safetensors are a
+# second copy under other names.
 _SAFETENSORS = re.compile(
-    r"(model(-\d{5}-of-\d{5})?|medusa_lm_head)\.safetensors|model\.safetensors\.index\.json"
+    r"(model(-\d{5}-of-\d{5})?|medusa_lm_head|adapter_model)\.safetensors|model\.safetensors\.index\.json"
+)
+_ADAPTER = (ADAPTER_CONFIG, ADAPTER_SAFETENSORS)
+NO_PROMPT_TOKENS = mark(
+    "{place} holds an adapter of a kind that Tenon does not run: of adapters it takes prompt tokens alone. Choose the "
+    "model with the adapter merged into it."
 )
 _OTHERS = mark("{repo} has no {quantization}: there are {others}.")
 _NAMELESS = mark("{repo} has no {quantization}: its files name none.")
 _TEXT = frozenset(
     {
-        "config.json",
+        *CONFIGS,
         "generation_config.json",
         "tokenizer.json",
         "tokenizer.model",
@@ -114,6 +126,8 @@ def choose_files(
             )
         )
     files = tuple(file for file in listing.files if is_needed(file.name, "safetensors"))
+    kept = without_adapter([file.name for file in files])
+    files = tuple(file for file in files if file.name in kept)
     if any(file.name.endswith(".safetensors") for file in files):
         # One whole file and shards of the same: the shards are what the index is for.
         if any(file.name.endswith(".index.json") for file in files):
@@ -121,7 +135,7 @@ def choose_files(
         return Selection("safetensors", _by_size(files))
     files = tuple(file for file in listing.files if is_needed(file.name, "pytorch"))
     pytorch = [file.name for file in files if file.name in PICKLES]
-    if pytorch and (head or MEDUSA_PICKLE in pytorch):
+    if pytorch and (head or {MEDUSA_PICKLE, ADAPTER_PICKLE} & {*pytorch}):
         return Selection("pytorch", _by_size(files))
     if pytorch:
         raise NotOnHub(
@@ -146,6 +160,19 @@ def is_needed(name: str, format_: FileFormat) -> bool:
     if format_ == "safetensors":
         return _SAFETENSORS.fullmatch(name) is not None
     return name in PICKLES if format_ == "pytorch" else name.lower().endswith(".gguf")
+
+
+def base_of(adapter: Mapping[str, Any]) -> tuple[str, ...]:
+    """The repository of the model that an adapter was trained for, by its config."""
+    base = adapter.get("base_model_name_or_path")
+    return (base,) if isinstance(base, str) and base else ()
+
+
+def without_adapter(names: Collection[str]) -> Collection[str]:
+    """The names without an adapter's, where a model's own weights are there too."""
+    if any(name.startswith("model") and name.endswith(".safetensors") for name in names):
+        return [name for name in names if name not in _ADAPTER]
+    return names
 
 
 def quantization_of(name: str) -> str | None:

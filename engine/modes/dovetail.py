@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.modes.mode import DEPTH, LENGTH, WIDTH, Mode, Values, adaptive, nodes
+from engine.modes.mode import DEPTH, LENGTH, PROMPTED, WIDTH, Mode, Values, adaptive, nodes
 from engine.sentences import mark
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ MODE = Mode(
     ),
     schedule=adaptive,
     growth=_growth,
-    options=(WIDTH, DEPTH, nodes(15), LENGTH),
+    options=(WIDTH, DEPTH, nodes(15), LENGTH, PROMPTED),
     drafts=("model", "head", "medusa", "block"),
     usual=mark("Auto: a draft is given, so dovetail guesses with it."),
 )

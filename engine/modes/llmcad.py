@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.messages import ModeOption
-from engine.modes.mode import DEPTH, Mode, Values, adaptive, nodes
+from engine.modes.mode import DEPTH, LOOK_UP, Mode, Values, adaptive, nodes
 from engine.sentences import mark, say
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ MODE = Mode(
     drafts_ahead=True,
     schedule=adaptive,
     growth=_growth,
-    options=(DEPTH, nodes(63), *_TECHNIQUES),
+    options=(DEPTH, nodes(63), *_TECHNIQUES, LOOK_UP),
     drafts=("model", "medusa", "prompt-tokens"),
     pointless=_pointless,
     reason_in_memory=mark(

@@ -69,6 +69,20 @@ LENGTH = ModeOption(
     words=((_ADAPTIVE, mark("As many as pay")), (_SELECTOR, mark("Minions' selector"))),
 )
 
+LOOK_UP = ModeOption(
+    "look_up",
+    mark("Look words up too"),
+    mark("Guesses of prompt tokens and Medusa heads are joined by what followed the same words in the text."),
+    default=False,
+)
+
+PROMPTED = ModeOption(
+    "prompt_draft",
+    mark("Prompt tokens in the draft"),
+    mark("A small model drafts with prompt tokens that lie beside it, and so in fewer steps."),
+    default=False,
+)
+
 
 def nodes(usual: int) -> ModeOption:
     """The option for the most tokens of a draft that are verified at once, beside the one before them."""
@@ -159,6 +173,10 @@ class Mode(ModeDescriptor):
     def values(self, given: Mapping[str, Any]) -> Values:
         """The values of its options: the given one, else the default."""
         return {option.name: given.get(option.name, option.default) for option in self.options}
+
+    def finds_matches(self, values: Values) -> bool:
+        """True if its drafts have what followed the same words in the text: always, or by an option."""
+        return self.looks_up or bool(values.get(LOOK_UP.name))
 
     def recipe(
         self,

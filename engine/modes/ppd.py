@@ -6,7 +6,7 @@ and the report of the same name.
 
 from __future__ import annotations
 
-from engine.modes.mode import LENGTH, WIDTH, Mode, adaptive, nodes, searched_trees
+from engine.modes.mode import LENGTH, LOOK_UP, WIDTH, Mode, adaptive, nodes, searched_trees
 from engine.sentences import mark
 
 MODE = Mode(
@@ -21,7 +21,7 @@ MODE = Mode(
     ),
     schedule=adaptive,
     growth=searched_trees,
-    options=(WIDTH, nodes(31), LENGTH),
+    options=(WIDTH, nodes(31), LENGTH, LOOK_UP),
     drafts=("prompt-tokens",),
     placements=("offload", "resident"),
     wrong_draft=mark("It needs prompt tokens as its draft: choose a set that was trained for this model."),

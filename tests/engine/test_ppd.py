@@ -97,6 +97,24 @@ def test_a_model_that_is_read_from_the_disk_needs_no_second_one(
     assert reply.token_ids == client.answer(PROMPT, target, mode="plain", **options).token_ids
 
 
+@pytest.mark.parametrize("mode", ["ppd", "llmcad"])
+@pytest.mark.parametrize("sampling", [{"temperature": 0.0}, {"temperature": 0.9, "seed": 4}])
+def test_words_may_be_looked_up_beside_them(
+    sampling: dict[str, Any],
+    mode: str,
+    client: EngineClient,
+    target: Path,
+    draft: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    use_no_baseline(monkeypatch)
+    options = {"weights": "fp32", "kv_cache": "full", "context": 256, "max_tokens": 48, **sampling}
+    options |= streamed_options(target, "fp32")
+    reply = client.answer(PROMPT, target, mode=mode, draft=draft, look_up=True, **options)
+    assert reply.timings.draft_n > 10
+    assert reply.token_ids == client.answer(PROMPT, target, mode="plain", **options).token_ids
+
+
 @pytest.mark.parametrize("rule", ["residual", "residual-replacement", "typical"])
 def test_each_rule_verifies_its_drafts(rule: str, client: EngineClient, target: Path, draft: str) -> None:
     reply = client.answer(

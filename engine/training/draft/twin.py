@@ -81,6 +81,11 @@ class Twin:
         self._dtype = dtype
         self._cache: type[Any] = transformers.DynamicCache
         self._body: Any = model.eval().requires_grad_(False).base_model
+        if hasattr(self._body, "embedding_multiplier"):
+            # Prompt tokens enter the first layer as they are, and the engine's norm has the factor of the logits.
+            self._body.embed_tokens.weight.mul_(self._body.embedding_multiplier)
+            self._body.norm.weight.div_(config.logits_scaling)
+            self._body.embedding_multiplier = 1.0
         windows = getattr(config, "layer_types", None) or ()
         self._window = getattr(config, "sliding_window", None)
         self._mixed = "sliding_attention" in windows

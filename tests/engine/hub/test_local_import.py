@@ -25,6 +25,7 @@ from engine.hub.model_folders import models_folder
 from engine.hub.verification import verify
 from tests.support.gguf_files import write_small_gguf
 from tests.support.heads import make_head
+from tests.support.prompt_tokens import write_prompt_tokens
 
 
 @pytest.fixture
@@ -154,6 +155,21 @@ def test_a_head_is_known_by_its_weights(tmp_path: Path) -> None:
     for safetensors in (True, False):
         heads = make_head("medusa").write(tmp_path / f"medusa-{safetensors}", safetensors)
         assert import_model(models_folder(), [heads]).kind == "head"
+
+
+@pytest.mark.parametrize("safetensors", [True, False], ids=["safetensors", "bin"])
+def test_prompt_tokens_are_a_draft_and_know_their_model(safetensors: bool, tmp_path: Path) -> None:
+    folder = write_prompt_tokens(tmp_path / "set", safetensors=safetensors)
+    for copy in (True, False):
+        record = import_model(models_folder(), [folder], copy=copy, name=f"set {copy}")
+        assert (record.kind, record.belongs_to) == ("head", ("a/model",))
+        assert "adapter_config.json" in {file.name for file in record.files}
+
+
+def test_another_adapter_is_refused(tmp_path: Path) -> None:
+    folder = write_prompt_tokens(tmp_path / "lora", num_special_tokens=None)
+    with pytest.raises(UnsupportedModel, match="an adapter of a kind that Tenon does not run"):
+        import_model(models_folder(), [folder])
 
 
 def break_truncated(folder: Path) -> None:

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from engine.errors import InvalidOption, ModelNotFound, NotOnHub
+from engine.errors import InvalidOption, ModelNotFound, NotOnHub, UnsupportedModel
 from engine.hub.catalogue import require_catalogue_model
 from engine.hub.connection import Hub
 from engine.hub.offer import make_offer
@@ -41,6 +42,20 @@ def test_a_head_and_a_small_model_know_whose_draft_they_are(
     small = make_offer(hub, tmp_path, "qwen3-0.6b").plan
     assert small.kind is None
     assert {"Qwen/Qwen3-8B", "Qwen/Qwen3-32B"} <= set(small.belongs_to)
+
+
+def test_prompt_tokens_know_their_model_and_other_adapters_are_refused(
+    hub: Hub, server: HubServer, tmp_path: Path
+) -> None:
+    config = {"num_special_tokens": 3, "base_model_name_or_path": "them/Base"}
+    for repo, content in (("me/set", config), ("me/lora", {"peft_type": "LORA"})):
+        weights = {"adapter_model.safetensors": b"s" * 7000}
+        server.add(repo, {"adapter_config.json": json.dumps(content).encode(), **weights})
+    plan = make_offer(hub, tmp_path, "me/set").plan
+    assert (plan.kind, plan.format, plan.belongs_to) == ("head", "safetensors", ("them/Base",))
+    assert {file.name for file in plan.files} == {"adapter_config.json", "adapter_model.safetensors"}
+    with pytest.raises(UnsupportedModel, match="me/lora holds an adapter of a kind that Tenon does not run"):
+        make_offer(hub, tmp_path, "me/lora")
 
 
 def test_a_repository_that_the_catalogue_does_not_know(hub: Hub, server: HubServer, tmp_path: Path) -> None:

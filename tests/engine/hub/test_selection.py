@@ -91,6 +91,18 @@ def test_pytorch_files_are_for_heads_alone() -> None:
     assert names({**heads, "medusa_lm_head.safetensors": 50}) == {"config.json", "medusa_lm_head.safetensors"}
 
 
+def test_an_adapter_is_taken_alone() -> None:
+    adapter = {"README.md": 1, "adapter_config.json": 1, "adapter_model.safetensors": 7}
+    assert names(adapter) == {"adapter_config.json", "adapter_model.safetensors"}
+    assert names({"adapter_config.json": 1, "adapter_model.bin": 7}) == {
+        "adapter_config.json",
+        "adapter_model.bin",
+    }
+    # Beside a model's own weights it is none of the model.
+    model = {"config.json": 1, "model.safetensors": 90}
+    assert names({**adapter, **model}) == set(model)
+
+
 @pytest.mark.parametrize(
     ("files", "wishes", "error"),
     [

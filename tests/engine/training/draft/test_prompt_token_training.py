@@ -79,8 +79,8 @@ def network_of(decoder: Decoder, members: int = MEMBERS, mask: Any = "ensemble")
     return network
 
 
-# Transformers keeps experts stacked, and the twin does not know Granite's factors yet: refused by name.
-_WITHOUT_TWIN = ("granite", "granite-moe", "qwen3-moe", "qwen3-moe-shares")
+# Transformers keeps experts stacked: refused by name.
+_WITHOUT_TWIN = ("granite-moe", "qwen3-moe", "qwen3-moe-shares")
 
 
 @pytest.mark.parametrize("variant", _WITHOUT_TWIN)
