@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import metadata
 from os import getpid
@@ -60,14 +60,14 @@ from engine.planning.pairs import draft_problems, pairs
 from engine.planning.planner import Settled, check_mode, mode_that_runs, settle
 from engine.reply import ReplyRun
 from engine.request import check_request, prompt_length
+from engine.scheduler import Scheduler, Steps
 from engine.sentences import say
 
 _PROGRESS_EVERY_S = 0.05
-_ENDED = object()
 
 
 class Engine:
-    """Runs requests in the order they came, and replies of one model side by side, a round of each in turn.
+    """Runs requests in the order they came, and replies of one model side by side, in forwards that they share.
 
     The same object runs inside the window's process, inside a child process, or behind the command line.
     """
@@ -82,10 +82,9 @@ class Engine:
         self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._cancelled: set[str] = set()
         self._closing = threading.Event()
-        self._running = ""
-        self._open: list[tuple[str, Iterator[None]]] = []
+        self._scheduler = Scheduler(self._check)
         self._next: Command | None = None
-        self._next_joins = False
+        self._refused_beside = 0  # replies that were open when the next command could not join them
         self._model: LoadedModel | None = None
         self._planner: ModelPlanner | None = None
         self._bare_bytes = 0  # what the process held before the model came
@@ -124,17 +123,19 @@ class Engine:
             elif isinstance(command, Unload):
                 self._unload()
             elif isinstance(command, Request):
-                self._open.append((command.request_id, self._serve(command)))
+                self._scheduler.add(command.request_id, self._serve(command))
                 self._step()
 
     def _due(self) -> Command | None:
         """The command whose turn it is; None while open replies go on before it."""
+        open_ = len(self._scheduler)
         if self._next is None:
-            if self._open and self._commands.empty():
+            if open_ and self._commands.empty():
                 return None
-            self._next = self._commands.get()
-            self._next_joins = bool(self._open) and self._joins(self._next)
-        if self._open and not self._next_joins:
+            self._next, self._refused_beside = self._commands.get(), 0
+        # Where a reply has ended since, there may be room now.
+        if open_ and (self._refused_beside == open_ or not self._joins(self._next)):
+            self._refused_beside = open_
             return None
         command, self._next = self._next, None
         return command
@@ -145,7 +146,7 @@ class Engine:
             return False
         if isinstance(command, CountTokens):
             command = command.request
-        elif not self._model.has_room(len(self._open)):
+        elif not self._model.has_room(len(self._scheduler)):
             return False
         try:
             return self._settled(_options(command)) is not None
@@ -153,20 +154,14 @@ class Engine:
             return False
 
     def _step(self) -> None:
-        """One step of each open request; where there is one, steps until it ends or another command comes."""
-        if len(self._open) == 1:
-            self._running, rest = self._open[0]
-            for _ in rest:
-                if not self._commands.empty() or self._next is not None:
-                    return
-            self._open.clear()
-            return
-        for each in tuple(self._open):
-            self._running, rest = each
-            if next(rest, _ENDED) is _ENDED:
-                self._open.remove(each)
+        """Take turns until another command comes, or one that waits may have room."""
+        waiting, open_ = self._next is not None, len(self._scheduler)
+        while len(self._scheduler):
+            self._scheduler.turn()
+            if len(self._scheduler) < open_ if waiting else not self._commands.empty():
+                return
 
-    def _serve(self, command: Request) -> Iterator[None]:
+    def _serve(self, command: Request) -> Steps:
         """Run a request to its end, whatever happens: a reply in steps, anything else in one."""
         try:
             self._check()
@@ -208,7 +203,7 @@ class Engine:
                 yield from reply.run()
         except TenonError as error:
             self._fail(command, error)
-            if isinstance(error, WeightsUnreadable) and len(self._open) == 1:
+            if isinstance(error, WeightsUnreadable) and len(self._scheduler) == 1:
                 self._unload()  # the next request begins with a load, which finds or makes a file that is whole
         except torch.OutOfMemoryError as error:
             message = say(
@@ -235,7 +230,7 @@ class Engine:
 
     def _check(self) -> None:
         """Raise `Cancelled` when the request that runs is to stop."""
-        if self._closing.is_set() or self._running in self._cancelled:
+        if self._closing.is_set() or self._scheduler.running in self._cancelled:
             raise Cancelled(say("The request was stopped."))
 
     def _report_machine(self, command: ReportMachine) -> None:
@@ -270,7 +265,7 @@ class Engine:
                 self._on_event(LoadProgress(request_id, done, total))
 
         self._model = load_model(settled.options, progress, self._check, self._planner)
-        self._model.tell = lambda sentence: self._on_event(Notice(self._running, sentence))
+        self._model.tell = lambda sentence: self._on_event(Notice(self._scheduler.running, sentence))
         for note in self._model.notes:
             self._on_event(Notice(request_id, note))
         return self._model, settled, self._model.report.load_ms

@@ -28,14 +28,20 @@ from engine.kernels import library
 from engine.messages import LoadOptions, ModelReport
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
-from engine.model.footprint import cache_bytes, weight_bytes
+from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat
 from engine.modes import MODES
 from engine.placement import ResidentPlan
 from engine.placement.link import Link
 from engine.placement.source import TargetSource
 from engine.planning.format_choice import FULL
-from engine.planning.hardware import available_memory_bytes, held_bytes, read_host_memory
+from engine.planning.hardware import (
+    available_memory_bytes,
+    free_device_bytes,
+    held_bytes,
+    held_device_bytes,
+    read_host_memory,
+)
 from engine.planning.kernel_table import prefer_fastest
 from engine.planning.load_plan import LoadPlan
 from engine.planning.memory_places import GpuInUse, memory_places
@@ -170,11 +176,15 @@ class LoadedModel:
             torch.set_num_threads(_faster_thread_count(TokenSequence(self.target, plan.context)))
         self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights))
         loaded: list[LoadedDraft] = []
+        # Of a text's drafts on the host and on the GPU: each has its weights once.
+        self._draft_text_bytes = [0, 0]
         for draft, draft_folder, place in zip(drafts, draft_folders, plan.drafts, strict=True):
             link = self.link if place.on_gpu else Link(_CPU)
             parts = DraftLoad(draft_folder, place, decoder, checkpoint, plan.context, link, check)
             loaded.append(draft.load(parts))
             self.notes += loaded[-1].notes
+            whole, weights_alone = (draft.size_bytes(place.weights, tokens) for tokens in (plan.context, 0))
+            self._draft_text_bytes[place.on_gpu] += whole - weights_alone
         self.drafts = tuple(loaded)
         self.sequences = KeptSequences(self._new_sequence, self.has_room)
         streamed = self.placement.streamed_bytes > 0
@@ -224,13 +234,23 @@ class LoadedModel:
 
     def has_room(self, sequences: int) -> bool:
         """True if memory holds so many sequences and one more, each grown to the whole context."""
-        plan = self.plan
-        each = cache_bytes(self.target.config, plan.context, plan.weights)
-        each += sum(draft.size_bytes for draft in plan.drafts)
+        options, plan, device = self.options, self.plan, self.link.device
+        sizes = plan.sizes(self.target.config)
+        here, there = plan.placement.host(sizes).cache, plan.placement.device(sizes).cache
+        # What the sequences that there are have taken already is theirs.
+        held_here, held_there = (self.sequences.bytes * part // (here + there) for part in (here, there))
+        here, there = here + self._draft_text_bytes[0], there + self._draft_text_bytes[1]
         free = available_memory_bytes()
-        if self.options.ram_budget_bytes is not None:
-            free = min(free, self.options.ram_budget_bytes - held_bytes())
-        return not plan.device and (sequences + 1) * each <= free
+        if options.ram_budget_bytes is not None:
+            free = min(free, options.ram_budget_bytes - held_bytes())
+        if (sequences + 1) * here > free + held_here:
+            return False
+        if not there:
+            return True
+        free = free_device_bytes(device)
+        if options.vram_budget_bytes is not None:
+            free = min(free, options.vram_budget_bytes - held_device_bytes(device))
+        return (sequences + 1) * there <= free + held_there
 
     def _new_sequence(self) -> TokenSequence:
         return TokenSequence(self.target, self.plan.context, [draft.new_text() for draft in self.drafts])

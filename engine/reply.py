@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from engine.advice import settled_sampler
-from engine.decoding.loop import Hooks, decode
+from engine.decoding.asked_rows import AskedRows
+from engine.decoding.loop import Decoding, Hooks
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
@@ -111,8 +112,10 @@ class ReplyRun:
         self._others = OtherWork()
         self._busy = False
 
-    def run(self) -> Iterator[None]:
-        """Run the loop, a chunk of the prompt or a round for each step; ends with `Finished`, also when cancelled.
+    def run(self) -> Iterator[AskedRows]:
+        """Run the loop, a piece of the prompt or a round for each step; ends with `Finished`, also when cancelled.
+
+        Whoever runs it computes the rows of each step before the next one.
 
         Raises:
             TenonError: the prompt does not fit.
@@ -138,7 +141,10 @@ class ReplyRun:
         recipe = mode.recipe(self._rule, drafters, values, cost, self._model.committee, self._chances)
         hooks = Hooks(self._check, self._prefilled, self._emitted)
         try:
-            yield from decode(sequence, recipe, self._prompt, self._reply, self._clock, hooks)
+            decoding = Decoding(sequence, recipe, self._prompt, self._reply, self._clock, hooks)
+            while (asked := decoding.ask()) is not None:
+                yield asked
+                decoding.take(asked)
         except Cancelled:
             self._reply.close(None)
         finally:
@@ -158,7 +164,7 @@ class ReplyRun:
         self._chances.keep()
         if self._planner is not None and not self._busy:
             self._planner.learn(
-                self._clock.rounds,
+                [record for record in self._clock.rounds if not record.beside],
                 model.report.weights,
                 model.plan.placement,
                 self._plan.mode,

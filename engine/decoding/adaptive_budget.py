@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from engine.decoding.draft_yield import DraftYield
@@ -10,7 +10,7 @@ from engine.decoding.round_cost import RoundCost
 from engine.decoding.schedule import Schedule
 from engine.decoding.settling import Settling
 from engine.messages import RoundRecord
-from engine.model.token_tree import DraftShape
+from engine.model.token_tree import Draft, DraftShape
 
 # Rounds without a draft at the start: all others are judged against them.
 _FIRST_PLAIN = 2
@@ -71,8 +71,34 @@ class AdaptiveBudget(Schedule):
         self._rows = self._choose()
         return DraftShape(self._rows)
 
+    def shape_beside(self, tokens_per_s: float, row_s: float) -> DraftShape:
+        """The size that gains most beyond what its rows and its draft cost all replies; seldom one to look again."""
+
+        def gain(size: int) -> float:
+            return self._yield.tokens(size) - tokens_per_s * (row_s * size + self._cost.draft_s(size))
+
+        best = max(self._sizes, key=gain)
+        if gain(best) <= 1.0:
+            best = best if self._undrafted >= _LONGEST_PAUSE else 0
+        self._rows = best
+        return DraftShape(best)
+
+    def chances(self, draft: Draft) -> Sequence[float]:
+        """What each further node has gained, as rounds of each size have told."""
+        found: list[float] = []
+        smaller, tokens, least = 0, 1.0, 1.0
+        for size in self._sizes:
+            more = self._yield.tokens(size)
+            least = min(least, max(more - tokens, 0.0) / (size - smaller))
+            found += [least] * (size - smaller)
+            smaller, tokens = size, more
+        return found[: len(draft)]
+
     def observe(self, record: RoundRecord) -> None:
-        """Update yield, costs and what trying has lost."""
+        """Update yield, costs and what trying has lost; of a forward that others share yield and the draft's cost."""
+        if record.beside:
+            self._observe_beside(record)
+            return
         draft_s, verify_s = record.draft_ms / 1e3, record.verify_ms / 1e3
         # The first rounds of a reply are hardly settled, but all that is known: later ones take their place.
         known = self._cost.plain_rounds() >= _FIRST_PLAIN
@@ -101,6 +127,17 @@ class AdaptiveBudget(Schedule):
         lost_s = draft_s + verify_s - (len(record.accepted) + 1) * self._cost.plain_s()
         self._lost_s += lost_s
         self._probe_s = max(lost_s, 0.0)
+
+    def _observe_beside(self, record: RoundRecord) -> None:
+        self._tokens += len(record.accepted) + 1
+        if not record.drafted_rows:
+            self._undrafted += 1
+            return
+        if self._undrafted < _LAGS_AFTER and not self._first_draft:
+            self._cost.add_draft(record.drafted_rows, record.draft_ms / 1e3)
+        self._undrafted, self._first_draft = 0, False
+        if record.tokens:
+            self._yield.observe(record, record.drafted_rows)
 
     def _choose(self) -> int:
         if not self._cost.flat and self._cost.plain_rounds() < _FIRST_PLAIN:

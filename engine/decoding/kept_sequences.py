@@ -22,7 +22,16 @@ class KeptSequences:
         self._new = new
         self._has_room = has_room
         self._kept = [new()]  # the one that was used last at the end
-        self._in_use = 0
+        self._in_use: list[TokenSequence] = []
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that the caches of all of them take now."""
+        return sum(sequence.cache_bytes for sequence in (*self._kept, *self._in_use))
+
+    @property
+    def _count(self) -> int:
+        return len(self._kept) + len(self._in_use)
 
     def open(self, prompt: Sequence[int] = ()) -> TokenSequence:
         """The sequence that serves a prompt with the least loss.
@@ -35,16 +44,20 @@ class KeptSequences:
         """
         best = max(self._kept, key=lambda kept: shared_tokens(kept.token_ids, prompt), default=None)
         if best is not None and 2 * shared_tokens(best.token_ids, prompt) < len(best.token_ids):
-            count = len(self._kept) + self._in_use
-            best = None if count < _MOST and self._has_room(count) else self._kept[0]
-        if best is not None:
+            room = not self._kept or (len(self._kept) < _MOST and self._has_room(self._count))
+            best = None if room else self._kept[0]
+        if best is None:
+            best = self._new()
+        else:
             self._kept.remove(best)
-        self._in_use += 1
-        return self._new() if best is None else best
+        self._in_use.append(best)
+        while self._kept and not self._has_room(self._count - 1):
+            del self._kept[0]
+        return best
 
     def close(self, sequence: TokenSequence) -> None:
         """Keep a sequence whose reply has ended; where memory has become short, the oldest ones go."""
-        self._in_use -= 1
+        self._in_use.remove(sequence)
         self._kept.append(sequence)
         while len(self._kept) > 1 and not self._has_room(0):
             del self._kept[0]

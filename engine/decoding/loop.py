@@ -7,6 +7,10 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from torch import Tensor
+
+from engine.decoding.asked_rows import AskedRows
+from engine.decoding.prompt_reading import PromptReading
 from engine.decoding.schedule import Schedule
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
@@ -15,7 +19,7 @@ from engine.messages import RoundRecord
 from engine.model.sampling import PENALTY_WINDOW
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.text.stop import ReplyText
-from engine.verifying.verdict import Verifier
+from engine.verifying.verdict import Verdict, Verifier
 
 _NOTHING = Draft()
 # Near a reply's limit a draft has at most so many rows for each token that may still be emitted: a tree has several.
@@ -46,17 +50,11 @@ class Hooks:
     emitted: Callable[[Sequence[int], int], None]
 
 
-def decode(
-    sequence: TokenSequence,
-    recipe: Recipe,
-    prompt: Sequence[int],
-    reply: ReplyText,
-    clock: ReplyClock,
-    hooks: Hooks,
-) -> Iterator[None]:
-    """Continue a prompt until the reply ends: a chunk of the prompt or a round for each step.
+class Decoding:
+    """One reply on its way: a piece of its prompt or a round for each step.
 
-    Between two steps other sequences of the same target may take theirs.
+    Between two steps other texts of the same target may take theirs, or share a forward with it: `ask` and `take` are
+    the two halves of a step, before the forward and behind it. As an iterator it takes its steps by itself.
 
     The root, the token sampled last, is always emitted already and not yet in the cache. Each round's forward reads
     the root together with the draft; the accepted path is cut where the reply ends, and only what lies before the
@@ -68,47 +66,107 @@ def decode(
         prompt: Token ids; at least one, and fewer than the context holds.
         reply: Takes the tokens and says where the reply ends.
         clock: Counts.
-        hooks: Progress and cancel.
-
-    Raises:
-        Cancelled: by ``hooks.check``. Sequence and reply are valid and hold what was emitted until then.
+        hooks: Progress and cancel. By ``hooks.check`` any step may raise `Cancelled`; sequence and reply are valid then
+            and hold what was emitted until then.
     """
-    clock.members = recipe.drafter.members
-    hidden_from = recipe.drafter.reset(prompt)
-    clock.cache_n = sequence.reuse(prompt, recipe.drafter.hidden_layers, hidden_from)
-    clock.prompt_n = len(prompt) - clock.cache_n
-    first_logits = yield from sequence.read(prompt, hooks.check, hooks.prefill, recipe.drafter.draft_ahead)
-    clock.prompt_done()
 
-    position, recent, probes = len(prompt), array("i", prompt[-PENALTY_WINDOW:]), None
-    verdict = recipe.verifier.verify(_NOTHING, first_logits[None], position, recent)
-    emitted, goes_on = _take(verdict.tokens, reply)
-    clock.emitted(len(emitted))
-    hooks.emitted(emitted, 0)
-    while goes_on and sequence.free > 0:
-        yield
-        hooks.check()
-        root = reply.token_ids[-1]
-        position += len(verdict.tokens)
-        recent.extend(verdict.tokens)
-        del recent[:-PENALTY_WINDOW]
+    def __init__(
+        self,
+        sequence: TokenSequence,
+        recipe: Recipe,
+        prompt: Sequence[int],
+        reply: ReplyText,
+        clock: ReplyClock,
+        hooks: Hooks,
+    ) -> None:
+        self._sequence = sequence
+        self._recipe = recipe
+        self._prompt = prompt
+        self._reply = reply
+        self._clock = clock
+        self._hooks = hooks
+        self._reading: PromptReading | None = None
+        self._verdict: Verdict | None = None
+        self._position = len(prompt)
+        self._recent = array("i", prompt[-PENALTY_WINDOW:])
+        self._probes: Tensor | None = None
+        self._drafted_s = 0.0
+        self._ended = False
+
+    def __iter__(self) -> Iterator[None]:
+        return self
+
+    def __next__(self) -> None:
+        asked = self.ask()
+        if asked is None:
+            raise StopIteration
+        self._sequence.target.compute([asked], self._hooks.check)
+        self.take(asked)
+
+    def ask(self) -> AskedRows | None:
+        """The rows of the next step; None where the reply has ended."""
+        if self._ended:
+            return None
+        if self._verdict is not None:
+            return self._draft(self._verdict)
+        if self._reading is None:
+            sequence, drafter, clock = self._sequence, self._recipe.drafter, self._clock
+            clock.members = drafter.members
+            hidden_from = drafter.reset(self._prompt)
+            clock.cache_n = sequence.reuse(self._prompt, drafter.hidden_layers, hidden_from)
+            clock.prompt_n = len(self._prompt) - clock.cache_n
+            self._reading = PromptReading(sequence, self._prompt, self._hooks.prefill, drafter.draft_ahead)
+        return self._reading.ask()
+
+    def take(self, asked: AskedRows) -> None:
+        """Go on with what the forward gave for the rows that were asked for."""
+        if asked.draft is not None:
+            self._verify(asked, asked.draft)
+        elif self._reading is not None and self._reading.take(asked):
+            self._clock.prompt_done()
+            self._verdict = self._recipe.verifier.verify(_NOTHING, asked.logits, self._position, self._recent)
+            emitted, goes_on = _take(self._verdict.tokens, self._reply)
+            self._clock.emitted(len(emitted))
+            self._hooks.emitted(emitted, 0)
+            self._settle(goes_on)
+
+    def _draft(self, verdict: Verdict) -> AskedRows:
+        recipe, sequence = self._recipe, self._sequence
+        self._hooks.check()
+        root = self._reply.token_ids[-1]
+        self._position += len(verdict.tokens)
+        self._recent.extend(verdict.tokens)
+        del self._recent[:-PENALTY_WINDOW]
         begun = time.perf_counter()
         hidden = sequence.take_hidden() if recipe.drafter.wants_hidden else None
-        recipe.drafter.observe(verdict.tokens, hidden, probes)
-        proposed = recipe.drafter.propose(_shape(recipe.schedule, reply, sequence))
-        draft = recipe.schedule.choose(proposed)
-        drafted, waited_s = time.perf_counter(), sequence.waited_s
-        logits = sequence.verify(root, draft, hooks.check, recipe.drafter.draft_ahead)
-        verdict = recipe.verifier.verify(draft, logits, position, recent)
-        # Between two forwards each call counts: nothing of Python is in the processor's caches then.
-        probes = None
-        if draft.probes.nodes:
-            probes = sequence.probe_logits(draft.probe_rows(verdict.nodes[-1] if verdict.nodes else ROOT))
-        verified = time.perf_counter()
+        recipe.drafter.observe(verdict.tokens, hidden, self._probes)
+        schedule, width = recipe.schedule, sequence.target.width
+        chances: Sequence[float] = ()
+        shape = schedule.shape_beside(width.tokens_per_s, width.row_s) if width.shares else schedule.shape()
+        draft = recipe.drafter.propose(_fitting(shape, self._reply, sequence))
+        if width.shares:
+            chances = schedule.chances(draft)
+        else:
+            draft = schedule.choose(draft)
+        self._drafted_s = time.perf_counter() - begun
+        on_wait = recipe.drafter.draft_ahead
+        return AskedRows(sequence, (root, *draft.tokens), draft, chances=chances, on_wait=on_wait)
 
-        emitted, goes_on = _take(verdict.tokens, reply)
+    def _verify(self, asked: AskedRows, draft: Draft) -> None:
+        recipe, sequence = self._recipe, self._sequence
+        begun = time.perf_counter()
+        verdict = recipe.verifier.verify(draft, asked.logits, self._position, self._recent)
+        # Between two forwards each call counts: nothing of Python is in the processor's caches then.
+        self._probes = None
+        if draft.probes.nodes:
+            self._probes = sequence.probe_logits(
+                draft.probe_rows(verdict.nodes[-1] if verdict.nodes else ROOT)
+            )
+        verify_s = asked.seconds + time.perf_counter() - begun
+
+        emitted, goes_on = _take(verdict.tokens, self._reply)
         record = RoundRecord(
-            position=position,
+            position=self._position,
             tokens=draft.tokens,
             parents=draft.parents,
             scores=draft.scores,
@@ -117,25 +175,34 @@ def decode(
             weights=recipe.drafter.weights,
             accepted=verdict.nodes,
             emitted=tuple(emitted),
-            draft_ms=(drafted - begun) * 1e3,
-            verify_ms=(verified - drafted) * 1e3,
-            waited_ms=(sequence.waited_s - waited_s) * 1e3,
+            draft_ms=self._drafted_s * 1e3,
+            verify_ms=verify_s * 1e3,
+            waited_ms=asked.waited_s * 1e3,
+            beside=asked.beside,
         )
-        clock.round_done(record)
+        self._verdict = verdict
+        self._clock.round_done(record)
         recipe.schedule.observe(record)
-        clock.emitted(len(emitted))
-        hooks.emitted(emitted, min(len(emitted), len(verdict.nodes)))
+        self._clock.emitted(len(emitted))
+        self._hooks.emitted(emitted, min(len(emitted), len(verdict.nodes)))
         # The newest token becomes the root, so the rows to keep are the old root's and those of the emitted tokens
         # but the last.
         kept = len(emitted) - 1
-        sequence.commit([root, *verdict.tokens[:kept]], [0, *(node + 1 for node in verdict.nodes[:kept])])
-    if goes_on:
-        reply.close("length")
+        sequence.commit(
+            [asked.tokens[0], *verdict.tokens[:kept]], [0, *(node + 1 for node in verdict.nodes[:kept])]
+        )
+        self._settle(goes_on)
+
+    def _settle(self, goes_on: bool) -> None:
+        """End the reply where it ended, or where the cache is full."""
+        self._ended = not goes_on or self._sequence.free <= 0
+        if self._ended and goes_on:
+            self._reply.close("length")
 
 
-def _shape(schedule: Schedule, reply: ReplyText, sequence: TokenSequence) -> DraftShape:
-    """The schedule's shape, cut to what fits beside the root in the cache and to what so many tokens may need."""
-    shape, rows = schedule.shape(), sequence.draft_room
+def _fitting(shape: DraftShape, reply: ReplyText, sequence: TokenSequence) -> DraftShape:
+    """The shape, cut to what fits beside the root in the cache and to what so many tokens may need."""
+    rows = sequence.draft_room
     if reply.remaining is not None:
         rows = min(rows, _ROWS_FOR_EACH * (reply.remaining - 1))
     return shape if shape.rows <= rows else shape.at_most(rows)

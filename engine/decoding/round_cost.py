@@ -68,6 +68,10 @@ class RoundCost:
         """A draft was made by a drafter that had nothing to catch up with."""
         self._draft.add(_bucket(size), seconds)
 
+    def draft_s(self, size: int) -> float:
+        """A draft of this many nodes, made by a drafter that has nothing to catch up with; 0 until one was measured."""
+        return self._draft.seconds(_bucket(size)) if size else 0.0
+
     def add_step(self, seconds: float) -> None:
         """A step of a network that had next to nothing to catch up with."""
         self._step_s.append(seconds)

@@ -3,45 +3,44 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
+from engine.decoding.asked_rows import AskedRows
 from engine.decoding.hidden_rows import HiddenRows
-from engine.decoding.target import LAYER_GOAL_S, Target
+from engine.decoding.prompt_reading import PromptReading
+from engine.decoding.target import Target
 from engine.drafting.kind import DraftText
-from engine.model.attention import Paths
-from engine.model.decoder import Output
+from engine.model.decoder import Output, TextRows
 from engine.model.kv_cache import shared_tokens
-from engine.model.layer import OnWait, no_work
-from engine.model.row_runs import RowRuns
+from engine.model.next_rows import NextText
 from engine.model.token_tree import Draft
-
-_FIRST_CHUNK = 16
-_LARGEST_CHUNK = 512
 
 
 class TokenSequence:
     """One text: its tokens, the cache of their rows, and the hidden rows that its drafter waits for.
 
-    A target decodes several of them round by round. Each lives on between the replies of a conversation.
+    A target decodes several of them in the same forwards. Each lives on between the replies of a conversation.
 
     Attributes:
+        target: Of all texts.
         context: Tokens of the cache.
         token_ids: Committed tokens, one for each row of the cache.
+        hidden_layers: Layers whose input rows are wanted, see `reuse`.
         drafts: Each makes drafters from what a loaded draft has of the text, in the order of the model's drafts.
     """
 
     def __init__(self, target: Target, context: int, drafts: Sequence[DraftText] = ()) -> None:
         """Set up an empty cache."""
-        self._target = target
+        self.target = target
         self._decoder = target.settled_decoder()
         self._cache = self._decoder.new_cache(context)
         self.context = context
         self.drafts = tuple(drafts)
         self.token_ids: list[int] = []
-        self._hidden_layers: tuple[int, ...] = ()
+        self.hidden_layers: tuple[int, ...] = ()
         self._hidden_from = 0
         self._last_hidden: Tensor | None = None
         self._hidden = HiddenRows(target.config.hidden_size)
@@ -49,14 +48,28 @@ class TokenSequence:
         self._verified_rows: Tensor | None = None
 
     @property
+    def cache_bytes(self) -> int:
+        """Bytes that its cache takes now."""
+        return self._cache.bytes
+
+    def release(self) -> None:
+        """Give back the cache's memory; the text is read again when it goes on."""
+        self._cache.release()
+
+    @property
     def free(self) -> int:
         """Rows that still fit into the cache."""
         return self.context - len(self.token_ids)
 
     @property
-    def waited_s(self) -> float:
-        """Seconds that forwards have waited for weights so far."""
-        return self._decoder.source.waited_s
+    def streams(self) -> bool:
+        """True if forwards read weights from the disk."""
+        return self._decoder.source.streamed_bytes > 0
+
+    @property
+    def layers(self) -> int:
+        """Number of layers."""
+        return self._decoder.config.layers
 
     @property
     def draft_room(self) -> int:
@@ -75,8 +88,8 @@ class TokenSequence:
             hidden_layers: Layers whose input rows `take_hidden` is to hand over, see `Decoder.forward`; none: no rows.
             hidden_from: The first position whose rows are wanted.
         """
-        left = self.take_hidden() if hidden_layers == self._hidden_layers else None
-        self._hidden_layers, self._hidden_from = hidden_layers, hidden_from
+        left = self.take_hidden() if hidden_layers == self.hidden_layers else None
+        self.hidden_layers, self._hidden_from = hidden_layers, hidden_from
         self._last_hidden, self._in_place = None, False
         self._hidden.take()
         shared = shared_tokens(self.token_ids, prompt[:-1])
@@ -99,97 +112,85 @@ class TokenSequence:
         check: Callable[[], None],
         progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> Tensor:
-        """Read a prompt at once, see `read`; returns the (V,) logits after it."""
-        reading = self.read(prompt, check, progress)
-        while True:
-            try:
-                next(reading)
-            except StopIteration as end:
-                logits: Tensor = end.value
-                return logits
-
-    def read(
-        self,
-        prompt: Sequence[int],
-        check: Callable[[], None],
-        progress: Callable[[int, int], None],
-        on_wait: OnWait = no_work,
-    ) -> Generator[None, None, Tensor]:
-        """Read the part of the prompt that is not in the cache yet, in chunks, and yield between two of them.
+        """Read the part of a prompt that is not in the cache yet, by itself.
 
         Args:
             prompt: Token ids that begin with what the cache holds.
             check: Called between layers; raises to stop. What was read until then stays in the cache.
             progress: Called with tokens done and tokens in all.
-            on_wait: Called while weights are on their way; see `engine.model.layer.OnWait`.
 
         Returns:
             (V,) float32 logits after the prompt's last token.
         """
-        # Weights that come from the disk are passed as seldom as can be, and the pieces are cut within the layers.
-        row_runs = self._target.row_runs if self._decoder.source.streamed_bytes else None
-        chunk = _FIRST_CHUNK if row_runs is None else _LARGEST_CHUNK
-        progress(len(self.token_ids), len(prompt))
+        reading = PromptReading(self, prompt, progress)
         while True:
-            start = len(self.token_ids)
-            ids = list(prompt[start : start + chunk])
-            begun = time.perf_counter()
-            last = start + len(ids) == len(prompt)
-            positions, logit_rows = (
-                range(start, start + len(ids)),
-                slice(len(ids) - 1 if last else len(ids), None),
-            )
-            logits = self._forward(ids, positions, None, logit_rows, check, on_wait, row_runs)
-            self.commit(ids, range(len(ids)))
-            progress(len(self.token_ids), len(prompt))
-            if last:
-                return logits[0]
-            layer_s = (time.perf_counter() - begun) / self._decoder.config.layers
-            if row_runs is None and layer_s < LAYER_GOAL_S / 2:
-                chunk = min(chunk * 2, _LARGEST_CHUNK)
-            elif row_runs is None and layer_s > LAYER_GOAL_S:
-                chunk = max(chunk // 2, 1)
-            yield
+            asked = reading.ask()
+            self.target.compute([asked], check)
+            if reading.take(asked):
+                return asked.logits[0]
 
-    def verify(
-        self,
-        root: int,
-        draft: Draft,
-        check: Callable[[], None],
-        on_wait: OnWait = no_work,
-    ) -> Tensor:
-        """One forward over the root and the draft.
+    def verify(self, root: int, draft: Draft, check: Callable[[], None]) -> Tensor:
+        """One forward over the root and the draft, by itself.
 
         Args:
             root: The token that was emitted last.
             draft: Guesses of the tokens behind it.
             check: Called between layers; raises to stop.
-            on_wait: Called while weights are on their way; see `engine.model.layer.OnWait`.
 
         Returns:
             (N + 1, V) float32 logits: row 0 after the root, row i + 1 after node i. Valid until the next call. Those
             after probes wait for the verdict, see `probe_logits`.
         """
+        asked = AskedRows(self, (root, *draft.tokens), draft)
+        self.target.compute([asked], check)
+        return asked.logits
+
+    def settle(self, asked: AskedRows, check: Callable[[], None]) -> None:
+        """Make the cache ready for rows; it may have to be read again, elsewhere or for a longer text."""
+        if self.target.decoder is not self._decoder:
+            self._decoder = self.target.settled_decoder()
+            long_text = self._cache.long_text
+            self._cache = self._decoder.new_cache(self.context)
+            self._cache.long_text = long_text
+        if self._cache.length < len(self.token_ids):
+            self._read_again(check)
+        if asked.draft is None:
+            return
         limit = self._cache.text_limit
         if limit is not None and len(self.token_ids) + 1 > limit:
             self._begin_long_text(check)
+
+    def next_text(self, asked: AskedRows) -> NextText | None:
+        """The rows for the decoder's shorter way; None where they need the other one."""
+        draft = asked.draft
         # No layer's input but the head's.
-        if not len(draft.probes) and self._hidden_layers in ((), (self._decoder.config.layers,)):
-            if self._target.decoder is not self._decoder:
-                self._follow_target(check)
-            place = self._hidden.address(draft.rows) if self._hidden_layers else None
-            tokens = (root, *draft.tokens)
-            found = self._decoder.read_next(tokens, self._cache, check, place, draft.paths)
-            if found is not None:
-                self._in_place = place is not None
-                return found
-        base = len(self.token_ids)
-        positions = [base + depth for depth in draft.row_depths]
+        if draft is None or len(draft.probes) or self.hidden_layers not in ((), (self.layers,)):
+            return None
+        place = self._hidden.address(draft.rows) if self.hidden_layers else None
+        return NextText(asked.tokens, self._cache, draft.paths, place)
+
+    def text_rows(self, asked: AskedRows) -> TextRows:
+        """The rows for a whole forward."""
+        base, draft = len(self.token_ids), asked.draft
+        tokens = torch.tensor(asked.tokens, dtype=torch.long)
+        if draft is None:
+            return TextRows(tokens, torch.arange(base, base + len(tokens)), self._cache)
+        positions = torch.tensor([base + depth for depth in draft.row_depths], dtype=torch.long)
         embeddings = draft.probes.embeddings if draft.probes.nodes else None
-        logit_rows = None if embeddings is None else slice(1 + len(draft))
-        return self._forward(
-            [root, *draft.tokens], positions, draft.paths, logit_rows, check, on_wait, embeddings=embeddings
-        )
+        return TextRows(tokens, positions, self._cache, draft.paths, embeddings=embeddings)
+
+    def computed_in_place(self) -> None:
+        """The rows that `next_text` described are computed."""
+        self._last_hidden, self._in_place = None, bool(self.hidden_layers)
+
+    def computed(self, asked: AskedRows, output: Output, rows: slice) -> None:
+        """These rows of a forward are those that `text_rows` described."""
+        self._last_hidden, self._in_place = None, False
+        if self.hidden_layers:
+            inputs = [output.layer_inputs[layer][rows] for layer in self.hidden_layers]
+            self._last_hidden = inputs[0] if len(inputs) == 1 else torch.cat(inputs, 1)
+        has_probes = asked.draft is not None and asked.draft.probes.nodes
+        self._verified_rows = output.hidden[rows] if has_probes else None
 
     def probe_logits(self, rows: Sequence[int]) -> Tensor | None:
         """(k, V) float32 logits after these rows of the last draft, before it is committed; None for no rows."""
@@ -203,7 +204,7 @@ class TokenSequence:
         try:
             self._cache.commit(rows)
         except RuntimeError as error:
-            self._target.fail(error)  # the next forward begins by reading the text again elsewhere
+            self.target.fail(error)  # the next forward begins by reading the text again elsewhere
         unwanted = max(0, self._hidden_from - len(self.token_ids))
         if self._in_place:
             self._hidden.keep(rows)
@@ -220,13 +221,13 @@ class TokenSequence:
         Returns:
             (k, layers asked for * h) in the type of the activations, on their device; None when none were asked for.
         """
-        if not self._hidden_layers:
+        if not self.hidden_layers:
             return None
         taken = self._hidden.take()
         if taken:
             return taken[0] if len(taken) == 1 else torch.cat(taken)
         source = self._decoder.source
-        width = len(self._hidden_layers) * self._decoder.config.hidden_size
+        width = len(self.hidden_layers) * self._decoder.config.hidden_size
         return torch.empty(0, width, dtype=source.dtype, device=source.device)
 
     def seconds_of_forward(self, rows: int, all_logits: bool = True) -> float:
@@ -239,27 +240,26 @@ class TokenSequence:
         base = len(self.token_ids)
         logit_rows = None if all_logits else slice(rows - 1, None)
         begun = time.perf_counter()
-        self._forward([0] * rows, range(base, base + rows), None, logit_rows, lambda: None)
+        positions = torch.arange(base, base + rows)
+        self._decoder.forward(torch.zeros_like(positions), positions, self._cache, logit_rows=logit_rows)
         return time.perf_counter() - begun
 
-    def _follow_target(self, check: Callable[[], None]) -> None:
-        """Go on with the target's new decoder: what the cache held is read again.
+    def _read_again(self, check: Callable[[], None]) -> None:
+        """Bring the text back into a cache that has lost it.
 
-        Hidden rows of that text were kept or handed over already, on the side that did not fail.
+        Its hidden rows were kept or handed over already.
         """
-        decoder = self._decoder = self._target.settled_decoder()
-        self._last_hidden = None
-        long_text = self._cache.long_text
-        self._cache = decoder.new_cache(self.context)
-        self._cache.long_text = long_text
+        self._last_hidden, self._in_place = None, False
+        self._cache.truncate(0)
         text, self.token_ids = self.token_ids, []
-        if not text:
-            return
-        layers, self._hidden_layers = self._hidden_layers, ()
+        layers, self.hidden_layers = self.hidden_layers, ()
         try:
             self.prefill(text, check)
+        except BaseException:
+            self.token_ids = text
+            raise
         finally:
-            self._hidden_layers = layers
+            self.hidden_layers = layers
 
     def _begin_long_text(self, check: Callable[[], None]) -> None:
         """LongRoPE turns all keys differently once a text is long: read it again, as transformers does."""
@@ -268,45 +268,3 @@ class TokenSequence:
         self._hidden_from = len(text)
         self._cache.begin(len(text) + 1)
         self.prefill(text, check)
-
-    def _forward(
-        self,
-        tokens: Sequence[int],
-        positions: Sequence[int],
-        paths: Paths | None,
-        logit_rows: slice | None,
-        check: Callable[[], None],
-        on_wait: OnWait = no_work,
-        row_runs: RowRuns | None = None,
-        embeddings: Tensor | None = None,
-    ) -> Tensor:
-        def run() -> Output:
-            return self._decoder.forward(
-                torch.tensor(tokens, dtype=torch.long),
-                torch.tensor(positions, dtype=torch.long),
-                self._cache,
-                mask=paths,
-                logit_rows=logit_rows,
-                check=check,
-                hidden_layers=self._hidden_layers,
-                on_wait=on_wait,
-                row_runs=row_runs,
-                embeddings=embeddings,
-            )
-
-        if self._target.decoder is not self._decoder:
-            self._follow_target(check)
-        output = None
-        try:
-            output = run()
-        except RuntimeError as error:
-            # Torch raises it when a device is lost, when it is full, or when a kernel fails there.
-            self._target.fail(error)
-        if output is None:
-            self._follow_target(check)
-            output = run()
-        if self._hidden_layers:
-            self._last_hidden = torch.cat([output.layer_inputs[layer] for layer in self._hidden_layers], 1)
-        self._in_place = False
-        self._verified_rows = None if embeddings is None else output.hidden
-        return output.logits

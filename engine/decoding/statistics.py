@@ -74,7 +74,7 @@ class ReplyClock:
         self.draft_n_accepted += accepted
         self.draft_s += record.draft_ms / 1e3
         self.verify_s += record.verify_ms / 1e3
-        if self._settling(record) and not record.drafted_rows:
+        if self._settling(record) and not record.drafted_rows and not record.beside:
             self._plain_s.append(record.verify_ms / 1e3)
         if record.sources:
             self._count_members(record)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import exp, inf
 
@@ -104,9 +105,23 @@ class WorthwhileNodes(Schedule):
             cost.doubt()
         return draft.first(best)
 
+    def shape_beside(self, tokens_per_s: float, row_s: float) -> DraftShape:
+        """As many as there may be; of a drafter's own steps those that are worth their time."""
+        if not self._of_steps or not tokens_per_s or not self._cost.measured:
+            return self._largest if not self._of_steps else self._without_steps
+        return replace(self._largest, step_worth=min(1.0, (self._cost.step_s + row_s) * tokens_per_s))
+
+    def chances(self, draft: Draft) -> Sequence[float]:
+        """Those that the drafter learned."""
+        self._steps = draft.steps
+        return [exp(score) for score in draft.scores]
+
     def observe(self, record: RoundRecord) -> None:
-        """Learn costs, and what the draft has gained or lost."""
+        """Learn costs, and what the draft has gained or lost; of a forward that others share only a step's cost."""
         size, tokens = record.drafted_rows, len(record.accepted) + 1
+        if record.beside:
+            self._drafted_s(record.draft_ms / 1e3)
+            return
         # A network that drafted pushes the target out of the caches, so a round in which it did is never a plain one.
         plain = not size and not self._steps
         if size or plain or not self._cost.measured:

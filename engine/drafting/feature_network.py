@@ -13,16 +13,17 @@ import torch
 from torch import Tensor
 
 from engine.drafting.fusion import Fusion
-from engine.model.attention import StepMask, step_mask
-from engine.model.block import block
+from engine.kernels.layer import stores
+from engine.model.attention import step_mask
+from engine.model.block import SeenRows, block
 from engine.model.config import ModelConfig
 from engine.model.embedding import Embedding
-from engine.model.fused_layer import FusedLayer, FusedStep, fused_step
+from engine.model.fused_layer import FusedLayer, FusedStep, fused_step, fused_text
 from engine.model.fused_model import FusedModel
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights
 from engine.model.linear import LinearMap
-from engine.model.next_rows import MOST_ROWS, NextRows
+from engine.model.next_rows import MOST_ROWS, NextRows, NextText
 from engine.model.norm import Norm
 from engine.model.rope import RopeTable
 
@@ -138,7 +139,7 @@ class FeatureNetwork:
         self._rope.reserve(int(positions.max()) + 1)
         rotation = self._rope.rows(positions, False)
         count, group = len(tokens), self.config.group
-        masks: dict[int | None, StepMask] = {}
+        seen: dict[int | None, list[SeenRows]] = {}
         steps: dict[int | None, FusedStep] = {}
         if target_features is not None:
             features = weights.fusion.reduce(target_features.to(self.dtype))
@@ -149,18 +150,18 @@ class FeatureNetwork:
             check()
             fused, window = self._fused[index], self.config.windows[index]
             if fused is None or rows is not None:
-                if window not in masks:
-                    masks[window] = step_mask(
+                if window not in seen:
+                    mask = step_mask(
                         row_positions, count, sees, cache.length, window, self._cache_dtype, group
                     )
-                hidden = block(self.config, layer, index, hidden, rotation, masks[window], cache, rows)
+                    seen[window] = [SeenRows(count, mask, cache)]
+                hidden = block(self.config, layer, index, hidden, rotation, seen[window], rows)
                 rows = None
                 continue
             if window not in steps:
-                steps[window] = fused_step(
-                    count, sees, cache.store(0), cache.length, uncommitted, window, rotation
-                )
-            fused(steps[window], cache.store(index), hidden)
+                text = fused_text(count, sees, cache.store(0), cache.length, uncommitted)
+                steps[window] = fused_step([text], self._cache_dtype, window, rotation)
+            fused(steps[window], stores([cache.addresses]), index, hidden)
         if weights.norm_output and weights.final_norm is not None:
             return weights.final_norm(hidden)
         return hidden
@@ -196,7 +197,7 @@ class FeatureNetwork:
         """
         if self._next_rows is None or len(tokens) > MOST_ROWS:
             return None
-        return self._next_rows(tokens, cache, check, features)
+        return self._next_rows([NextText(tokens, cache)], check, features)
 
     @torch.inference_mode()
     def logits(self, features: Tensor) -> Tensor:

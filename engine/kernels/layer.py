@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -50,13 +51,26 @@ class Layer(ctypes.Structure):
     )
 
 
+class Text(ctypes.Structure):
+    """``struct tenon_text``: new rows of one text."""
+
+    _fields_ = (
+        *(
+            (name, ctypes.c_int64)
+            for name in ("rows", "length", "pending", "head_stride", "ancestors_stride")
+        ),
+        *((name, ctypes.c_void_p) for name in ("depths", "ancestors")),
+    )
+
+
 class Step(ctypes.Structure):
     """``struct tenon_step``: what the layers of one forward share."""
 
     _fields_ = (
-        *((name, ctypes.c_int64) for name in ("m", "length", "pending", "head_stride", "window", "rotated")),
-        ("ancestors_stride", ctypes.c_int64),
-        *((name, ctypes.c_void_p) for name in ("depths", "ancestors", "cosine", "sine")),
+        *((name, ctypes.c_int64) for name in ("m", "texts")),
+        ("text", ctypes.c_void_p),
+        *((name, ctypes.c_int64) for name in ("window", "rotated")),
+        *((name, ctypes.c_void_p) for name in ("cosine", "sine")),
         ("cache_type", ctypes.c_int32),
     )
 
@@ -111,14 +125,26 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def forward(layer: Layer, step: Step, cache: Tensor, hidden: Tensor) -> None:
+def stores(addresses: Sequence[ctypes.Array[ctypes.c_void_p]]) -> ctypes.Array[ctypes.c_void_p]:
+    """The caches of a forward's texts, for the library.
+
+    Args:
+        addresses: Of each text's cache the layers' tensors, (2, kv_heads, rows, head_dim) bfloat16, or int8 with
+            `row_bytes_8_bits` for head_dim, keys first. Whoever calls keeps them alive.
+    """
+    return (ctypes.c_void_p * len(addresses))(*map(ctypes.addressof, addresses))
+
+
+def forward(
+    layer: Layer, step: Step, caches: ctypes.Array[ctypes.c_void_p], index: int, hidden: Tensor
+) -> None:
     """Run a layer.
 
     Args:
         layer: Its weights.
         step: Of this forward.
-        cache: (2, kv_heads, rows, head_dim) bfloat16, or int8 with `row_bytes_8_bits` for head_dim, keys first; the new
-            rows are written into it.
+        caches: From `stores`; the new rows are written into them.
+        index: The layer's place in them.
         hidden: (m, hidden) float32, changed in place.
 
     Raises:
@@ -129,8 +155,8 @@ def forward(layer: Layer, step: Step, cache: Tensor, hidden: Tensor) -> None:
     functions.tenon_layer_forward(
         ctypes.byref(layer),
         ctypes.byref(step),
-        cache.data_ptr(),
-        cache[1].data_ptr(),
+        ctypes.addressof(caches),
+        index,
         hidden.data_ptr(),
         _scratch(needed),
         threads,

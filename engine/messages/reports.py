@@ -205,6 +205,7 @@ class RoundRecord:
         verify_ms: Time that the target's forward and the rule of verification took.
         waited_ms: Of this, how long the forward waited for weights.
         texts: Of its tokens, where the request asked for that.
+        beside: Rows that other replies had in the forward.
     """
 
     position: int
@@ -220,6 +221,7 @@ class RoundRecord:
     probes: tuple[int, ...] = ()
     sources: tuple[tuple[int, ...], ...] = ()
     weights: tuple[float, ...] = ()
+    beside: int = 0
 
     @property
     def drafted_rows(self) -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -18,16 +21,30 @@ from engine.model.rope import rotate
 Rotation = tuple[Tensor, Tensor]
 
 
+@dataclass(frozen=True)
+class SeenRows:
+    """New rows of one text, which stand behind each other among a forward's.
+
+    Attributes:
+        count: Their number, n.
+        mask: Rows that each of them sees.
+        cache: Has room for n rows behind the committed ones; they are written there.
+    """
+
+    count: int
+    mask: StepMask
+    cache: KVCache
+
+
 def attention(
     config: ModelConfig,
     weights: LayerWeights,
     index: int,
     rows: Tensor,
     rotation: Rotation | None,
-    mask: StepMask,
-    cache: KVCache,
+    texts: Sequence[SeenRows],
 ) -> Tensor:
-    """Attention of new rows over the cache, their own keys and values included.
+    """Attention of new rows over the caches of their texts, their own keys and values included.
 
     Args:
         config: Sizes of the block.
@@ -35,8 +52,7 @@ def attention(
         index: Its layer in the cache.
         rows: (n, in) what queries, keys and values are mapped from, normalised already.
         rotation: Of the new rows; None where nothing is rotated.
-        mask: Rows that each row sees.
-        cache: Has room for n rows behind the committed ones; they are written there.
+        texts: Those of the rows, in their order.
 
     Returns:
         (n, h), before the residual sum.
@@ -48,14 +64,27 @@ def attention(
         turned = torch.cat((weights.query_norm(qkv[:, :heads]), weights.key_norm(qkv[:, heads:turning])), 1)
     if rotation is not None:
         turned = rotate(turned, *rotation)
-    keys, values = cache.append(index, turned[:, heads:], qkv[:, turning:], mask.first_row)
-    queries = turned[:, :heads].to(keys.dtype)
+    mixed, start = [], 0
+    for text in texts:
+        own = slice(start, start + text.count)
+        mixed.append(
+            _attended(config, index, turned[own, :heads], turned[own, heads:], qkv[own, turning:], text)
+        )
+        start = own.stop
+    together = mixed[0] if len(mixed) == 1 else torch.cat(mixed)
+    return weights.output(together.to(rows.dtype))
+
+
+def _attended(
+    config: ModelConfig, index: int, queries: Tensor, new_keys: Tensor, new_values: Tensor, text: SeenRows
+) -> Tensor:
+    mask, cache = text.mask, text.cache
+    keys, values = cache.append(index, new_keys, new_values, mask.first_row)
+    queries = queries.to(keys.dtype)
     scale, soft_cap = config.attention_scale, config.attention_soft_cap
     if cache.far_rows is None:
-        mixed = attend(queries, keys, values, mask, scale, soft_cap)
-    else:
-        mixed = cache.far_rows.attend(cache, index, queries, keys, values, mask, scale, soft_cap)
-    return weights.output(mixed.to(rows.dtype))
+        return attend(queries, keys, values, mask, scale, soft_cap)
+    return cache.far_rows.attend(cache, index, queries, keys, values, mask, scale, soft_cap)
 
 
 def feed_forward(config: ModelConfig, weights: LayerWeights, rows: Tensor) -> Tensor:
@@ -95,8 +124,7 @@ def block(
     index: int,
     hidden: Tensor,
     rotation: Rotation | None,
-    mask: StepMask,
-    cache: KVCache,
+    texts: Sequence[SeenRows],
     rows: Tensor | None = None,
 ) -> Tensor:
     """A whole block: attention, then the feed-forward network, each added to the residual stream.
@@ -109,7 +137,7 @@ def block(
     """
     if rows is None:
         rows = hidden if weights.attention_norm is None else weights.attention_norm(hidden)
-    mixed = attention(config, weights, index, rows, rotation, mask, cache)
+    mixed = attention(config, weights, index, rows, rotation, texts)
     if weights.attention_end_norm is not None:
         mixed = weights.attention_end_norm(mixed)
     hidden = torch.add(hidden, mixed, alpha=config.residual_scale)

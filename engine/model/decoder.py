@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from engine.model.attention import Paths, StepMask, step_mask
-from engine.model.block import Rotation, block
+from engine.kernels.layer import stores
+from engine.model.attention import Paths, step_mask
+from engine.model.block import Rotation, SeenRows, block
 from engine.model.config import ModelConfig
-from engine.model.fused_layer import FusedLayer, FusedStep, fused_step
+from engine.model.fused_layer import FusedLayer, FusedStep, FusedText, fused_step, fused_text
 from engine.model.fused_model import FusedModel
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights, OnWait, Side, WeightSource, no_work
-from engine.model.next_rows import NextRows
+from engine.model.next_rows import NextRows, NextText
 from engine.model.rope import RopeTable
 from engine.model.row_runs import RowRuns
 
@@ -38,6 +41,29 @@ class Output:
     logits: Tensor
     hidden: Tensor
     layer_inputs: dict[int, Tensor] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TextRows:
+    """New rows of one text in a forward: n, of which p have no token.
+
+    Attributes:
+        tokens: (n - p,) int64.
+        positions: (n,) int64; siblings of a tree share one. Committed row r is at position r.
+        cache: From `Decoder.new_cache`.
+        mask: (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included, or the same as
+            paths, in the host's memory; None for a chain that continues all of them.
+        uncommitted: Rows of earlier forwards that stay uncommitted and that the new rows build upon: a tree drafted
+            level by level computes each node once.
+        embeddings: (p, h) rows behind those of the tokens, which enter the first layer as they are; None for none.
+    """
+
+    tokens: Tensor
+    positions: Tensor
+    cache: KVCache
+    mask: Tensor | Paths | None = None
+    uncommitted: int = 0
+    embeddings: Tensor | None = None
 
 
 class Decoder:
@@ -91,7 +117,6 @@ class Decoder:
             far_rows=self.source.new_far_rows(capacity_tokens),
         )
 
-    @torch.inference_mode()
     def forward(
         self,
         tokens: Tensor,
@@ -106,56 +131,57 @@ class Decoder:
         row_runs: RowRuns | None = None,
         embeddings: Tensor | None = None,
     ) -> Output:
-        """Run new tokens behind the committed ones; the cache's length does not change.
+        """Run the rows of one text; for the arguments see `TextRows` and `forward_together`."""
+        rows = TextRows(tokens, positions, cache, mask, uncommitted, embeddings)
+        return self.forward_together([rows], logit_rows, check, hidden_layers, on_wait, row_runs)
 
-        Each new token sees every committed row and the uncommitted rows that ``mask`` allows, both within the layer's
-        sliding window by position. What it writes to the cache stays uncommitted until `KVCache.commit`, and
-        the next forward overwrites all of it but the first ``uncommitted`` rows.
+    @torch.inference_mode()
+    def forward_together(
+        self,
+        texts: Sequence[TextRows],
+        logit_rows: Tensor | slice | None = None,
+        check: Callable[[], None] | None = None,
+        hidden_layers: tuple[int, ...] = (),
+        on_wait: OnWait = no_work,
+        row_runs: RowRuns | None = None,
+    ) -> Output:
+        """Run new rows of some texts behind each one's committed ones; the caches' lengths do not change.
+
+        Each new row sees every committed row of its text and the uncommitted rows that the mask allows, both within
+        the layer's sliding window by position. What it writes to the cache stays uncommitted until `KVCache.commit`,
+        and the next forward overwrites all of it but the first ``uncommitted`` rows.
 
         Args:
-            tokens: (n - p,) int64.
-            positions: (n,) int64; siblings of a tree share one. Committed row r is at position r.
-            cache: From `new_cache`.
-            mask: (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included, or the
-                same as paths, in the host's memory; None for a chain that continues all of them.
+            texts: At least one, each with a cache of its own; n is the number of all their rows.
             logit_rows: Rows to compute logits for; None for all, ``slice(-1, None)`` for the last,
                 ``slice(0, 0)`` for none.
-            check: Called before each layer, and each run of it; raises to cancel, which leaves the cache as it was.
+            check: Called before each layer, and each run of it; raises to cancel, which leaves the caches as they were.
             hidden_layers: Layers whose input is wanted too; the number of layers stands for the head.
-            uncommitted: Rows of earlier forwards that stay uncommitted and that the new rows build upon: a tree
-                drafted level by level computes each node once.
             on_wait: Called while a layer's weights are on their way; see `OnWait`.
-            row_runs: Cuts the rows of a chain into runs within each layer; None computes all of them at once.
-            embeddings: (p, h) rows behind those of the tokens, which enter the first layer as they are; None for none.
+            row_runs: Cuts the rows of chains into runs within each layer; None computes all of them at once.
 
         Raises:
-            ValueError: The cache has no room for n rows, or holds fewer than ``uncommitted`` uncommitted ones.
+            ValueError: A cache has no room for its rows, or holds fewer than ``uncommitted`` uncommitted ones.
         """
         config, source = self.config, self.source
-        tokens, positions = tokens.to(source.device), positions.to(source.device)
-        if isinstance(mask, Tensor):
-            mask = mask.to(source.device)
-        runs = _Runs(self, positions, uncommitted, mask, cache)
-        hidden = source.embedding(tokens).to(source.dtype)
-        if self._embedding_scale is not None:
-            hidden = hidden * self._embedding_scale
-        if embeddings is not None:
-            hidden = torch.cat((hidden, embeddings.to(hidden)))
+        runs = _Runs(self, texts)
+        hidden = self._embedded(texts)
         inputs: dict[int, Tensor] = {}
         whole, steps = self._whole, []
         if whole is None or row_runs is not None:
             whole = self._end
-            hidden = self._run_layers(hidden, runs, cache, check, hidden_layers, inputs, on_wait, row_runs)
+            hidden = self._run_layers(hidden, runs, check, hidden_layers, inputs, on_wait, row_runs)
         else:
             if check is not None:
                 check()
-            view = runs.view(self.home, slice(0, len(positions)))
+            view = runs.view(self.home, runs.whole)
             steps = [view.step(window, rope) for window, rope in whole.kinds]
         if whole is not None:
             in_one = (
                 logit_rows if isinstance(logit_rows, slice) else slice(0 if logit_rows is not None else None)
             )
-            hidden, logits, found = whole(hidden, steps, cache, in_one, hidden_layers, check)
+            caches = [text.cache for text in texts]
+            hidden, logits, found = whole(hidden, steps, caches, in_one, hidden_layers, check)
             inputs |= found
         else:
             hidden = source.final_norm(hidden)
@@ -165,30 +191,38 @@ class Decoder:
             inputs[config.layers] = hidden
         return Output(self._capped(logits), hidden, inputs)
 
-    def read_next(
-        self,
-        tokens: Sequence[int],
-        cache: KVCache,
-        check: Callable[[], None],
-        place: int | None = None,
-        paths: Paths | None = None,
-    ) -> Tensor | None:
-        """Forward of a few tokens behind the committed ones, bit for bit as in `forward`; see `NextRows`.
+    def _embedded(self, texts: Sequence[TextRows]) -> Tensor:
+        """(n, h) what enters the first layer."""
+        source = self.source
+        tokens = texts[0].tokens if len(texts) == 1 else torch.cat([text.tokens for text in texts])
+        hidden = source.embedding(tokens.to(source.device)).to(source.dtype)
+        if self._embedding_scale is not None:
+            hidden = hidden * self._embedding_scale
+        if all(text.embeddings is None for text in texts):
+            return hidden
+        pieces = []
+        for text, own in zip(texts, torch.split(hidden, [len(text.tokens) for text in texts]), strict=True):
+            pieces += [own] if text.embeddings is None else [own, text.embeddings.to(own)]
+        return torch.cat(pieces)
+
+    @property
+    def most_next(self) -> int:
+        """Rows that `read_next` takes at most; 0 where this decoder has no shorter way than `forward`."""
+        return 0 if self._next_rows is None else self._next_rows.most
+
+    def read_next(self, texts: Sequence[NextText], check: Callable[[], None]) -> Tensor:
+        """Forward of a few tokens behind the committed ones of some texts, bit for bit as in `forward`.
 
         Args:
-            tokens: (n) ids.
-            cache: From `new_cache`.
+            texts: At most `most_next` tokens in all, n.
             check: Called between layers where a forward takes long; raises to cancel.
-            place: Address of (n, h) float32 for what the head maps; None where nobody wants it.
-            paths: Which of these rows each sees, as in `forward`; None for a chain.
 
         Returns:
-            (n, V) float32 logits, valid until the next call. None where this decoder has no shorter way than `forward`.
+            (n, V) float32 logits, valid until the next call.
         """
-        if self._next_rows is None or len(tokens) > self._next_rows.most:
-            return None
+        assert self._next_rows is not None, "it has a short way"
         check()
-        logits, _ = self._next_rows(tokens, cache, check, place=place, paths=paths)
+        logits, _ = self._next_rows(texts, check)
         return self._capped(logits)
 
     @torch.inference_mode()
@@ -204,7 +238,6 @@ class Decoder:
         self,
         hidden: Tensor,
         runs: _Runs,
-        cache: KVCache,
         check: Callable[[], None] | None,
         hidden_layers: tuple[int, ...],
         inputs: dict[int, Tensor],
@@ -230,15 +263,15 @@ class Decoder:
                 hidden, here = self._carry(hidden, here, side), side
             weights = source.layer(index, waiting)
             fused = self._fused_layer(index, weights, side)
-            for rows in runs.of(row_runs):
+            for run in runs.of(row_runs):
                 if check is not None:
                     check()
-                view = runs.view(side, rows)
+                view, rows = runs.view(side, run), run.rows
                 if fused is not None:
-                    fused(view.step(window, rope), cache.store(index), hidden[rows])
+                    fused(view.step(window, rope), view.caches, index, hidden[rows])
                     continue
                 rotation = None if rope is None else view.rotations[rope]
-                computed = block(config, weights, index, hidden[rows], rotation, view.mask(window), cache)
+                computed = block(config, weights, index, hidden[rows], rotation, view.seen(window))
                 if row_runs is None:
                     hidden = computed
                 else:
@@ -246,7 +279,7 @@ class Decoder:
         return self._carry(hidden, here, home)
 
     def rotations(self, side: Side, positions: Tensor, long_text: bool) -> list[Rotation]:
-        """The rows of each rope's table for these positions, (n,) int64 on that side."""
+        """The rows of each rope's table for the positions of one kind of text, (n,) int64 on that side."""
         last = int(positions if len(positions) == 1 else positions.max())
         tables = self._ropes[side]
         for table in tables:
@@ -285,105 +318,185 @@ class Decoder:
         return known[0][1]
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Rows of one text within a run."""
+
+    text: int
+    rows: slice  # of the text's
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Rows that a layer computes in one go."""
+
+    rows: slice  # of the forward's
+    parts: tuple[_Part, ...]
+
+    @property
+    def key(self) -> tuple[int, int]:
+        return self.rows.start, self.rows.stop
+
+
 class _Runs:
     """The rows of a forward, all at once or run by run; the views of a run are kept for the next layer."""
 
-    def __init__(
-        self,
-        decoder: Decoder,
-        positions: Tensor,
-        uncommitted: int,
-        tree: Tensor | Paths | None,
-        cache: KVCache,
-    ) -> None:
+    def __init__(self, decoder: Decoder, texts: Sequence[TextRows]) -> None:
         self._decoder = decoder
-        self._positions = positions
-        self._uncommitted = uncommitted
-        self._tree = tree
-        self._cache = cache
-        self._row_positions = cache.place(positions, uncommitted)
-        self._views: dict[tuple[Side, int, int], _View] = {}
+        device = decoder.source.device
+        self._texts = [
+            replace(
+                text,
+                positions=text.positions.to(device),
+                mask=text.mask.to(device) if isinstance(text.mask, Tensor) else text.mask,
+            )
+            for text in texts
+        ]
+        self._row_positions = [text.cache.place(text.positions, text.uncommitted) for text in self._texts]
+        self._counts = [len(text.positions) for text in texts]
+        parts = tuple(_Part(index, slice(0, count)) for index, count in enumerate(self._counts))
+        self.whole = _Run(slice(0, sum(self._counts)), parts)
+        self._views: dict[tuple[Side, tuple[int, int]], _View] = {}
 
-    def of(self, row_runs: RowRuns | None) -> Iterator[slice]:
-        """The runs of a layer, each with its place in the cache."""
-        if row_runs is None or self._tree is not None:
-            yield slice(0, len(self._positions))
+    def of(self, row_runs: RowRuns | None) -> Iterator[_Run]:
+        """The runs of a layer, each with its place in the caches: chains are cut, if need be, and trees are not."""
+        if row_runs is None or (len(self._texts) == 1 and self._texts[0].mask is not None):
+            yield self.whole
             return
-        for rows in row_runs.runs(len(self._positions)):
-            self._cache.place(self._positions[rows], self._uncommitted + rows.start)
-            yield rows
+        together: list[_Part] = []
+        start = done = 0
+        for part, text in zip(self.whole.parts, self._texts, strict=True):
+            count = part.rows.stop
+            if len(self._texts) > 1 and (text.mask is not None or count <= row_runs.rows):
+                together.append(part)
+                done += count
+                continue
+            if together:
+                yield _Run(slice(start, done), tuple(together))
+                together = []
+            for rows in row_runs.runs(count):
+                text.cache.place(text.positions[rows], text.uncommitted + rows.start)
+                yield _Run(slice(done + rows.start, done + rows.stop), (_Part(part.text, rows),))
+            start = done = done + count
+        if together:
+            yield _Run(slice(start, done), tuple(together))
 
-    def view(self, side: Side, rows: slice) -> _View:
+    def view(self, side: Side, run: _Run) -> _View:
         """A run as the layers of a side need it."""
-        key = (side, rows.start, rows.stop)
+        key = side, run.key
         if key not in self._views:
             home = self._decoder.home
             if side == home:
-                seen = self._row_positions[: self._uncommitted + rows.stop]
-                self._views[key] = _View(
-                    self._decoder, side, seen, rows.stop - rows.start, self._tree, self._cache
-                )
+                seen = [self._seen(part) for part in run.parts]
+                self._views[key] = _View(self._decoder, side, seen)
             else:
-                self._views[key] = self.view(home, rows).seen_from(side)
+                self._views[key] = self.view(home, run).seen_from(side)
         return self._views[key]
+
+    def _seen(self, part: _Part) -> _SeenText:
+        text, rows = self._texts[part.text], part.rows
+        positions = self._row_positions[part.text][: text.uncommitted + rows.stop]
+        return _SeenText(text.cache, positions, rows.stop - rows.start, text.mask)
+
+
+@dataclass(frozen=True)
+class _SeenText:
+    """Rows of one text for the layers of one side: ``count`` new ones are the last of the uncommitted ones."""
+
+    cache: KVCache
+    positions: Tensor
+    count: int
+    tree: Tensor | Paths | None
+
+    @property
+    def new_positions(self) -> Tensor:
+        return self.positions[-self.count :]
+
+    @property
+    def mask(self) -> Tensor | None:
+        tree = self.tree
+        if not isinstance(tree, Paths):
+            return tree
+        return tree.mask(len(self.positions)).to(self.positions.device)
 
 
 class _View:
-    """One forward as the layers of one side need it: rotations of the new rows, and who sees whom."""
+    """Some rows as the layers of one side need them: their rotations, and who sees whom.
 
-    def __init__(
-        self,
-        decoder: Decoder,
-        side: Side,
-        positions: Tensor,
-        count: int,
-        tree: Tensor | Paths | None,
-        cache: KVCache,
-    ) -> None:
+    Attributes:
+        rotations: Of the new rows, for each rope.
+    """
+
+    def __init__(self, decoder: Decoder, side: Side, texts: Sequence[_SeenText]) -> None:
         self._decoder = decoder
         self._side = side
-        self._positions = positions
-        self._count = count
-        self._tree = tree
-        self._cache = cache
-        self._masks: dict[int | None, StepMask] = {}
+        self._texts = texts
+        self._seen: dict[int | None, list[SeenRows]] = {}
         self._steps: dict[tuple[int | None, int | None], FusedStep] = {}
-        self.rotations = decoder.rotations(side, positions[-count:], cache.long_text)
+        self.rotations = self._rotations()
 
-    def mask(self, window: int | None) -> StepMask:
+    @cached_property
+    def caches(self) -> ctypes.Array[ctypes.c_void_p]:
+        """Of the texts, for fused layers."""
+        return stores([text.cache.addresses for text in self._texts])
+
+    def seen(self, window: int | None) -> list[SeenRows]:
         """For layers of this window."""
-        if window not in self._masks:
-            tree = self._tree
-            self._masks[window] = step_mask(
-                self._positions,
-                self._count,
-                self._mask_of(tree),
-                self._cache.length,
-                window,
-                self._side.cache,
-                self._decoder.config.group,
-            )
-        return self._masks[window]
+        if window not in self._seen:
+            self._seen[window] = [
+                SeenRows(
+                    text.count,
+                    step_mask(
+                        text.positions,
+                        text.count,
+                        text.mask,
+                        text.cache.length,
+                        window,
+                        self._side.cache,
+                        self._decoder.config.group,
+                    ),
+                    text.cache,
+                )
+                for text in self._texts
+            ]
+        return self._seen[window]
 
     def step(self, window: int | None, rope: int | None) -> FusedStep:
         """For fused layers of this window and this rotation."""
         if (window, rope) not in self._steps:
             rotation = None if rope is None else self.rotations[rope]
-            uncommitted = len(self._positions) - self._count
-            cache = self._cache
-            self._steps[window, rope] = fused_step(
-                self._count, self._tree, cache.store(-1), cache.length, uncommitted, window, rotation
-            )
+            dtype = self._texts[0].cache.store(-1).dtype
+            self._steps[window, rope] = fused_step(self._fused_texts, dtype, window, rotation)
         return self._steps[window, rope]
 
-    def _mask_of(self, tree: Tensor | Paths | None) -> Tensor | None:
-        if not isinstance(tree, Paths):
-            return tree
-        return tree.mask(len(self._positions)).to(self._positions.device)
+    @cached_property
+    def _fused_texts(self) -> list[FusedText]:
+        return [
+            fused_text(
+                *(text.count, text.tree, text.cache.store(-1), text.cache.length),
+                len(text.positions) - text.count,
+            )
+            for text in self._texts
+        ]
+
+    def _rotations(self) -> list[Rotation]:
+        texts, rotations = self._texts, self._decoder.rotations
+        if len({text.cache.long_text for text in texts}) == 1:
+            new = [text.new_positions for text in texts]
+            positions = new[0] if len(new) == 1 else torch.cat(new)
+            return rotations(self._side, positions, texts[0].cache.long_text)
+        each = [rotations(self._side, text.new_positions, text.cache.long_text) for text in texts]
+        return [
+            (torch.cat([cosine for cosine, _ in one]), torch.cat([sine for _, sine in one]))
+            for one in zip(*each, strict=True)
+        ]
 
     def seen_from(self, side: Side) -> _View:
-        """The same forward for another side."""
+        """The same rows for another side."""
         carry = self._decoder.source.carry
-        tree = self._mask_of(self._tree)
-        tree = None if tree is None else carry(tree, side)
-        return _View(self._decoder, side, carry(self._positions, side), self._count, tree, self._cache)
+        texts = []
+        for text in self._texts:
+            tree = text.mask
+            tree = None if tree is None else carry(tree, side)
+            texts.append(replace(text, positions=carry(text.positions, side), tree=tree))
+        return _View(self._decoder, side, texts)

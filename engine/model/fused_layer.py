@@ -8,7 +8,7 @@ bit, so that speculation changes nothing in the packed formats either.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -26,11 +26,19 @@ from engine.model.norm import Norm
 
 
 @dataclass(frozen=True)
+class FusedText:
+    """One text's rows in a forward; holds what the structure points at."""
+
+    text: kernel.Text
+    held: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True)
 class FusedStep:
     """One forward's rows, for the layers of one window and one rotation; holds what the structure points at."""
 
     step: kernel.Step
-    held: tuple[Tensor, ...]
+    held: tuple[object, ...]
 
 
 class FusedMixture:
@@ -106,9 +114,18 @@ class FusedLayer:
         fits = cache in (torch.bfloat16, torch.int8) and can_fuse(config) and _alike(weights.experts)
         return cls(config, weights, matrices) if fits and matrices is not None else None
 
-    def __call__(self, step: FusedStep, cache: Tensor, hidden: Tensor) -> None:
-        """Run the layer over hidden (n, h) float32 in place; cache is `KVCache.store` of this layer."""
-        kernel.forward(self.structure, step.step, cache, hidden)
+    def __call__(
+        self, step: FusedStep, caches: ctypes.Array[ctypes.c_void_p], index: int, hidden: Tensor
+    ) -> None:
+        """Run the layer over hidden (n, h) float32 in place.
+
+        Args:
+            step: Of the forward.
+            caches: Of the step's texts, see `engine.kernels.layer.stores`.
+            index: The layer's place in them.
+            hidden: The rows.
+        """
+        kernel.forward(self.structure, step.step, caches, index, hidden)
 
 
 def can_fuse(config: ModelConfig) -> bool:
@@ -120,59 +137,70 @@ def can_fuse(config: ModelConfig) -> bool:
     )
 
 
+def fused_text(
+    count: int, mask: Tensor | Paths | None, cache: Tensor, length: int, uncommitted: int = 0
+) -> FusedText:
+    """Describe the rows of one text in a forward.
+
+    Args:
+        count: New rows, n.
+        mask: (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included, or the same as
+            paths; None for a chain that continues all of them.
+        cache: Some layer's `KVCache.store`, for its shape.
+        length: Committed rows.
+        uncommitted: Uncommitted rows of earlier forwards that stay.
+    """
+    ancestors = None
+    if mask is None:
+        depths = _chain(uncommitted + count)[uncommitted:]
+    elif isinstance(mask, Paths):
+        depths, ancestors = mask.depths, mask.rows
+    else:
+        depths = mask.sum(1, dtype=torch.int32)
+        # A stable sort brings the visible rows to the front, in order.
+        order = mask.to(torch.int8).argsort(dim=1, descending=True, stable=True)
+        ancestors = order[:, : int(depths.max())].to(torch.int32).contiguous()
+    text = kernel.Text(
+        rows=count,
+        length=length,
+        pending=uncommitted,
+        head_stride=cache.stride(1) * cache.itemsize,
+        ancestors_stride=0 if ancestors is None else ancestors.shape[1],
+        depths=depths.data_ptr(),
+        ancestors=None if ancestors is None else ancestors.data_ptr(),
+    )
+    return FusedText(text, (depths,) if ancestors is None else (depths, ancestors))
+
+
 def fused_step(
-    count: int,
-    mask: Tensor | Paths | None,
-    cache: Tensor,
-    length: int,
-    uncommitted: int,
+    texts: Sequence[FusedText],
+    cache: torch.dtype,
     window: int | None,
     rotation: tuple[Tensor, Tensor] | None,
 ) -> FusedStep:
     """Describe one forward.
 
     Args:
-        count: New rows, n.
-        mask: (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included, or the same as
-            paths; None for a chain that continues all of them.
-        cache: Some layer's `KVCache.store`, for its shape and type.
-        length: Committed rows.
-        uncommitted: Uncommitted rows of earlier forwards that stay.
+        texts: Those whose rows it has, in the order of the rows.
+        cache: Type of keys and values.
         window: Positions that a row sees, its own included; None for all.
         rotation: Cosines and signed sines, each (n, 1, rotated channels) float32; None where nothing is rotated.
     """
-    held = []
-    ancestors = cosine = sine = None
-    if mask is None:
-        depths = _chain(uncommitted + count)[uncommitted:]
-    elif isinstance(mask, Paths):
-        depths, ancestors = mask.depths, mask.rows
-        held.append(ancestors)
-    else:
-        depths = mask.sum(1, dtype=torch.int32)
-        # A stable sort brings the visible rows to the front, in order.
-        order = mask.to(torch.int8).argsort(dim=1, descending=True, stable=True)
-        ancestors = order[:, : int(depths.max())].to(torch.int32).contiguous()
-        held.append(ancestors)
-    held.append(depths)
+    cosine = sine = None
     if rotation is not None:
         cosine, sine = (part.contiguous() for part in rotation)
-        held += [cosine, sine]
+    each = (kernel.Text * len(texts))(*(one.text for one in texts))
     step = kernel.Step(
-        m=count,
-        length=length,
-        pending=uncommitted,
-        head_stride=cache.stride(1) * cache.itemsize,
+        m=sum(one.text.rows for one in texts),
+        texts=len(texts),
+        text=ctypes.addressof(each),
         window=window or 0,
         rotated=0 if cosine is None else cosine.shape[-1],
-        ancestors_stride=0 if ancestors is None else ancestors.shape[1],
-        depths=depths.data_ptr(),
-        ancestors=None if ancestors is None else ancestors.data_ptr(),
         cosine=None if cosine is None else cosine.data_ptr(),
         sine=None if sine is None else sine.data_ptr(),
-        cache_type=kernel.CACHE_8_BITS if cache.dtype == torch.int8 else 0,
+        cache_type=kernel.CACHE_8_BITS if cache == torch.int8 else 0,
     )
-    return FusedStep(step, tuple(held))
+    return FusedStep(step, (each, *texts, cosine, sine))
 
 
 _depths = torch.arange(1, 1025, dtype=torch.int32)

@@ -116,7 +116,7 @@ class FusedModel:
         self,
         hidden: Tensor,
         steps: Sequence[FusedStep],
-        cache: KVCache,
+        caches: Sequence[KVCache],
         logit_rows: slice,
         hidden_layers: Sequence[int] = (),
         check: Callable[[], None] | None = None,
@@ -126,7 +126,7 @@ class FusedModel:
         Args:
             hidden: (n, h) float32, changed by the layers.
             steps: One for each of `kinds`.
-            cache: Place of keys and values; only with layers.
+            caches: Places of keys and values, of each text of the steps; only with layers.
             logit_rows: Rows to compute logits for, one behind the other.
             hidden_layers: Layers whose input is wanted.
             check: Called between layers where a forward takes long; raises to cancel.
@@ -149,7 +149,8 @@ class FusedModel:
         )
         if self.kinds:
             held = (kernel.Step * len(steps))(*(step.step for step in steps))
-            arguments.steps, arguments.caches = ctypes.addressof(held), ctypes.addressof(cache.addresses)
+            stores = kernel.stores([cache.addresses for cache in caches])
+            arguments.steps, arguments.caches = ctypes.addressof(held), ctypes.addressof(stores)
         if inputs:
             wanted = (ctypes.c_void_p * self.structure.layers)()
             for layer, tensor in inputs.items():

@@ -193,13 +193,27 @@ class KVCache:
             raise ValueError(f"the cache holds {self.capacity} rows and {needed} are needed")
         if needed <= self._rows:
             return
-        self._rows = min(self.capacity, max(needed, 2 * self._rows))
-        for index, old in enumerate(self._layers):
-            shape = (2, old.shape[1], self._rows, old.shape[3])
-            grown = self._empty(shape, old.dtype, old.device)
-            grown[:, :, :kept] = old[:, :, :kept]
-            self._layers[index] = grown
         self._addresses = None
+        rows = min(self.capacity, max(needed, 2 * self._rows))
+        try:
+            for index, old in enumerate(self._layers):
+                grown = self._empty((2, old.shape[1], rows, old.shape[3]), old.dtype, old.device)
+                grown[:, :, :kept] = old[:, :, :kept]
+                self._layers[index] = grown
+        except (MemoryError, RuntimeError):
+            self.release()  # layers of two sizes are of no use
+            raise
+        self._rows = rows
+
+    def release(self) -> None:
+        """Forget all rows, and give back the memory that they have taken."""
+        self.truncate(0)
+        self._rows, self._addresses = min(FIRST_ROWS, self.capacity), None
+        for index, layer in enumerate(self._layers):
+            kv_heads, wide, dtype, device = layer.shape[1], layer.shape[3], layer.dtype, layer.device
+            self._layers[index] = torch.empty(0)
+            del layer
+            self._layers[index] = self._empty((2, kv_heads, self._rows, wide), dtype, device)
 
     def store(self, layer: int) -> Tensor:
         """A layer's whole tensor (2, kv_heads, rows, head_dim), keys first, for who writes the new rows itself."""

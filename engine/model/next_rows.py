@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -22,6 +23,24 @@ from engine.model.rope import RopeTable
 
 #: Rows that a small network reads one behind the other in this way; further ones are read together before.
 MOST_ROWS = 8
+
+
+@dataclass(frozen=True)
+class NextText:
+    """New rows of one text; no later forward builds upon them before they are committed.
+
+    Attributes:
+        tokens: Their ids.
+        cache: Its length does not change.
+        paths: Which of these rows each sees; None for a chain.
+        place: Address of (n, h) float32 that takes what the head maps, of a model that does not join; None where nobody
+            wants it.
+    """
+
+    tokens: Sequence[int]
+    cache: KVCache
+    paths: Paths | None = None
+    place: int | None = None
 
 
 class NextRows:
@@ -61,8 +80,16 @@ class NextRows:
         self._logits = [logits[:count] for count in range(most + 1)]
         self._made = [(hidden if self._joins else normed)[:count] for count in range(most + 1)]
         self._normed = normed.data_ptr()
+        self._row_bytes = normed.stride(0) * normed.itemsize
         self._stop = Stop(None)
+        self._chain = torch.arange(1, most + 1, dtype=torch.int32)  # the depths of a chain's rows
+        self._chain_address = self._chain.data_ptr()
+        self._texts = (kernel.Text * most)()
+        self._text = list(self._texts)  # each of them, in the same memory
+        self._stores = (ctypes.c_void_p * most)()
+        self._known: list[ctypes.Array[ctypes.c_void_p] | None] = [None] * most
         self._pass = kernel.Pass(
+            caches=ctypes.addressof(self._stores),
             given=given.data_ptr(),
             hidden=hidden.data_ptr(),
             normed=self._normed,
@@ -71,85 +98,124 @@ class NextRows:
         )
         self._described: list[FusedStep] = []
         self._steps: list[tuple[kernel.Step, RopeTable | None]] = []
-        self._stores: ctypes.Array[ctypes.c_void_p] | None = None
-        self._chain: int | None = None  # the depths of its rows
 
     def __call__(
-        self,
-        tokens: Sequence[int],
-        cache: KVCache,
-        check: Callable[[], None],
-        features: Tensor | None = None,
-        place: int | None = None,
-        paths: Paths | None = None,
+        self, texts: Sequence[NextText], check: Callable[[], None], features: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Read tokens behind the committed rows; no later forward builds upon their rows before they are committed.
+        """Read tokens behind the committed rows of some texts.
 
         Args:
-            tokens: Their ids, at most ``most``.
-            cache: Its length does not change.
+            texts: At most ``most`` tokens in all, n, and each text with a cache of its own.
             check: Called between layers where a forward takes long; raises to cancel.
             features: (n, h), with which a model that joins joins the tokens' embeddings.
-            place: Address of (n, h) float32 that takes what the head maps, of a model that does not join; None for the
-                memory that is returned.
-            paths: Which of these rows each sees; None for a chain.
 
         Returns:
             (n, V) float32 logits and (n, h), what the head mapped, or before a final norm where the model joins: in
-            memory that the next call overwrites.
+            memory that the next call overwrites, and the second nowhere where one text has a place for it.
 
         Raises:
-            ValueError: The cache has no room.
+            ValueError: A cache has no room.
         """
+        one = texts[0] if len(texts) == 1 else None
+        tokens = one.tokens if one is not None else [token for text in texts for token in text.tokens]
         count = len(tokens)
-        position = cache.place_next(count)
-        if cache.addresses is not self._stores:
-            self._describe(cache)
-        held = []
-        for step, rope in self._steps:
-            step.m, step.length = count, position
-            if paths is None:
-                step.depths, step.ancestors, step.ancestors_stride = self._chain, None, 0
-            else:
-                step.depths, step.ancestors = paths.depths.data_ptr(), paths.rows.data_ptr()
-                step.ancestors_stride = paths.rows.shape[1]
-            if rope is not None:
-                rope.reserve(position + count)
-                step.cosine, step.sine = rope.addresses(position, cache.long_text)
-                if paths is not None:
-                    rotated = rope.rows(paths.depths + (position - 1), cache.long_text)
-                    step.cosine, step.sine = (part.data_ptr() for part in rotated)
-                    held.append(rotated)
+        firsts = [self._describe(at, text) for at, text in enumerate(texts)]
+        held = self._rotate(texts, firsts)
+        for step, _ in self._steps:
+            step.m, step.texts = count, len(texts)
         rows = self._embedded[count]
         self._embedding.read_rows(tokens, rows)
         if self._scale is not None:
             rows *= self._scale
         if features is not None:
             self._features[:count] = features
-        self._pass.normed = self._normed if place is None else place
+        self._pass.normed = self._normed if one is None or one.place is None else one.place
         self._pass.m = self._pass.count = count
         self._stop.check = check
         if not kernel.forward_model(self._model.structure, self._pass):
             raise self._stop.raised
+        del held
+        if one is None:
+            self._hand_out(texts)
         return self._logits[count], self._made[count]
 
-    def _describe(self, cache: KVCache) -> None:
-        """Make the structures for a cache's tensors."""
-        rows = torch.arange(self.most)
+    def _describe(self, at: int, rows: NextText) -> int:
+        """Fill in a text's structure; returns the position of its first new row."""
+        count, cache, text = len(rows.tokens), rows.cache, self._text[at]
+        position = cache.place_next(count)
+        if cache.addresses is not self._known[at]:
+            store, self._known[at] = cache.store(0), cache.addresses
+            self._stores[at] = ctypes.addressof(cache.addresses)
+            text.head_stride = store.stride(1) * store.itemsize
+            if not self._steps:
+                self._make_steps(store.dtype)
+        text.rows, text.length = count, position
+        if rows.paths is None:
+            text.depths, text.ancestors, text.ancestors_stride = self._chain_address, None, 0
+        else:
+            text.depths, text.ancestors = rows.paths.depths.data_ptr(), rows.paths.rows.data_ptr()
+            text.ancestors_stride = rows.paths.rows.shape[1]
+        return position
+
+    def _rotate(self, texts: Sequence[NextText], firsts: Sequence[int]) -> list[tuple[Tensor, Tensor]]:
+        """Point the steps at the rotations of the new rows; returns what is to be held meanwhile."""
+        held: list[tuple[Tensor, Tensor]] = []
+        one = texts[0] if len(texts) == 1 else None
+        spans: list[tuple[Tensor, bool]] = []
+        for step, rope in self._steps:
+            if rope is None:
+                continue
+            rope.reserve(max(firsts) + self.most)
+            if one is not None and one.paths is None:
+                step.cosine, step.sine = rope.addresses(firsts[0], one.cache.long_text)
+                continue
+            spans = spans or _positions(texts, firsts)
+            parts = [rope.rows(positions, long_text) for positions, long_text in spans]
+            rotated = parts[0]
+            if len(parts) > 1:
+                rotated = torch.cat([part[0] for part in parts]), torch.cat([part[1] for part in parts])
+            step.cosine, step.sine = (part.data_ptr() for part in rotated)
+            held.append(rotated)
+        return held
+
+    def _hand_out(self, texts: Sequence[NextText]) -> None:
+        """Bring what the head mapped to each text's place."""
+        first = self._normed
+        for text in texts:
+            row_bytes = len(text.tokens) * self._row_bytes
+            if text.place is not None:
+                ctypes.memmove(text.place, first, row_bytes)
+            first += row_bytes
+
+    def _make_steps(self, cache: torch.dtype) -> None:
+        """Make the structures, for caches of this type."""
+        first = torch.arange(1)
         for rope in self._ropes:
-            rope.reserve(self.most)
+            rope.reserve(1)
         self._described = [
-            fused_step(
-                *(self.most, None, cache.store(0), 0, 0, window),
-                None if rope is None else self._ropes[rope].rows(rows, False),
-            )
+            fused_step([], cache, window, None if rope is None else self._ropes[rope].rows(first, False))
             for window, rope in self._model.kinds
         ]
         steps = (kernel.Step * len(self._described))(*(one.step for one in self._described))
-        self._chain = steps[0].depths
-        self._stores = cache.addresses
-        self._pass.steps, self._pass.caches = ctypes.addressof(steps), ctypes.addressof(self._stores)
+        self._pass.steps = ctypes.addressof(steps)
         self._steps = [
             (step, None if rope is None else self._ropes[rope])
             for step, (_, rope) in zip(steps, self._model.kinds, strict=True)
         ]
+        for step, _ in self._steps:
+            step.text = ctypes.addressof(self._texts)
+
+
+def _positions(texts: Sequence[NextText], firsts: Sequence[int]) -> list[tuple[Tensor, bool]]:
+    """Positions of the new rows, in their order; of texts of one kind, long or not, behind each other."""
+    spans: list[tuple[list[int], bool]] = []
+    for text, first in zip(texts, firsts, strict=True):
+        if text.paths is None:
+            positions = list(range(first, first + len(text.tokens)))
+        else:
+            positions = [first - 1 + depth for depth in text.paths.depths.tolist()]
+        if spans and spans[-1][1] == text.cache.long_text:
+            spans[-1][0].extend(positions)
+        else:
+            spans.append((positions, text.cache.long_text))
+    return [(torch.tensor(positions), long_text) for positions, long_text in spans]

@@ -16,7 +16,7 @@ from engine.messages import Cancel, CountTokens, ErrorReport, Event, Failed, Fin
 from engine.server.refusal import Refused
 
 #: Requests that the engine has at once; further ones wait here, so that others who use it are not behind them all.
-MOST_RUNNING = 4
+MOST_RUNNING = 16
 MOST_WAITING = 64
 _RETRY_AFTER_S = 5
 _BUSY = "Too many requests wait for the model already: try again in a few seconds."

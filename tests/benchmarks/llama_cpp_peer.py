@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy
 import torch
 from torch import Tensor
 
@@ -32,11 +33,14 @@ class LlamaCpp:
         path: A GGUF file.
         threads: CPU threads.
         context: Tokens of context.
+        sequences: Texts that it decodes at once, which share the context.
         repack: It copies weights into an order of its own where it has faster products for that; else it computes from
             the mapped file alone.
     """
 
-    def __init__(self, path: Path, threads: int, context: int, repack: bool = True) -> None:
+    def __init__(
+        self, path: Path, threads: int, context: int, repack: bool = True, sequences: int = 1
+    ) -> None:
         import llama_cpp
 
         self._api: Any = llama_cpp
@@ -50,6 +54,7 @@ class LlamaCpp:
         options = llama_cpp.llama_context_default_params()
         options.n_ctx = context
         options.n_batch = options.n_ubatch = _BATCH
+        options.n_seq_max, options.kv_unified = sequences, sequences > 1
         options.n_threads = options.n_threads_batch = threads
         options.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_ENABLED
         self._context = llama_cpp.llama_init_from_model(self._model, options)
@@ -76,6 +81,48 @@ class LlamaCpp:
                 raise RuntimeError(f"llama_decode failed with {failed}")
         self._api.llama_synchronize(self._context)
         return time.perf_counter() - begun
+
+    def together(self, prompts: list[list[int]], tokens: int) -> tuple[float, float]:
+        """Greedy replies of so many tokens to each prompt, a token of each in a batch.
+
+        Returns:
+            Seconds of the prompts, with the first tokens, and of the others.
+        """
+        api, batch = self._api, self._batch
+        api.llama_memory_clear(api.llama_get_memory(self._context), True)
+        begun = time.perf_counter()
+        rows = [
+            (token, at, sequence, at == len(prompt) - 1)
+            for sequence, prompt in enumerate(prompts)
+            for at, token in enumerate(prompt)
+        ]
+        last = [0] * len(prompts)
+        for first in range(0, len(rows), _BATCH):
+            for sequence, token in self._batched(rows[first : first + _BATCH]):
+                last[sequence] = token
+        read = time.perf_counter()
+        for step in range(tokens - 1):
+            rows = [(token, len(prompts[at]) + step, at, True) for at, token in enumerate(last)]
+            last = [token for _, token in self._batched(rows)]
+        assert batch.n_tokens == len(prompts) or tokens == 1
+        return read - begun, time.perf_counter() - read
+
+    def _batched(self, rows: list[tuple[int, int, int, bool]]) -> list[tuple[int, int]]:
+        """Decode rows of (token, position, sequence, wanted); the likeliest next token of each that is wanted."""
+        batch = self._batch
+        batch.n_tokens = len(rows)
+        for row, (token, position, sequence, wanted) in enumerate(rows):
+            batch.token[row], batch.pos[row], batch.n_seq_id[row] = token, position, 1
+            batch.seq_id[row][0], batch.logits[row] = sequence, wanted
+        if failed := self._api.llama_decode(self._context, batch):
+            raise RuntimeError(f"llama_decode failed with {failed}")
+        found = []
+        for row, (_, _, sequence, wanted) in enumerate(rows):
+            if wanted:
+                pointer = self._api.llama_get_logits_ith(self._context, row)
+                logits = (ctypes.c_float * self.vocabulary).from_address(ctypes.addressof(pointer.contents))
+                found.append((sequence, int(numpy.frombuffer(logits, numpy.float32).argmax())))
+        return found
 
     def seconds(self, tokens: int, committed: int, all_logits: bool = True) -> float:
         """Time of forwards over ``tokens`` behind ``committed`` ones, which it is to have read before."""

@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from engine.decoding.loop import Hooks, Recipe, decode
+from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import NoDrafter
@@ -82,7 +82,7 @@ def measure(model: LoadedModel, tokens: int, sampler: Sampler) -> dict[str, floa
         if hasattr(functions, name):
             parts.timed(functions, name, "kernels", "forward")
     sequence = model.sequences.open()
-    parts.timed(sequence, "verify", "forward")
+    parts.timed(sequence.target, "compute", "forward")
     parts.timed(sequence, "commit", "commit")
     parts.timed(verifier, "verify", "sampling")
     parts.timed(reply, "add", "text")
@@ -99,7 +99,7 @@ def measure(model: LoadedModel, tokens: int, sampler: Sampler) -> dict[str, floa
     nothing: Callable[..., None] = lambda *_: None  # noqa: E731
     recipe = Recipe(NoDrafter(), verifier, FixedShape(DraftShape(0)))
     prompt, hooks = model.tokenizer.encode(PROMPT), Hooks(nothing, nothing, emitted)
-    for _ in decode(sequence, recipe, prompt, reply, ReplyClock(), hooks):
+    for _ in Decoding(sequence, recipe, prompt, reply, ReplyClock(), hooks):
         pass
     parts.rounds = parts.rounds[len(parts.rounds) // 20 + 1 :]
     return parts.medians_ms()

@@ -31,7 +31,7 @@ from torch.nn import functional
 
 from engine.kernels import layer, library
 from engine.kernels.library import Matrix
-from engine.model.fused_layer import FusedStep, fused_step
+from engine.model.fused_layer import FusedStep, fused_step, fused_text
 from tests.support.matrices import matrix
 
 LAYERS, HEADS, KV_HEADS, HEAD_DIM, HIDDEN = 30, 9, 3, 64, 32
@@ -80,7 +80,7 @@ class Layers:
 
     def step(self, length: int, rows: int, mask: Tensor | None) -> FusedStep:
         """Rows behind a text."""
-        return fused_step(rows, mask, self.caches[0], length, 0, None, None)
+        return fused_step([fused_text(rows, mask, self.caches[0], length)], torch.bfloat16, None, None)
 
     def forward(self, functions: ctypes.CDLL, step: FusedStep) -> Callable[[], None]:
         """All layers, as a call."""
@@ -90,13 +90,16 @@ class Layers:
         needed = functions.tenon_layer_scratch_bytes(described, ctypes.byref(step.step), threads)
         scratch = torch.empty(needed + 63, dtype=torch.uint8)
 
+        addresses = (ctypes.c_void_p * len(self.caches))(*(cache.data_ptr() for cache in self.caches))
+        stores = layer.stores([addresses])
+
         def run() -> None:
-            for cache in self.caches:
+            for index in range(len(self.caches)):
                 functions.tenon_layer_forward(
                     described,
                     ctypes.byref(step.step),
-                    cache.data_ptr(),
-                    cache[1].data_ptr(),
+                    ctypes.addressof(stores),
+                    index,
                     hidden.data_ptr(),
                     (scratch.data_ptr() + 63) // 64 * 64,
                     threads,

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 import torch
 
+from engine.decoding.asked_rows import AskedRows
+from engine.decoding.prompt_reading import PromptReading
 from engine.decoding.sequence import TokenSequence
 from engine.engine import Engine
 from engine.messages import (
@@ -328,18 +330,18 @@ def test_a_tiny_model_computes_with_as_many_threads_as_are_faster_and_others_wit
     expected: int,
 ) -> None:
     used: list[int] = []
-    read = TokenSequence.read
+    ask = PromptReading.ask
 
-    def watched(sequence: TokenSequence, *arguments: Any) -> Any:
+    def watched(reading: PromptReading) -> AskedRows:
         used.append(torch.get_num_threads())
-        return read(sequence, *arguments)
+        return ask(reading)
 
     monkeypatch.setattr("engine.loaded_model.usable_cores", lambda: 2)
     monkeypatch.setattr("engine.loaded_model._TINY_BYTES", tiny_bytes)
     monkeypatch.setattr(
         TokenSequence, "seconds_of_forward", lambda sequence, rows: abs(torch.get_num_threads() - faster)
     )
-    monkeypatch.setattr(TokenSequence, "read", watched)
+    monkeypatch.setattr(PromptReading, "ask", watched)
     client.answer("abc", write_checkpoint(tmp_path / "small", "llama"), threads=None, max_tokens=1)
     assert used == [expected]
 

@@ -218,6 +218,6 @@ def test_an_error_without_a_device_is_not_hidden(folder: Path, monkeypatch: pyte
         raise RuntimeError("a bug")
 
     target = TokenSequence(Target(load_decoder(folder)), 64)
-    monkeypatch.setattr(Decoder, "forward", fail)
+    monkeypatch.setattr(Decoder, "forward_together", fail)
     with pytest.raises(RuntimeError, match="a bug"):
         run_reply(target, NoDrafter(), [1, 2, 3], 4)

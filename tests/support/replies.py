@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.decoding.loop import Hooks, Recipe, decode
+from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
@@ -30,6 +30,6 @@ def run_reply(
     hooks = Hooks(lambda: None, lambda done, total: None, lambda *emitted: None)
     rule = SampleAndMatch(sampler or Sampler(temperature=0.0))
     recipe = Recipe(drafter, rule, FixedShape(DraftShape(nodes)))
-    for _ in decode(sequence, recipe, prompt, reply, clock, hooks):
+    for _ in Decoding(sequence, recipe, prompt, reply, clock, hooks):
         pass
     return reply.token_ids, clock.timings()

@@ -31,16 +31,32 @@ static void cut_tokens(struct attention_plan *p, int64_t m, int64_t tokens, int6
     p->tokens = divide_up(m, p->blocks);
 }
 
+/* Keys that any row of a text sees, by their indices. */
+static void find_ends(const struct tenon_step *step, const struct tenon_text *text, int64_t *first, int64_t *end)
+{
+    *first = INT64_MAX, *end = 0;
+    for (int64_t t = 0; t < text->rows; t++) {
+        const int64_t token_end = text->length + text->depths[t];
+        *first = smaller(*first, attention_first(token_end, step->window));
+        *end = larger(*end, token_end);
+    }
+}
+
+int64_t attention_work(const struct tenon_step *step, const struct tenon_text *text)
+{
+    int64_t first, end;
+    find_ends(step, text, &first, &end);
+    return text->rows * (end - first / CHUNK * CHUNK);
+}
+
 struct attention_plan attention_plan(const struct tenon_layer *layer, const struct tenon_step *step,
+                                     const struct tenon_text *text, double share,
                                      const struct attention_operations *operations, int32_t threads)
 {
-    const int64_t m = step->m, group = layer->heads / layer->kv_heads, wanted = threads > 1 ? 2 * threads : 1;
-    int64_t first = INT64_MAX, end = 0;
-    for (int64_t t = 0; t < m; t++) {
-        const int64_t token_end = step->length + step->depths[t];
-        first = smaller(first, attention_first(token_end, step->window));
-        end = larger(end, token_end);
-    }
+    const int64_t m = text->rows, group = layer->heads / layer->kv_heads;
+    const int64_t wanted = threads > 1 ? larger(1, (int64_t)(share * 2 * threads)) : 1;
+    int64_t first, end;
+    find_ends(step, text, &first, &end);
     struct attention_plan p = {.first_chunk = first / CHUNK};
     p.chunks = divide_up(end, CHUNK) - p.first_chunk;
     cut_tokens(&p, m, larger(divide_up(WORTHWHILE_ROWS, group), m * layer->kv_heads / wanted), ITEM_ROWS / group);

@@ -77,8 +77,9 @@ void attention_store_row(int32_t cache_type, const float *x, int64_t head_dim, v
 
 struct tenon_layer;
 struct tenon_step;
+struct tenon_text;
 
-/* Items: a block of tokens by a key-value head by a part of the chunks. */
+/* Items of one text: a block of tokens by a key-value head by a part of the chunks. */
 struct attention_plan {
     int64_t tokens;             /* of a block; the last may have fewer */
     int64_t blocks, splits;
@@ -87,7 +88,11 @@ struct attention_plan {
     int64_t partial_floats;     /* of all chunks; 0: the keys are not split */
 };
 
+/* Products of a row of queries with a row of keys, whose share of all texts' a text's items are to have. */
+int64_t attention_work(const struct tenon_step *step, const struct tenon_text *text);
+
 struct attention_plan attention_plan(const struct tenon_layer *layer, const struct tenon_step *step,
+                                     const struct tenon_text *text, double share,
                                      const struct attention_operations *operations, int32_t threads);
 
 #endif

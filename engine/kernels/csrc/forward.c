@@ -29,8 +29,6 @@ int32_t tenon_forward(const struct tenon_model *model, const struct tenon_pass *
         return TENON_NO_MEMORY;
     for (int64_t i = 0; i < model->layers; i++) {
         const struct tenon_layer *layer = model->layer[i];
-        const struct tenon_step *step = &pass->steps[model->kind[i]];
-        uint8_t *keys = pass->caches[i];
         if (pass->stop && now_us() - asked >= ASK_EVERY_US) {
             if (pass->stop())
                 return TENON_STOPPED;
@@ -38,8 +36,7 @@ int32_t tenon_forward(const struct tenon_model *model, const struct tenon_pass *
         }
         if (pass->inputs && pass->inputs[i])
             memcpy(pass->inputs[i], pass->hidden, pass->m * width * sizeof(float));
-        tenon_layer_forward(layer, step, keys, keys + layer->kv_heads * step->head_stride, pass->hidden, scratch,
-                            threads);
+        tenon_layer_forward(layer, &pass->steps[model->kind[i]], pass->caches, i, pass->hidden, scratch, threads);
     }
     for (int64_t row = 0; model->final_norm && row < pass->m; row++)
         rows->norm(pass->hidden + row * width, model->final_norm, model->norm_floor, width,

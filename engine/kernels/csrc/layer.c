@@ -11,23 +11,32 @@
 
 enum { MATRICES = 9 };
 
+/* A text's part of the rows, and of attention's items. */
+struct text_run {
+    const struct tenon_text *text;
+    struct attention_plan plan;
+    int64_t first_row, first_item, first_partial;
+    uint8_t *keys, *values;
+};
+
 struct layer_run {
     const struct tenon_layer *layer;
     const struct tenon_step *step;
     const struct row_operations *rows;
     const struct attention_operations *attention;
-    struct attention_plan plan;
+    struct text_run *texts;     /* of the step's */
+    int64_t workspace_bytes;    /* of attention, of a thread */
+    int64_t attention_items, partial_floats;    /* of all texts */
+    float *partials;            /* of attention, where keys are split */
     struct product product[MATRICES];
     struct products qkv_products, output_product, gate_up_products, down_product;
     struct mixture_run mixture;
     struct shares *shares;      /* of the stages: those of the experts' products are known when tokens have chosen */
     int32_t threads;
-    uint8_t *keys, *values;
     float *hidden;              /* (m, hidden), in place */
     float *normed, *qkv, *mixed, *mapped;
     float *gate_up;             /* (m, gate_up_width): gate and up, the router's logits, the shared gate */
     int64_t gate_up_width;
-    float *partials;            /* of attention, where its keys are split */
     uint8_t *workspace;         /* of attention, this thread's */
     int64_t turning;            /* query and key heads */
 };
@@ -44,12 +53,30 @@ static void begin(const struct layer_run *r, int64_t token)
     products_prepare(&r->qkv_products, l->attention_norm ? normed : hidden, token);
 }
 
+static const struct text_run *text_of_row(const struct layer_run *r, int64_t row)
+{
+    const struct text_run *x = r->texts;
+    while (row >= x->first_row + x->text->rows)
+        x++;
+    return x;
+}
+
+static const struct text_run *text_of_item(const struct layer_run *r, int64_t item)
+{
+    const struct text_run *x = r->texts;
+    while (item >= x->first_item + r->layer->kv_heads * x->plan.blocks * x->plan.splits)
+        x++;
+    return x;
+}
+
 static void turn(const struct layer_run *r, int64_t token)
 {
     const struct tenon_layer *l = r->layer;
     const struct tenon_step *s = r->step;
-    const int64_t width = l->head_dim;
-    const int64_t place = (s->length + s->pending + token) * attention_row_bytes(s->cache_type, width);
+    const struct text_run *x = text_of_row(r, token);
+    const struct tenon_text *t = x->text;
+    const int64_t width = l->head_dim, row = t->length + t->pending + token - x->first_row;
+    const int64_t place = row * attention_row_bytes(s->cache_type, width);
     float *head = r->qkv + token * (r->turning + l->kv_heads) * width;
     for (int64_t h = 0; h < r->turning; h++, head += width) {
         const int is_query = h < l->heads;
@@ -60,66 +87,73 @@ static void turn(const struct layer_run *r, int64_t token)
             r->rows->rotate(head, s->cosine + token * s->rotated, s->sine + token * s->rotated, s->rotated, width,
                             is_query ? l->scale : 1.0f);
         if (!is_query)
-            attention_store_row(s->cache_type, head, width, r->keys + (h - l->heads) * s->head_stride + place);
+            attention_store_row(s->cache_type, head, width, x->keys + (h - l->heads) * t->head_stride + place);
     }
     for (int64_t h = 0; h < l->kv_heads; h++, head += width)
-        attention_store_row(s->cache_type, head, width, r->values + h * s->head_stride + place);
+        attention_store_row(s->cache_type, head, width, x->values + h * t->head_stride + place);
 }
 
-/* Items are ordered by key-value head, so that a thread stays with the same keys. */
+/* A text's items are ordered by key-value head, so that a thread stays with the same keys. */
 static void attend(const struct layer_run *r, int64_t item)
 {
     const struct tenon_layer *l = r->layer;
     const struct tenon_step *s = r->step;
-    const struct attention_plan *p = &r->plan;
+    const struct text_run *x = text_of_item(r, item);
+    const struct tenon_text *t = x->text;
+    const struct attention_plan *p = &x->plan;
+    item -= x->first_item;
     const int64_t split = item % p->splits, token = item / p->splits % p->blocks * p->tokens;
     const int64_t kv_head = item / p->splits / p->blocks, group = l->heads / l->kv_heads;
     const int64_t head = kv_head * group, partial = attention_partial_floats(l->head_dim);
-    const int64_t first = p->chunks * split / p->splits;
+    const int64_t first = p->chunks * split / p->splits, row = x->first_row + token;
     const struct attention a = {
-        .queries = r->qkv + (token * (r->turning + l->kv_heads) + head) * l->head_dim,
-        .out = r->mixed + (token * l->heads + head) * l->head_dim,
+        .queries = r->qkv + (row * (r->turning + l->kv_heads) + head) * l->head_dim,
+        .out = r->mixed + (row * l->heads + head) * l->head_dim,
         .query_stride = (r->turning + l->kv_heads) * l->head_dim,
         .out_stride = l->heads * l->head_dim,
-        .tokens = s->m - token < p->tokens ? s->m - token : p->tokens,
+        .tokens = t->rows - token < p->tokens ? t->rows - token : p->tokens,
         .group = group,
         .head_dim = l->head_dim,
-        .keys = r->keys + kv_head * s->head_stride,
-        .values = r->values + kv_head * s->head_stride,
+        .keys = x->keys + kv_head * t->head_stride,
+        .values = x->values + kv_head * t->head_stride,
         .cache_type = s->cache_type,
         .soft_cap = l->soft_cap,
-        .length = s->length,
+        .length = t->length,
         .window = s->window,
-        .depths = s->depths + token,
-        .ancestors = s->ancestors ? s->ancestors + token * s->ancestors_stride : NULL,
-        .ancestors_stride = s->ancestors_stride,
+        .depths = t->depths + token,
+        .ancestors = t->ancestors ? t->ancestors + token * t->ancestors_stride : NULL,
+        .ancestors_stride = t->ancestors_stride,
         .first_chunk = p->first_chunk + first,
         .end_chunk = p->first_chunk + p->chunks * (split + 1) / p->splits,
-        .partials = r->partials ? r->partials + ((first * s->m + token) * l->heads + head) * partial : NULL,
+        .partials = p->partial_floats
+            ? r->partials + x->first_partial + ((first * t->rows + token) * l->heads + head) * partial : NULL,
         .partial_token_stride = l->heads * partial,
-        .partial_chunk_stride = s->m * l->heads * partial,
+        .partial_chunk_stride = t->rows * l->heads * partial,
         .workspace = r->workspace,
     };
     r->attention->attend(&a);
 }
 
-/* What the parts of a token's keys gave. */
-static void merge_parts(const struct layer_run *r, int64_t token)
+/* What the parts of a row's keys gave, where they are split. */
+static void merge_parts(const struct layer_run *r, int64_t row)
 {
     const struct tenon_layer *l = r->layer;
-    const struct tenon_step *s = r->step;
-    const int64_t partial = attention_partial_floats(l->head_dim), stride = s->m * l->heads * partial;
-    const int64_t end = s->length + s->depths[token], first = attention_first(end, s->window) / CHUNK;
-    const float *parts = r->partials + (first - r->plan.first_chunk) * stride + token * l->heads * partial;
-    float *out = r->mixed + token * l->heads * l->head_dim;
+    const struct text_run *x = text_of_row(r, row);
+    const struct tenon_text *t = x->text;
+    if (!x->plan.partial_floats)
+        return;
+    const int64_t token = row - x->first_row;
+    const int64_t partial = attention_partial_floats(l->head_dim), stride = t->rows * l->heads * partial;
+    const int64_t end = t->length + t->depths[token], first = attention_first(end, r->step->window) / CHUNK;
+    const float *parts = r->partials + x->first_partial + (first - x->plan.first_chunk) * stride + token * l->heads * partial;
+    float *out = r->mixed + row * l->heads * l->head_dim;
     for (int64_t head = 0; head < l->heads; head++, parts += partial, out += l->head_dim)
         r->attention->merge(parts, stride, (end + CHUNK - 1) / CHUNK - first, l->head_dim, out);
 }
 
 static void prepare_output(const struct layer_run *r, int64_t token)
 {
-    if (r->partials)
-        merge_parts(r, token);
+    merge_parts(r, token);
     products_prepare(&r->output_product, r->mixed + token * r->layer->output.k, token);
 }
 
@@ -218,7 +252,7 @@ static void work(void *context, int32_t thread)
 {
     struct shared_run *shared = context;
     struct layer_run run = shared->run;
-    run.workspace += thread * run.plan.workspace_bytes;
+    run.workspace += thread * run.workspace_bytes;
     for (int i = 0; i < STAGES; i++) {
         int64_t item;
         while ((item = shares_take(&shared->shares[i], thread)) >= 0) {
@@ -232,6 +266,33 @@ static void work(void *context, int32_t thread)
 static int64_t floats(int64_t count)
 {
     return (count * (int64_t)sizeof(float) + 63) / 64 * 64;
+}
+
+static int64_t bytes_of_texts(const struct tenon_step *step)
+{
+    return (step->texts * (int64_t)sizeof(struct text_run) + 63) / 64 * 64;
+}
+
+/* Divides attention among the texts by their work; with `texts` NULL it only counts. */
+static void plan_texts(struct layer_run *r, int32_t threads, struct text_run *texts)
+{
+    const struct tenon_step *s = r->step;
+    int64_t row = 0;
+    double work = 0.0;
+    r->texts = texts;
+    for (int64_t i = 0; i < s->texts; i++)
+        work += (double)attention_work(s, &s->text[i]);
+    for (int64_t i = 0; i < s->texts; i++) {
+        const struct tenon_text *t = &s->text[i];
+        const double share = s->texts > 1 ? (double)attention_work(s, t) / work : 1.0;
+        const struct attention_plan p = attention_plan(r->layer, s, t, share, r->attention, threads);
+        if (texts)
+            texts[i] = (struct text_run){t, p, row, r->attention_items, r->partial_floats, NULL, NULL};
+        row += t->rows;
+        r->attention_items += r->layer->kv_heads * p.blocks * p.splits;
+        r->partial_floats += p.partial_floats;
+        r->workspace_bytes = p.workspace_bytes > r->workspace_bytes ? p.workspace_bytes : r->workspace_bytes;
+    }
 }
 
 /* Hands out scratch memory; with base NULL it only counts. The buffers of the two halves of a layer share theirs. */
@@ -258,10 +319,10 @@ static int64_t lay_out(struct layer_run *r, int64_t m, int32_t threads, uint8_t 
     at += floats(m * all_heads);
     r->mixed = (float *)(base + at);
     at += floats(m * l->heads * l->head_dim);
-    r->partials = r->plan.partial_floats ? (float *)(base + at) : NULL;
-    at += floats(r->plan.partial_floats);
+    r->partials = (float *)(base + at);
+    at += floats(r->partial_floats);
     r->workspace = base + at;
-    at += threads * r->plan.workspace_bytes;
+    at += threads * r->workspace_bytes;
     int64_t other = half + floats(m * r->gate_up_width);
     if (l->mixture)
         other += mixture_lay_out(&r->mixture, base + other);
@@ -271,14 +332,16 @@ static int64_t lay_out(struct layer_run *r, int64_t m, int32_t threads, uint8_t 
     return at > other ? at : other;
 }
 
-static void set_up(struct layer_run *r, const struct tenon_layer *l, const struct tenon_step *step, int32_t threads)
+static void set_up(struct layer_run *r, const struct tenon_layer *l, const struct tenon_step *step, int32_t threads,
+                   uint8_t *scratch)
 {
     const int64_t m = step->m;
     r->layer = l;
+    r->step = step;
     r->rows = dispatch_highest()->rows;   /* at every width, so that a row's bits do not depend on it */
     r->attention = dispatch_highest()->attention;
     r->turning = l->heads + l->kv_heads;
-    r->plan = attention_plan(l, step, r->attention, threads);
+    plan_texts(r, threads, (struct text_run *)scratch);
     r->qkv_products = products_of(r->product, (const struct tenon_matrix *[]){&l->q, &l->k, &l->v}, 3, m);
     r->output_product = products_of(r->product + 3, (const struct tenon_matrix *[]){&l->output}, 1, m);
     const struct tenon_mixture *x = l->mixture;
@@ -294,23 +357,26 @@ int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, const struct 
 {
     struct layer_run r = {0};
     threads = pool_team(threads);
-    set_up(&r, layer, step, threads);
-    return lay_out(&r, step->m, threads, NULL);
+    set_up(&r, layer, step, threads, NULL);
+    return bytes_of_texts(step) + lay_out(&r, step->m, threads, NULL);
 }
 
-void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step, void *keys, void *values,
-                         float *hidden, uint8_t *scratch, int32_t threads)
+void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step, void *const *const *caches,
+                         int64_t index, float *hidden, uint8_t *scratch, int32_t threads)
 {
-    struct shared_run shared = {.run = {.step = step, .keys = keys, .values = values, .hidden = hidden}};
+    struct shared_run shared = {.run = {.hidden = hidden}};
     struct layer_run *r = &shared.run;
     threads = pool_team(threads);
-    set_up(r, layer, step, threads);
-    lay_out(r, step->m, threads, scratch);
-    const int64_t m = step->m, items = layer->kv_heads * r->plan.blocks * r->plan.splits;
-    const int64_t pairs = r->mixture.pairs;
-    const int64_t counts[STAGES] = {m, products_items(&r->qkv_products), m, items, m, products_items(&r->output_product),
-                                    m, products_items(&r->gate_up_products), m, products_items(&r->down_product),
-                                    layer->mixture != NULL, pairs, 0, pairs, 0, m};
+    set_up(r, layer, step, threads, scratch);
+    for (int64_t i = 0; i < step->texts; i++) {
+        r->texts[i].keys = caches[i][index];
+        r->texts[i].values = r->texts[i].keys + layer->kv_heads * step->text[i].head_stride;
+    }
+    lay_out(r, step->m, threads, scratch + bytes_of_texts(step));
+    const int64_t m = step->m, pairs = r->mixture.pairs;
+    const int64_t counts[STAGES] = {m, products_items(&r->qkv_products), m, r->attention_items, m,
+                                    products_items(&r->output_product), m, products_items(&r->gate_up_products), m,
+                                    products_items(&r->down_product), layer->mixture != NULL, pairs, 0, pairs, 0, m};
     r->shares = shared.shares;
     r->threads = threads;
     for (int i = 0; i < STAGES; i++)

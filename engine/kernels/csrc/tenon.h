@@ -43,7 +43,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 9, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 10, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -145,17 +145,24 @@ struct tenon_layer {
     int32_t activation;
 };
 
-/* What the layers of one forward share. The new rows of the cache are written behind the committed ones and those
- * that earlier forwards left pending. */
-struct tenon_step {
-    int64_t m;                  /* new rows */
+/* New rows of one text, which stand behind each other among a forward's. In the text's cache they are written behind
+ * the committed rows and those that earlier forwards left pending. */
+struct tenon_text {
+    int64_t rows;               /* new ones */
     int64_t length, pending;    /* committed rows, and uncommitted rows written before */
     int64_t head_stride;        /* bytes of keys or values from one head's to the next */
+    int64_t ancestors_stride;
+    const int32_t *depths;      /* (rows): uncommitted rows that a row sees, its own included */
+    const int32_t *ancestors;   /* (rows, ancestors_stride): which, counted from the committed ones; NULL: a chain */
+};
+
+/* What the layers of one forward share. */
+struct tenon_step {
+    int64_t m;                  /* new rows of all texts */
+    int64_t texts;
+    const struct tenon_text *text;
     int64_t window;             /* positions that a row sees, its own included; 0: all */
     int64_t rotated;            /* channels of a head that are rotated */
-    int64_t ancestors_stride;
-    const int32_t *depths;      /* (m): uncommitted rows that a row sees, its own included */
-    const int32_t *ancestors;   /* (m, ancestors_stride): which, counted from the committed ones; NULL: a chain */
     const float *cosine, *sine; /* (m, rotated): [cos, cos], [-sin, sin] */
     int32_t cache_type;
 };
@@ -164,11 +171,13 @@ struct tenon_step {
 TENON_API int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, const struct tenon_step *step,
                                             int32_t threads);
 
-/* hidden (m, hidden) in place; keys and values (kv_heads, rows, head_dim) of the step's type, heads head_stride apart.
- * A row's result depends on its own path alone: not on the other rows, nor on m, nor on which of its ancestors are
- * committed. */
-TENON_API void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step, void *keys,
-                                   void *values, float *hidden, uint8_t *scratch, int32_t threads);
+/* hidden (m, hidden) in place. Each text's cache is an array of its layers' rows, of which `index` is this layer's: keys
+ * (kv_heads, rows, head_dim) of the step's type, heads head_stride apart, and the values behind them. A row's result
+ * depends on its own path alone: not on the other rows, be they its text's or another's, nor on m, nor on which of its
+ * ancestors are committed. */
+TENON_API void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step,
+                                   void *const *const *caches, int64_t index, float *hidden, uint8_t *scratch,
+                                   int32_t threads);
 
 /* Layers that follow each other in memory, and what is behind the last. */
 struct tenon_model {
@@ -184,7 +193,7 @@ struct tenon_model {
 /* One forward. */
 struct tenon_pass {
     const struct tenon_step *steps;
-    void *const *caches;        /* (layers): each layer's keys, and its values behind them */
+    void *const *const *caches; /* (texts, layers): of each text and layer the keys, and the values behind them */
     float *const *inputs;       /* (layers): where a layer's input is copied to, or NULL; NULL: none is wanted */
     const float *given;         /* (m, join.k), where the model joins rows */
     float *hidden;              /* (m, hidden): in, where it does not, and changed */

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from engine.decoding.loop import Hooks, Recipe, decode
+from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.settling import settled
@@ -125,7 +125,7 @@ def _decode(
 ) -> Iterator[None]:
     recipe = Recipe(drafter, SampleAndMatch(Sampler(temperature=0.0)), FixedShape(DraftShape(nodes)))
     hooks = Hooks(lambda: None, lambda done, total: None, lambda tokens, drafted: None)
-    return decode(sequence, recipe, prompt, reply, clock, hooks)
+    return Decoding(sequence, recipe, prompt, reply, clock, hooks)
 
 
 def mean_acceptance_length(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.loop import Hooks, Recipe, decode
+from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
@@ -73,7 +73,7 @@ def test_ends_at_the_very_token(rule: str, limit: int | None, decoder: Decoder, 
     sequence, clock = TokenSequence(Target(decoder), 128), ReplyClock()
     recipe = Recipe(Oracle(truth), RULES[rule].verifier(Sampler()), FixedShape(DraftShape(NODES)))
     hooks = Hooks(lambda: None, lambda *_: None, lambda *_: None)
-    for _ in decode(sequence, recipe, PROMPT, reply, clock, hooks):
+    for _ in Decoding(sequence, recipe, PROMPT, reply, clock, hooks):
         pass
     count = place + 1 if limit is None or limit > place else limit
     assert reply.token_ids == truth[:count]

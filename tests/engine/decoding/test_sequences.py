@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.loop import Hooks, Recipe, decode
+from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
@@ -56,7 +56,7 @@ class Asked:
 
         hooks = Hooks(check, lambda done, total: None, lambda *emitted: None)
         recipe = Recipe(self.drafter(), SampleAndMatch(self.sampler), FixedShape(DraftShape(7)))
-        return reply, decode(sequence, recipe, self.prompt, reply, ReplyClock(), hooks)
+        return reply, Decoding(sequence, recipe, self.prompt, reply, ReplyClock(), hooks)
 
 
 @pytest.fixture(params=["llama", "gemma2", "q8_0"], scope="module")
@@ -133,11 +133,11 @@ def test_a_device_that_fails_moves_every_sequence(asked: list[Asked], llama_fold
     class Failing(Decoder):
         forwards = 0
 
-        def forward(self, *arguments: object, **values: object) -> object:  # type: ignore[override]
+        def forward_together(self, *arguments: object, **values: object) -> object:  # type: ignore[override]
             Failing.forwards += 1
             if Failing.forwards > 12:
                 raise RuntimeError("device lost")
-            return super().forward(*arguments, **values)  # type: ignore[arg-type]
+            return super().forward_together(*arguments, **values)  # type: ignore[arg-type]
 
     whole = load_decoder(llama_folder)
     fallen: list[str] = []

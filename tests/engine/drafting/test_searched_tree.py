@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from engine.decoding.loop import Hooks, Recipe, decode
+from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
@@ -146,7 +146,7 @@ def test_replayed_rounds_are_those_of_the_loop(target: Decoder, tmp_path: FilePa
         reply, clock = ReplyText(lambda ids: "", (), (), 60), ReplyClock()
         recipe = Recipe(drafter, SampleAndMatch(Sampler(temperature=0.0)), FixedShape(shape))
         hooks = Hooks(lambda: None, lambda done, total: None, lambda tokens, drafted: None)
-        for _ in decode(TokenSequence(Target(target), 128), recipe, prompt, reply, clock, hooks):
+        for _ in Decoding(TokenSequence(Target(target), 128), recipe, prompt, reply, clock, hooks):
             pass
         return list(reply.token_ids), clock
 

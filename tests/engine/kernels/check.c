@@ -150,14 +150,15 @@ static void run_layer(const struct tenon_layer *layer, const struct text *text, 
     for (int64_t t = 0; t < m; t++)
         depths[t] = (int32_t)t + 1;
     const int64_t stride = TEXT * row_bytes[text->cache_type];
+    const struct tenon_text of_step = {.rows = m, .length = first, .head_stride = stride, .depths = depths};
     const struct tenon_step step = {
-        .m = m, .length = first, .head_stride = stride, .cache_type = text->cache_type, .window = 90,
-        .rotated = ROTATED, .depths = depths,
+        .m = m, .texts = 1, .text = &of_step, .cache_type = text->cache_type, .window = 90, .rotated = ROTATED,
         .cosine = text->cosine + first * ROTATED, .sine = text->sine + first * ROTATED,
     };
     uint8_t *scratch = aligned_alloc(64, (size_t)up(tenon_layer_scratch_bytes(layer, &step, threads), 64));
-    tenon_layer_forward(layer, &step, text->cache, text->cache + KV_HEADS * stride, rows + first * HIDDEN, scratch,
-                        threads);
+    void *const layers[] = {text->cache};
+    void *const *const caches[] = {layers};
+    tenon_layer_forward(layer, &step, caches, 0, rows + first * HIDDEN, scratch, threads);
     free(scratch), free(depths);
 }
 

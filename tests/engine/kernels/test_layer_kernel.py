@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from engine.kernels import blocks, layer, library
 from engine.kernels.library import Matrix
-from engine.model.fused_layer import FusedMixture, fused_step
+from engine.model.fused_layer import FusedMixture, fused_step, fused_text
 from engine.model.linear import JoinedLinear, PackedLinear
 from engine.model.mixture import Experts, Mixture, mix
 from tests.support.matrices import matrix
@@ -69,6 +69,17 @@ SIGMOID = Mixture(
     shared_width=256,
 )
 MIXTURES = (SOFTMAX, SHARES, SIGMOID)
+
+
+@dataclass(frozen=True)
+class TextRows:
+    """New rows of a text behind its committed and pending ones."""
+
+    hidden: Tensor
+    cache: Tensor
+    length: int
+    mask: Tensor | None = None
+    pending: int = 0
 
 
 class RandomLayer:
@@ -137,14 +148,22 @@ class RandomLayer:
         self, hidden: Tensor, cache: Tensor, length: int, mask: Tensor | None = None, pending: int = 0
     ) -> Tensor:
         """The kernel's result for new rows behind `length` committed and `pending` uncommitted ones."""
-        count = len(hidden)
-        chain = torch.ones(count, pending + count, dtype=torch.bool).tril(pending)
-        positions = length - 1 + (chain if mask is None else mask).sum(1)
-        rotation = rotations(positions, self.shape.rotated)
-        step = fused_step(count, mask, cache, length, pending, self.shape.window or None, rotation)
-        out = hidden.clone()
-        layer.forward(self.structure, step.step, cache, out)
-        return out
+        return self.run_together([TextRows(hidden, cache, length, mask, pending)])[0]
+
+    def run_together(self, texts: Sequence[TextRows]) -> list[Tensor]:
+        """The kernel's results for new rows of several texts."""
+        positions, described = [], []
+        for text in texts:
+            count = len(text.hidden)
+            chain = torch.ones(count, text.pending + count, dtype=torch.bool).tril(text.pending)
+            positions.append(text.length - 1 + (chain if text.mask is None else text.mask).sum(1))
+            described.append(fused_text(count, text.mask, text.cache, text.length, text.pending))
+        rotation = rotations(torch.cat(positions), self.shape.rotated)
+        step = fused_step(described, texts[0].cache.dtype, self.shape.window or None, rotation)
+        out = torch.cat([text.hidden for text in texts])
+        addresses = [(ctypes.c_void_p * 1)(text.cache.data_ptr()) for text in texts]
+        layer.forward(self.structure, step.step, layer.stores(addresses), 0, out)
+        return list(out.split([len(text.hidden) for text in texts]))
 
 
 def random_experts(mixture: Mixture, hidden: int, form: str) -> Experts:
@@ -306,6 +325,52 @@ def test_a_row_depends_on_its_path_alone(instruction_set: str, form: str, shape:
 
     tree[[1, 4, 6, 7]] *= -3
     assert torch.equal(made.run(tree, cache, 62, mask)[[0, 2, 3, 5]], out[[0, 2, 3, 5]])
+
+
+@pytest.mark.parametrize("form", ["Q4_1", "F16"])
+@pytest.mark.parametrize(
+    ("shape", "eight_bits"),
+    [
+        (Shape(), False),
+        (Shape(window=70, norms=NORMS), True),
+        (Shape(mixture=replace(SOFTMAX, width=256)), False),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("threads", [1, 9])
+def test_a_row_does_not_depend_on_the_texts_beside_it(
+    instruction_set: str, form: str, shape: Shape, eight_bits: bool, threads: int
+) -> None:
+    """Texts of other lengths, some cut into chunks and some in caches that have grown, trees and pending rows."""
+    made = RandomLayer(shape, form)
+    generator = torch.Generator().manual_seed(6)
+    tree = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 1]], dtype=torch.bool)
+    texts = []
+    for length, pending, count, mask in (
+        (1150, 0, 1, None),
+        (0, 0, 40, None),
+        (30, 0, 4, tree),
+        (513, 0, 4, tree),
+        (64, 2, 3, None),
+        (64, 0, 1, None),
+    ):
+        cache = made.cache(LONG_ROWS if length > ROWS - 50 else ROWS, eight_bits)
+        before, new = torch.randn(length + pending, 256, generator=generator), count
+        if length:
+            made.run(before[:length], cache, 0)
+        if pending:
+            made.run(before[length:], cache, length)
+        texts.append(TextRows(torch.randn(new, 256, generator=generator), cache, length, mask, pending))
+    alone = [made.run_together([text])[0] for text in texts]
+    before_threads = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        for some in (range(6), (5, 4, 3, 2, 1, 0), (0, 1), (3, 0, 5)):
+            together = made.run_together([texts[index] for index in some])
+            for index, out in zip(some, together, strict=True):
+                assert torch.equal(out, alone[index]), (index, some)
+    finally:
+        torch.set_num_threads(before_threads)
 
 
 @pytest.mark.parametrize("eight_bits", [False, True], ids=["bf16", "8 bits"])

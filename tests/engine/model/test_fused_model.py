@@ -14,10 +14,11 @@ from torch import Tensor
 from engine.errors import Cancelled
 from engine.kernels import library
 from engine.model.config import read_config
-from engine.model.decoder import Decoder
+from engine.model.decoder import Decoder, TextRows
 from engine.model.fused_layer import can_fuse
 from engine.model.kv_cache import FIRST_ROWS
 from engine.model.layer import LayerWeights
+from engine.model.next_rows import NextText
 from engine.model.token_tree import Draft
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
@@ -122,9 +123,10 @@ def test_next_tokens_give_the_bits_of_a_forward(variant: str, checkpoint_of: Cal
         draft = Draft(tuple(range(21, 21 + len(parents))), tuple(parents))
         tokens, count = (20, *draft.tokens), draft.rows
         hidden = torch.empty(count, decoder.config.hidden_size)
-        logits = decoder.read_next(tokens, first, lambda: None, hidden.data_ptr(), draft.paths)
-        if logits is None:
+        if not decoder.most_next:
             pytest.skip("this variant has no shorter way")
+        text = NextText(tokens, first, draft.paths, hidden.data_ptr())
+        logits = decoder.read_next([text], lambda: None)
         positions = second.length + torch.tensor(draft.row_depths)
         mask = None if draft.paths is None else draft.paths.mask(count)
         output = decoder.forward(torch.tensor(tokens), positions, second, mask=mask)
@@ -132,9 +134,49 @@ def test_next_tokens_give_the_bits_of_a_forward(variant: str, checkpoint_of: Cal
         assert torch.equal(hidden, output.hidden)
         first.commit(kept)
         second.commit(kept)
-    assert decoder.read_next(range(65), first, lambda: None) is None
+    assert decoder.most_next == 64
     with pytest.raises(ValueError, match="cannot stay"):
         first.place(torch.tensor([first.length]), uncommitted=1)
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_rows_of_several_texts_give_the_bits_that_each_gets_alone(
+    variant: str, checkpoint_of: Callable[[str], Path]
+) -> None:
+    """Chains, trees and a prompt's piece, in the shorter way and in the other, behind texts of all lengths."""
+    decoder, _ = decoders(checkpoint_of(variant))
+    generator = torch.Generator().manual_seed(3)
+    lengths = (0, 700, 1, 40, 255, 512)
+    parents = ((), (-1, 0, 0, 2), range(-1, 40), (-1, -1, 0, 1, 1), (), (-1, 0))
+    alone, drafts = [], []
+    caches = [decoder.new_cache(800) for _ in lengths]
+    for length, rows, cache in zip(lengths, parents, caches, strict=True):
+        if length:
+            decoder.forward(
+                torch.randint(3, 300, (length,), generator=generator), torch.arange(length), cache
+            )
+            cache.commit(range(length))
+        drafts.append(Draft(tuple(range(21, 21 + len(rows))), tuple(rows)))
+    texts = []
+    for draft, cache in zip(drafts, caches, strict=True):
+        positions = cache.length + torch.tensor(draft.row_depths)
+        texts.append(TextRows(torch.tensor((20, *draft.tokens)), positions, cache, draft.paths))
+        alone.append(decoder.forward_together(texts[-1:]))
+    for some in ((0, 1, 2, 3, 4, 5), (5, 3, 1), (4, 0)):
+        together = decoder.forward_together([texts[index] for index in some])
+        expected = [alone[index] for index in some]
+        assert torch.equal(together.logits, torch.cat([one.logits for one in expected]))
+        assert torch.equal(together.hidden, torch.cat([one.hidden for one in expected]))
+        if not decoder.most_next:
+            continue
+        hidden = torch.empty_like(together.hidden)
+        next_texts, first = [], 0
+        for index in some:
+            draft, place = drafts[index], hidden[first:].data_ptr()
+            next_texts.append(NextText((20, *draft.tokens), caches[index], draft.paths, place))
+            first += draft.rows
+        assert torch.equal(decoder.read_next(next_texts, lambda: None), together.logits)
+        assert torch.equal(hidden, together.hidden)
 
 
 @pytest.mark.parametrize("kind", [Kind.F32, Kind.Q8_0, Kind.Q4_1])

@@ -14,6 +14,7 @@ import anthropic
 import openai
 import pytest
 
+from engine.server.engine_link import MOST_RUNNING
 from tests.support.model_server import Running, scripted_server
 
 
@@ -60,9 +61,10 @@ def test_a_client_that_hangs_up_before_the_answer_frees_the_engine(scripted: Run
 
 def test_a_request_that_waits_and_is_given_up_never_runs(scripted: Running) -> None:
     assert scripted.link is not None
-    with ThreadPoolExecutor(12) as threads:
+    with ThreadPoolExecutor(MOST_RUNNING + 8) as threads:
         running = [
-            threads.submit(scripted.openai.chat.completions.create, **ask("slow 60")) for _ in range(6)
+            threads.submit(scripted.openai.chat.completions.create, **ask("slow 60"))
+            for _ in range(MOST_RUNNING + 2)
         ]
         while scripted.link.waiting < 2:
             time.sleep(0.005)
@@ -73,13 +75,14 @@ def test_a_request_that_waits_and_is_given_up_never_runs(scripted: Running) -> N
 
 
 def test_too_many_are_asked_to_come_back(own: Running) -> None:
-    with ThreadPoolExecutor(16) as threads:
+    asked = 2 * MOST_RUNNING
+    with ThreadPoolExecutor(asked) as threads:
         answers = list(
-            threads.map(lambda _: own.http.post("/v1/chat/completions", json=ask("slow 40")), range(16))
+            threads.map(lambda _: own.http.post("/v1/chat/completions", json=ask("slow 40")), range(asked))
         )
     codes = sorted(answer.status_code for answer in answers)
     assert set(codes) == {200, 429}
-    assert codes.count(200) >= 10
+    assert codes.count(200) >= MOST_RUNNING + 6
     refused = next(answer for answer in answers if answer.status_code == 429)
     assert int(refused.headers["retry-after"]) > 0
     assert refused.json()["error"]["type"] == "rate_limit_error"

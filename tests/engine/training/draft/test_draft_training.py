@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from engine.cli import main
-from engine.decoding.loop import Hooks, Recipe, decode
+from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
@@ -248,7 +248,7 @@ def test_texts_that_are_written_together_are_those_that_are_written_alone(
             reply = ReplyText(lambda token_ids: "", end_ids, (), min(turn.limit, 32 - len(ids)))
             hooks = Hooks(lambda: None, lambda done, total: None, lambda *emitted: None)
             recipe = Recipe(NoDrafter(), SampleAndMatch(turn.sampler), FixedShape(DraftShape(0)))
-            for _ in decode(sequence, recipe, ids, reply, ReplyClock(), hooks):
+            for _ in Decoding(sequence, recipe, ids, reply, ReplyClock(), hooks):
                 pass
             assert all(example.learn[len(ids) :][: len(reply.token_ids)])
             ids += reply.token_ids

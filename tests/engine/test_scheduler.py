@@ -1,0 +1,229 @@
+"""Replies that share forwards: each is what it is alone, whatever joins, ends or is stopped beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.loop import Decoding, Hooks, Recipe
+from engine.decoding.schedule import FixedShape, Schedule
+from engine.decoding.sequence import TokenSequence
+from engine.decoding.statistics import ReplyClock
+from engine.decoding.target import Target
+from engine.decoding.worthwhile_nodes import WorthwhileNodes
+from engine.drafting.draft_model import DraftModel
+from engine.drafting.draft_model_drafter import DraftModelDrafter
+from engine.drafting.drafter import Drafter, NoDrafter
+from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.prompt_lookup import PromptLookup
+from engine.errors import Cancelled
+from engine.model.config import read_config
+from engine.model.decoder import Decoder
+from engine.model.kv_cache import KVCache
+from engine.model.sampling import Sampler
+from engine.model.token_tree import DraftShape
+from engine.placement.link import Link
+from engine.placement.resident import Resident
+from engine.scheduler import Scheduler, Steps
+from engine.text.stop import ReplyText
+from engine.verifying.sample_and_match import SampleAndMatch
+from engine.weights.checkpoint import Checkpoint
+from tests.support.checkpoints import write_checkpoint
+from tests.support.decoders import load_decoder
+from tests.support.packed_models import load
+
+CONTEXT = 220
+WORDS = [5, 6, 7, 8, 5, 6, 7, 9]
+GREEDY, SAMPLED = Sampler(temperature=0.0), Sampler(temperature=1.0, seed=11)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request: its prompt, how it is sampled and drafted, and its length."""
+
+    prompt: tuple[int, ...]
+    sampler: Sampler
+    drafts: str
+    schedule: Callable[[], Schedule]
+    tokens: int
+
+
+KINDS = (
+    Asked(tuple(range(3, 150)), GREEDY, "none", lambda: FixedShape(DraftShape(0)), 20),
+    Asked((9,), SAMPLED, "none", lambda: FixedShape(DraftShape(0)), 30),
+    Asked(tuple(WORDS * 6), SAMPLED, "lookup", WorthwhileNodes, 30),
+    Asked(tuple(WORDS * 3), GREEDY, "lookup", lambda: FixedShape(DraftShape(7)), 25),
+    Asked(tuple(range(90, 140)), GREEDY, "model", AdaptiveBudget, 20),
+    Asked((7, *WORDS), SAMPLED, "model", lambda: FixedShape(DraftShape(12)), 25),
+)
+
+
+@dataclass
+class Running:
+    """A request on its way."""
+
+    asked: Asked
+    stop_after: int
+    reply: ReplyText = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reply = ReplyText(lambda ids: "", frozenset(), (), self.asked.tokens)
+
+    def check(self) -> None:
+        if len(self.reply.token_ids) >= self.stop_after:
+            raise Cancelled("")
+
+    def steps(self, sequence: TokenSequence, drafter: Drafter) -> Steps:
+        recipe = Recipe(drafter, SampleAndMatch(self.asked.sampler), self.asked.schedule())
+        hooks = Hooks(self.check, lambda done, total: None, lambda *emitted: None)
+        decoding = Decoding(sequence, recipe, self.asked.prompt, self.reply, ReplyClock(), hooks)
+        try:
+            while (asked := decoding.ask()) is not None:
+                yield asked
+                decoding.take(asked)
+        except Cancelled:
+            self.reply.close(None)
+
+
+class Bench:
+    """A target, its draft, and what each kind of request gets alone."""
+
+    def __init__(self, decoder: Decoder, draft: Path) -> None:
+        self.decoder = decoder
+        self._small = load_decoder(draft)
+        self.alone = [self.run([(kind, 0, kind.tokens)])[0] for kind in KINDS]
+
+    def drafter(self, kind: str) -> Drafter:
+        if kind == "none":
+            return NoDrafter()
+        if kind == "lookup":
+            return PromptLookup()
+        model = DraftModel(self._small, 320, CONTEXT, Link(torch.device("cpu")), lambda: None)
+        return DraftModelDrafter(model, TreeShape(3, 3, 12))
+
+    def run(self, plan: Sequence[tuple[Asked, int, int]]) -> list[list[int]]:
+        """Each joins at its turn and is stopped after so many tokens."""
+        running = {str(at): Running(kind, stop) for at, (kind, _, stop) in enumerate(plan)}
+        scheduler = Scheduler(lambda: running[scheduler.running].check())
+        target, turn = Target(self.decoder), 0
+        waiting = sorted(enumerate(plan), key=lambda one: one[1][1])
+        while waiting or len(scheduler):
+            while waiting and waiting[0][1][1] <= turn:
+                at, (kind, _, _) = waiting.pop(0)
+                sequence = TokenSequence(target, CONTEXT)
+                scheduler.add(str(at), running[str(at)].steps(sequence, self.drafter(kind.drafts)))
+            scheduler.turn()
+            turn += 1
+        return [one.reply.token_ids for one in running.values()]
+
+
+@pytest.fixture(params=["llama", "gemma2", "q8_0"], scope="module")
+def bench(
+    request: pytest.FixtureRequest,
+    checkpoint_of: Callable[[str], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Bench:
+    draft = write_checkpoint(tmp_path_factory.mktemp("draft") / "draft", "llama", seed=1)
+    if request.param != "q8_0":
+        return Bench(load_decoder(checkpoint_of(request.param)), draft)
+    folder = checkpoint_of("llama")
+    return Bench(Decoder(read_config(Checkpoint(folder)), Resident(load(folder))), draft)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    plan=st.lists(
+        st.tuples(st.integers(0, len(KINDS) - 1), st.integers(0, 30), st.integers(1, 40)),
+        min_size=2,
+        max_size=7,
+    )
+)
+def test_each_reply_is_the_one_it_gets_alone(bench: Bench, plan: list[tuple[int, int, int]]) -> None:
+    replies = bench.run([(KINDS[kind], joins, stop) for kind, joins, stop in plan])
+    for (kind, _, stop), reply in zip(plan, replies, strict=True):
+        whole = bench.alone[kind]
+        assert reply == whole[: len(reply)]
+        assert len(reply) >= min(stop, len(whole))
+
+
+def test_a_round_waits_for_few_rows_of_prompts_and_older_prompts_come_first(bench: Bench) -> None:
+    long, short = KINDS[0], KINDS[1]
+    widths: list[list[tuple[str, int]]] = []
+
+    class Seen(Target):
+        def compute(self, asked: Sequence[object], check: Callable[[], None]) -> None:
+            widths.append([("round" if one.draft is not None else "piece", one.rows) for one in asked])  # type: ignore[attr-defined]
+            super().compute(asked, check)  # type: ignore[arg-type]
+
+    target = Seen(bench.decoder)
+    running = {str(at): Running(kind, 40) for at, kind in enumerate((short, long, long, long))}
+    scheduler = Scheduler(lambda: None)
+    for name, one in running.items():
+        scheduler.add(name, one.steps(TokenSequence(target, CONTEXT), NoDrafter()))
+        scheduler.turn()
+    while len(scheduler):
+        scheduler.turn()
+    assert max(sum(rows for kind, rows in forward if kind == "piece") for forward in widths) == 64
+    assert any(len(forward) == 4 for forward in widths)
+    assert [one.reply.token_ids for one in running.values()] == [
+        bench.alone[1],
+        bench.alone[0],
+        bench.alone[0],
+        bench.alone[0],
+    ]
+
+
+def test_where_memory_ends_the_newest_waits_and_none_is_lost(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reserve, released = KVCache._reserve, []
+    release = TokenSequence.release
+    fails = iter([False] * 4 + [True] + [False] * 15 + [True] + [False] * 1000)
+
+    def short(cache: KVCache, uncommitted: int, count: int) -> None:
+        if cache.capacity == CONTEXT and next(fails):  # a draft's has room for its tree
+            cache.release()
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+        reserve(cache, uncommitted, count)
+
+    def seen(sequence: TokenSequence) -> None:
+        released.append(sequence)
+        release(sequence)
+
+    expected = [bench.alone[kind] for kind in (0, 2, 5)]
+    monkeypatch.setattr(KVCache, "_reserve", short)
+    monkeypatch.setattr(TokenSequence, "release", seen)
+    plan = [(KINDS[kind], 0, 100) for kind in (0, 2, 5)]
+    assert bench.run(plan) == expected
+    assert released
+
+
+def test_an_error_of_the_forward_is_told_to_all_that_wait_for_it(bench: Bench) -> None:
+    class Failing(Target):
+        def compute(self, asked: Sequence[object], check: Callable[[], None]) -> None:
+            if len(asked) == 2:
+                raise OSError("the disk is gone")
+            super().compute(asked, check)  # type: ignore[arg-type]
+
+    target, told = Failing(bench.decoder), []
+
+    def watched(name: str, steps: Steps) -> Steps:
+        try:
+            yield from steps
+        except OSError as error:
+            told.append((name, str(error)))
+
+    scheduler = Scheduler(lambda: None)
+    for name in ("one", "two"):
+        steps = Running(KINDS[1], 40).steps(TokenSequence(target, CONTEXT), NoDrafter())
+        scheduler.add(name, watched(name, steps))
+    scheduler.turn()
+    assert told == [("one", "the disk is gone"), ("two", "the disk is gone")]
+    assert not len(scheduler)
