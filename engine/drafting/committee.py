@@ -237,21 +237,26 @@ class MergedCommittee(Committee):
     """The merged tree, each node with the chance that the target gets there.
 
     A node's chance behind its parent is that any of its members is right, each of them as often as its guesses of that
-    kind have been. Nodes are ordered by these chances with each member's counted by its weight, so that a schedule
-    which takes the first of them takes the best. A member that takes time is asked while what it adds to the guesses
-    of the cheaper ones is worth that time; prompt tokens while it is worth their rows.
+    kind have been. Nodes are ordered by these chances, and where they are equal by the weights of their members, so
+    that a schedule which takes the first of them takes the best. (Members counted by their weights in the chances
+    gave a tenth fewer tokens.) A member that takes time is asked while what it adds to the guesses of the cheaper ones
+    is worth that time; prompt tokens while it is worth their rows.
     """
 
     gives_chances = True
+
+    _accepted = 0.0  # tokens of a draft lately
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Judge the members, and let those that were left alone wait no longer than they had to."""
         for standing in self._standings:
             standing.alone = max(0, standing.alone - len(tokens))
+        if self._drafts:
+            self._accepted = _MEMORY * self._accepted + (1 - _MEMORY) * (len(tokens) - 1)
         super().observe(tokens, hidden, probes)
 
     def propose(self, shape: DraftShape) -> Draft:
-        """The likeliest nodes of the merged tree, in the order of their weighted chances."""
+        """The likeliest nodes of the merged tree, in the order of their chances."""
         self._drafts, self._voted = [], None
         if shape.rows < 1:
             return _NOTHING
@@ -301,7 +306,9 @@ class MergedCommittee(Committee):
         if shape.step_worth == inf:
             return None
         if member.kind == PROMPT_TOKENS:
-            return None if standing.alone else _rows_that_pay(member.drafter, shape)
+            # A row of theirs is one less for the others' nodes.
+            row_worth = max(shape.row_worth, self._accepted / shape.rows)
+            return None if standing.alone else _rows_that_pay(member.drafter, shape, row_worth)
         if not shape.second_worth:
             return shape
         if likeliest >= _LIKELY:
@@ -335,22 +342,18 @@ class MergedCommittee(Committee):
 
     def _merged(self, drafts: Sequence[Draft], chances: Sequence[Sequence[float]], rows: int) -> Draft:
         tree, weights = MergedTree(drafts), self.weights
-        # Logarithms of the chances that all members are wrong; the second one with each counted by its weight.
-        wrong, weighted = [0.0] * len(tree), [0.0] * len(tree)
-        for places, each, weight in zip(tree.places, chances, weights, strict=True):
+        wrong = [0.0] * len(tree)  # logarithms of the chances that all members are
+        for places, each in zip(tree.places, chances, strict=True):
             for place, chance in zip(places, each, strict=True):
-                missed = log(1.0 - min(chance, _MOST))
-                wrong[place] += missed
-                weighted[place] += weight * missed
+                wrong[place] += log(1.0 - min(chance, _MOST))
         scores: list[float] = []
-        ranks: list[float] = []
-        for node, parent in enumerate(tree.parents):
-            for found, missed in ((scores, wrong[node]), (ranks, weighted[node])):
-                above = 0.0 if parent == ROOT else found[parent]
-                found.append(above + log(max(_LEAST, 1.0 - exp(missed))))
+        for parent, missed in zip(tree.parents, wrong, strict=True):
+            above = 0.0 if parent == ROOT else scores[parent]
+            scores.append(above + log(max(_LEAST, 1.0 - exp(missed))))
+        votes = [sum(weights[member] for member in sources) for sources in tree.sources]
         room = rows - sum(len(draft.probes) for draft in drafts)
-        # A node never comes before its parent, which ranks no lower and was found earlier.
-        order = sorted(range(len(tree)), key=lambda node: -ranks[node])[: max(0, room)]
+        # A node never comes before its parent, which is likelier.
+        order = sorted(range(len(tree)), key=lambda node: (-scores[node], -votes[node]))[: max(0, room)]
         place_of = {node: at for at, node in enumerate(order)}
         draft = Draft(
             tuple(tree.tokens[node] for node in order),
@@ -423,7 +426,7 @@ def _outcome(draft: Draft, tokens: Sequence[int]) -> tuple[int, bool]:
     return held, False
 
 
-def _rows_that_pay(drafter: Drafter, shape: DraftShape) -> DraftShape | None:
+def _rows_that_pay(drafter: Drafter, shape: DraftShape, row_worth: float) -> DraftShape | None:
     """The rows with which prompt tokens are expected to gain most; None where their rows cost more than they gain.
 
     At most a half of all: the others' nodes need some too.
@@ -432,5 +435,5 @@ def _rows_that_pay(drafter: Drafter, shape: DraftShape) -> DraftShape | None:
     counted = {rows: tokens for rows, tokens in drafter.counted.items() if rows <= shape.rows}
     if not counted:
         return shape
-    best = max(counted, key=lambda rows: counted[rows] - rows * shape.row_worth)
-    return replace(shape, rows=best) if counted[best] - 1.0 > best * shape.row_worth else None
+    best = max(counted, key=lambda rows: counted[rows] - rows * row_worth)
+    return replace(shape, rows=best) if counted[best] - 1.0 > best * row_worth else None

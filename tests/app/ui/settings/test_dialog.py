@@ -39,7 +39,7 @@ def change(row: SettingRow, value: Any) -> None:
     elif isinstance(field, SwitchField):
         field.box.setChecked(value)
     elif isinstance(field, ChoiceField):
-        field._choose(value)
+        field._choose(value[0] if isinstance(value, tuple) else value)
     elif isinstance(field, LineField):
         field.line.setText(value)
         field.line.textEdited.emit(value)
@@ -53,7 +53,7 @@ def other(name: str) -> Any:
     setting = Settings.declared()[name]
     control = setting.control
     if name == "drafts":
-        return "smollm2-draft"
+        return ("smollm2-draft",)
     if name == "mode":
         return "plain"
     if name in ("hub_mirror", "proxy"):
@@ -215,7 +215,7 @@ def test_the_lossy_rule_says_so(dialog: SettingsDialog) -> None:
 def test_modes_that_cannot_run_are_listed_with_the_reason(
     dialog: SettingsDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.bridge.drafts.paired_drafts", lambda model, kinds: None)
+    monkeypatch.setattr("app.bridge.drafts.paired_drafts", lambda model, kinds, several: ())
     dialog.go("speed")
     field = dialog.row("mode").field
     assert isinstance(field, ChoiceField)
@@ -242,7 +242,7 @@ def test_a_mode_says_how_fast_it_was(dialog: SettingsDialog, workspace: Scripted
 def test_a_chosen_mode_that_cannot_run_says_so_in_its_row(
     dialog: SettingsDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.bridge.drafts.paired_drafts", lambda model, kinds: None)
+    monkeypatch.setattr("app.bridge.drafts.paired_drafts", lambda model, kinds, several: ())
     change(dialog.row("mode"), "dovetail")
     assert dialog.row("mode").note.text() == "Needs a draft: choose one in the menu of models."
 
@@ -259,7 +259,7 @@ def test_drafts_that_do_not_fit_are_greyed_as_answers_come(
     assert field.popup is not None
     assert next(c.problem for c in field.popup.choices if c.key == "smollm2-draft") == "Another vocabulary."
     field.popup.choose("/models/draft")
-    assert dialog.pending.value("drafts") == "/models/draft"
+    assert dialog.pending.value("drafts") == ("/models/draft",)
     dialog.pending.undo()
     dialog.close()
     assert workspace.engine.sent[-1] == Cancel(asked.request_id)
