@@ -144,6 +144,11 @@
    <translation>Eine Datei mit allem, was geändert wurde, für einen anderen Computer oder zum Aufheben.</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>A large model for computers with much memory: each token takes 8 of its 128 experts, so it answers at the speed of a small one.</source>
+   <translation>Ein großes Modell für Computer mit viel Speicher: Jedes Token nimmt 8 von 128 Experten, es antwortet also so schnell wie ein kleines.</translation>
+  </message>
+  <message>
    <location filename="app/chat/attachment.py" />
    <source>A message holds {most} files at most: send the others with the next one.</source>
    <translation>Eine Nachricht nimmt höchstens {most} Dateien auf: die übrigen mit der nächsten senden.</translation>

@@ -134,6 +134,11 @@
    <translation>包含所有更改的文件，可用于另一台电脑或留存。</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>A large model for computers with much memory: each token takes 8 of its 128 experts, so it answers at the speed of a small one.</source>
+   <translation>适合内存较大的电脑的大模型：每个词元只用 128 个专家中的 8 个，所以它的回答速度像小模型一样快。</translation>
+  </message>
+  <message>
    <location filename="app/chat/attachment.py" />
    <source>A message holds {most} files at most: send the others with the next one.</source>
    <translation>一条消息最多附 {most} 个文件：其余的请随下一条发送。</translation>

@@ -55,9 +55,16 @@ class CatalogueModel:
         embedding = shape["vocab_size"] * shape["hidden_size"]
         heads = 2 * shape["num_attention_heads"] + 2 * shape["num_key_value_heads"]
         attention = shape["hidden_size"] * shape["head_dim"] * heads
-        feed_forward = 3 * shape["hidden_size"] * shape["intermediate_size"]
+        feed_forward = 3 * shape["hidden_size"] * self._widths
         tables = 1 if shape["tie_word_embeddings"] else 2
         return int(tables * embedding + shape["num_hidden_layers"] * (attention + feed_forward))
+
+    @property
+    def _widths(self) -> int:
+        """Width of a layer's network, or of all its experts together."""
+        if "num_experts" not in self.config:
+            return int(self.config["intermediate_size"])
+        return int(self.config["num_experts"] * self.config["moe_intermediate_size"])
 
     def typical_bytes(self, bits_per_weight: float) -> int:
         """About how large its files are; the hub says it exactly.
