@@ -4164,8 +4164,8 @@
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />
-   <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, and Dovetail's gated fusion.</source>
-   <translation>Tenon kennt keinen Entwurf der Art {speculators}; es führt EAGLE-1 bis 3, P-EAGLE und Dovetails gesteuerte Fusion aus.</translation>
+   <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, DFlash, DSpark, and Dovetail's gated fusion.</source>
+   <translation>Tenon kennt keinen Entwurf der Art {speculators}; es führt EAGLE-1 bis 3, P-EAGLE, DFlash, DSpark und Dovetails gesteuerte Fusion aus.</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />
@@ -5356,7 +5356,7 @@
    <translation>Der Papierkorb ist leer.</translation>
   </message>
   <message>
-   <location filename="engine/drafting/medusa_draft.py" />
+   <location filename="engine/drafting/level_drafter.py" />
    <source>The tree is {depth} tokens deep and the draft has {heads} heads; choose a tree that was made for these heads.</source>
    <translation>Der Baum ist {depth} Tokens tief und der Entwurf hat {heads} Köpfe: einen Baum wählen, der für diese Köpfe gemacht ist.</translation>
   </message>
@@ -5639,6 +5639,11 @@
    <location filename="engine/model/config.py" />
    <source>This model is quantized (quantization_config, {method}), which Tenon cannot read; choose the unquantized version.</source>
    <translation>Dieses Modell ist quantisiert (quantization_config, {method}), was Tenon nicht lesen kann: die unquantisierte Version wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/block_network.py" />
+   <source>This model scales its embedding, and the draft has none of its own; choose a draft that has one, or an EAGLE-3 draft.</source>
+   <translation>Dieses Modell skaliert seine Einbettung, und der Entwurf hat keine eigene; wählen Sie einen Entwurf mit eigener Einbettung oder einen EAGLE-3-Entwurf.</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/desk.py" />

@@ -4151,8 +4151,8 @@
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />
-   <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, and Dovetail's gated fusion.</source>
-   <translation>Tenon 没有 {speculators} 这种草稿；它能运行 EAGLE-1 到 3、P-EAGLE，以及 Dovetail 的门控融合。</translation>
+   <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, DFlash, DSpark, and Dovetail's gated fusion.</source>
+   <translation>Tenon 没有 {speculators} 这种草稿；它能运行 EAGLE-1 到 3、P-EAGLE、DFlash、DSpark，以及 Dovetail 的门控融合。</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />
@@ -5342,7 +5342,7 @@
    <translation>回收站是空的。</translation>
   </message>
   <message>
-   <location filename="engine/drafting/medusa_draft.py" />
+   <location filename="engine/drafting/level_drafter.py" />
    <source>The tree is {depth} tokens deep and the draft has {heads} heads; choose a tree that was made for these heads.</source>
    <translation>树有 {depth} 个词元深，而草稿只有 {heads} 个头；请选择为这些头制作的树。</translation>
   </message>
@@ -5625,6 +5625,11 @@
    <location filename="engine/model/config.py" />
    <source>This model is quantized (quantization_config, {method}), which Tenon cannot read; choose the unquantized version.</source>
    <translation>此模型已量化（quantization_config，{method}），Tenon 无法读取；请选择未量化的版本。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/block_network.py" />
+   <source>This model scales its embedding, and the draft has none of its own; choose a draft that has one, or an EAGLE-3 draft.</source>
+   <translation>这个模型会缩放它的嵌入，而草稿没有自己的嵌入；请选择带有嵌入的草稿，或 EAGLE-3 草稿。</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/desk.py" />

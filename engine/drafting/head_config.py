@@ -34,6 +34,8 @@ _READ = (
     "mlp_bias",
 )
 _WINDOW = ("layer_types", "sliding_window", "use_sliding_window")
+#: Keys of a transformers config that are read.
+KEYS = (*_READ, *_WINDOW)
 _OWN_CODE = ("bias", "qkv_bias")
 # What a layout reads beside the blocks: it stands beside them where config.json does not nest a transformers config.
 _OUTER = (
@@ -81,8 +83,8 @@ def block_config(
     if speculators not in (None, "eagle", "eagle3", "peagle"):
         raise UnsupportedModel(
             say(
-                "Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, and Dovetail's "
-                "gated fusion.",
+                "Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, DFlash, DSpark, "
+                "and Dovetail's gated fusion.",
                 speculators=speculators,
             )
         )
@@ -90,7 +92,29 @@ def block_config(
         raise ConfigInvalid(
             say("The draft's config.json describes no transformer layer; choose another draft.")
         )
-    model_type = "llama" if speculators is None else str(inner.get("model_type", "llama"))
+    for part in (raw, inner):
+        check_keys(part, (*KEYS, *_OUTER, *_OWN_CODE))
+    if speculators is not None or regular:
+        model_type = "llama" if regular else str(inner.get("model_type", "llama"))
+        return nested_config(inner, model_type, prefix), inner
+    try:
+        return _translate(inner, "llama", True, eagle3, prefix), inner
+    except BAD_VALUE as error:
+        raise bad_value(error) from error
+
+
+def nested_config(inner: dict[str, Any], model_type: str, prefix: str) -> ModelConfig:
+    """Sizes of blocks that are those of transformers.
+
+    Args:
+        inner: A transformers config, from which default values may be left out.
+        model_type: Its kind.
+        prefix: Beginning of its tensors' names.
+
+    Raises:
+        UnsupportedModel: A kind of block or rotary embedding that Tenon does not run.
+        ConfigInvalid: A value is missing or makes no sense.
+    """
     if model_type not in _FAMILIES:
         raise UnsupportedModel(
             say(
@@ -98,10 +122,8 @@ def block_config(
                 model_type=model_type,
             )
         )
-    for part in (raw, inner):
-        check_keys(part, (*_READ, *_WINDOW, *_OUTER, *_OWN_CODE))
     try:
-        return _translate(inner, model_type, speculators is None and not regular, eagle3, prefix), inner
+        return _translate(inner, model_type, False, False, prefix)
     except BAD_VALUE as error:
         raise bad_value(error) from error
 

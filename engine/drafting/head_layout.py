@@ -189,7 +189,7 @@ def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind)
     except (TypeError, ValueError, AttributeError, KeyError) as error:
         raise bad_value(error) from error
     taken = len(chosen) if chosen is not None else (3 if kind == "eagle3" else 1)
-    outer = _embedding_and_head(names, prefix, blocks, own, kind)
+    outer = embedding_and_head(names, prefix, blocks, own, head_needed=kind == "eagle3")
     if kind == "dovetail":
         outer += [
             Slot(f"{prefix}W_1", (hidden, hidden), "feature_map"),
@@ -280,17 +280,25 @@ def _hidden_layers(raw: Mapping[str, Any]) -> tuple[int, ...] | None:
     return tuple(int(layer) + 1 for layer in outputs) if outputs else None
 
 
-def _embedding_and_head(
-    names: Mapping[str, tuple[int, ...]], prefix: str, blocks: ModelConfig, own: int, kind: Kind
+def embedding_and_head(
+    names: Mapping[str, tuple[int, ...]], prefix: str, blocks: ModelConfig, own: int, head_needed: bool
 ) -> list[Slot]:
-    """The embedding, which may be left to the target, and the head, which must be there in EAGLE-3 alone."""
+    """The embedding and the head, which may be left to the target, and the tokens that are drafted.
+
+    Args:
+        names: Of the checkpoint's tensors.
+        prefix: Beginning of them.
+        blocks: Sizes.
+        own: Tokens that are drafted.
+        head_needed: The head must be there, as in EAGLE-3.
+    """
     slots = []
     if f"{prefix}embed_tokens.weight" in names:
         table = (blocks.vocabulary_size, blocks.hidden_size)
         slots.append(Slot(f"{prefix}embed_tokens.weight", table, "embedding"))
     bare = "lm_head.weight"
     head = f"{prefix}{bare}" if f"{prefix}{bare}" in names else bare
-    if kind == "eagle3" or head in names:
+    if head_needed or head in names:
         slots.append(Slot(head, (own, blocks.hidden_size), "head"))
     # With the whole vocabulary they are there or not, and say nothing; d2t says by itself which tokens are drafted.
     for name, size in (("d2t", own), ("t2d", blocks.vocabulary_size)):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from engine.drafting.block_layout import BlockLayout
 from engine.drafting.feature_network import FeatureNetwork, FeatureWeights
 from engine.drafting.fusion import DovetailFusion, Eagle3Fusion, EagleFusion, Fusion
 from engine.drafting.head_layout import HeadLayout, read_layout
@@ -88,7 +89,7 @@ def check_sizes(hidden_size: int, vocabulary_size: int, target: ModelConfig) -> 
         )
 
 
-def check_target(layout: HeadLayout, target: ModelConfig) -> tuple[int, ...]:
+def check_target(layout: HeadLayout | BlockLayout, target: ModelConfig) -> tuple[int, ...]:
     """Refuse a draft for another target; returns which of its hidden rows are needed.
 
     Raises:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from engine.drafting.block_draft import BlockDraft
 from engine.drafting.head_draft import HeadDraft
 from engine.drafting.kind import DraftKind
 from engine.drafting.medusa_draft import MedusaDraft
@@ -16,6 +17,7 @@ from engine.model.config import ModelConfig
 DRAFT_KINDS: tuple[type[DraftKind], ...] = (
     PromptTokenDraft,
     MedusaDraft,
+    BlockDraft,
     ParallelDraft,
     HeadDraft,
     ModelDraft,

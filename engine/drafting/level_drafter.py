@@ -8,14 +8,16 @@ from dataclasses import replace
 from torch import Tensor
 
 from engine.drafting.drafter import Drafter
-from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
+from engine.drafting.dynamic_tree import Expand, Level, TreeShape, grow_tree
 from engine.drafting.kind import Drafting
 from engine.drafting.looked_up_tree import LookedUpTree
 from engine.drafting.prompt_lookup import PromptLookup
 from engine.drafting.rank_log import Path
 from engine.drafting.sampled_tree import DraftSampling, sampled_draft
+from engine.errors import DraftMismatch
 from engine.kernels.sampling import likeliest
 from engine.model.token_tree import Draft, DraftShape, Probes
+from engine.sentences import say
 
 # Limits of a tree without a mode's: children of a node, as in Medusa's and PPD's code, and rows.
 _WIDTH, _ROWS = 10, 64
@@ -39,6 +41,7 @@ class LevelDrafter(Drafter):
     def __init__(self, levels: int, counted: Mapping[int, float], probes_each: int = 0) -> None:
         self.levels = levels
         self.probes_each = probes_each
+        self.levels = levels
         self.limits = TreeShape(_WIDTH, levels, _ROWS)
         self.sampling: DraftSampling | None = None
         self.counted = counted
@@ -66,14 +69,42 @@ class LevelDrafter(Drafter):
             levels: (k, V) logits of what stands at each level; where tokens are drawn over the target's vocabulary and
                 on the host.
         """
-        limits = replace(self.limits, depth=min(self.limits.depth, len(levels), shape.rows))
+        return self._grown(shape, levels[0], lambda level: levels[level.depth, None], len(levels))
+
+    def _grown(self, shape: DraftShape, first: Tensor, expand: Expand, levels: int | None = None) -> Draft:
+        """A tree of this shape where a level's distribution may depend on the way there.
+
+        Args:
+            shape: Asked for by the schedule.
+            first: (V,) logits of what follows the root.
+            expand: Logits of what follows the nodes of a level; tokens and vocabulary are the target's where tokens are
+                drawn.
+            levels: Most levels; None for all.
+
+        Raises:
+            DraftMismatch: A fixed tree is deeper than there are levels.
+        """
+        most = self.levels if levels is None else levels
+        self._check_depth(shape)
+        limits = replace(self.limits, depth=min(self.limits.depth, most, shape.rows))
         if self.sampling is None:
-            return grow_tree(limits, shape, levels[0], lambda level: levels[level.depth, None])
+            return grow_tree(limits, shape, first, expand)
 
         def follow(level: Level) -> Tensor:
-            return levels[level.depth].expand(len(level.tokens), -1)
+            return expand(level).expand(len(level.tokens), -1)
 
-        return sampled_draft(limits, shape, levels[0], follow, self.sampling, self._text)
+        return sampled_draft(limits, shape, first, follow, self.sampling, self._text)
+
+    def _check_depth(self, shape: DraftShape) -> None:
+        if shape.depth > self.levels:
+            raise DraftMismatch(
+                say(
+                    "The tree is {depth} tokens deep and the draft has {heads} heads; choose a tree that was made "
+                    "for these heads.",
+                    depth=shape.depth,
+                    heads=self.levels,
+                )
+            )
 
 
 def likeliest_along(tree: Sequence[Path], parents: tuple[int, ...], levels: Tensor) -> Draft:

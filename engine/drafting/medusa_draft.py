@@ -22,7 +22,6 @@ from engine.drafting.level_drafter import LevelDrafter, likeliest_along
 from engine.drafting.medusa_heads import MedusaLayout, MedusaNetwork, load_medusa, read_medusa
 from engine.drafting.rank_log import Path as Node
 from engine.drafting.searched_tree import parents_of
-from engine.errors import DraftMismatch
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.linear import Linear, LinearMap
@@ -192,15 +191,7 @@ class MedusaDrafter(LevelDrafter):
             searched, parents = self._searched(shape.rows)
             shape = DraftShape.tree(parents) if searched else shape
         most = network.heads
-        if shape.depth > most:
-            raise DraftMismatch(
-                say(
-                    "The tree is {depth} tokens deep and the draft has {heads} heads; choose a tree that was made "
-                    "for these heads.",
-                    depth=shape.depth,
-                    heads=most,
-                )
-            )
+        self._check_depth(shape)
         logits = network.logits(self._row, shape.depth or min(self.limits.depth, most, shape.rows))
         if self.sampling is not None:
             return self._tree(shape, link.to_host(network.by_target_ids(logits, self._vocabulary_size)))

@@ -74,8 +74,17 @@ def is_parallel(folder: Path) -> bool:
     return any(name.removeprefix("model.") == "mask_hidden" for name in _tensor_names(folder))
 
 
+def is_block(folder: Path) -> bool:
+    """True for a folder of a draft of whole blocks (DFlash, DSpark), by its config."""
+    config = _config(folder / "config.json")
+    if "speculators_model_type" in config:
+        return config["speculators_model_type"] in ("dflash", "dspark")
+    return "dflash_config" in config or {"block_size", "mask_token_id", "target_layer_ids"} <= set(config)
+
+
 def _config_says_head(folder: Path) -> bool:
-    return bool(_config_keys(folder / "config.json") & {"speculators_model_type", "draft_vocab_size"})
+    keys = _config_keys(folder / "config.json")
+    return bool(keys & {"speculators_model_type", "draft_vocab_size"}) or is_block(folder)
 
 
 def _config_keys(path: Path) -> set[str]:

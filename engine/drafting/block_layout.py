@@ -1,0 +1,193 @@
+"""Layouts of drafts of a whole block: DFlash and DSpark, as z-lab, DeepSpec and speculators publish them.
+
+| layout | config | tokens of a block | behind the head |
+|---|---|---|---|
+| z-lab | ``dflash_config`` beside the sizes | at every row but the first, the root's | nothing |
+| DeepSpec | ``target_layer_ids``, ``markov_rank`` beside the sizes | behind every row | a Markov head |
+| speculators dflash | ``transformer_layer_config`` | as ``sample_from_anchor`` says, else as z-lab | nothing |
+| speculators dspark | the same | as ``sample_from_anchor`` says, else as DeepSpec | a Markov head |
+
+All have the blocks of Qwen3, ``fc`` over several of the target's layers, ``hidden_norm`` and ``norm``. z-lab and
+DeepSpec count outputs of the target's layers, speculators their inputs.
+
+Sources: z-lab/dflash (dflash/model.py), deepseek-ai/DeepSpec (deepspec/modeling/dspark), vllm-project/speculators
+(models/dflash, models/dspark, convert/dflash).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from engine.drafting.config_keys import bad_value, check_keys, refuse
+from engine.drafting.head_config import KEYS, nested_config
+from engine.drafting.head_layout import MISMATCH, embedding_and_head, slot_bytes
+from engine.model.config import ModelConfig
+from engine.model.tensors import HARMLESS_SUFFIXES, Slot, compare_tensors, layer_slots
+from engine.model.weight_format import WeightFormat
+from engine.weights.head_checkpoint import HeadCheckpoint
+
+MarkovKind = Literal["vanilla", "gated", "rnn"]
+
+_READ = (
+    "aux_hidden_state_layer_ids",
+    "block_size",
+    "confidence_head_with_markov",
+    "dflash_config",
+    "draft_vocab_size",
+    "enable_confidence_head",
+    "markov_head_type",
+    "markov_rank",
+    "mask_token_id",
+    "num_target_layers",
+    "sample_from_anchor",
+    "target_hidden_size",
+    "target_layer_ids",
+    "transformer_layer_config",
+)
+# Says how many of its tokens to check, which Tenon's schedule decides; and what is kept for training alone.
+_UNUSED = ("confidence_head.", "verifier_norm.", "verifier_lm_head.")
+
+
+@dataclass(frozen=True)
+class BlockLayout:
+    """Contents of such a checkpoint. r = rank of the Markov head.
+
+    Attributes:
+        blocks: Sizes of its blocks; ``vocabulary_size`` is the target's.
+        target_hidden_size: Width of the target's hidden states.
+        hidden_layers: Whose inputs it takes; None for speculators' own choice.
+        draft_vocabulary_size: Tokens that it drafts.
+        block_size: Rows of a forward.
+        mask_token: At every row but the first.
+        from_anchor: The first row says a token too: the one behind the root.
+        markov_rank: r; 0 for none.
+        markov_kind: Its variant.
+        outer: Its tensors outside the blocks.
+        layers: Those of each block.
+    """
+
+    blocks: ModelConfig
+    target_hidden_size: int
+    hidden_layers: tuple[int, ...] | None
+    draft_vocabulary_size: int
+    block_size: int
+    mask_token: int
+    from_anchor: bool
+    markov_rank: int
+    markov_kind: MarkovKind
+    outer: tuple[Slot, ...]
+    layers: tuple[tuple[Slot, ...], ...]
+
+    @property
+    def levels(self) -> int:
+        """Tokens of a draft's path."""
+        return self.block_size if self.from_anchor else self.block_size - 1
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """All its tensors."""
+        return (*self.outer, *(slot for slots in self.layers for slot in slots))
+
+    def layers_of(self, target_layers: int) -> tuple[int, ...]:
+        """The target's hidden rows that it takes, for a target of this many layers."""
+        return self.hidden_layers or (2, target_layers // 2, target_layers - 3)
+
+    def size_bytes(self, weight_format: WeightFormat) -> int:
+        """Bytes of its own weights in memory."""
+        return sum(slot_bytes(slot, weight_format) for slot in self.slots)
+
+
+def read_block(checkpoint: HeadCheckpoint) -> BlockLayout:
+    """Read a layout and check its tensors.
+
+    Raises:
+        UnsupportedModel: A block, a window or a setting that Tenon does not run.
+        ConfigInvalid: A value of config.json is missing or makes no sense.
+        TensorMismatch: A tensor is missing, unexpected or of the wrong shape.
+    """
+    raw, names = checkpoint.config, checkpoint.shapes
+    inner = raw.get("transformer_layer_config", raw)
+    try:
+        check_keys(raw, (*_READ, *KEYS))
+        check_keys(inner, (*_READ, *KEYS))
+        check_keys(raw.get("dflash_config") or {}, ("block_size", "mask_token_id", "target_layer_ids"))
+        layout = _read(raw, inner, names)
+    except (TypeError, ValueError, AttributeError, KeyError) as error:
+        raise bad_value(error) from error
+    compare_tensors(
+        names,
+        {slot.name: slot.shape for slot in layout.slots},
+        lambda name: name.endswith(HARMLESS_SUFFIXES) or name.startswith(_UNUSED),
+        MISMATCH,
+    )
+    return layout
+
+
+def _read(raw: Mapping[str, Any], inner: dict[str, Any], names: Mapping[str, tuple[int, ...]]) -> BlockLayout:
+    kind, dflash = raw.get("speculators_model_type"), raw.get("dflash_config") or {}
+    blocks = nested_config(inner, str(inner.get("model_type", "qwen3")), "")
+    if not blocks.family.query_key_norm:
+        raise refuse("model_type", inner.get("model_type"))
+    if any(blocks.windows):
+        # Its own code, speculators and vLLM count such a window from other rows.
+        raise refuse("layer_types", "sliding_attention")
+    markov = kind == "dspark" or (kind is None and not dflash)
+    rank = int(raw.get("markov_rank", 256 if kind == "dspark" else 0)) if markov else 0
+    variant = raw.get("markov_head_type", "vanilla")
+    if variant not in get_args(MarkovKind):
+        raise refuse("markov_head_type", variant)
+    size = int(raw.get("block_size") or dflash["block_size"])
+    said = raw.get("mask_token_id")
+    mask_token = int(dflash["mask_token_id"] if said is None else said)
+    own = int(raw.get("draft_vocab_size") or blocks.vocabulary_size)
+    if size < 2 or rank < 0 or not 0 <= mask_token < blocks.vocabulary_size:
+        raise ValueError(f"block_size {size}, markov_rank {rank}, mask_token_id {mask_token}")
+    hidden, target_hidden = blocks.hidden_size, int(raw.get("target_hidden_size") or blocks.hidden_size)
+    chosen = _hidden_layers(raw, dflash, blocks.layers)
+    outer = embedding_and_head(names, "", blocks, own, head_needed=False)
+    outer += [
+        Slot("fc.weight", (hidden, (3 if chosen is None else len(chosen)) * target_hidden), "fc"),
+        Slot("hidden_norm.weight", (hidden,), "target_norm"),
+        Slot("norm.weight", (hidden,), "final_norm"),
+    ]
+    if rank:
+        outer += [
+            Slot("markov_head.markov_w1.weight", (blocks.vocabulary_size, rank), "markov_table"),
+            Slot("markov_head.markov_w2.weight", (own, rank), "markov_map"),
+        ]
+    inner_map = {
+        "gated": ("gate_proj", rank, hidden + rank),
+        "rnn": ("joint_proj", 3 * rank, 2 * rank + hidden),
+    }
+    if rank and variant in inner_map:
+        module, rows, columns = inner_map[variant]
+        outer.append(Slot(f"markov_head.{module}.weight", (rows, columns), "markov_inner"))
+        outer.append(Slot(f"markov_head.{module}.bias", (rows,), "markov_inner_bias"))
+    return BlockLayout(
+        blocks=blocks,
+        target_hidden_size=target_hidden,
+        hidden_layers=chosen,
+        draft_vocabulary_size=own,
+        block_size=size,
+        mask_token=mask_token,
+        from_anchor=bool(raw.get("sample_from_anchor", markov)),
+        markov_rank=rank,
+        markov_kind=variant,
+        outer=tuple(outer),
+        layers=tuple(tuple(layer_slots(blocks, index)) for index in range(blocks.layers)),
+    )
+
+
+def _hidden_layers(raw: Mapping[str, Any], dflash: Mapping[str, Any], layers: int) -> tuple[int, ...] | None:
+    """Layers of the target whose inputs are taken; -1 among outputs is the embedding's."""
+    if raw.get("speculators_model_type") is not None:
+        named = raw.get("aux_hidden_state_layer_ids")
+        return tuple(int(layer) for layer in named) if named else None
+    outputs = raw.get("target_layer_ids") or dflash.get("target_layer_ids")
+    if not outputs:  # z-lab's own choice: from the second layer to the third last
+        last = int(raw["num_target_layers"]) - 3
+        outputs = [round(1 + at * (last - 1) / (layers - 1)) for at in range(layers)] if layers > 1 else []
+        outputs = outputs or [int(raw["num_target_layers"]) // 2]
+    return tuple(int(layer) + 1 for layer in outputs)

@@ -1,0 +1,283 @@
+"""The network of a draft of a whole block: the target's rows go into its cache, and one forward fills the block.
+
+The target's hidden rows, reduced by ``fc`` and a norm, are mapped to keys and values by each layer alike. A block is
+the root's token and mask tokens behind it; its rows see all of the cache and each other. In DSpark a Markov head adds
+to the logits of a row what the token before it says.
+
+Source: DFlash (Chen et al. 2026, arXiv 2602.06036), and the public code that `block_layout` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.drafting.block_layout import BlockLayout, MarkovKind, read_block
+from engine.drafting.head_loader import HeadMaps, SharedWeights, check_target, drafted_ids
+from engine.errors import DraftMismatch
+from engine.model.attention import step_mask
+from engine.model.block import SeenRows, block
+from engine.model.config import ModelConfig
+from engine.model.embedding import Embedding, Table
+from engine.model.kv_cache import KVCache
+from engine.model.layer import LayerWeights
+from engine.model.linear import LinearMap, rows_of
+from engine.model.loader import dress_layer, read_slots
+from engine.model.norm import Norm
+from engine.model.rope import RopeTable, rotate
+from engine.model.tensors import Slot
+from engine.model.weight_format import WeightFormat
+from engine.sentences import say
+from engine.weights.head_checkpoint import HeadCheckpoint
+
+
+class MarkovHead:
+    """A bias of the logits from the token before, of low rank r.
+
+    Args:
+        kind: vanilla: the token alone; gated: the row decides how much of it; rnn: a state goes along the path.
+        table: V rows of r.
+        out: r -> Vd.
+        inner: The gate's map, [row; token] -> r, or the state's, [state; token; row] -> 3 r; None for vanilla.
+        rank: r.
+    """
+
+    def __init__(
+        self, kind: MarkovKind, table: Embedding, out: LinearMap, inner: LinearMap | None, rank: int
+    ) -> None:
+        self.rank = rank
+        self._kind, self._table, self._out, self._inner = kind, table, out, inner
+
+    def __call__(self, tokens: Tensor, rows: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:
+        """Bias of the logits of rows, each behind a token.
+
+        Args:
+            tokens: (n,) the target's ids.
+            rows: (n, h) outputs of the block.
+            states: (n, r) of the rows before, zeros at the root.
+
+        Returns:
+            (n, Vd) float32, and (n, r) the states of these rows.
+        """
+        latent = self._table(tokens).to(rows.dtype)
+        if self._kind == "gated":
+            assert self._inner is not None, "a gate has a map"
+            latent = torch.sigmoid(self._inner(torch.cat((rows, latent), -1))) * latent
+        elif self._kind == "rnn":
+            assert self._inner is not None, "a state has a map"
+            gate, candidate, out = self._inner(torch.cat((states, latent, rows), -1)).chunk(3, -1)
+            gate = torch.sigmoid(gate)
+            states = gate * states + (1.0 - gate) * torch.tanh(candidate)
+            latent = torch.tanh(out)
+        return self._out(latent).float(), states
+
+
+@dataclass(frozen=True)
+class BlockWeights:
+    """Such a draft in memory. h = its hidden size, V and Vd = the target's and its own vocabulary size.
+
+    Attributes:
+        embedding: V rows of h, its own or the target's.
+        fc: Hidden rows of several of the target's layers side by side -> h.
+        target_norm: Behind it.
+        layers: Its blocks.
+        final_norm: Before the head.
+        head: h -> Vd, its own or the target's.
+        head_dtype: Type of the rows that the head maps.
+        target_ids: (Vd,) the target's id of each of its tokens; None where they are the same.
+        logit_soft_cap: Of a target's head that it shares; None without.
+        markov: None without.
+    """
+
+    embedding: Embedding
+    fc: LinearMap
+    target_norm: Norm
+    layers: tuple[LayerWeights, ...]
+    final_norm: Norm
+    head: LinearMap
+    head_dtype: torch.dtype
+    target_ids: Tensor | None
+    logit_soft_cap: float | None
+    markov: MarkovHead | None
+
+
+class BlockNetwork:
+    """Runs such a draft.
+
+    Args:
+        layout: Sizes.
+        weights: Of the draft.
+        hidden_layers: Whose input rows of the target `take_in` takes, side by side.
+        dtype: Type of the activations.
+        cache_dtype: Type of keys and values.
+    """
+
+    def __init__(
+        self,
+        layout: BlockLayout,
+        weights: BlockWeights,
+        hidden_layers: tuple[int, ...],
+        dtype: torch.dtype,
+        cache_dtype: torch.dtype,
+    ) -> None:
+        self.layout = layout
+        self.weights = weights
+        self.hidden_layers = hidden_layers
+        self.dtype = dtype
+        self._cache_dtype = cache_dtype
+        self.device = weights.embedding.device
+        self._rope = RopeTable(layout.blocks.ropes[0], dtype, self.device)
+
+    @property
+    def _config(self) -> ModelConfig:
+        return self.layout.blocks
+
+    def new_cache(self, capacity: int) -> KVCache:
+        """An empty cache for this many rows."""
+        config = self._config
+        return KVCache(
+            config.layers, config.kv_heads, config.head_dim, capacity, self._cache_dtype, self.device
+        )
+
+    @torch.inference_mode()
+    def take_in(self, rows: Tensor, cache: KVCache, check: Callable[[], None] = lambda: None) -> None:
+        """Commit the target's next (n, k * target's h) rows to the cache; ``check`` is called before each layer."""
+        config, weights, first, count = self._config, self.weights, cache.length, len(rows)
+        positions = torch.arange(first, first + count, device=self.device)
+        cache.place(positions)
+        self._rope.reserve(first + count)
+        rotation = self._rope.rows(positions, False)
+        features = weights.target_norm(weights.fc(rows.to(self.dtype)))
+        turning = config.heads + config.kv_heads
+        for index, layer in enumerate(weights.layers):
+            check()
+            mapped = layer.qkv(features).view(count, turning + config.kv_heads, config.head_dim)
+            assert layer.key_norm is not None, "its blocks have Qwen3's norms"
+            keys = rotate(layer.key_norm(mapped[:, config.heads : turning]), *rotation)
+            cache.append(index, keys, mapped[:, turning:])
+        cache.commit(range(count))
+
+    @torch.inference_mode()
+    def run(self, root: int, cache: KVCache, check: Callable[[], None] = lambda: None) -> Tensor:
+        """Fill a block behind the cache's rows, which stay as they are.
+
+        Args:
+            root: The token at its first row.
+            cache: From `new_cache`.
+            check: Called before each layer; raises to cancel.
+
+        Returns:
+            (b, h) for a block of b rows, behind the final norm.
+        """
+        config, weights, size = self._config, self.weights, self.layout.block_size
+        positions = torch.arange(cache.length, cache.length + size, device=self.device)
+        all_of_them = torch.ones(size, size, dtype=torch.bool, device=self.device)
+        placed = cache.place(positions)
+        mask = step_mask(placed, size, all_of_them, cache.length, None, self._cache_dtype, config.group)
+        self._rope.reserve(cache.length + size)
+        rotation = self._rope.rows(positions, False)
+        tokens = torch.tensor([root] + [self.layout.mask_token] * (size - 1), device=self.device)
+        hidden = weights.embedding(tokens).to(self.dtype)
+        for index, layer in enumerate(weights.layers):
+            check()
+            hidden = block(config, layer, index, hidden, rotation, [SeenRows(size, mask, cache)])
+        cache.commit([])
+        return weights.final_norm(hidden)
+
+    @torch.inference_mode()
+    def logits(self, rows: Tensor) -> Tensor:
+        """(n, Vd) float32 logits of (n, h) rows of a block, by the draft's own ids."""
+        weights, cap = self.weights, self.weights.logit_soft_cap
+        logits = weights.head(rows.to(weights.head_dtype)).float()
+        return logits if cap is None else torch.tanh(logits / cap) * cap
+
+    def by_target_ids(self, logits: Tensor) -> Tensor:
+        """(n, V) over the target's vocabulary: minus infinity for tokens that the draft cannot say."""
+        ids = self.weights.target_ids
+        if ids is None:
+            return logits
+        whole = logits.new_full((len(logits), self._config.vocabulary_size), -torch.inf)
+        whole[:, ids] = logits
+        return whole
+
+
+def load_block(
+    checkpoint: HeadCheckpoint,
+    target: ModelConfig,
+    shared: SharedWeights,
+    weight_format: WeightFormat,
+    check: Callable[[], None] = lambda: None,
+) -> BlockNetwork:
+    """Load such a draft onto the device of what it shares with its target; arguments as `load_feature_network`.
+
+    Raises:
+        DraftMismatch: It was made for another target, or would need a scaled embedding.
+        TensorMismatch: A tensor is missing, unexpected or of the wrong shape, or d2t and t2d disagree.
+        UnsupportedModel: A block, a window or a setting that Tenon does not run.
+        ConfigInvalid: A value of its config.json makes no sense.
+    """
+    layout = read_block(checkpoint)
+    hidden_layers = check_target(layout, target)
+    maps = HeadMaps(weight_format, shared.embedding.device)
+
+    def read(slots: tuple[Slot, ...]) -> dict[str, Tensor]:
+        return read_slots(checkpoint, list(slots), maps.read_dtype, maps.device, lambda count: None, check)
+
+    names = {slot.field: slot.name for slot in layout.outer}
+    outer = read(tuple(slot for slot in layout.outer if slot.field not in ("d2t", "t2d")))
+    if "embedding" not in outer and target.embedding_scale is not None:
+        raise DraftMismatch(
+            say(
+                "This model scales its embedding, and the draft has none of its own; choose a draft that has one, or "
+                "an EAGLE-3 draft."
+            )
+        )
+    ids = None
+    if "d2t" in names and layout.draft_vocabulary_size != layout.blocks.vocabulary_size:
+        ids = drafted_ids(
+            checkpoint, names["d2t"], names.get("t2d"), layout.blocks.vocabulary_size, maps.device
+        )
+    own_head = outer.get("head")
+    cap = target.logit_soft_cap if own_head is None else None
+    if own_head is None and ids is not None:
+        own_head = rows_of(shared.head, ids)
+    epsilon = layout.blocks.norm_epsilon
+    blocks = [_layer(layout.blocks, read(slots), maps) for slots in layout.layers]
+    weights = BlockWeights(
+        embedding=Table(outer["embedding"].to(weight_format.dense))
+        if "embedding" in outer
+        else shared.embedding,
+        fc=maps.linear(outer["fc"], None),
+        target_norm=Norm(outer["target_norm"], epsilon),
+        layers=tuple(blocks),
+        final_norm=Norm(outer["final_norm"], epsilon),
+        head=shared.head if own_head is None else maps.linear(own_head, None),
+        head_dtype=shared.head_dtype if own_head is None else weight_format.activations,
+        target_ids=ids,
+        logit_soft_cap=cap,
+        markov=_markov(layout, outer, maps),
+    )
+    return BlockNetwork(layout, weights, hidden_layers, weight_format.activations, weight_format.cache)
+
+
+def _layer(config: ModelConfig, tensors: dict[str, Tensor], maps: HeadMaps) -> LayerWeights:
+    return dress_layer(
+        config,
+        tensors.keys(),
+        vector=tensors.__getitem__,
+        linear=lambda field: maps.linear(tensors[field], tensors.get(f"{field}_bias")),
+    )
+
+
+def _markov(layout: BlockLayout, outer: dict[str, Tensor], maps: HeadMaps) -> MarkovHead | None:
+    if not layout.markov_rank:
+        return None
+    inner = None
+    if "markov_inner" in outer:
+        inner = maps.linear(outer["markov_inner"], outer["markov_inner_bias"])
+    table = Table(outer["markov_table"].to(maps.weight_format.dense))
+    out = maps.linear(outer["markov_map"], None)
+    return MarkovHead(layout.markov_kind, table, out, inner, layout.markov_rank)
