@@ -7,6 +7,7 @@
 #include "attention.h"
 #include "rows.h"
 #include "sets.h"
+#include "tiles.h"
 #include "x86.h"
 
 #define SPREAD_SIGNED(bits) ((bits) > 0)
@@ -16,13 +17,6 @@
 #include "block_panel.h"
 
 enum { TILE_BYTES = 64, SUMS = 0, ACTIVATIONS = 4, WEIGHTS = 6 };
-
-/* The layout that LDTILECFG reads. */
-struct tile_configuration {
-    uint8_t palette, start_row, reserved[14];
-    uint16_t row_bytes[16];
-    uint8_t rows[16];
-};
 
 /* Tiles 0 to 3 are sums: of the panel's two halves by `first` tokens, and by `second` further ones; 4 and 5 their
  * activations; 6 and 7 the halves' weights, `steps` of four bytes each. */
@@ -39,27 +33,7 @@ static void configure(int first, int second, int steps)
             c.row_bytes[ACTIVATIONS + group] = (uint16_t)(4 * steps);
         }
     }
-    /* GCC 12 takes the instruction to read 8 bytes only, and would drop the rest of the stores. */
-    __asm__ volatile("" : : "r"(&c) : "memory");
-    _tile_loadconfig(&c);
-}
-
-/* A thread may have tiles configured for other code of the process, which does so once: they are left as they were. */
-static struct tile_configuration found_configuration(void)
-{
-    struct tile_configuration c;
-    _tile_storeconfig(&c);
-    __asm__ volatile("" : : "r"(&c) : "memory");
-    return c;
-}
-
-static void restore_configuration(struct tile_configuration c)
-{
-    __asm__ volatile("" : : "r"(&c) : "memory");
-    if (c.palette)
-        _tile_loadconfig(&c);
-    else
-        _tile_release();
+    load_configuration(&c);
 }
 
 /* --- blocks: a token's activations stand in tiles [k/32][16 tokens][32], its scales and sums in [k/32][16] --------------- */
@@ -74,10 +48,10 @@ INLINE void tile_sums(const int8_t *x, const uint8_t *w, int32_t sums[2][TILE_TO
 {
     _tile_zero(0);
     _tile_zero(1);
-    _tile_loadd(4, x, GROUP);
-    _tile_loadd(6, w, STEP_BYTES);
+    load_tile(4, x, GROUP);
+    load_tile(6, w, STEP_BYTES);
     _tile_dpbssd(0, 4, 6);
-    _tile_loadd(7, w + TILE_BYTES, STEP_BYTES);
+    load_tile(7, w + TILE_BYTES, STEP_BYTES);
     _tile_dpbssd(1, 4, 7);
     _tile_stored(0, sums[0], TILE_BYTES);
     _tile_stored(1, sums[1], TILE_BYTES);
@@ -194,13 +168,13 @@ INLINE void bf16_tiles(const uint8_t *w, const uint16_t *x, int64_t length, cons
     for (int64_t k = 0; k < length; k += BF16_PAD, w += 16 * STEP_BYTES, next += next_step) {
         for (int64_t at = 0; at < next_step; at += 64)
             __builtin_prefetch(next + at, 0, 2);
-        _tile_loadd(4, x + TILE_TOKENS * k, TILE_BYTES);
-        _tile_loadd(6, w, STEP_BYTES);
+        load_tile(4, x + TILE_TOKENS * k, TILE_BYTES);
+        load_tile(6, w, STEP_BYTES);
         _tile_dpbf16ps(0, 4, 6);
-        _tile_loadd(7, w + TILE_BYTES, STEP_BYTES);
+        load_tile(7, w + TILE_BYTES, STEP_BYTES);
         _tile_dpbf16ps(1, 4, 7);
         if (second) {
-            _tile_loadd(5, y + TILE_TOKENS * k, TILE_BYTES);
+            load_tile(5, y + TILE_TOKENS * k, TILE_BYTES);
             _tile_dpbf16ps(2, 5, 6);
             _tile_dpbf16ps(3, 5, 7);
         }

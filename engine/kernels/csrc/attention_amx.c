@@ -3,14 +3,9 @@
 #define ATTENTION attention_amx
 enum { TILE_ROWS = 32, SPARE_ROWS = 15 };
 #include "attention_bf16.h"
+#include "tiles.h"
 
 enum { TILE = 16, TILE_BYTES = 64 };
-
-struct tile_configuration {
-    uint8_t palette, start_row, reserved[14];
-    uint16_t row_bytes[16];
-    uint8_t rows[16];
-};
 
 /* Of another library on this thread, which may have set its tiles once and for all. */
 static _Thread_local struct tile_configuration found;
@@ -22,30 +17,24 @@ static void begin_item(void)
         c.rows[tile] = 16;
         c.row_bytes[tile] = TILE_BYTES;
     }
-    _tile_storeconfig(&found);
-    /* GCC 12 takes the instructions to reach 8 bytes only. */
-    __asm__ volatile("" : : "r"(&c) : "memory");
-    _tile_loadconfig(&c);
+    found = found_configuration();
+    load_configuration(&c);
 }
 
 static void end_item(void)
 {
-    __asm__ volatile("" : : "r"(&found) : "memory");
-    if (found.palette)
-        _tile_loadconfig(&found);
-    else
-        _tile_release();
+    restore_configuration(found);
 }
 
 /* Tiles 0 to 3: sums; 4 and 5: rows; 6 and 7: words. */
 #define BEGIN(sum, at) \
     if (more) \
-        _tile_loadd(sum, at, out_row * (int64_t)sizeof *out); \
+        load_tile(sum, at, out_row * (int64_t)sizeof *out); \
     else \
         _tile_zero(sum)
 #define END(sum, at) _tile_stored(sum, at, out_row * (int64_t)sizeof *out)
-#define ROWS(tile, first) _tile_loadd(tile, x + (first) * x_stride + step * STEP, x_stride * (int64_t)sizeof *x)
-#define WORDS(tile, panel) _tile_loadd(tile, words + (panel) * panel_words + step * LANES, TILE_BYTES)
+#define ROWS(tile, first) load_tile(tile, x + (first) * x_stride + step * STEP, x_stride * (int64_t)sizeof *x)
+#define WORDS(tile, panel) load_tile(tile, words + (panel) * panel_words + step * LANES, TILE_BYTES)
 
 /* TILE rows by four panels, or by two. */
 static void multiply_tile(const uint16_t *x, int64_t x_stride, const uint32_t *words, int64_t panel_words, int64_t steps,
