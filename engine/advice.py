@@ -49,7 +49,10 @@ def model_advice(own: Mapping[str, Any], template: ChatTemplate | None) -> Model
         own: The checkpoint's generation_config.json.
         template: Its chat template; None where it brings none, or one that cannot be read.
     """
-    return ModelAdvice(*sampling_advice(own), thinking="" if template is None else template.thinking)
+    sampling, makers = sampling_advice(own)
+    if template is None:
+        return ModelAdvice(sampling, makers)
+    return ModelAdvice(sampling, makers, template.thinking, template.calls.name)
 
 
 def read_advice(path: Path) -> ModelAdvice:

@@ -91,12 +91,18 @@ class ReplyRun:
         self._sampler = settled_sampler(
             request.sampling, model.generation_config, secrets.randbits(32), request.raw_prompt is None
         )
-        self._mask = None if request.form is None else model.forms.mask(request.form)
+        tools = request.tools
+        self._mask = None
+        if request.form is not None or tools.offered:
+            self._mask = model.forms.mask(request.form, tools)
         sampler = self._sampler
         if self._mask is not None:
             sampler = MaskedSampler(**vars(sampler), mask=self._mask)
         self._rule: Verifier = RULES[request.verify].verifier(sampler)
-        decode = model.tokenizer.decode
+        template = model.tokenizer.template
+        decode: Callable[[Sequence[int]], str] = model.tokenizer.decode
+        if tools.offered and template is not None:
+            decode = model.tokenizer.decode_with(template.calls.marks)
         watch = LoopWatch(decode, _asked(request)) if request.stop_loops else None
         self._reply = ReplyText(
             decode,

@@ -54,7 +54,13 @@ def check_request(request: Generate) -> None:
         )
     Sampler(**{name: value for name, value in vars(request.sampling).items() if value is not None})
     files = (file.text for message in request.messages for file in message.attachments)
-    contents = (message.content for message in request.messages)
+    contents = [message.content for message in request.messages]
+    contents += [
+        text for message in request.messages for call in message.calls for text in (call.name, call.arguments)
+    ]
+    contents += [
+        text for tool in request.tools.offered for text in (tool.name, tool.description, tool.parameters)
+    ]
     for text in (request.raw_prompt or "", *request.stop, *contents, *files):
         try:
             text.encode("utf-8")
@@ -67,7 +73,8 @@ def check_request(request: Generate) -> None:
 def opening(request: Generate) -> str:
     """The start of the reply, where the conversation ends with one that is to be continued."""
     last = request.messages[-1] if request.messages else None
-    return last.content if last is not None and last.role == "assistant" else ""
+    continued = last is not None and last.role == "assistant" and not last.calls
+    return last.content if last is not None and continued else ""
 
 
 def fit_prompt(
@@ -102,7 +109,7 @@ def fit_prompt(
         request.thinking.effort is not None and known != "effort"
     ):
         emit(Notice(request.request_id, say(_NO_SWITCH)))
-    render = partial(tokenizer.render, opening=begun, thinking=request.thinking)
+    render = partial(tokenizer.render, opening=begun, thinking=request.thinking, tools=request.tools.offered)
     # Where nothing may be left out, room for one token of reply is enough.
     most = 1 if request.whole else request.max_tokens
     found = fit_with_attachments(turns, render, lambda text: len(tokenizer.encode(text)), context, most)
@@ -132,5 +139,8 @@ def _asks(request: Generate) -> bool:
         return bool(request.raw_prompt.strip())
     last = request.messages[-1] if request.messages else None
     return last is not None and (
-        bool(last.content.strip()) or any(file.text.strip() for file in last.attachments)
+        last.role == "tool"
+        or bool(last.calls)
+        or bool(last.content.strip())
+        or any(file.text.strip() for file in last.attachments)
     )

@@ -29,6 +29,9 @@ from engine.messages.commands import (
     SamplingOptions,
     Shutdown,
     Thinking,
+    Tool,
+    ToolCall,
+    ToolUse,
     Unload,
 )
 from engine.messages.events import (

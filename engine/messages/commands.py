@@ -10,12 +10,57 @@ from engine.messages.attachment import Attachment
 from engine.messages.models import ModelOutline
 from engine.messages.modes import OptionValue
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
 PromptKind = Literal["chat", "code", "arithmetic", "instruction"]
 
 # The model that ships with Tenon and answers where no other was chosen: its name, and what people see.
 DEFAULT_MODEL = "smollm2"
 DEFAULT_MODEL_TITLE = "SmolLM2 135M"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A function that a model may ask its client to call.
+
+    Attributes:
+        parameters: The JSON schema of its arguments, an object, as text.
+    """
+
+    name: str
+    description: str = ""
+    parameters: str = "{}"
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A model's wish to call a tool.
+
+    Attributes:
+        name: Of the tool.
+        arguments: JSON, as text.
+        id: By which the result is told from others.
+    """
+
+    name: str
+    arguments: str
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class ToolUse:
+    """Tools of a request.
+
+    Attributes:
+        offered: All of them.
+        required: The reply is a call.
+        only: The name of the one tool that may be called; empty for any.
+        parallel: A reply may have several calls.
+    """
+
+    offered: tuple[Tool, ...] = ()
+    required: bool = False
+    only: str = ""
+    parallel: bool = True
 
 
 @dataclass(frozen=True)
@@ -26,12 +71,16 @@ class ChatMessage:
         attachments: Files that are read before the content: whole where the context holds them, else the passages
             that match what is asked.
         searches: Passages are looked for that match the content; not for a wish of the program's own.
+        calls: Of tools, by the assistant.
+        answers: The id of the call that a tool's turn has the result of.
     """
 
     role: Role
     content: str
     attachments: tuple[Attachment, ...] = ()
     searches: bool = True
+    calls: tuple[ToolCall, ...] = ()
+    answers: str = ""
 
 
 @dataclass(frozen=True)
@@ -150,6 +199,8 @@ class Generate:
         round_texts: Every round is wanted with the texts of its tokens, for whoever draws them.
         whole: No turn may be left out: a conversation that outgrows the context is an error.
         form: Each token is drawn among those that keep to it; with the default rule of verification alone.
+        tools: Tools that may be called. The reply's text has calls in the format of the model's template
+            (`ModelAdvice.tools`), with its marks; their arguments keep to the tools' schemas.
     """
 
     request_id: str
@@ -168,6 +219,7 @@ class Generate:
     round_texts: bool = False
     whole: bool = False
     form: OutputForm | None = None
+    tools: ToolUse = field(default_factory=ToolUse)
 
 
 @dataclass(frozen=True)

@@ -76,11 +76,13 @@ class ModelAdvice:
         sampling: The numbers that hold; no seed.
         own: Names of those that the model's makers advise; the others are the usual ones.
         thinking: Settings of its chat template: ``switch`` for thinking on or off, ``effort`` for how much; else empty.
+        tools: The format of its tool calls (`engine.text.tool_calls`).
     """
 
     sampling: SamplingOptions = field(default_factory=SamplingOptions)
     own: tuple[str, ...] = ()
     thinking: ThinkingControl = ""
+    tools: str = "hermes"
 
 
 @dataclass(frozen=True)

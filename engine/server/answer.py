@@ -12,6 +12,7 @@ from engine.messages import Failed, Finished, PrefillProgress, Reply, TokensAdde
 from engine.server.engine_link import Answers
 from engine.server.exchange import Exchange
 from engine.server.refusal import Refused, error_body, refusal
+from engine.text.reply_parts import Said
 
 #: A stream that has nothing to say for so long says that it lives.
 PING_S = 10.0
@@ -90,12 +91,12 @@ class ExchangeAnswer(Response):
                 opened.add(index)
                 await stream.write(exchange.opened(index, event.total_tokens, event.done_tokens))
             elif isinstance(event, TokensAdded) and event.text:
-                said = ("", event.text) if parts is None else parts.add(event.text)
-                if any(said):
-                    await stream.write(exchange.delta(index, *said))
+                said = Said(answer=event.text) if parts is None else parts.add(event.text)
+                if said:
+                    await stream.write(exchange.delta(index, said))
             elif isinstance(event, Finished):
-                said = ("", "") if parts is None else parts.end()
-                rest = exchange.delta(index, *said) if any(said) else b""
+                said = Said() if parts is None else parts.end()
+                rest = exchange.delta(index, said) if said else b""
                 await stream.write(rest + exchange.ended(index, event.reply))
         return [replies[index] for index in range(count)]
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.messages import ChatMessage, Generate, Reply, StopReason, Thinking
+from engine.messages import ChatMessage, Generate, Reply, StopReason, Thinking, ToolCall
 from engine.server.exchange import (
     Exchange,
     Served,
@@ -17,7 +17,6 @@ from engine.server.exchange import (
     content,
     effort,
     new_id,
-    refuse_tools,
     sampling,
     sent_event,
     timings,
@@ -26,6 +25,8 @@ from engine.server.exchange import (
 from engine.server.fields import Fields
 from engine.server.form import in_form, wanted_form
 from engine.server.refusal import Refused, anthropic_error
+from engine.server.tools import Calls, anthropic_tools, arguments_of, block_call
+from engine.text.reply_parts import Said
 
 _STOPS: dict[StopReason, str] = {
     "end": "end_turn",
@@ -44,6 +45,7 @@ class Messages(Exchange):
         self.id = new_id("msg_")
         self._blocks = 0  # that were begun
         self._block = ""  # the type of the open one
+        self._calls = Calls()
         most = fields.whole("max_tokens")
         if most is None:
             raise fields.wrong("max_tokens", "a whole number")
@@ -52,13 +54,15 @@ class Messages(Exchange):
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
         """The answer at once."""
         (reply,) = replies
-        thought, answer = self.parts(0, reply)
-        blocks = [_empty_block("thinking") | {"thinking": thought}] if thought else []
-        blocks.append(_empty_block("text") | {"text": answer})
+        thought, answer, calls = self.parts(0, reply)
+        blocks: list[dict[str, Any]] = [_empty_block("thinking") | {"thinking": thought}] if thought else []
+        if answer or not calls:
+            blocks.append(_empty_block("text") | {"text": answer})
+        blocks += [_call_block(call) | {"input": arguments_of(call)} for call in calls]
         return {
             **self._head(),
             "content": blocks,
-            **_end(reply),
+            **_end(reply, bool(calls)),
             "usage": _usage(reply),
             "timings": timings(reply),
         }
@@ -69,14 +73,21 @@ class Messages(Exchange):
                    "usage": {**_prompt_usage(prompt_tokens, cached_tokens), "output_tokens": 0}}  # fmt: skip
         return _event("message_start", message=message)
 
-    def delta(self, index: int, thought: str, answer: str) -> bytes:
-        """A piece of the thought, of the answer, or of both."""
-        said = b""
-        if thought:
-            said += self._begin("thinking") + self._piece({"type": "thinking_delta", "thinking": thought})
-        if answer:
-            said += self._begin("text") + self._piece({"type": "text_delta", "text": answer})
-        return said
+    def delta(self, index: int, said: Said) -> bytes:
+        """A piece of the thought, of the answer, or of calls."""
+        sent = b""
+        if said.thought:
+            thought = {"type": "thinking_delta", "thinking": said.thought}
+            sent += self._begin("thinking") + self._piece(thought)
+        if said.answer:
+            sent += self._begin("text") + self._piece({"type": "text_delta", "text": said.answer})
+        for piece in said.calls:
+            self._calls.add([piece])
+            if piece.name:
+                sent += self._close() + self._start("tool_use", _call_block(self._calls.made[-1]))
+            if piece.arguments:
+                sent += self._piece({"type": "input_json_delta", "partial_json": piece.arguments})
+        return sent
 
     def ended(self, index: int, reply: Reply) -> bytes:
         """The end of the last block, the reason, and the mark of the end."""
@@ -84,7 +95,12 @@ class Messages(Exchange):
         return (
             said
             + self._close()
-            + _event("message_delta", delta=_end(reply), usage=_usage(reply), timings=timings(reply))
+            + _event(
+                "message_delta",
+                delta=_end(reply, bool(self._calls.made)),
+                usage=_usage(reply),
+                timings=timings(reply),
+            )
             + _event("message_stop")
         )
 
@@ -103,11 +119,12 @@ class Messages(Exchange):
         """Begin a block, unless one of this type is open."""
         if kind == self._block:
             return b""
-        closed, self._block = self._close(), kind
+        return self._close() + self._start(kind, _empty_block(kind))
+
+    def _start(self, kind: str, block: dict[str, Any]) -> bytes:
+        self._block = kind
         self._blocks += 1
-        return closed + _event(
-            "content_block_start", index=self._blocks - 1, content_block=_empty_block(kind)
-        )
+        return _event("content_block_start", index=self._blocks - 1, content_block=block)
 
     def _close(self) -> bytes:
         if not self._block:
@@ -130,21 +147,19 @@ def prompt(fields: Fields, served: Served) -> Generate:
         Refused: It is none.
     """
     check_model(fields, served)
-    refuse_tools(fields)
-    fields.refuse(
-        {"mcp_servers": "Tenon's server does not serve tools yet: leave the field mcp_servers out."}
-    )
+    fields.refuse({"mcp_servers": "Tenon's server calls no tools itself: leave the field mcp_servers out."})
     form = wanted_form(fields, "output_format") or wanted_form(fields.inner("output_config"), "format")
     system = content(fields, "system")
     turns = [ChatMessage("system", system)] if system else []
     request = Generate(
         "",
         served.options,
-        messages=(*turns, *map(turn, fields.objects("messages"))),
+        messages=(*turns, *(one for message in fields.objects("messages") for one in _turns(message))),
         sampling=sampling(fields),
         stop=fields.texts("stop_sequences"),
         thinking=_thinking(fields),
         whole=True,
+        tools=anthropic_tools(fields),
     )
     return in_form(request, form)
 
@@ -159,7 +174,7 @@ def _event(kind: str, **data: object) -> bytes:
     return sent_event({"type": kind, **data}, kind)
 
 
-def _empty_block(kind: str) -> dict[str, str]:
+def _empty_block(kind: str) -> dict[str, Any]:
     return (
         {"type": "thinking", "thinking": "", "signature": ""}
         if kind == "thinking"
@@ -167,8 +182,30 @@ def _empty_block(kind: str) -> dict[str, str]:
     )
 
 
-def _end(reply: Reply) -> dict[str, str | None]:
-    return {"stop_reason": _STOPS[reply.stop_reason], "stop_sequence": reply.stop_text or None}
+def _call_block(call: ToolCall) -> dict[str, Any]:
+    return {"type": "tool_use", "id": call.id.replace("call_", "toolu_"), "name": call.name, "input": {}}
+
+
+def _turns(message: Fields) -> list[ChatMessage]:
+    """The turns of a message: results of calls come before the words that go with them."""
+    if not isinstance(message.value("content"), list):
+        return [turn(message)]
+    blocks = message.objects("content")
+    results = [
+        ChatMessage("tool", content(one, "content"), answers=one.text("tool_use_id") or "")
+        for one in blocks
+        if one.text("type") == "tool_result"
+    ]
+    calls = tuple(block_call(one) for one in blocks if one.text("type") == "tool_use")
+    words = [one for one in blocks if one.text("type") not in ("tool_result", "tool_use")]
+    if not words and results:
+        return results
+    return [*results, replace(turn(message.with_value("content", words)), calls=calls)]
+
+
+def _end(reply: Reply, called: bool) -> dict[str, str | None]:
+    reason = "tool_use" if called and reply.stop_reason == "end" else _STOPS[reply.stop_reason]
+    return {"stop_reason": reason, "stop_sequence": reply.stop_text or None}
 
 
 def _prompt_usage(prompt_tokens: int, cached_tokens: int) -> dict[str, int]:

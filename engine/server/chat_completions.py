@@ -16,7 +16,6 @@ from engine.server.exchange import (
     choices,
     effort,
     new_id,
-    refuse_tools,
     sampling,
     sent_event,
     timings,
@@ -25,6 +24,8 @@ from engine.server.exchange import (
 from engine.server.fields import Fields
 from engine.server.form import in_form, openai_form
 from engine.server.refusal import Refused, openai_error
+from engine.server.tools import Calls, openai_call, openai_tools
+from engine.text.reply_parts import Said
 
 FINISH: dict[StopReason, str] = {
     "end": "stop",
@@ -44,7 +45,7 @@ class ChatCompletions(Exchange):
         self.id = new_id("chatcmpl-")
         self._usage_wanted = fields.inner("stream_options").switch("include_usage")
         fields.refuse(UNSERVED)
-        refuse_tools(fields)
+        self._calls: dict[int, Calls] = {}
         if "audio" in fields.texts("modalities"):
             raise Refused(400, "This model answers in text alone: leave audio out.", "modalities")
         request = Generate(
@@ -56,6 +57,7 @@ class ChatCompletions(Exchange):
             stop=fields.texts("stop"),
             thinking=_thinking(fields),
             whole=True,
+            tools=openai_tools(fields),
         )
         return choices(fields, in_form(request, openai_form(fields)))
 
@@ -63,11 +65,16 @@ class ChatCompletions(Exchange):
         """The answer at once."""
         found = []
         for index, reply in enumerate(replies):
-            thought, answer = self.parts(index, reply)
-            message = {"role": "assistant", "content": answer}
+            thought, answer, calls = self.parts(index, reply)
+            message: dict[str, Any] = {
+                "role": "assistant",
+                "content": answer if answer or not calls else None,
+            }
             if thought:
                 message["reasoning_content"] = thought
-            finish = FINISH[reply.stop_reason]
+            if calls:
+                message["tool_calls"] = list(map(openai_call, calls))
+            finish = _finish(reply, bool(calls))
             found.append({"index": index, "message": message, "logprobs": None, "finish_reason": finish})
         return {
             **self._head("chat.completion"),
@@ -80,15 +87,26 @@ class ChatCompletions(Exchange):
         """The role, which comes first."""
         return self._chunk(index, {"role": "assistant", "content": ""})
 
-    def delta(self, index: int, thought: str, answer: str) -> bytes:
-        """A piece of the thought, of the answer, or of both."""
-        return (self._chunk(index, {"reasoning_content": thought}) if thought else b"") + (
-            self._chunk(index, {"content": answer}) if answer else b""
-        )
+    def delta(self, index: int, said: Said) -> bytes:
+        """A piece of the thought, of the answer, or of calls."""
+        chunks: list[dict[str, Any]] = []
+        if said.thought:
+            chunks.append({"reasoning_content": said.thought})
+        if said.answer:
+            chunks.append({"content": said.answer})
+        calls = self._calls.setdefault(index, Calls())
+        for piece in said.calls:
+            known = len(calls.made)
+            calls.add([piece])
+            more = {"function": {"arguments": piece.arguments}}
+            call = more if piece.index < known else openai_call(calls.made[-1])
+            chunks.append({"tool_calls": [{"index": piece.index, **call}]})
+        return b"".join(self._chunk(index, chunk) for chunk in chunks)
 
     def ended(self, index: int, reply: Reply) -> bytes:
         """The reason of the end."""
-        return self._chunk(index, {}, FINISH[reply.stop_reason], {"timings": timings(reply)})
+        called = index in self._calls and bool(self._calls[index].made)
+        return self._chunk(index, {}, _finish(reply, called), {"timings": timings(reply)})
 
     def closed(self, replies: Sequence[Reply]) -> bytes:
         """The usage, where it is wanted, and the mark of the end."""
@@ -105,13 +123,17 @@ class ChatCompletions(Exchange):
         return {"id": self.id, "object": kind, "created": self.created, "model": self.served.name}
 
     def _chunk(
-        self, index: int, delta: dict[str, str], finish: str | None = None, more: dict[str, Any] | None = None
+        self, index: int, delta: dict[str, Any], finish: str | None = None, more: dict[str, Any] | None = None
     ) -> bytes:
         choice = {"index": index, "delta": delta, "logprobs": None, "finish_reason": finish}
         usage = {"usage": None} if self._usage_wanted else {}
         return sent_event(
             {**self._head("chat.completion.chunk"), "choices": [choice], **usage, **(more or {})}
         )
+
+
+def _finish(reply: Reply, called: bool) -> str:
+    return "tool_calls" if called and reply.stop_reason == "end" else FINISH[reply.stop_reason]
 
 
 def usage(replies: Sequence[Reply], choices: int) -> dict[str, Any]:

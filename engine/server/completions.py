@@ -22,6 +22,7 @@ from engine.server.exchange import (
 from engine.server.fields import Fields
 from engine.server.form import openai_form
 from engine.server.refusal import Refused, openai_error
+from engine.text.reply_parts import Said
 
 _MOST_PROMPTS = 16
 _UNSERVED = {
@@ -74,9 +75,9 @@ class Completions(Exchange):
             "timings": timings(replies[-1]),
         }
 
-    def delta(self, index: int, thought: str, answer: str) -> bytes:
+    def delta(self, index: int, said: Said) -> bytes:
         """A piece of the text."""
-        return sent_event({**self._head(), "choices": [self._choice(index, thought + answer, None)]})
+        return sent_event({**self._head(), "choices": [self._choice(index, said.answer, None)]})
 
     def ended(self, index: int, reply: Reply) -> bytes:
         """The reason of the end."""

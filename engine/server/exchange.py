@@ -19,10 +19,13 @@ from engine.messages import (
     Role,
     SamplingOptions,
     Thinking,
+    ToolCall,
 )
 from engine.server.fields import Fields
 from engine.server.refusal import Refused
-from engine.text.thoughts import ThoughtAndAnswer
+from engine.server.tools import Calls, openai_calls
+from engine.text.reply_parts import ReplyParts, Said
+from engine.text.tool_calls import FORMATS
 
 _MOST_CHOICES = 8
 _ROLES: dict[str, Role] = {
@@ -30,16 +33,17 @@ _ROLES: dict[str, Role] = {
     "developer": "system",
     "user": "user",
     "assistant": "assistant",
+    "tool": "tool",
 }
 _SEEDS = 1 << 64
-_NO_TOOLS = "Tenon's server does not serve tools yet: leave the field {field} out."
 _TEXT_ONLY = "This model reads text alone, and there is a part of the type {kind}: leave it out."
 _EFFORTS = {"none": Thinking(on=False), "minimal": Thinking(effort="low"), "low": Thinking(effort="low"),
             "medium": Thinking(effort="medium"), "high": Thinking(effort="high"), "xhigh": Thinking(effort="high"),
             "max": Thinking(effort="high")}  # fmt: skip
 #: Fields that several protocols have for things that Tenon does not do, and the sentence for each.
 UNSERVED = {
-    "functions": _NO_TOOLS.format(field="functions"),
+    "functions": "Functions are sent in the field tools: leave the field functions out.",
+    "function_call": "A function is chosen in the field tool_choice: leave the field function_call out.",
     "logit_bias": "Tenon has no logit_bias: leave the field out.",
     "presence_penalty": "Tenon has no presence_penalty: leave the field out, or use repetition_penalty.",
     "frequency_penalty": "Tenon has no frequency_penalty: leave the field out, or use repetition_penalty.",
@@ -108,8 +112,8 @@ class Exchange(ABC):
         return b""
 
     @abstractmethod
-    def delta(self, index: int, thought: str, answer: str) -> bytes:
-        """A piece of the thought, of the answer, or of both."""
+    def delta(self, index: int, said: Said) -> bytes:
+        """A piece of the thought, of the answer, or of calls; or of more than one of them."""
 
     @abstractmethod
     def ended(self, index: int, reply: Reply) -> bytes:
@@ -127,22 +131,27 @@ class Exchange(ABC):
     def failed(self, refused: Refused) -> bytes:
         """The end of a stream that cannot go on."""
 
-    def divided(self, index: int) -> ThoughtAndAnswer | None:
-        """Divider of a choice's text into thought and answer; None where the model only continues a text."""
+    def divided(self, index: int) -> ReplyParts | None:
+        """Divider of a choice's text into its parts; None where the model only continues a text."""
         request = self.requests[index]
         if request.raw_prompt is not None:
             return None
         last = request.messages[-1] if request.messages else None
-        return ThoughtAndAnswer(last.content if last is not None and last.role == "assistant" else "")
+        begun = last.content if last is not None and last.role == "assistant" and not last.calls else ""
+        tools = request.tools.offered
+        form = FORMATS.get(self.served.report.advice.tools) if tools else None
+        return ReplyParts(begun, form, tools)
 
-    def parts(self, index: int, reply: Reply) -> tuple[str, str]:
-        """Thought and answer of a whole reply."""
+    def parts(self, index: int, reply: Reply) -> tuple[str, str, list[ToolCall]]:
+        """Thought, answer and calls of a whole reply."""
         divided = self.divided(index)
         if divided is None:
-            return "", reply.text
-        thought, answer = divided.add(reply.text)
-        more_thought, more_answer = divided.end()
-        return thought + more_thought, answer + more_answer
+            return "", reply.text, []
+        pieces = divided.add(reply.text), divided.end()
+        calls = Calls()
+        for piece in pieces:
+            calls.add(piece.calls)
+        return "".join(one.thought for one in pieces), "".join(one.answer for one in pieces), calls.made
 
 
 def check_model(fields: Fields, served: Served) -> None:
@@ -201,24 +210,16 @@ def effort(fields: Fields, name: str) -> Thinking:
     return Thinking() if wanted is None else _EFFORTS[wanted]
 
 
-def refuse_tools(fields: Fields) -> None:
-    """Refuse a request that offers tools, unless it says that none may be used."""
-    if fields.value("tool_choice") not in ("none", {"type": "none"}):
-        fields.refuse({"tools": _NO_TOOLS.format(field="tools")})
-
-
 def turn(message: Fields) -> ChatMessage:
     """A turn of a conversation, whose content is a text or a list of parts."""
     role = message.text("role")
-    if role in ("tool", "function"):
-        sentence = f"Tenon's server does not serve tools yet: leave messages of the role {role} out."
-        raise Refused(400, sentence, message.name("role"), "not_supported")
     if role not in _ROLES:
         raise message.wrong("role", f"one of {', '.join(_ROLES)}")
-    message.refuse(
-        {name: _NO_TOOLS.format(field=message.name(name)) for name in ("tool_calls", "function_call")}
+    message.refuse({"function_call": "Calls are sent in the field tool_calls: leave function_call out."})
+    answers = message.text("tool_call_id") or message.text("tool_name") or ""
+    return ChatMessage(
+        _ROLES[role], content(message, "content"), calls=openai_calls(message), answers=answers
     )
-    return ChatMessage(_ROLES[role], content(message, "content"))
 
 
 def content(message: Fields, field: str) -> str:
@@ -234,11 +235,7 @@ def content(message: Fields, field: str) -> str:
         if kind in ("thinking", "redacted_thinking", "reasoning"):
             continue
         if kind not in ("text", "input_text", "output_text"):
-            tools = kind in ("tool_use", "tool_result")
-            sentence = (
-                _NO_TOOLS.format(field=part.name("type")) if tools else _TEXT_ONLY.format(kind=kind[:40])
-            )
-            raise Refused(400, sentence, part.name("type"), "not_supported")
+            raise Refused(400, _TEXT_ONLY.format(kind=kind[:40]), part.name("type"), "not_supported")
         text = part.text("text")
         if text is None:
             raise part.wrong("text", "a text")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 
 from engine.json_text import read_json
@@ -33,6 +33,10 @@ class Fields:
         if not isinstance(values, dict):
             raise Refused(400, "The body is JSON, but not an object: send one JSON object.")
         return cls(values)
+
+    def with_value(self, field: str, objects: Sequence[Fields]) -> Fields:
+        """The same object with these for a field that is a list of objects."""
+        return Fields({**self._values, field: [one._values for one in objects]}, self._place)
 
     def name(self, field: str) -> str:
         """A field's name in the request."""

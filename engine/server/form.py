@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from engine.messages import Generate, OutputForm, Thinking
 from engine.server.fields import Fields
+from engine.server.refusal import Refused
 
 ANY_OBJECT = OutputForm("schema", '{"type": "object"}')
 
@@ -43,7 +44,9 @@ def openai_form(fields: Fields) -> OutputForm | None:
 
 def in_form(request: Generate, form: OutputForm | None) -> Generate:
     """The request with a form; a model that can answer without a thought does, unless one was wished for."""
-    if form is None:
+    if form is None and not request.tools.required:
         return request
+    if form is not None and form.kind != "schema" and request.tools.offered:
+        raise Refused(400, "A grammar leaves no room for tools: leave the one or the other out.", "grammar")
     thinking = Thinking(on=False) if request.thinking == Thinking() else request.thinking
     return replace(request, form=form, thinking=thinking)

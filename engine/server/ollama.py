@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from hashlib import sha256
 from typing import Any, ClassVar
 
-from engine.messages import ChatMessage, Generate, OutputForm, Reply, Thinking
+from engine.messages import ChatMessage, Generate, OutputForm, Reply, Thinking, ToolCall
 from engine.server.chat_completions import FINISH
 from engine.server.exchange import (
     UNSERVED,
@@ -21,13 +21,14 @@ from engine.server.exchange import (
     as_json,
     check_model,
     effort,
-    refuse_tools,
     sampling,
     turn,
 )
 from engine.server.fields import Fields
 from engine.server.form import ANY_OBJECT, in_form, schema_form
 from engine.server.refusal import Refused, ollama_error
+from engine.server.tools import Calls, arguments_of, openai_tools
+from engine.text.reply_parts import Said
 
 #: The version of Ollama whose protocol this is: clients ask for one that is new enough.
 _VERSION = "0.13.0"
@@ -47,7 +48,7 @@ class _OllamaExchange(Exchange):
 
     def _read(self, fields: Fields) -> tuple[Generate, ...]:
         fields.refuse(_UNSERVED)
-        refuse_tools(fields)
+        self._calls = Calls()
         options = fields.inner("options")
         options.refuse(UNSERVED)
         most = options.whole("num_predict")
@@ -59,6 +60,7 @@ class _OllamaExchange(Exchange):
             stop=options.texts("stop"),
             thinking=_thinking(fields),
             whole=True,
+            tools=openai_tools(fields),
         )
         return (self._with_prompt(in_form(request, _form(fields)), fields),)
 
@@ -67,20 +69,27 @@ class _OllamaExchange(Exchange):
         """The request with its prompt."""
 
     @abstractmethod
-    def _said(self, thought: str, answer: str) -> dict[str, Any]:
-        """Thought and answer as the protocol's fields."""
+    def _said(self, thought: str, answer: str, calls: Sequence[ToolCall] = ()) -> dict[str, Any]:
+        """Thought, answer and calls as the protocol's fields."""
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
         """The answer at once."""
         return {**self._head(), **self._said(*self.parts(0, replies[0])), **_end(replies[0])}
 
-    def delta(self, index: int, thought: str, answer: str) -> bytes:
-        """A piece of the thought, of the answer, or of both."""
-        return as_json({**self._head(), **self._said(thought, answer), "done": False}) + b"\n"
+    def delta(self, index: int, said: Said) -> bytes:
+        """A piece of the thought, of the answer, or of both; calls are sent whole, at the end."""
+        self._calls.add(said.calls)
+        if not said.thought and not said.answer:
+            return b""
+        return as_json({**self._head(), **self._said(said.thought, said.answer), "done": False}) + b"\n"
 
     def ended(self, index: int, reply: Reply) -> bytes:
-        """The end, with the figures."""
-        return as_json({**self._head(), **self._said("", ""), **_end(reply)}) + b"\n"
+        """The calls, and the end with the figures."""
+        calls = b""
+        if self._calls.made:
+            called = self._said("", "", self._calls.made)
+            calls = as_json({**self._head(), **called, "done": False}) + b"\n"
+        return calls + as_json({**self._head(), **self._said("", ""), **_end(reply)}) + b"\n"
 
     def ping(self) -> bytes:
         """The protocol has no sign of life."""
@@ -100,9 +109,15 @@ class OllamaChat(_OllamaExchange):
     def _with_prompt(self, request: Generate, fields: Fields) -> Generate:
         return replace(request, messages=tuple(map(_turn, fields.objects("messages"))))
 
-    def _said(self, thought: str, answer: str) -> dict[str, Any]:
-        message = {"role": "assistant", "content": answer}
-        return {"message": {**message, "thinking": thought} if thought else message}
+    def _said(self, thought: str, answer: str, calls: Sequence[ToolCall] = ()) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": answer}
+        if thought:
+            message["thinking"] = thought
+        if calls:
+            message["tool_calls"] = [
+                {"function": {"name": call.name, "arguments": arguments_of(call)}} for call in calls
+            ]
+        return {"message": message}
 
 
 class OllamaGenerate(_OllamaExchange):
@@ -115,7 +130,7 @@ class OllamaGenerate(_OllamaExchange):
         turns = [ChatMessage("system", system)] if system else []
         return replace(request, messages=(*turns, ChatMessage("user", prompt)))
 
-    def _said(self, thought: str, answer: str) -> dict[str, Any]:
+    def _said(self, thought: str, answer: str, calls: Sequence[ToolCall] = ()) -> dict[str, Any]:
         return {"response": answer, "thinking": thought} if thought else {"response": answer}
 
 
@@ -163,7 +178,7 @@ class OllamaModel:
                 "general.parameter_count": report.parameters,
                 f"{family}.context_length": report.context,
             },
-            "capabilities": ["completion", *(["thinking"] if report.advice.thinking else [])],
+            "capabilities": ["completion", "tools", *(["thinking"] if report.advice.thinking else [])],
         }
 
     def _details(self) -> dict[str, Any]:

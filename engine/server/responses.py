@@ -6,16 +6,17 @@ Source: https://platform.openai.com/docs/api-reference/responses.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from engine.messages import ChatMessage, Generate, Reply
+from engine.messages import ChatMessage, Generate, Reply, ToolCall
 from engine.server.chat_completions import most_tokens
 from engine.server.exchange import (
     UNSERVED,
     Exchange,
+    content,
     effort,
     new_id,
-    refuse_tools,
     sampling,
     sent_event,
     timings,
@@ -24,6 +25,8 @@ from engine.server.exchange import (
 from engine.server.fields import Fields
 from engine.server.form import in_form, wanted_form
 from engine.server.refusal import Refused, openai_error
+from engine.server.tools import Calls, item_call, openai_tools
+from engine.text.reply_parts import Said
 
 _STATELESS = "Tenon's server keeps no responses: leave the field {} out, and send the whole conversation."
 _UNSERVED = {
@@ -42,15 +45,17 @@ class Responses(Exchange):
         self._items: list[dict[str, Any]] = []
         self._text = ""  # of the item that is open
         fields.refuse(_UNSERVED)
-        refuse_tools(fields)
+        self._calls = Calls()
         self._format = fields.inner("text").value("format") or {"type": "text"}
         self._asked = {name: fields.value(name) for name in ("instructions", "max_output_tokens", "metadata")}
+        self._asked["tools"] = fields.value("tools") or []
+        self._asked["tool_choice"] = fields.value("tool_choice") or "auto"
         instructions = fields.text("instructions")
         turns = [ChatMessage("system", instructions)] if instructions else []
         if isinstance(fields.value("input"), str):
             turns.append(ChatMessage("user", fields.text("input") or ""))
         else:
-            turns += [_turn(item) for item in fields.objects("input") if item.text("type") != "reasoning"]
+            turns += _turns([item for item in fields.objects("input") if item.text("type") != "reasoning"])
         request = Generate(
             "",
             self.served.options,
@@ -60,15 +65,18 @@ class Responses(Exchange):
             stop=fields.texts("stop"),
             thinking=effort(fields.inner("reasoning"), "effort"),
             whole=fields.one_of("truncation", ("auto", "disabled")) != "auto",
+            tools=openai_tools(fields),
         )
         return (in_form(request, wanted_form(fields.inner("text"), "format")),)
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
         """The answer at once."""
-        thought, answer = self.parts(0, replies[0])
+        thought, answer, calls = self.parts(0, replies[0])
         if thought:
             self._items.append(_thought_item(thought))
-        self._items.append(_message_item(answer))
+        if answer or not calls:
+            self._items.append(_message_item(answer))
+        self._items += [_call_item(call) for call in calls]
         return self._response(replies[0])
 
     def opened(self, index: int, prompt_tokens: int, cached_tokens: int) -> bytes:
@@ -78,9 +86,19 @@ class Responses(Exchange):
             "response.in_progress", response=response
         )
 
-    def delta(self, index: int, thought: str, answer: str) -> bytes:
-        """A piece of the thought, of the answer, or of both."""
-        return self._piece("reasoning", thought) + self._piece("message", answer)
+    def delta(self, index: int, said: Said) -> bytes:
+        """A piece of the thought, of the answer, or of calls."""
+        sent = self._piece("reasoning", said.thought) + self._piece("message", said.answer)
+        for piece in said.calls:
+            self._calls.add([piece])
+            if piece.name:
+                item = {**_call_item(self._calls.made[-1]), "arguments": "", "status": "in_progress"}
+                sent += self._close() + self._add(item)
+            if piece.arguments:
+                sent += self._event(
+                    "response.function_call_arguments.delta", **self._item(), delta=piece.arguments
+                )
+        return sent
 
     def ended(self, index: int, reply: Reply) -> bytes:
         """The end of the last item, and the whole response."""
@@ -111,13 +129,11 @@ class Responses(Exchange):
             "model": self.served.name,
             "output": list(self._items),
             **self._asked,
-            "parallel_tool_calls": False,
+            "parallel_tool_calls": self.requests[0].tools.parallel,
             "previous_response_id": None,
             "store": False,
             "temperature": self.requests[0].sampling.temperature,
             "top_p": self.requests[0].sampling.top_p,
-            "tool_choice": "none",
-            "tools": [],
             "truncation": "disabled" if self.requests[0].whole else "auto",
             "text": {"format": self._format},
             "usage": None if reply is None else _usage(reply),
@@ -141,17 +157,25 @@ class Responses(Exchange):
     def _begin(self, kind: str) -> bytes:
         made = _message_item("") if kind == "message" else _thought_item("")
         part = made["content"][0]
-        item = {**made, "content": [], "status": "in_progress"}
-        self._items.append(item)
         self._text = ""
-        return self._event(
-            "response.output_item.added", output_index=len(self._items) - 1, item=item
-        ) + self._event("response.content_part.added", **self._place(), part=part)
+        added = self._add({**made, "content": [], "status": "in_progress"})
+        return added + self._event("response.content_part.added", **self._place(), part=part)
+
+    def _add(self, item: dict[str, Any]) -> bytes:
+        self._items.append(item)
+        return self._event("response.output_item.added", output_index=len(self._items) - 1, item=item)
 
     def _close(self) -> bytes:
         kind = self._open
         if not kind:
             return b""
+        if kind == "function_call":
+            called = self._calls.made[len([one for one in self._items if one["type"] == kind]) - 1]
+            item = self._items[-1] = {**_call_item(called), "id": self._items[-1]["id"]}
+            told = {"name": item["name"], "arguments": item["arguments"]}
+            return self._event("response.function_call_arguments.done", **self._item(), **told) + self._event(
+                "response.output_item.done", output_index=len(self._items) - 1, item=item
+            )
         made = _message_item(self._text) if kind == "message" else _thought_item(self._text)
         item = self._items[-1] = {**made, "id": self._items[-1]["id"]}
         more: dict[str, Any] = {"logprobs": []} if kind == "message" else {}
@@ -163,7 +187,11 @@ class Responses(Exchange):
 
     def _place(self) -> dict[str, Any]:
         """The part that is written, which is the only one of its item."""
-        return {"item_id": self._items[-1]["id"], "output_index": len(self._items) - 1, "content_index": 0}
+        return {**self._item(), "content_index": 0}
+
+    def _item(self) -> dict[str, Any]:
+        """The item that is written."""
+        return {"item_id": self._items[-1]["id"], "output_index": len(self._items) - 1}
 
     def _event(self, kind: str, **data: object) -> bytes:
         self._events += 1
@@ -185,12 +213,30 @@ def _thought_item(text: str) -> dict[str, Any]:
     return {"id": new_id("rs_"), "type": "reasoning", "status": "completed", "summary": [], "content": [part]}
 
 
-def _turn(item: Fields) -> ChatMessage:
-    kind = item.text("type") or "message"
-    if kind != "message":
-        sentence = f"Tenon's server takes messages alone, and there is an item of the type {kind[:40]}: leave it out."
-        raise Refused(400, sentence, item.name("type"), "not_supported")
-    return turn(item)
+def _call_item(call: ToolCall) -> dict[str, Any]:
+    return {
+        "id": new_id("fc_"), "type": "function_call", "status": "completed", "call_id": call.id,
+        "name": call.name, "arguments": call.arguments,
+    }  # fmt: skip
+
+
+def _turns(items: Sequence[Fields]) -> list[ChatMessage]:
+    """The turns of a conversation's items; calls belong to the assistant's turn before them."""
+    turns: list[ChatMessage] = []
+    for item in items:
+        kind = item.text("type") or "message"
+        if kind == "message":
+            turns.append(turn(item))
+        elif kind == "function_call":
+            if not turns or turns[-1].role != "assistant":
+                turns.append(ChatMessage("assistant", ""))
+            turns[-1] = replace(turns[-1], calls=(*turns[-1].calls, item_call(item)))
+        elif kind == "function_call_output":
+            turns.append(ChatMessage("tool", content(item, "output"), answers=item.text("call_id") or ""))
+        else:
+            sentence = f"Tenon's server knows no items of the type {kind[:40]}: leave it out."
+            raise Refused(400, sentence, item.name("type"), "not_supported")
+    return turns
 
 
 def _usage(reply: Reply) -> dict[str, Any]:

@@ -20,6 +20,8 @@ from engine.errors import UnsupportedModel
 from engine.messages import Thinking, ThinkingControl
 from engine.sentences import mark, say
 from engine.text.template_program import MEMORY_BYTES, serve
+from engine.text.tool_calls import DESCRIBED, template_format
+from engine.text.tool_calls.format import ToolFormat
 
 #: What templates call the switch of thinking: Qwen3 and its kin, DeepSeek's and Granite's.
 _SWITCHES = ("enable_thinking", "thinking")
@@ -65,19 +67,46 @@ class ChatTemplate:
             return ""
         return "effort" if _EFFORT in asked else "switch" if asked.intersection(_SWITCHES) else ""
 
-    def render(self, messages: Sequence[Mapping[str, str]], thinking: Thinking = _UNSAID) -> str:
+    @cached_property
+    def knows_tools(self) -> bool:
+        """It tells its model of tools, and asks for calls in a format that is known here."""
+        try:
+            return "tools" in self._run(None)["asked"] and template_format(self._source) is not None
+        except (TemplateRefused, UnsupportedModel):  # which `render` tells of
+            return False
+
+    @property
+    def calls(self) -> ToolFormat:
+        """The format of tool calls."""
+        return (template_format(self._source) if self.knows_tools else None) or DESCRIBED
+
+    @property
+    def writes_calls(self) -> bool:
+        """It writes the calls of earlier turns."""
+        return "tool_calls" in self._source
+
+    def render(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        thinking: Thinking = _UNSAID,
+        tools: Sequence[dict[str, Any]] = (),
+    ) -> str:
         """Text of a conversation, with the opening of the assistant's turn.
 
         Args:
             messages: Each with a ``role`` and a ``content``.
             thinking: Wishes; those that the template does not ask for have no effect.
+            tools: Tools, for a template that knows some.
 
         Raises:
             TemplateRefused: It is no template, or refuses this conversation.
             UnsupportedModel: It takes too long, or too much memory.
         """
         turns = [dict(message) for message in messages]
-        text: str = self._run({"messages": turns, **_variables(thinking), **self._special_tokens})["text"]
+        variables: dict[str, Any] = {"messages": turns, **_variables(thinking), **self._special_tokens}
+        if tools:
+            variables["tools"] = list(tools)
+        text: str = self._run(variables)["text"]
         return text
 
     def _run(self, variables: Mapping[str, Any] | None) -> dict[str, Any]:

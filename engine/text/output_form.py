@@ -7,26 +7,33 @@ Source: https://github.com/guidance-ai/llguidance.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InvalidOption, UnsupportedModel
-from engine.messages import OutputForm
+from engine.messages import OutputForm, ToolUse
 from engine.sentences import say
 from engine.text.thoughts import CLOSE
 from engine.text.tokenizer import Tokenizer
+from engine.text.tool_calls import DESCRIBED
+from engine.text.tool_calls.format import ToolFormat
 
 if TYPE_CHECKING:
-    from llguidance import LLMatcher
+    from llguidance import LLMatcher, LLTokenizer
     from llguidance._lib import JsonCompileOptions
 
 # Space between the parts of JSON: a model that may write any number of spaces may write nothing else.
 _JSON_SPACE: JsonCompileOptions = {"whitespace_pattern": r"[ ]|\n[ \t]{0,16}"}
-# Tokens that surely hold the end of the mark that closes a thought, whether it is one token or many.
-_CLOSING_TOKENS = 12
+# Tokens that surely hold a mark, whether it is one token or many.
+_MARK_TOKENS = 12
+_NO_TOOLS = ToolUse()
+_NEVER = "\0"  # no text has it: what begins in another way than the form goes on without one
 
 
 class TokenMask:
@@ -34,33 +41,46 @@ class TokenMask:
 
     Args:
         matcher: The form's.
-        decode: Token ids to text.
+        tokens: Of the tokenizer.
+        decode: Token ids to text with special tokens.
+        mark: Text that the form begins behind; empty where it begins at once.
     """
 
-    def __init__(self, matcher: LLMatcher, decode: Callable[[Sequence[int]], str]) -> None:
+    def __init__(
+        self, matcher: LLMatcher, tokens: LLTokenizer, decode: Callable[[Sequence[int]], str], mark: str = ""
+    ) -> None:
         self._matcher = matcher
+        self._tokens = tokens
         self._decode = decode
-        self._thought: list[int] | None = None
+        self._marks = [mark] if mark else []
+        self._free: list[int] = []
 
     def await_thought(self) -> None:
         """The reply begins with a thought, which has no form: the form begins behind it."""
-        self._thought = []
+        self._marks.insert(0, CLOSE)
 
     def allowed(self) -> NDArray[np.bool_] | None:
         """(n,) whether each token of the tokenizer may come next; None while every one may."""
-        if self._thought is not None:
+        if self._marks:
             return None
         bits = np.frombuffer(self._matcher.compute_bitmask(), np.uint8)
         return np.unpackbits(bits, bitorder="little").view(np.bool_)
 
     def take(self, token_id: int) -> None:
         """The token that has come."""
-        if self._thought is None:
+        if not self._marks:
             self._matcher.consume_token(token_id)
             return
-        self._thought.append(token_id)
-        if CLOSE in self._decode(self._thought[-_CLOSING_TOKENS:]):
-            self._thought = None
+        self._free.append(token_id)
+        _, found, behind = self._decode(self._free[-_MARK_TOKENS:]).partition(self._marks[0])
+        if not found:
+            return
+        del self._marks[0]
+        self._free.clear()
+        # The token that ends the mark may begin the form, too.
+        begun = self._tokens.tokenize_str(behind) if not self._marks and behind.strip() else []
+        if self._matcher.try_consume_tokens(begun) < len(begun):
+            self._marks = [_NEVER]
 
 
 class FormCompiler:
@@ -76,7 +96,7 @@ class FormCompiler:
     def __init__(self, tokenizer: Tokenizer) -> None:
         from llguidance import LLTokenizer  # few replies have a form
 
-        self._decode = tokenizer.decode
+        self._tokenizer = tokenizer
         ends = sorted(end for end in tokenizer.end_ids if end < tokenizer.vocabulary_size)
         try:
             self._tokens = LLTokenizer(tokenizer.as_json(), eos_token=ends)
@@ -85,17 +105,59 @@ class FormCompiler:
                 say("Replies of this model cannot be held to a form: use another model."), details=str(error)
             ) from error
 
-    def mask(self, form: OutputForm) -> TokenMask:
-        """The mask at a reply's beginning.
+    def mask(self, form: OutputForm | None, tools: ToolUse = _NO_TOOLS) -> TokenMask | None:
+        """The mask at a reply's beginning; None for a reply that may be anything.
+
+        Args:
+            form: Of the reply.
+            tools: Tools that it may call, with arguments of their schemas; beside a form, of which it is the one or
+                the other, a JSON schema.
 
         Raises:
             InvalidOption: The form is none, or too large.
         """
+        if not tools.offered:
+            return None if form is None else self._mask(lambda: _grammar(form))
+        template = self._tokenizer.template
+        calls = DESCRIBED if template is None else template.calls
+        awaited = form is None and not tools.required
+        if awaited and calls.bare:  # nothing tells a call from an answer before it is there
+            return None
+        return self._mask(lambda: self._call_grammar(calls, tools, form), calls.opening if awaited else "")
+
+    def _call_grammar(self, calls: ToolFormat, tools: ToolUse, form: OutputForm | None) -> str:
+        from llguidance import LLMatcher
+
+        marks = self._tokenizer.marks(calls.marks)
+        special = re.compile("|".join(map(re.escape, marks)) or r"(?!)")
+
+        def literal(text: str) -> str:
+            """A text in the words of the grammar, where special tokens are no text."""
+            between = special.split(text)
+            found = [f"<[{marks[mark]}]>" for mark in special.findall(text)]
+            parts = [json.dumps(one) if one else "" for one in between]
+            return (
+                " ".join(filter(None, [x for pair in zip(parts, [*found, ""], strict=True) for x in pair]))
+                or '""'
+            )
+
+        usable = [tool for tool in tools.offered if tools.only in ("", tool.name)]
+        more, rules = calls.rules(usable, literal)
+        again = f" ({literal(more + calls.opening)} call)*" if more is not None and tools.parallel else ""
+        if form is None and not tools.required:
+            return LLMatcher.grammar_from_lark("\n".join([f"start: call{again}", *rules]))
+        start = f"{literal(calls.opening)} call{again}"
+        if form is not None and not tools.required:
+            start = f"{start} | form"
+            rules.append(f"form: %json {form.text}")
+        return LLMatcher.grammar_from_lark("\n".join([f"start: {start}", *rules]))
+
+    def _mask(self, grammar: Callable[[], str], mark: str = "") -> TokenMask:
         from llguidance import LLMatcher
 
         problem = ""
         try:
-            matcher = LLMatcher(self._tokens, _grammar(form), log_level=0)
+            matcher = LLMatcher(self._tokens, grammar(), log_level=0)
             problem = matcher.get_error()
         except Exception as error:  # a text that is no grammar makes the library's translator fail in any way
             problem = str(error) or type(error).__name__
@@ -104,7 +166,7 @@ class FormCompiler:
             raise InvalidOption(
                 say("The form of the reply cannot be used ({reason}): correct it.", reason=reason)
             )
-        return TokenMask(matcher, self._decode)
+        return TokenMask(matcher, self._tokens, partial(self._tokenizer.decode, special=True), mark)
 
 
 def _grammar(form: OutputForm) -> str:

@@ -64,7 +64,8 @@ class TemplateProgram:
         Raises:
             Exception: Anything; templates are programs.
         """
-        return self._template.render(tools=None, documents=None, add_generation_prompt=True, **variables)
+        unsaid = {"tools": None, "documents": None, "add_generation_prompt": True}
+        return self._template.render({**unsaid, **variables})
 
 
 def serve(connection: Connection) -> None:

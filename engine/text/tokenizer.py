@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 from engine.errors import UnsupportedModel
 from engine.gguf.files import find_gguf
@@ -12,12 +14,14 @@ from engine.gguf.generation import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
 from engine.gguf.tokenizer import read_tokenizer
 from engine.json_text import read_json
-from engine.messages import ChatMessage, Thinking
+from engine.messages import ChatMessage, Thinking, Tool
 from engine.outside_file import read_text_file
 from engine.sentences import say
 from engine.text.chat_template import ChatTemplate, TemplateRefused
 from engine.text.thoughts import OPEN, begins_with_thought
 from engine.text.tokenizer_folder import read_folder, read_folder_template, template_beside
+from engine.text.tool_calls import DESCRIBED
+from engine.text.tool_calls.described import as_objects, described, with_calls_written
 
 _UNSAID = Thinking()
 
@@ -55,6 +59,8 @@ class Tokenizer:
         own_end = self._backend.token_to_id(special["eos_token"]) if "eos_token" in special else None
         self.end_ids = frozenset(end_ids) | (frozenset() if own_end is None else frozenset({own_end}))
         self.vocabulary_size = self._backend.get_vocab_size()
+        added = self._backend.get_added_tokens_decoder()
+        self._special = frozenset(token for token, text in added.items() if text.special)
         # A few tokenizers close the text as well; a prompt that is to be continued must stay open, but keeps the
         # tokens that are written in it.
         sample = self._backend.encode("a")
@@ -75,7 +81,11 @@ class Tokenizer:
         return [*self._start, *self._ids(text)]
 
     def render(
-        self, messages: Sequence[ChatMessage], opening: str = "", thinking: Thinking = _UNSAID
+        self,
+        messages: Sequence[ChatMessage],
+        opening: str = "",
+        thinking: Thinking = _UNSAID,
+        tools: Sequence[Tool] = (),
     ) -> list[int]:
         """Token ids of a conversation, ready for the assistant's turn.
 
@@ -83,18 +93,26 @@ class Tokenizer:
             messages: The turns before it.
             opening: Beginning of that turn, where it is to be continued.
             thinking: Wishes to a template that knows of thinking.
+            tools: Tools that may be called; a template that knows none gets them in the system's text.
 
         Raises:
             UnsupportedModel: the checkpoint's chat template refuses this conversation, or takes too long.
         """
+        if self.template is None or not self.template.knows_tools:
+            messages = described(messages, tools, DESCRIBED)
+        elif not self.template.writes_calls:
+            messages = with_calls_written(messages, self.template.calls)
         if self.template is None:
             return self.encode(plain_transcript(messages) + (f" {opening}" if opening else ""))
-        turns = [{"role": message.role, "content": message.content} for message in messages]
+        turns = _turns(messages)
+        known = as_objects(tools) if self.template.knows_tools else ()
         try:
-            text = self.template.render(turns, thinking)
+            text = self.template.render(turns, thinking, known)
         except TemplateRefused as error:
             if turns and turns[0]["role"] == "system":
-                return self.render(_system_into_first_turn(messages), opening, thinking)
+                return self.render(
+                    _system_into_first_turn(messages), opening, thinking, tools if known else ()
+                )
             raise UnsupportedModel(
                 say(
                     "The model's chat template refuses this conversation: start a new chat, or use "
@@ -115,6 +133,23 @@ class Tokenizer:
     def _ids(self, text: str) -> list[int]:
         ids: list[int] = self._backend.encode(text, add_special_tokens=False).ids
         return ids
+
+    def marks(self, texts: Sequence[str]) -> dict[str, int]:
+        """Those of these texts that are special tokens, with their ids."""
+        found = ((text, self._backend.token_to_id(text)) for text in texts)
+        return {text: token for text, token in found if token in self._special}
+
+    def decode_with(self, marks: Sequence[str]) -> Callable[[Sequence[int]], str]:
+        """A `decode` that keeps these special tokens."""
+        kept = set(self.marks(marks).values())
+        if not kept:
+            return self.decode
+        left_out = self._special - kept
+
+        def decode(token_ids: Sequence[int]) -> str:
+            return self.decode([token for token in token_ids if token not in left_out], special=True)
+
+        return decode
 
     def decode(self, token_ids: Sequence[int], special: bool = False) -> str:
         """Text of token ids; special tokens are left out, unless they are wanted."""
@@ -138,7 +173,7 @@ def read_template(path: Path) -> str | None:
 
 def plain_transcript(messages: Sequence[ChatMessage]) -> str:
     """The fallback for a model without a chat template: one labelled paragraph for each turn."""
-    labels = {"system": "", "user": "User: ", "assistant": "Assistant: "}
+    labels = {"system": "", "user": "User: ", "assistant": "Assistant: ", "tool": "Tool: "}
     turns = [labels[message.role] + message.content.strip() for message in messages]
     return "\n\n".join([*turns, "Assistant:"])
 
@@ -154,6 +189,26 @@ def read_end_ids(folder: Path) -> tuple[int, ...]:
         if found:
             return tuple(found)
     return ()
+
+
+def _turns(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
+    """Turns as templates want them. Calls are numbered anew, as Mistral's take ids of nine digits alone."""
+    turns = []
+    known: dict[str, tuple[str, str]] = {}
+    for message in messages:
+        turn: dict[str, Any] = {"role": message.role, "content": message.content}
+        calls = []
+        for call in message.calls:
+            number = f"{len(known):09}"
+            known[call.id or number] = number, call.name
+            function = {"name": call.name, "arguments": json.loads(call.arguments)}
+            calls.append({"id": number, "type": "function", "function": function})
+        if calls:
+            turn["tool_calls"] = calls
+        if message.role == "tool":
+            turn["tool_call_id"], turn["name"] = known.get(message.answers, ("000000000", ""))
+        turns.append(turn)
+    return turns
 
 
 def _system_into_first_turn(messages: Sequence[ChatMessage]) -> list[ChatMessage]:

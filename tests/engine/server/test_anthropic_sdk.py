@@ -81,13 +81,13 @@ def test_earlier_thoughts_are_left_out(scripted: Running) -> None:
 @pytest.mark.parametrize(
     "more",
     [
-        {"tools": [{"name": "f", "input_schema": {"type": "object"}}]},
+        {"tools": [{"type": "web_search_20250305", "name": "web_search"}]},
         {
             "messages": [
                 {"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "x"}}]}
             ]
         },
-        {"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1"}]}]},
+        {"messages": [{"role": "user", "content": [{"type": "tool_use", "id": "1"}]}]},
         {"messages": [{"role": "user", "content": "abc " * 600}]},
         {"extra_body": {"temperature": 1000}},
     ],

@@ -167,7 +167,6 @@ def test_a_thought_comes_apart_from_the_answer(scripted: Running) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("tools", [{"type": "function", "function": {"name": "f", "parameters": {}}}]),
         (
             "response_format",
             {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "colour"}}},
@@ -183,7 +182,7 @@ def test_a_thought_comes_apart_from_the_answer(scripted: Running) -> None:
         ("extra_body", {"chat_template_kwargs": {"colour": 1}}),
         ("extra_body", {"grammar": "root := a"}),
         ("messages", [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]),
-        ("messages", [{"role": "tool", "tool_call_id": "1", "content": "x"}]),
+        ("messages", [{"role": "function", "name": "f", "content": "x"}]),
         ("messages", []),
         ("max_tokens", 0),
         ("temperature", -1),

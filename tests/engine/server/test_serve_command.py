@@ -62,7 +62,7 @@ def test_ollama_s_clients_are_served(server: Running) -> None:
     (model,) = server.http.get("/api/tags").json()["models"]
     assert model["name"] == server.model
     shown = server.http.post("/api/show", json={"model": f"{server.model}:latest"}).json()
-    assert shown["capabilities"] == ["completion"]
+    assert shown["capabilities"] == ["completion", "tools"]
     assert shown["model_info"]["LlamaForCausalLM.context_length"] == 512
     options = {"temperature": 0, "num_predict": 12, "repeat_penalty": 1}
     asked = {

@@ -1,0 +1,148 @@
+"""Tools of a request, and the calls of an answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+from engine.json_text import read_json
+from engine.messages import Tool, ToolCall, ToolUse
+from engine.server.fields import Fields
+from engine.server.refusal import Refused
+from engine.text.tool_calls.format import CallPiece
+
+_MOST_TOOLS = 128
+_NAME = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
+
+
+def openai_tools(fields: Fields) -> ToolUse:
+    """The tools by OpenAI's fields: a function beside its type, or in an object ``function``."""
+    if fields.value("tool_choice") == "none":
+        return ToolUse()
+    offered = []
+    for tool in fields.objects("tools"):
+        kind = tool.text("type") or "function"
+        if kind != "function":
+            sentence = (
+                f"Tenon's server serves tools of the type function alone, and not {kind[:40]}: leave it out."
+            )
+            raise Refused(400, sentence, tool.name("type"), "not_supported")
+        offered.append(
+            _tool(tool if tool.value("function") is None else tool.inner("function"), "parameters")
+        )
+    choice = fields.value("tool_choice")
+    required, only = False, ""
+    if isinstance(choice, dict):
+        wanted = fields.inner("tool_choice")
+        if wanted.text("type") != "function":
+            raise fields.wrong("tool_choice", "none, auto, required or the name of a function")
+        named = wanted if wanted.value("function") is None else wanted.inner("function")
+        required, only = True, named.text("name") or ""
+    else:
+        required = fields.one_of("tool_choice", ("none", "auto", "required", "any")) in ("required", "any")
+    return _use(fields, offered, required, only, fields.switch("parallel_tool_calls", True))
+
+
+def anthropic_tools(fields: Fields) -> ToolUse:
+    """The tools by Anthropic's fields."""
+    choice = fields.inner("tool_choice")
+    kind = choice.one_of("type", ("auto", "any", "tool", "none"))
+    if kind == "none":
+        return ToolUse()
+    offered = []
+    for tool in fields.objects("tools"):
+        of = tool.text("type") or "custom"
+        if of != "custom":
+            sentence = f"Tenon's server has no tools of its own such as {of[:40]}: leave it out."
+            raise Refused(400, sentence, tool.name("type"), "not_supported")
+        offered.append(_tool(tool, "input_schema"))
+    only = (choice.text("name") or "") if kind == "tool" else ""
+    parallel = not choice.switch("disable_parallel_tool_use")
+    return _use(fields, offered, kind in ("any", "tool"), only, parallel)
+
+
+def openai_calls(message: Fields) -> tuple[ToolCall, ...]:
+    """The calls of an earlier turn of the assistant; Ollama's clients send the arguments as an object."""
+    calls = []
+    for call in message.objects("tool_calls"):
+        function = call.inner("function")
+        calls.append(_call(function, function.value("arguments"), "arguments", call.text("id") or ""))
+    return tuple(calls)
+
+
+def item_call(item: Fields) -> ToolCall:
+    """An item ``function_call`` of OpenAI's responses."""
+    return _call(item, item.value("arguments"), "arguments", item.text("call_id") or "")
+
+
+def block_call(block: Fields) -> ToolCall:
+    """A block ``tool_use`` of Anthropic's messages."""
+    return _call(block, block.value("input"), "input", block.text("id") or "")
+
+
+class Calls:
+    """The calls of one choice of an answer, put together from their pieces; each has an id of its own."""
+
+    def __init__(self) -> None:
+        self.made: list[ToolCall] = []
+
+    def add(self, pieces: Iterable[CallPiece]) -> None:
+        """Take pieces as they come."""
+        for piece in pieces:
+            if piece.index == len(self.made):
+                self.made.append(ToolCall(piece.name, piece.arguments, f"call_{secrets.token_hex(12)}"))
+            else:
+                before = self.made[piece.index]
+                self.made[piece.index] = ToolCall(before.name, before.arguments + piece.arguments, before.id)
+
+
+def openai_call(call: ToolCall) -> dict[str, object]:
+    """A call as OpenAI's clients get it."""
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def arguments_of(call: ToolCall) -> object:
+    """Arguments as an object, for protocols that send them so; what was cut short has none."""
+    try:
+        return json.loads(call.arguments or "{}", strict=False)
+    except ValueError:
+        return {}
+
+
+def _tool(fields: Fields, schema: str) -> Tool:
+    name = fields.text("name")
+    if name is None or _NAME.fullmatch(name) is None:
+        raise fields.wrong("name", "1 to 128 letters, digits or signs of _ . : -")
+    of = fields.inner(schema).names()
+    parameters = {one: fields.inner(schema).value(one) for one in of}
+    if fields.value(schema) is None:
+        parameters = {"type": "object", "properties": {}, "additionalProperties": False}
+    return Tool(name, fields.text("description") or "", json.dumps(parameters))
+
+
+def _use(fields: Fields, offered: Sequence[Tool], required: bool, only: str, parallel: bool) -> ToolUse:
+    if len(offered) > _MOST_TOOLS:
+        raise fields.wrong("tools", f"a list of {_MOST_TOOLS} tools at most")
+    if required and not offered:
+        raise Refused(400, "A tool is required, and none is there: send the field tools.", "tools")
+    if only and only not in [tool.name for tool in offered]:
+        raise Refused(400, f"There is no tool {only[:60]!r} in the field tools.", "tool_choice")
+    return ToolUse(tuple(offered), required, only, parallel)
+
+
+def _call(fields: Fields, arguments: object, field: str, call_id: str) -> ToolCall:
+    wrong = partial(fields.wrong, field, "a JSON object")
+    name = fields.text("name")
+    if not name:
+        raise fields.wrong("name", "the name of a tool")
+    if isinstance(arguments, str):
+        try:
+            arguments = read_json(arguments.encode("utf-8", "replace")) if arguments.strip() else {}
+        except ValueError as error:
+            raise wrong() from error
+    if arguments is not None and not isinstance(arguments, dict):
+        raise wrong()
+    return ToolCall(name, json.dumps(arguments or {}, ensure_ascii=False), call_id)

@@ -1,0 +1,229 @@
+"""Tool calls as JSON objects with a name and arguments, in the marks of the one or the other template."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from engine.messages import Tool, ToolCall
+from engine.text.stop import overlap
+from engine.text.tool_calls.format import CallPiece, CallReader, ToolFormat, follows, literal_rules
+
+_ARGUMENTS = ("arguments", "parameters")
+_KEY = re.compile(r'\s*,?\s*"((?:[^"\\]|\\.)*)"\s*:\s*(?=\S)')
+_BETWEEN = " \n\r\t,;[]"
+
+
+class JsonValue:
+    """Finds the end of one JSON value in a text that comes in pieces."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._in_text = False
+        self._escaped = False
+        self._begun = False
+
+    def length(self, text: str) -> tuple[int, bool]:
+        """Characters of this piece that belong to the value, and whether it ends with them."""
+        for at, character in enumerate(text):
+            if self._in_text:
+                if self._escaped:
+                    self._escaped = False
+                elif character == "\\":
+                    self._escaped = True
+                elif character == '"':
+                    self._in_text = False
+                    if not self._depth:
+                        return at + 1, True
+            elif character == '"':
+                self._in_text = True
+            elif character in "{[":
+                self._depth += 1
+            elif character in "}]":
+                if not self._depth:
+                    return at, True
+                self._depth -= 1
+                if not self._depth:
+                    return at + 1, True
+            elif self._begun and not self._depth and character in ", \n\r\t":
+                return at, True
+            self._begun = True
+        return len(text), False
+
+
+class JsonCallReader(CallReader):
+    """Reads objects, one by one or in a list, until the mark that closes them.
+
+    Args:
+        closing: The mark; empty where the reply's end is the end of the calls.
+    """
+
+    def __init__(self, closing: str) -> None:
+        super().__init__()
+        self._closing = closing
+        self._place = "between"
+        self._value = JsonValue()
+        self._key = self._text = ""
+        self._named = False
+        self._early = ""  # arguments that come before the name
+        self._depth = 0
+
+    def _step(self) -> bool:
+        return {"between": self._between, "key": self._in_object, "value": self._in_value}[self._place]()
+
+    def _between(self) -> bool:
+        self._held = self._held.lstrip(_BETWEEN)
+        if self._closing and self._held.startswith(self._closing):
+            return self._over(self._held.removeprefix(self._closing))
+        if self._held.startswith("{"):
+            self._held = self._held[1:]
+            self._place, self._named, self._early, self._depth = "key", False, "", 1
+            return True
+        if self._held and overlap(self._held, self._closing) != len(self._held):
+            return self._over(self._held)
+        return False
+
+    def _in_object(self) -> bool:
+        inner = self._held.lstrip()
+        if inner.startswith("}"):
+            self._held = inner[1:]
+            self._depth -= 1
+            if not self._depth:
+                self._place = "between"
+                if not self._named:
+                    return self._over(self._held)
+            return True
+        found = _KEY.match(self._held)
+        if found is None:
+            if inner and inner[0] not in '",':
+                return self._over(self._held)
+            return False
+        self._key = found[1]
+        self._held = self._held[found.end() :]
+        if self._key == "function" and self._held.startswith("{"):  # as OpenAI's clients write it
+            self._held = self._held[1:]
+            self._depth += 1
+            return True
+        self._place, self._value, self._text = "value", JsonValue(), ""
+        return True
+
+    def _in_value(self) -> bool:
+        length, whole = self._value.length(self._held)
+        piece, self._held = self._held[:length], self._held[length:]
+        self._text += piece
+        as_text = self._text.startswith('"')
+        if self._key in _ARGUMENTS and not as_text:
+            self._argue(piece)
+        if not whole:
+            return False
+        self._place = "key"
+        if as_text:
+            try:
+                self._text = str(json.loads(self._text, strict=False))
+            except ValueError:
+                return True
+            if self._key in _ARGUMENTS:
+                self._argue(self._text)
+            elif self._key in ("name", "function") and not self._named:
+                self._named = True
+                self._pieces.append(CallPiece(self._text, self._early))
+        return True
+
+    def _argue(self, text: str) -> None:
+        if not self._named:
+            self._early += text
+        elif text:
+            self._pieces.append(CallPiece("", text))
+
+
+class _JsonFormat(ToolFormat):
+    """Objects between two marks."""
+
+    closing: ClassVar[str] = ""
+    before: ClassVar[str] = ""
+    behind: ClassVar[str] = ""
+    between: ClassVar[str | None] = None
+    arguments: ClassVar[str] = "arguments"
+
+    def reader(self, tools: Sequence[Tool]) -> CallReader:
+        """A reader of calls."""
+        return JsonCallReader(self.closing)
+
+    def written(self, call: ToolCall) -> str:
+        """A call in this format."""
+        return f"{self.opening}{self._head(call.name)}{call.arguments}{self._tail}"
+
+    def rules(self, tools: Sequence[Tool], literal: Callable[[str], str]) -> tuple[str | None, list[str]]:
+        """Rules of a grammar."""
+        return self.between, literal_rules(tools, literal, self._head, self._tail)
+
+    @property
+    def _tail(self) -> str:
+        return f"}}{self.behind}{self.closing}"
+
+    def _head(self, name: str) -> str:
+        return f'{self.before}{{"name": {json.dumps(name)}, "{self.arguments}": '
+
+
+class Hermes(_JsonFormat):
+    """``<tool_call>{"name": ..., "arguments": ...}</tool_call>``: Hermes, Qwen2.5, Qwen3, Granite 4, SmolLM3."""
+
+    name = "hermes"
+    opening = "<tool_call>"
+    closing = "</tool_call>"
+    before = behind = between = "\n"
+    marks = ("<tool_call>", "</tool_call>")
+
+    def is_of(self, source: str) -> bool:
+        """True for a template of this format."""
+        return follows(source, "<tool_call>", "{")
+
+
+class ListBehindMark(_JsonFormat):
+    """``<|tool_call|>[{"name": ..., "arguments": ...}]``: Granite 3, and Phi-4 mini, which closes it."""
+
+    name = "list-behind-mark"
+    opening = "<|tool_call|>"
+    before = "["
+    behind = "]"
+    closing = ""
+    marks = ("<|tool_call|>", "<|/tool_call|>")
+
+    def is_of(self, source: str) -> bool:
+        """True for a template of this format."""
+        return "<|tool_call|>" in source
+
+    def reader(self, tools: Sequence[Tool]) -> CallReader:
+        """A reader of calls."""
+        return JsonCallReader("<|/tool_call|>")
+
+
+class MistralList(_JsonFormat):
+    """``[TOOL_CALLS][{"name": ..., "arguments": ...}]``: Mistral up to Nemo."""
+
+    name = "mistral-list"
+    opening = "[TOOL_CALLS]"
+    before = "["
+    behind = "]"
+    marks = ("[TOOL_CALLS]",)
+
+    def is_of(self, source: str) -> bool:
+        """True for a template of this format."""
+        return "[TOOL_CALLS]" in source and "[ARGS]" not in source
+
+
+class Llama3(_JsonFormat):
+    """``{"name": ..., "parameters": ...}`` and nothing else: Llama 3.1 to 3.3."""
+
+    name = "llama3"
+    opening = ""
+    arguments = "parameters"
+    between = "; "
+    marks = ("<|python_tag|>",)
+    bare = True
+
+    def is_of(self, source: str) -> bool:
+        """True for a template of this format."""
+        return "<|start_header_id|>" in source and '"parameters": ' in source

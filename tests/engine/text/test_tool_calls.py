@@ -1,0 +1,194 @@
+"""Tool calls in the words of each template, read in pieces of any size, and the text around them."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from engine.messages import ChatMessage, Tool, ToolCall
+from engine.text.reply_parts import ReplyParts
+from engine.text.tool_calls import DESCRIBED, FORMATS, template_format
+from engine.text.tool_calls.described import described
+
+WEATHER = Tool(
+    "get_weather",
+    "Weather of a city",
+    json.dumps(
+        {
+            "type": "object",
+            "properties": {
+                "city": {"type": "string"},
+                "days": {"type": "integer"},
+                "units": {"enum": ["C", "F"]},
+                "hours": {"type": "array", "items": {"type": "integer"}},
+            },
+            "required": ["city"],
+        }
+    ),
+)
+CALL = ToolCall("get_weather", '{"city": "Rome {\\"a\\"}", "days": 3, "hours": [1, 2]}')
+NOW = ToolCall("now", "{}")
+TOOLS = (WEATHER, Tool("now"))
+
+
+def read(form: str, text: str, seed: int = 0) -> tuple[str, str, list[tuple[str, object]]]:
+    """Thought, answer and calls of a reply that comes in pieces."""
+    chance = random.Random(seed)
+    parts = ReplyParts("", FORMATS[form], TOOLS)
+    pieces = []
+    at = 0
+    while at < len(text):
+        length = chance.randint(1, 9)
+        pieces.append(parts.add(text[at : at + length]))
+        at += length
+    pieces.append(parts.end())
+    calls: list[list[str]] = []
+    for piece in pieces:
+        for call in piece.calls:
+            if call.index == len(calls):
+                calls.append([call.name, ""])
+            assert call.index == len(calls) - 1
+            calls[-1][1] += call.arguments
+    thought = "".join(piece.thought for piece in pieces)
+    answer = "".join(piece.answer for piece in pieces)
+    return thought, answer, [(name, json.loads(arguments)) for name, arguments in calls]
+
+
+@pytest.mark.parametrize("form", sorted(FORMATS))
+@pytest.mark.parametrize("seed", range(6))
+def test_a_call_that_was_written_is_read(form: str, seed: int) -> None:
+    text = FORMATS[form].written(CALL)
+    assert read(form, text, seed) == ("", "", [("get_weather", json.loads(CALL.arguments))])
+
+
+@pytest.mark.parametrize("form", sorted({*FORMATS} - {"llama3", "harmony"}))
+@pytest.mark.parametrize("seed", range(3))
+def test_thought_and_words_come_before_calls(form: str, seed: int) -> None:
+    calls = FORMATS[form].written(CALL)
+    expected = [("get_weather", json.loads(CALL.arguments))]
+    if form in ("hermes", "coder", "mistral", "gemma4"):
+        calls += ("" if form in ("mistral", "gemma4") else "\n") + FORMATS[form].written(NOW)
+        expected.append(("now", {}))
+    text = f"<think>\nHm <\n</think>\n\nLet me [see] <it>.\n\n{calls}"
+    assert read(form, text, seed) == ("Hm <", "Let me [see] <it>.", expected)
+
+
+@pytest.mark.parametrize("form", sorted({*FORMATS} - {"harmony"}))
+@pytest.mark.parametrize(
+    "text", ["No call at all.\n", "1 < 2 {and} [so on]", "<tool", "[TOOL", "a\n\n  b ", '"{"', ""]
+)
+def test_what_is_no_call_stays_as_it_is(form: str, text: str) -> None:
+    assert read(form, text) == ("", text, [])
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("hermes", "<tool_call>\nno JSON\n</tool_call>"),
+        ("hermes", "<tool_call>"),
+        ("hermes", '<tool_call>{"arguments": {}}</tool_call>'),
+        ("coder", "<tool_call>\nno function"),
+        ("mistral", "[TOOL_CALLS]get"),
+        ("gemma4", "<|tool_call>call:f{"),
+        ("gemma4", "<|tool_call>f(x)<tool_call|>"),
+        ("lfm2", "<|tool_call_start|>[f(1)]<|tool_call_end|>"),
+        ("lfm2", "<|tool_call_start|>[f(a=open('x'))]<|tool_call_end|>"),
+        ("llama3", '{"colour": "red"}'),
+        ("llama3", '{"name'),
+        ("llama3", "{"),
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_call_that_is_none_is_shown_as_text(form: str, text: str, seed: int) -> None:
+    assert read(form, text, seed) == ("", text, [])
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("hermes", '<tool_call>{"name": "now", "arguments": "{}"}</tool_call>'),
+        ("hermes", '<tool_call>{"arguments": {}, "name": "now"}</tool_call>'),
+        (
+            "hermes",
+            '<tool_call>[{"type": "function", "function": {"name": "now", "arguments": {}}}]</tool_call>',
+        ),
+        ("llama3", '{"type": "function", "name": "now", "parameters": {}}'),
+        ("llama3", '<|python_tag|>{"name": "now", "parameters": {}}'),
+        ("mistral", "[TOOL_CALLS]now[CALL_ID]abcdefghi[ARGS]{}"),
+        ("lfm2", '<|tool_call_start|>[{"name": "now", "arguments": {}}]<|tool_call_end|>'),
+        ("lfm2", "<|tool_call_start|>now()<|tool_call_end|>"),
+        ("list-behind-mark", '<|tool_call|>[{"name": "now", "arguments": {}}]<|/tool_call|>'),
+        ("coder", "<tool_call>\n<function=now>\n</function>\n</tool_call>"),
+    ],
+)
+def test_other_spellings_are_read(form: str, text: str) -> None:
+    assert read(form, text) == ("", "", [("now", {})])
+
+
+def test_values_have_the_types_of_the_schema() -> None:
+    text = (
+        "<tool_call>\n<function=get_weather>\n<parameter=city>\n12\n</parameter>\n<parameter=days>\n12\n</parameter>\n"
+        "<parameter=hours>\n[1]\n</parameter>\n<parameter=units>\nC\n</parameter>\n</function>\n</tool_call>"
+    )
+    assert read("coder", text)[2] == [("get_weather", {"city": "12", "days": 12, "hours": [1], "units": "C"})]
+    gemma = '<|tool_call>call:get_weather{city:<|"|>a:{b}<|"|>,days:2,inner:{deep:true,more:[1,null]}}<tool_call|>'
+    assert read("gemma4", gemma)[2] == [
+        ("get_weather", {"city": "a:{b}", "days": 2, "inner": {"deep": True, "more": [1, None]}})
+    ]
+    python = "<|tool_call_start|>[get_weather(city='it\\'s', days=-2, inner={'a': True, 'b': [null]})]<|tool_call_end|>"
+    assert read("lfm2", python)[2] == [
+        ("get_weather", {"city": "it's", "days": -2, "inner": {"a": True, "b": [None]}})
+    ]
+
+
+def test_channels_of_harmony() -> None:
+    text = (
+        "<|channel|>analysis<|message|>They ask.<|end|><|start|>assistant<|channel|>commentary<|message|>One moment."
+        "<|end|><|start|>assistant<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>"
+        '{"city": "Rome"}<|call|>'
+    )
+    assert read("harmony", text) == ("They ask.", "One moment.", [("get_weather", {"city": "Rome"})])
+    final = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Sunny.<|return|>"
+    assert read("harmony", final, 3) == ("Hm.", "Sunny.", [])
+
+
+@pytest.mark.parametrize(
+    ("source", "form"),
+    [
+        ("{{ '<tool_call>\\n{\"name\": ' }}", "hermes"),
+        ("{{ '<tool_call>\\n<function=' }}", "coder"),
+        ("[TOOL_CALLS]{{ name }}[ARGS]", "mistral"),
+        ("[TOOL_CALLS][", "mistral-list"),
+        ("<|tool_call>call:{{ name }}", "gemma4"),
+        ("<|channel|>commentary<|call|>", "harmony"),
+        ('<|start_header_id|> {"name": x, "parameters": ', "llama3"),
+        ("List of tools: <|tool_list_start|>", "lfm2"),
+        ("respond only with <|tool_call|> followed by a JSON list", "list-behind-mark"),
+        ("<|im_start|>", None),
+    ],
+)
+def test_a_template_tells_its_format(source: str, form: str | None) -> None:
+    found = template_format(source)
+    assert (found and found.name) == form
+
+
+def test_a_template_that_knows_no_tools_gets_them_as_words() -> None:
+    turns = [
+        ChatMessage("system", "Be brief."),
+        ChatMessage("user", "Weather?"),
+        ChatMessage("assistant", "", calls=(ToolCall("get_weather", '{"city": "Rome"}', "1"), NOW)),
+        ChatMessage("tool", "sunny", answers="1"),
+        ChatMessage("tool", "noon", answers="2"),
+    ]
+    system, _, assistant, person = described(turns, TOOLS, DESCRIBED)
+    assert system.content.startswith("Be brief.\n\n# Tools")
+    assert '"name": "get_weather"' in system.content
+    assert assistant.content == (
+        '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome"}}\n</tool_call>\n'
+        '<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>'
+    )
+    assert person == ChatMessage(
+        "user", "<tool_response>\nsunny\n</tool_response>\n<tool_response>\nnoon\n</tool_response>"
+    )
