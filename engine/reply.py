@@ -33,8 +33,10 @@ from engine.messages import (
     StatisticsUpdated,
     TextDrafted,
     Timings,
+    TokenLogprob,
     TokensAdded,
 )
+from engine.model.logged_sampling import LoggedSampler
 from engine.model.masked_sampling import MaskedSampler
 from engine.modes.mode import PROMPTED, Values
 from engine.planning.hardware import device_peak_bytes, own_memory
@@ -98,6 +100,10 @@ class ReplyRun:
         sampler = self._sampler
         if self._mask is not None:
             sampler = MaskedSampler(**vars(sampler), mask=self._mask)
+        self._log: LoggedSampler | None = None
+        if request.logprobs is not None:
+            sampler = self._log = LoggedSampler(**vars(self._sampler), inner=sampler, top=request.logprobs)
+        self._logprobs: list[TokenLogprob] = []
         self._rule: Verifier = RULES[request.verify].verifier(sampler)
         template = model.tokenizer.template
         decode: Callable[[Sequence[int]], str] = model.tokenizer.decode
@@ -232,7 +238,9 @@ class ReplyRun:
     def _emitted(self, tokens: Sequence[int], drafted: int) -> None:
         first = len(self._reply.token_ids) - len(tokens)
         self._drafted.append((first, first + drafted))
-        self._show(tokens, self._reply.take_fresh(), drafted)
+        logprobs = self._logged(tokens)
+        self._logprobs += logprobs
+        self._show(tokens, self._reply.take_fresh(), drafted, logprobs)
         now = time.perf_counter()
         if now - self._last_update >= _STATISTICS_EVERY_S:
             self._last_update = now
@@ -248,10 +256,26 @@ class ReplyRun:
         if text:
             self._emit(TextDrafted(self._request.request_id, text))
 
-    def _show(self, tokens: Sequence[int], text: str, drafted: int = 0) -> None:
+    def _logged(self, tokens: Sequence[int]) -> list[TokenLogprob]:
+        """Log-probabilities of emitted tokens, where they are wanted."""
+        if self._log is None:
+            return []
+        text, ends = self._model.token_texts.text, self._model.tokenizer.end_ids
+        return [
+            TokenLogprob(
+                text(pick.token_id), pick.logprob, tuple((text(token), value) for token, value in pick.top)
+            )
+            for pick in self._log.take(len(tokens))
+            if pick.token_id not in ends
+        ]
+
+    def _show(
+        self, tokens: Sequence[int], text: str, drafted: int = 0, logprobs: Sequence[TokenLogprob] = ()
+    ) -> None:
         """Send tokens, ``drafted`` of them from the draft, and the text that they complete."""
         if tokens or text:
-            self._emit(TokensAdded(self._request.request_id, text, tuple(tokens), drafted))
+            event = TokensAdded(self._request.request_id, text, tuple(tokens), drafted, tuple(logprobs))
+            self._emit(event)
 
     def _update_statistics(self) -> None:
         self._emit(
@@ -316,6 +340,7 @@ class ReplyRun:
             busy=self._busy,
             new_characters=self._new_characters(),
             stop_text=self._reply.stop_text,
+            logprobs=tuple(self._logprobs),
         )
 
     def _new_characters(self) -> int | None:

@@ -48,9 +48,12 @@ def check_request(request: Generate) -> None:
                 names=", ".join(RULES),
             )
         )
-    if request.form is not None and request.verify != DEFAULT_RULE:
+    if (request.form is not None or request.logprobs is not None) and request.verify != DEFAULT_RULE:
         raise InvalidOption(
-            say("A reply that has a form is verified by {rule} alone: leave the rule out.", rule=DEFAULT_RULE)
+            say(
+                "A reply that has a form or log-probabilities is verified by {rule} alone: leave the rule out.",
+                rule=DEFAULT_RULE,
+            )
         )
     Sampler(**{name: value for name, value in vars(request.sampling).items() if value is not None})
     files = (file.text for message in request.messages for file in message.attachments)

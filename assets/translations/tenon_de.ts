@@ -220,8 +220,8 @@
   </message>
   <message>
    <location filename="engine/request.py" />
-   <source>A reply that has a form is verified by {rule} alone: leave the rule out.</source>
-   <translation>Eine Antwort mit einer Form wird nur mit {rule} geprüft: die Regel weglassen.</translation>
+   <source>A reply that has a form or log-probabilities is verified by {rule} alone: leave the rule out.</source>
+   <translation>Eine Antwort mit einer Form oder mit Log-Wahrscheinlichkeiten wird nur mit {rule} geprüft: die Regel weglassen.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />

@@ -210,8 +210,8 @@
   </message>
   <message>
    <location filename="engine/request.py" />
-   <source>A reply that has a form is verified by {rule} alone: leave the rule out.</source>
-   <translation>有格式要求的回复只能用 {rule} 验证：请去掉该规则。</translation>
+   <source>A reply that has a form or log-probabilities is verified by {rule} alone: leave the rule out.</source>
+   <translation>有格式要求或需要对数概率的回复只能用 {rule} 验证：请去掉该规则。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />

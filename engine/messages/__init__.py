@@ -87,4 +87,5 @@ from engine.messages.reports import (
     StopReason,
     ThinkingControl,
     Timings,
+    TokenLogprob,
 )

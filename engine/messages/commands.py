@@ -201,6 +201,8 @@ class Generate:
         form: Each token is drawn among those that keep to it; with the default rule of verification alone.
         tools: Tools that may be called. The reply's text has calls in the format of the model's template
             (`ModelAdvice.tools`), with its marks; their arguments keep to the tools' schemas.
+        logprobs: Log-probabilities of the tokens are wanted, and of so many likeliest ones at each place; with the
+            default rule of verification alone.
     """
 
     request_id: str
@@ -220,6 +222,7 @@ class Generate:
     whole: bool = False
     form: OutputForm | None = None
     tools: ToolUse = field(default_factory=ToolUse)
+    logprobs: int | None = None
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from engine.messages.reports import (
     Reply,
     RoundRecord,
     Timings,
+    TokenLogprob,
 )
 
 
@@ -165,12 +166,14 @@ class TokensAdded:
         text: Added to it: whole characters only, possibly none yet.
         token_ids: The tokens of one round.
         drafted: Number of the first of them that were accepted from the draft; the others are the target's own.
+        logprobs: Of them, where the request asked for that; the token that ends the reply has none.
     """
 
     request_id: str
     text: str
     token_ids: tuple[int, ...]
     drafted: int = 0
+    logprobs: tuple[TokenLogprob, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -249,6 +249,21 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class TokenLogprob:
+    """A token of a reply and what the model gave it.
+
+    Attributes:
+        text: Its own.
+        logprob: Natural logarithm of its probability, before temperature, filters and masks.
+        top: The likeliest tokens at its place with theirs, the likeliest first.
+    """
+
+    text: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
 class Reply:
     """A finished reply: what ``tenon ask --json`` prints.
 
@@ -257,6 +272,7 @@ class Reply:
         new_characters: Of a reply that was stopped as a loop: how much of the text says something new.
         busy: Other programs took much of the processors meanwhile, so that its speed says little.
         stop_text: The string of the request that ended it, empty where another reason did; not printed.
+        logprobs: Of its tokens but the one that ended it, where the request asked for that; not printed.
     """
 
     text: str
@@ -275,6 +291,7 @@ class Reply:
     busy: bool = False
     new_characters: int | None = None
     stop_text: str = ""
+    logprobs: tuple[TokenLogprob, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The object of ``--json``: plain types."""
@@ -283,6 +300,7 @@ class Reply:
         del whole["drafted_text"]
         del whole["new_characters"]
         del whole["stop_text"]
+        del whole["logprobs"]
         del whole["memory"]["resident_bytes"]
         return whole
 

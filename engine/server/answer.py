@@ -90,7 +90,8 @@ class ExchangeAnswer(Response):
             if isinstance(event, PrefillProgress) and index not in opened:
                 opened.add(index)
                 await stream.write(exchange.opened(index, event.total_tokens, event.done_tokens))
-            elif isinstance(event, TokensAdded) and event.text:
+            elif isinstance(event, TokensAdded):
+                exchange.logged(index, event.logprobs)
                 said = Said(answer=event.text) if parts is None else parts.add(event.text)
                 if said:
                     await stream.write(exchange.delta(index, said))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.messages import Generate, Reply, StopReason, Thinking
+from engine.messages import Generate, Reply, StopReason, Thinking, TokenLogprob
 from engine.server.exchange import (
     UNSERVED,
     Exchange,
@@ -34,6 +34,8 @@ FINISH: dict[StopReason, str] = {
     "loop": "stop",
     "cancelled": "stop",
 }
+#: Likeliest tokens at each place, at most.
+MOST_LOGPROBS = 20
 DONE = b"data: [DONE]\n\n"
 _SWITCHES = ("enable_thinking", "thinking")
 
@@ -44,7 +46,8 @@ class ChatCompletions(Exchange):
     def _read(self, fields: Fields) -> tuple[Generate, ...]:
         self.id = new_id("chatcmpl-")
         self._usage_wanted = fields.inner("stream_options").switch("include_usage")
-        fields.refuse(UNSERVED)
+        fields.refuse({name: sentence for name, sentence in UNSERVED.items() if "logprobs" not in name})
+        self._logged: dict[int, list[TokenLogprob]] = {}
         self._calls: dict[int, Calls] = {}
         if "audio" in fields.texts("modalities"):
             raise Refused(400, "This model answers in text alone: leave audio out.", "modalities")
@@ -58,6 +61,7 @@ class ChatCompletions(Exchange):
             thinking=_thinking(fields),
             whole=True,
             tools=openai_tools(fields),
+            logprobs=_logprobs(fields),
         )
         return choices(fields, in_form(request, openai_form(fields)))
 
@@ -75,7 +79,14 @@ class ChatCompletions(Exchange):
             if calls:
                 message["tool_calls"] = list(map(openai_call, calls))
             finish = _finish(reply, bool(calls))
-            found.append({"index": index, "message": message, "logprobs": None, "finish_reason": finish})
+            found.append(
+                {
+                    "index": index,
+                    "message": message,
+                    "logprobs": logged(reply.logprobs),
+                    "finish_reason": finish,
+                }
+            )
         return {
             **self._head("chat.completion"),
             "choices": found,
@@ -86,6 +97,10 @@ class ChatCompletions(Exchange):
     def opened(self, index: int, prompt_tokens: int, cached_tokens: int) -> bytes:
         """The role, which comes first."""
         return self._chunk(index, {"role": "assistant", "content": ""})
+
+    def logged(self, index: int, logprobs: Sequence[TokenLogprob]) -> None:
+        """Log-probabilities, which go with the next chunk."""
+        self._logged.setdefault(index, []).extend(logprobs)
 
     def delta(self, index: int, said: Said) -> bytes:
         """A piece of the thought, of the answer, or of calls."""
@@ -125,7 +140,8 @@ class ChatCompletions(Exchange):
     def _chunk(
         self, index: int, delta: dict[str, Any], finish: str | None = None, more: dict[str, Any] | None = None
     ) -> bytes:
-        choice = {"index": index, "delta": delta, "logprobs": None, "finish_reason": finish}
+        logprobs = logged(self._logged.pop(index, ()))
+        choice = {"index": index, "delta": delta, "logprobs": logprobs, "finish_reason": finish}
         usage = {"usage": None} if self._usage_wanted else {}
         return sent_event(
             {**self._head("chat.completion.chunk"), "choices": [choice], **usage, **(more or {})}
@@ -134,6 +150,35 @@ class ChatCompletions(Exchange):
 
 def _finish(reply: Reply, called: bool) -> str:
     return "tool_calls" if called and reply.stop_reason == "end" else FINISH[reply.stop_reason]
+
+
+def _logprobs(fields: Fields) -> int | None:
+    """The number of likeliest tokens that are wanted beside each one; None for no log-probabilities."""
+    top = fields.whole("top_logprobs")
+    if top is not None and not 0 <= top <= MOST_LOGPROBS:
+        raise fields.wrong("top_logprobs", f"a whole number from 0 to {MOST_LOGPROBS}")
+    if not fields.switch("logprobs"):
+        if top:
+            raise Refused(
+                400, "The field top_logprobs goes with logprobs: set logprobs to true.", "top_logprobs"
+            )
+        return None
+    return top or 0
+
+
+def logged(logprobs: Sequence[TokenLogprob]) -> dict[str, Any] | None:
+    """Log-probabilities of tokens as OpenAI's clients get them; None for none."""
+    if not logprobs:
+        return None
+
+    def told(text: str, logprob: float) -> dict[str, Any]:
+        return {"token": text, "logprob": logprob, "bytes": list(text.encode())}
+
+    found = [
+        {**told(one.text, one.logprob), "top_logprobs": [told(*other) for other in one.top]}
+        for one in logprobs
+    ]
+    return {"content": found, "refusal": None}
 
 
 def usage(replies: Sequence[Reply], choices: int) -> dict[str, Any]:

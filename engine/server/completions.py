@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from engine.messages import Generate, Reply
-from engine.server.chat_completions import DONE, FINISH, most_tokens, usage
+from engine.messages import Generate, Reply, TokenLogprob
+from engine.server.chat_completions import DONE, FINISH, MOST_LOGPROBS, most_tokens, usage
 from engine.server.exchange import (
     UNSERVED,
     Exchange,
@@ -26,7 +26,7 @@ from engine.text.reply_parts import Said
 
 _MOST_PROMPTS = 16
 _UNSERVED = {
-    **UNSERVED,
+    **{name: sentence for name, sentence in UNSERVED.items() if name != "logprobs"},
     "suffix": "Tenon does not write in the middle of a text: leave the field suffix out.",
     "echo": "Tenon's server does not repeat the prompt: leave the field echo out.",
 }
@@ -39,8 +39,11 @@ class Completions(Exchange):
         self.id = new_id("cmpl-")
         self._usage_wanted = fields.inner("stream_options").switch("include_usage")
         fields.refuse(_UNSERVED)
-        if fields.value("logprobs") not in (None, False):  # 0 asks for the one token that was chosen
-            raise Refused(400, _UNSERVED["logprobs"], "logprobs", "not_supported")
+        wanted = None if fields.value("logprobs") is False else fields.whole("logprobs")
+        if wanted is not None and not 0 <= wanted <= MOST_LOGPROBS:
+            raise fields.wrong("logprobs", f"a whole number from 0 to {MOST_LOGPROBS}")
+        self._logged: dict[int, list[TokenLogprob]] = {}
+        self._lengths: dict[int, int] = {}
         if (fields.whole("best_of") or 1) > (fields.whole("n") or 1):
             sentence = "Tenon's server does not choose among replies: leave the field best_of out."
             raise Refused(400, sentence, "best_of", "not_supported")
@@ -61,19 +64,27 @@ class Completions(Exchange):
                     sampling=sampling(fields),
                     stop=fields.texts("stop"),
                     form=openai_form(fields),
+                    logprobs=wanted,
                 ),
             )
         )
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
         """The answer at once."""
-        found = [self._choice(at, reply.text, FINISH[reply.stop_reason]) for at, reply in enumerate(replies)]
+        found = []
+        for at, reply in enumerate(replies):
+            self.logged(at, reply.logprobs)
+            found.append(self._choice(at, reply.text, FINISH[reply.stop_reason]))
         return {
             **self._head(),
             "choices": found,
             "usage": usage(replies, self._choices),
             "timings": timings(replies[-1]),
         }
+
+    def logged(self, index: int, logprobs: Sequence[TokenLogprob]) -> None:
+        """Log-probabilities, which go with the next piece."""
+        self._logged.setdefault(index, []).extend(logprobs)
 
     def delta(self, index: int, said: Said) -> bytes:
         """A piece of the text."""
@@ -103,4 +114,20 @@ class Completions(Exchange):
         }
 
     def _choice(self, index: int, text: str, finish: str | None) -> dict[str, Any]:
-        return {"index": index, "text": text, "logprobs": None, "finish_reason": finish}
+        logprobs = self._told(index, self._logged.pop(index, ()))
+        return {"index": index, "text": text, "logprobs": logprobs, "finish_reason": finish}
+
+    def _told(self, index: int, logprobs: Sequence[TokenLogprob]) -> dict[str, Any] | None:
+        """Log-probabilities in the older form: a list for each thing."""
+        if not logprobs:
+            return None
+        offsets = []
+        for one in logprobs:
+            offsets.append(self._lengths.get(index, 0))
+            self._lengths[index] = offsets[-1] + len(one.text)
+        return {
+            "tokens": [one.text for one in logprobs],
+            "token_logprobs": [one.logprob for one in logprobs],
+            "top_logprobs": [dict(one.top) for one in logprobs],
+            "text_offset": offsets,
+        }

@@ -19,6 +19,7 @@ from engine.messages import (
     Role,
     SamplingOptions,
     Thinking,
+    TokenLogprob,
     ToolCall,
 )
 from engine.server.fields import Fields
@@ -110,6 +111,9 @@ class Exchange(ABC):
     def opened(self, index: int, prompt_tokens: int, cached_tokens: int) -> bytes:
         """The beginning of a choice: its prompt is being read."""
         return b""
+
+    def logged(self, index: int, logprobs: Sequence[TokenLogprob]) -> None:  # noqa: B027, few have a place for them
+        """Log-probabilities of the tokens whose text comes next."""
 
     @abstractmethod
     def delta(self, index: int, said: Said) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.support.model_server import Running
 
 ASKED = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "The quick brown"}]
 TURNS = [ChatMessage("system", "Be brief."), ChatMessage("user", "The quick brown")]
+PART = "\ufffd"  # a token of a random model may be part of a character
 GREEDY = {"temperature": 0, "extra_body": {"repetition_penalty": 1}}
 
 
@@ -173,7 +175,7 @@ def test_a_thought_comes_apart_from_the_answer(scripted: Running) -> None:
         ),
         ("response_format", {"type": "json_schema", "json_schema": {"name": "a"}}),
         ("response_format", {"type": "xml"}),
-        ("logprobs", True),
+        ("top_logprobs", 3),
         ("logit_bias", {"1": 2}),
         ("presence_penalty", 0.5),
         ("modalities", ["text", "audio"]),
@@ -249,6 +251,35 @@ def test_an_answer_has_the_form_that_each_protocol_asks_for(server: Running) -> 
     assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == answers[0]
     told = server.openai.chat.completions.create(**asked, extra_body={"grammar": 'root ::= "yes" | "no"'})
     assert told.choices[0].message.content in ("yes", "no")
+
+
+def test_log_probabilities_are_the_model_s_own(server: Running) -> None:
+    asked = {"model": server.model, "messages": ASKED, "max_tokens": 12, "logprobs": True, **GREEDY}
+    (choice,) = server.openai.chat.completions.create(**asked, top_logprobs=4).choices
+    tokens = choice.logprobs.content
+    said = "".join(token.token for token in tokens).replace(PART, "")
+    assert said == choice.message.content.replace(PART, "")
+    for token in tokens:
+        values = [one.logprob for one in token.top_logprobs]
+        assert (token.top_logprobs[0].token, values[0]) == (token.token, token.logprob)  # greedy
+        assert values == sorted(values, reverse=True)
+        assert sum(map(math.exp, values)) <= 1 + 1e-9
+        assert bytes(token.bytes).decode() == token.token
+    streamed = [
+        token
+        for chunk in server.openai.chat.completions.create(**asked, top_logprobs=4, stream=True)
+        for token in (chunk.choices[0].logprobs.content if chunk.choices[0].logprobs else ())
+    ]
+    assert streamed == tokens
+    bare = server.openai.chat.completions.create(**asked).choices[0].logprobs.content
+    assert [token.logprob for token in bare] == [token.logprob for token in tokens]
+    assert bare[0].top_logprobs == []
+    text = server.openai.completions.create(
+        model=server.model, prompt="The quick", max_tokens=6, logprobs=2, **GREEDY
+    ).choices[0]
+    assert "".join(text.logprobs.tokens).replace(PART, "") == text.text.replace(PART, "")
+    assert [len(top) for top in text.logprobs.top_logprobs] == [2] * 6
+    assert text.logprobs.text_offset[1] == len(text.logprobs.tokens[0])
 
 
 def test_another_model_and_another_key_are_refused(server: Running) -> None:
