@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import psutil
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.model_in_engine import ModelInEngine
 from app.words import mark, tr
+from engine.child_process import processor_seconds
 
 # Silence is counted in ticks and not by a clock: while the computer sleeps, or this process stands still, none come.
 TICK_MS = 5_000
@@ -43,7 +43,7 @@ class EngineWatch(QObject):
             self._silent_ticks = 0
             return
         self._client.ping()
-        cpu_s = _cpu_s(number)
+        cpu_s = processor_seconds(number)
         if not self._silent_ticks or cpu_s - self._cpu_s >= LEAST_CPU_S:
             self._silent_ticks, self._cpu_s = 1, cpu_s
             return
@@ -63,13 +63,3 @@ class EngineWatch(QObject):
         if self._restart:
             self._restart = False
             self._model.ensure_engine()
-
-
-def _cpu_s(process_id: int) -> float:
-    """Processor's time that the engine and what it has started have taken."""
-    try:
-        engine = psutil.Process(process_id)
-        times = [process.cpu_times() for process in (engine, *engine.children(recursive=True))]
-    except psutil.Error:
-        return 0.0
-    return float(sum(each.user + each.system for each in times))

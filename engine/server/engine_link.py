@@ -63,6 +63,9 @@ class EngineLink:
 
     Used from the event loop that made it, and from no other thread.
 
+    Attributes:
+        heard: Number of events so far.
+
     Args:
         on_event: Called with each event before it is handed on.
         run: What the engine's process runs.
@@ -88,6 +91,8 @@ class EngineLink:
         self._waiting: deque[_Asked] = deque()
         self._running: dict[str, _Asked] = {}
         self._closing = False
+        self._last_words = ""  # of an engine that is killed
+        self.heard = 0
 
     @property
     def running(self) -> int:
@@ -130,6 +135,12 @@ class EngineLink:
         self._waiting.clear()
         _fail(lost, _CLOSING)
 
+    def kill(self, sentence: str) -> None:
+        """End an engine that does not answer: its requests fail with this sentence, and the next ones start another."""
+        if self._process is not None:
+            self._last_words = sentence
+            self._process.kill()
+
     async def close(self) -> None:
         """End the engine."""
         self.refuse_all()
@@ -166,6 +177,7 @@ class EngineLink:
     def _receive(self, number: int, event: Event) -> None:
         if number != self._starts:
             return
+        self.heard += 1
         self._on_event(event)
         asked = self._running.get(getattr(event, "request_id", ""))
         if asked is None:
@@ -182,7 +194,9 @@ class EngineLink:
         lost = list(self._running.values())
         self._running.clear()
         how = "it sent something that cannot be read" if code is None else f"exit code {code}"
-        _fail(lost, _STOPPED.format(how=f"signal {-code}" if code is not None and code < 0 else how))
+        how = f"signal {-code}" if code is not None and code < 0 else how
+        sentence, self._last_words = self._last_words or _STOPPED.format(how=how), ""
+        _fail(lost, sentence)
         self._advance()
 
     def _cancel(self, answers: Answers) -> None:

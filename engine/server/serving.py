@@ -32,6 +32,7 @@ from engine.sentences import say
 from engine.server.application import application
 from engine.server.engine_link import EngineLink
 from engine.server.exchange import Served
+from engine.server.hang_watch import watch
 from engine.server.metrics import Metrics
 
 _ADDRESS = "127.0.0.1"
@@ -88,8 +89,12 @@ async def _serve(
             except asyncio.CancelledError:
                 return
             server = ModelServer(link, application(served, link, metrics, key))
+            watching = asyncio.ensure_future(watch(link))
             ready(f"http://{_ADDRESS}:{listener.getsockname()[1]}", served.name)
-            await server.serve([listener])
+            try:
+                await server.serve([listener])
+            finally:
+                watching.cancel()
     finally:
         await link.close()
 

@@ -23,6 +23,7 @@ from engine.messages import LoadOptions
 from engine.server.application import application
 from engine.server.engine_link import EngineLink
 from engine.server.exchange import Served
+from engine.server.hang_watch import TICK_S, watch
 from engine.server.metrics import Metrics
 from engine.server.serving import ModelServer, listening, load
 from tests.support.fake_engine import SERVE
@@ -68,8 +69,8 @@ class Running:
 
 
 @contextmanager
-def scripted_server(most_waiting: int = 64) -> Iterator[Running]:
-    """The application in a thread of this process, in front of the scripted engine."""
+def scripted_server(most_waiting: int = 64, tick_s: float = TICK_S) -> Iterator[Running]:
+    """The application in a thread of this process, in front of the scripted engine, which is looked at so often."""
     ready = threading.Event()
     made: list[tuple[ModelServer, EngineLink, str]] = []
 
@@ -84,7 +85,9 @@ def scripted_server(most_waiting: int = 64) -> Iterator[Running]:
                 server = ModelServer(link, application(served, link, metrics, KEY))
                 made.append((server, link, f"http://127.0.0.1:{listener.getsockname()[1]}"))
                 ready.set()
+                watching = asyncio.ensure_future(watch(link, tick_s))
                 await server.serve([listener])
+                watching.cancel()
         finally:
             await link.close()
             ready.set()

@@ -125,6 +125,18 @@ def test_an_engine_that_dies_in_mid_stream_is_an_error_in_each_protocol(own: Run
     assert "one two" in "".join(json.loads(line)["message"]["content"] for line in lines[:-1])
 
 
+def test_an_engine_that_hangs_is_ended_with_an_error_for_each_and_starts_again() -> None:
+    with scripted_server(tick_s=0.05) as running:
+        with ThreadPoolExecutor(3) as threads:
+            waiting = [
+                threads.submit(running.http.post, "/v1/chat/completions", json=ask("hang")) for _ in range(3)
+            ]
+            answers = [one.result() for one in waiting]
+        assert {answer.status_code for answer in answers} == {503}
+        assert "neither computed nor answered" in answers[0].json()["error"]["message"]
+        assert running.openai.chat.completions.create(**ask("say 2")).choices[0].message.content == "w0 w1 "
+
+
 def test_a_failure_of_the_engine_is_told(scripted: Running) -> None:
     with pytest.raises(openai.InternalServerError, match="Tenon made a mistake"):
         scripted.openai.chat.completions.create(**ask("fail"))
