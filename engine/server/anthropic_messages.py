@@ -19,7 +19,6 @@ from engine.server.exchange import (
     new_id,
     sampling,
     sent_event,
-    timings,
     turn,
 )
 from engine.server.fields import Fields
@@ -64,7 +63,6 @@ class Messages(Exchange):
             "content": blocks,
             **_end(reply, bool(calls)),
             "usage": _usage(reply),
-            "timings": timings(reply),
         }
 
     def opened(self, index: int, prompt_tokens: int, cached_tokens: int) -> bytes:
@@ -99,7 +97,6 @@ class Messages(Exchange):
                 "message_delta",
                 delta=_end(reply, bool(self._calls.made)),
                 usage=_usage(reply),
-                timings=timings(reply),
             )
             + _event("message_stop")
         )

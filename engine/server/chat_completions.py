@@ -96,7 +96,7 @@ class ChatCompletions(Exchange):
 
     def opened(self, index: int, prompt_tokens: int, cached_tokens: int) -> bytes:
         """The role, which comes first."""
-        return self._chunk(index, {"role": "assistant", "content": ""})
+        return self._chunk(index, {"role": "assistant", "content": None})
 
     def logged(self, index: int, logprobs: Sequence[TokenLogprob]) -> None:
         """Log-probabilities, which go with the next chunk."""
@@ -135,7 +135,10 @@ class ChatCompletions(Exchange):
         return sent_event(openai_error(refused)) + DONE
 
     def _head(self, kind: str) -> dict[str, Any]:
-        return {"id": self.id, "object": kind, "created": self.created, "model": self.served.name}
+        return {
+            "id": self.id, "object": kind, "created": self.created, "model": self.served.name,
+            "system_fingerprint": self.served.fingerprint,
+        }  # fmt: skip
 
     def _chunk(
         self, index: int, delta: dict[str, Any], finish: str | None = None, more: dict[str, Any] | None = None

@@ -111,6 +111,7 @@ class Completions(Exchange):
             "object": "text_completion",
             "created": self.created,
             "model": self.served.name,
+            "system_fingerprint": self.served.fingerprint,
         }
 
     def _choice(self, index: int, text: str, finish: str | None) -> dict[str, Any]:

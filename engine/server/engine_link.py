@@ -39,19 +39,32 @@ class Answers:
 
     def __init__(self, cancel: Callable[[Answers], None]) -> None:
         self._cancel = cancel
-        self._events: asyncio.Queue[tuple[int, Event]] = asyncio.Queue()
+        self._events: deque[tuple[int, Event]] = deque()
+        self._waiting: asyncio.Future[None] | None = None
 
     async def next(self, patience_s: float | None = None) -> tuple[int, Event] | None:
         """The next event; None where none has come in this time."""
-        if not self._events.empty():
-            return self._events.get_nowait()
-        with suppress(asyncio.TimeoutError):
-            return await asyncio.wait_for(self._events.get(), patience_s)
-        return None
+        if not self._events:
+            # A future and a timer: `asyncio.wait_for` makes a task for each token, which takes longer than all else.
+            loop = asyncio.get_running_loop()
+            waiting = self._waiting = loop.create_future()
+            timer = None if patience_s is None else loop.call_later(patience_s, self._wake)
+            try:
+                await waiting
+            finally:
+                self._waiting = None
+                if timer is not None:
+                    timer.cancel()
+        return self._events.popleft() if self._events else None
 
     def put(self, index: int, event: Event) -> None:
         """An event has come."""
-        self._events.put_nowait((index, event))
+        self._events.append((index, event))
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
 
     def cancel(self) -> None:
         """Nobody wants what is still to come."""

@@ -8,6 +8,8 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
 from typing import Any, ClassVar
 
 from engine.messages import (
@@ -68,6 +70,12 @@ class Served:
     options: LoadOptions
     report: ModelReport
     created: int = field(default_factory=lambda: int(time.time()))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A word that changes with whatever changes the answer to a seed."""
+        known = f"{self.options} {self.report.folder} {self.report.weights}"
+        return f"tenon-{sha256(known.encode()).hexdigest()[:12]}"
 
 
 class Exchange(ABC):

@@ -1,0 +1,249 @@
+"""The server beside the engine itself: one client's speed, the cost of a request, idle connections, many clients.
+
+    python -m tests.benchmarks.server one       time to first token and tokens per second, through a pipe and over HTTP
+    python -m tests.benchmarks.server cost      a request's time beside an engine that answers at once
+    python -m tests.benchmarks.server idle      memory of 200 connections that say nothing
+    python -m tests.benchmarks.server clients   tokens per second of 1, 4, 8 and 16 clients
+    python -m tests.benchmarks.server rest      memory before and after 64 clients, half of which hang up
+    python -m tests.benchmarks.server cancel    time from a hang-up to the end of the request
+
+With --address the clients ask another server that speaks OpenAI's protocol.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import socket
+import statistics
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+
+from engine.messages import ChatMessage, Finished, Generate, LoadOptions, SamplingOptions, TokensAdded
+from engine.server.engine_link import EngineLink
+from tests.support.model_server import KEY, scripted_server, serve_command
+from tests.support.real_model import real_model
+
+TOKENS = 96
+ROUNDS = 5
+CONNECTIONS = 200
+QUESTION = "Write a short letter to a friend about the number {number}. Begin with the weather."
+
+
+def streamed(address: str, number: int, most: int = TOKENS) -> tuple[float, float, int]:
+    """Seconds to the first text and to the end of a streamed reply, and its tokens."""
+    asked = {
+        "messages": [{"role": "user", "content": QUESTION.format(number=number)}],
+        "temperature": 0, "repetition_penalty": 1, "max_tokens": most, "stream": True,
+        "stream_options": {"include_usage": True},
+    }  # fmt: skip
+    place = urlsplit(address)
+    connection = HTTPConnection(place.hostname or "", place.port, timeout=600)
+    connection.connect()
+    headers = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
+    begun, first, tokens = time.perf_counter(), 0.0, 0
+    connection.request("POST", "/v1/chat/completions", json.dumps(asked), headers)
+    response = connection.getresponse()
+    while line := response.readline():
+        if not first and b'"content":"' in line and b'"content":""' not in line:
+            first = time.perf_counter() - begun
+        if b'"usage":{' in line:
+            tokens = json.loads(line[6:])["usage"]["completion_tokens"]
+    taken = time.perf_counter() - begun
+    connection.close()
+    return first, taken, tokens
+
+
+def one(model: Path) -> None:
+    """One client, in turn through a pipe, as the window has it, and over HTTP."""
+    options = LoadOptions(model=str(model), mode="plain", threads=2)
+
+    async def through_pipe(link: EngineLink, number: int) -> tuple[float, float, int]:
+        request = Generate(
+            "", options, (ChatMessage("user", QUESTION.format(number=number)),), max_tokens=TOKENS,
+            sampling=SamplingOptions(temperature=0.0, repetition_penalty=1.0),
+        )  # fmt: skip
+        begun, first = time.perf_counter(), 0.0
+        answers = link.ask([request])
+        while (item := await answers.next()) is not None:
+            if isinstance(item[1], TokensAdded) and item[1].text and not first:
+                first = time.perf_counter() - begun
+            if isinstance(item[1], Finished):
+                return first, time.perf_counter() - begun, item[1].reply.timings.predicted_n
+        raise AssertionError("the engine ends each request")
+
+    async def run(address: str) -> None:
+        link = EngineLink()
+        found: dict[str, list[tuple[float, float, int]]] = {"pipe": [], "server": []}
+        await through_pipe(link, 0)
+        await asyncio.to_thread(streamed, address, 0)
+        for number in range(1, ROUNDS + 1):
+            found["pipe"].append(await through_pipe(link, number))
+            found["server"].append(await asyncio.to_thread(streamed, address, number))
+        await link.close()
+        told = {}
+        for name, times in found.items():
+            first_ms = statistics.median(first for first, _, _ in times) * 1e3
+            rate = statistics.median((tokens - 1) / (whole - first) for first, whole, tokens in times)
+            told[name] = first_ms, rate
+            print(f"{name:7} first token {first_ms:6.1f} ms, {rate:6.1f} tok/s")
+        pairs = list(zip(found["pipe"], found["server"], strict=True))
+        first = statistics.median(there[0] / here[0] for here, there in pairs)
+        rates = statistics.median(
+            ((there[2] - 1) / (there[1] - there[0])) / ((here[2] - 1) / (here[1] - here[0]))
+            for here, there in pairs
+        )
+        print(f"server / pipe, medians of {ROUNDS} pairs: first token {first:.3f}, tok/s {rates:.3f}")
+
+    with tempfile.TemporaryDirectory() as folder:
+        own = ("--mode", "plain", "--threads", "2")
+        with serve_command(model, Path(folder), *own) as (running, _):
+            asyncio.run(run(running.address))
+
+
+def cost() -> None:
+    """A request beside an engine that answers at once."""
+    with scripted_server() as running:
+        asked = {"model": "scripted", "messages": [{"role": "user", "content": "say 1"}]}
+        over_http, alone = [], []
+
+        async def directly() -> None:
+            assert running.link is not None
+            answers = running.link.ask(
+                [Generate("", LoadOptions(model="scripted"), (ChatMessage("user", "say 1"),))]
+            )
+            while (item := await answers.next()) is not None and not isinstance(item[1], Finished):
+                pass
+
+        assert running.link is not None
+        loop = running.link._loop
+        for _ in range(300):
+            begun = time.perf_counter()
+            running.http.post("/v1/chat/completions", json=asked)
+            middle = time.perf_counter()
+            asyncio.run_coroutine_threadsafe(directly(), loop).result()
+            over_http.append((middle - begun) * 1e3)
+            alone.append((time.perf_counter() - middle) * 1e3)
+        health = []
+        for _ in range(300):
+            begun = time.perf_counter()
+            running.http.get("/health")
+            health.append((time.perf_counter() - begun) * 1e3)
+    median = statistics.median
+    print(f"over HTTP {median(over_http):.2f} ms, engine alone {median(alone):.2f} ms, "
+          f"difference {median(over_http) - median(alone):.2f} ms; /health with the client's part "
+          f"{median(health):.2f} ms")  # fmt: skip
+
+
+def idle(model: Path) -> None:
+    """Connections that stay open."""
+    with tempfile.TemporaryDirectory() as folder, serve_command(model, Path(folder)) as (running, program):
+        place = urlsplit(running.address)
+        running.http.get("/health")
+        before = psutil.Process(program.pid).memory_info().rss
+        asked = (
+            f"GET /v1/models HTTP/1.1\r\nHost: {place.netloc}\r\nAuthorization: Bearer {KEY}\r\n\r\n".encode()
+        )
+        held = []
+        for _ in range(CONNECTIONS):
+            connection = socket.create_connection((place.hostname or "", place.port or 0))
+            connection.sendall(asked)
+            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 200")
+            held.append(connection)
+        after = psutil.Process(program.pid).memory_info().rss
+        print(
+            f"{CONNECTIONS} idle connections: {(after - before) / 1e6:.1f} MB ({before / 1e6:.0f} MB before)"
+        )
+        for connection in held:
+            connection.close()
+
+
+def clients(address: str) -> None:
+    """Tokens per second of some clients at once, each with a question of its own."""
+    streamed(address, 0, 16)
+    for count in (1, 4, 8, 16):
+        rates = []
+        for turn in range(3):
+            begun = time.perf_counter()
+            with ThreadPoolExecutor(count) as threads:
+                numbers = range(1000 * turn + 100 * count, 1000 * turn + 101 * count)
+                done = list(threads.map(lambda number: streamed(address, number), numbers))
+            rates.append(sum(tokens for _, _, tokens in done) / (time.perf_counter() - begun))
+        print(f"{count:2} clients: {statistics.median(rates):6.1f} tok/s", flush=True)
+
+
+def rest(model: Path) -> None:
+    """Memory of server and engine once 64 clients were answered or hung up."""
+    with tempfile.TemporaryDirectory() as folder, serve_command(model, Path(folder)) as (running, program):
+
+        def held() -> int:
+            own = psutil.Process(program.pid)
+            return sum(each.memory_info().rss for each in (own, *own.children(recursive=True)))
+
+        def ask(number: int) -> None:
+            asked = {"messages": [{"role": "user", "content": QUESTION.format(number=number)}],
+                     "max_tokens": 24, "stream": True}  # fmt: skip
+            with running.http.stream("POST", "/v1/chat/completions", json=asked) as response:
+                for _ in response.iter_lines():
+                    if number % 2:
+                        break
+
+        def burst() -> None:
+            with ThreadPoolExecutor(64) as threads:
+                list(threads.map(ask, range(64)))
+            time.sleep(2)
+
+        burst()  # what is kept of texts fills its budget
+        before = held()
+        burst()
+        after = held()
+        print(f"before {before / 1e6:.0f} MB, after {after / 1e6:.0f} MB: {after / before - 1:+.1%}")
+
+
+def cancel() -> None:
+    """Time from a hang-up to the end of the request in the engine."""
+    took = []
+    with scripted_server() as running:
+        assert running.link is not None
+        for _ in range(20):
+            asked = {"messages": [{"role": "user", "content": "slow 100000"}], "stream": True}
+            with running.http.stream("POST", "/v1/chat/completions", json=asked) as response:
+                next(response.iter_bytes())
+                begun = time.perf_counter()
+            while running.link.running:
+                time.sleep(0.001)
+            took.append((time.perf_counter() - begun) * 1e3)
+    print(f"hang-up to end: median {statistics.median(took):.0f} ms, longest {max(took):.0f} ms")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("part", choices=("one", "cost", "idle", "clients", "rest", "cancel"))
+    parser.add_argument("--address", help="of another server")
+    options = parser.parse_args()
+    model = real_model()
+    assert model is not None, "fetch the bundled model"
+    if options.part == "cost":
+        cost()
+    elif options.part == "cancel":
+        cancel()
+    elif options.part == "clients" and options.address:
+        clients(options.address)
+    elif options.part == "clients":
+        with tempfile.TemporaryDirectory() as folder:
+            own = ("--mode", "plain", "--threads", "2")
+            with serve_command(model, Path(folder), *own) as (running, _):
+                clients(running.address)
+    else:
+        {"one": one, "idle": idle, "rest": rest}[options.part](model)
+
+
+if __name__ == "__main__":
+    main()
