@@ -105,9 +105,9 @@ class MachinePlanner:
         plans = [self._mode(mode) for mode in modes]
         chosen: ModePlan | None = None
         for plan in plans:
-            if plan.tokens_per_second is not None and (
-                chosen is None or self._worth(plan) > _WORTH * self._worth(chosen)
-            ):
+            if plan.tokens_per_second is None or self._votes_alone(MODES[plan.mode]):
+                continue
+            if chosen is None or self._worth(plan) > _WORTH * self._worth(chosen):
                 chosen = plan
         weights = self._loaded_as(chosen or plans[0])
         return MachinePlan(
@@ -121,6 +121,10 @@ class MachinePlanner:
             profiled=self._profiles(weights).known,
             weights=weights,
         )
+
+    def _votes_alone(self, mode: Mode) -> bool:
+        """True if a single draft would be there to vote, whose own mode it is that ``auto`` takes."""
+        return mode.takes_several and len(self.drafts_of(mode)) < 2
 
     def _worth(self, plan: ModePlan) -> float:
         """Its speed; fewer bits than the file's must gain more than others, as within a mode."""

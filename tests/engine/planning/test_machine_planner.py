@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from engine.drafting.block_draft import BlockDraft
 from engine.drafting.head_calibration import HeadCalibration
 from engine.drafting.kinds import DRAFT_KINDS
 from engine.drafting.medusa_draft import MedusaDraft
@@ -212,7 +213,7 @@ def test_a_plan_is_whole(name: str, model: str) -> None:
                 if gpus[device].unified:  # one pool
                     assert taken + mode.memory_bytes["host"] <= report.memory.available_bytes + 350_000_000
         assert mode.load is not None
-        assert (mode.mode in ("dovetail", "llmcad")) == bool(mode.load.drafts)
+        assert (mode.mode in ("dovetail", "llmcad", "minions")) == bool(mode.load.drafts)
     if not plan.mode("plain").refusal:
         assert plan.chosen
 
@@ -393,9 +394,9 @@ def test_published_figures_stand_in_for_each_kind() -> None:
     for kind in DRAFT_KINDS:
         expected = published_expectation(kind.published)
         assert set(expected) == set(KINDS)
-        # Table I of Dovetail; half the gain of Ghidorah's for Medusa heads, and of PPD's for prompt tokens, of which
+        # Table I of Dovetail; half the gain of Ghidorah's for Medusa heads and blocks, and of PPD's for prompt tokens, of which
         # nothing was counted yet.
-        least = {MedusaDraft: 1.9, PromptTokenDraft: 1.7}.get(kind, 4)
+        least = {MedusaDraft: 1.9, BlockDraft: 1.9, PromptTokenDraft: 1.7}.get(kind, 4)
         assert expected["code"].tokens(15) > expected["chat"].tokens(15) > least
 
 
