@@ -394,8 +394,8 @@ def test_published_figures_stand_in_for_each_kind() -> None:
     for kind in DRAFT_KINDS:
         expected = published_expectation(kind.published)
         assert set(expected) == set(KINDS)
-        # Table I of Dovetail; half the gain of Ghidorah's for Medusa heads and blocks, and of PPD's for prompt tokens, of which
-        # nothing was counted yet.
+        # Table I of Dovetail; half the gain of Ghidorah's for Medusa heads and blocks, and of PPD's for prompt tokens:
+        # of these nothing was counted yet.
         least = {MedusaDraft: 1.9, BlockDraft: 1.9, PromptTokenDraft: 1.7}.get(kind, 4)
         assert expected["code"].tokens(15) > expected["chat"].tokens(15) > least
 
