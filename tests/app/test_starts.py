@@ -36,6 +36,20 @@ def wait_for_log(folder: Path, words: str) -> None:
     raise AssertionError(f"the window's log does not say {words!r}")
 
 
+def wait_for_handler(process_id: int, number: signal.Signals) -> None:
+    """Wait until a process would handle a signal; where the system does not tell, for a second."""
+    status, deadline = Path(f"/proc/{process_id}/status"), time.monotonic() + 30
+    if not status.exists():
+        time.sleep(1.0)
+        return
+    while time.monotonic() < deadline:
+        caught = next(line for line in status.read_text().splitlines() if line.startswith("SigCgt:"))
+        if int(caught.split()[1], 16) >> (number - 1) & 1:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{number.name} is not handled")
+
+
 def test_a_second_start_joins_the_first_and_a_killed_one_is_followed_by_a_new_one(
     tmp_path: Path, smollm2: Path
 ) -> None:
@@ -54,7 +68,7 @@ def test_a_second_start_joins_the_first_and_a_killed_one_is_followed_by_a_new_on
     first.wait(timeout=30)
     after = start(tmp_path)
     wait_for_log(tmp_path, "did not end as it should")
-    time.sleep(1.0)
+    wait_for_handler(after.pid, signal.SIGTERM)
     after.send_signal(signal.SIGTERM)
     assert after.wait(timeout=30) == 0
     assert not (tmp_path / "data" / "logs" / "running").exists()

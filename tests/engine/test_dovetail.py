@@ -75,7 +75,7 @@ def test_auto_means_dovetail_where_a_draft_is_given(
     assert reply.mode == "dovetail"
     assert "draft" in client.seen(PlanChosen)[-1].plan.reason
     plain = client.answer("a", llama_folder, draft=str(draft), mode="plain", max_tokens=4)
-    assert (plain.mode, plain.draft, plain.devices["draft"]) == ("plain", None, None)
+    assert (plain.mode, plain.drafts, plain.devices["draft"]) == ("plain", (), None)
     assert plain.timings.draft_n == 0
     assert plain.timings.load_ms is None
 
@@ -218,7 +218,7 @@ def test_each_mode_takes_a_draft_of_its_own_kind(
     for mode in ("dovetail", "llmcad", "plain", "dovetail"):
         reply = client.answer("What is a token?", "toy", mode=mode, max_tokens=4, temperature=0.0)
         drafts[mode] = reply.drafts
-    assert drafts == {"dovetail": "toy-head", "llmcad": "toy-draft", "plain": None}
+    assert drafts == {"dovetail": ("toy-head",), "llmcad": ("toy-draft",), "plain": ()}
 
 
 def test_a_cancel_while_the_draft_runs_is_seen_and_leaves_both_caches_right(

@@ -168,4 +168,4 @@ def test_it_runs_with_nothing_else_given(
         pytest.skip(ABSENT)
     assert main(["ask", "--mode", mode, "--temperature", "0", "--max-tokens", "24", "--json", "Hello"]) == 0
     reply = json.loads(capsys.readouterr().out)
-    assert (reply["mode"], reply["draft"]) == (mode, draft.name)
+    assert (reply["mode"], reply["drafts"]) == (mode, [draft.name])

@@ -81,7 +81,7 @@ def test_speeds_by_width_are_shown_with_the_chosen_one_marked(
     assert page.widths.isHidden()
     made = plan()
     widths = (WidthSpeed(1, 5.9, 5.8), WidthSpeed(8, 11.0, 11.4), WidthSpeed(64, 7.0))
-    ghidorah = replace(made.modes[0], mode="ghidorah", draft="heads", draft_nodes=7, widths=widths)
+    ghidorah = replace(made.modes[0], mode="ghidorah", drafts=("heads",), draft_nodes=7, widths=widths)
     told_widths = replace(made, modes=(ghidorah, *made.modes))
     page.widths.set_plan(told_widths)
     shared = shared_text(None, told_widths, (), datetime.now())
