@@ -90,7 +90,7 @@ def test_the_command_searches_and_keeps_a_tree(
     assert plan.draft_nodes + 1 in WIDTHS
     # Other heads have none of it.
     other = str(make_head("medusa", seed=3).write(tmp_path / "other", True))
-    widths = model_planner(replace(options, draft=other)).plan.mode("ghidorah").widths
+    widths = model_planner(replace(options, drafts=(other,))).plan.mode("ghidorah").widths
     assert not any(each.measured for each in widths)
 
 
