@@ -6508,7 +6508,7 @@
   <message>
    <location filename="engine/modes/minions.py" />
    <source>minions</source>
-   <translation>minions</translation>
+   <translation>Minions</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/shortage_bar.py" />

@@ -147,13 +147,21 @@ def test_the_mode_menu(qtbot: QtBot, window: MainWindow, workspace: ScriptedWork
 def test_a_mode_that_cannot_run_says_why_and_cannot_be_chosen(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.bridge.drafts.paired_drafts", lambda model, kinds: None)
+    monkeypatch.setattr("app.bridge.drafts.paired_drafts", lambda model, kinds, several=False: ())
     workspace.set_engine(replace(workspace.model.state, gpu=""))
     button = window.page.composer.mode_button
     button.click()
     assert button.popup is not None
     problems = {choice.key: choice.problem for choice in button.popup.choices if choice.problem}
-    assert sorted(problems) == ["dovetail", "ghidorah", "layer-offload", "llmcad", "offload", "ppd"]
+    assert sorted(problems) == [
+        "dovetail",
+        "ghidorah",
+        "layer-offload",
+        "llmcad",
+        "minions",
+        "offload",
+        "ppd",
+    ]
     assert "draft" in problems["llmcad"]
     assert "GPU" in problems["offload"]
     button.popup.choose("llmcad")
