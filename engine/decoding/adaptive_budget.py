@@ -84,7 +84,7 @@ class AdaptiveBudget(Schedule):
         return DraftShape(best)
 
     def chances(self, draft: Draft) -> Sequence[float]:
-        """What each further node has gained, as rounds of each size have told."""
+        """Tokens that each further node has gained, as rounds of each size have told."""
         found: list[float] = []
         smaller, tokens, least = 0, 1.0, 1.0
         for size in self._sizes:

@@ -25,7 +25,7 @@ _WAITS = 0.1
 
 
 class SharedWidth:
-    """What rows cost in forwards that replies share, and which nodes are worth it.
+    """Costs of rows in forwards that replies share, and the choice of nodes that are worth them.
 
     Attributes:
         replies: That are open; only where there are several anything is shared.

@@ -60,7 +60,7 @@ class Member:
 
 @dataclass
 class _Standing:
-    """What asking a member is worth."""
+    """The worth of asking a member."""
 
     chances: GuessChances = field(default_factory=GuessChances)
     seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
@@ -86,7 +86,7 @@ class _Standing:
 
 
 class CommitteeMemory:
-    """What replies of a model have shown of a committee's members, for its next ones."""
+    """Experience with a committee's members from replies of a model, for its next ones."""
 
     def __init__(self) -> None:
         self._standings: dict[str, _Standing] = {}
@@ -411,7 +411,7 @@ def _with_probes(draft: Draft, place: dict[int, int], tree: MergedTree, drafts: 
 
 
 def _outcome(draft: Draft, tokens: Sequence[int]) -> tuple[int, bool]:
-    """How many of these tokens a draft had guessed in a row, and whether it had guessed another one behind them."""
+    """The number of these tokens that a draft guessed in a row; and True if it guessed another one behind them."""
     at, held = ROOT, 0
     for token in tokens:
         missed = False

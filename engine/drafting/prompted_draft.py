@@ -198,7 +198,7 @@ class _Growth:
         return node
 
     def _following(self, node: int) -> Following:
-        """What the draft says after a node, or guessed from the last one above it that was run."""
+        """The draft's logits after a node, or its guess from the last one above it that was run."""
         away = 0
         while not self.nodes[node].following:
             node, away = self.nodes[node].parent, away + 1

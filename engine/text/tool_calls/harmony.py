@@ -85,7 +85,7 @@ class HarmonyReply:
             self._head = True
 
     def end(self) -> tuple[str, str, list[CallPiece]]:
-        """What was held back, once nothing more comes; a head without a message says nothing."""
+        """The text that was held back, once nothing more comes; a head without a message says nothing."""
         held, self._held = self._held, ""
         if self._head:
             return "", "", []
