@@ -17,6 +17,7 @@ import torch
 from engine.advice import read_advice
 from engine.errors import Cancelled, OutOfDeviceMemory, OutOfDisk, OutOfMemory, TenonError, WeightsUnreadable
 from engine.file_trouble import file_trouble
+from engine.hub.endpoints import is_remote
 from engine.hub.installed import find_model
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import (
@@ -58,6 +59,8 @@ from engine.planning.hardware_report import measure_report, read_report
 from engine.planning.model_planner import ModelPlanner, model_planner
 from engine.planning.pairs import draft_problems, pairs
 from engine.planning.planner import Settled, check_mode, mode_that_runs, settle
+from engine.remote.remote_model import RemoteModel
+from engine.remote.remote_reply import RemoteReply
 from engine.reply import ReplyRun
 from engine.request import check_request, prompt_length
 from engine.scheduler import Scheduler, Steps
@@ -76,16 +79,23 @@ class Engine:
         """Start the owner thread.
 
         Args:
-            on_event: Called with each event, from the owner thread.
+            on_event: Called with each event, one at a time: from the owner thread, or the one that drafts beside it.
         """
-        self._on_event = on_event
+        one_at_a_time = threading.Lock()
+
+        def say_event(event: Event) -> None:
+            with one_at_a_time:
+                on_event(event)
+
+        self._on_event = say_event
         self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._cancelled: set[str] = set()
         self._closing = threading.Event()
         self._scheduler = Scheduler(self._check)
-        self._next: Command | None = None
-        self._refused_beside = 0  # replies that were open when the next command could not join them
-        self._model: LoadedModel | None = None
+        self._waiting: list[Command] = []
+        self._pings: list[Ping] = []
+        self._refused_beside = 0  # replies that were open when the first that waits could not join them
+        self._model: LoadedModel | RemoteModel | None = None
         self._planner: ModelPlanner | None = None
         self._bare_bytes = 0  # what the process held before the model came
         self._thread = threading.Thread(target=self._run, name="tenon-engine")
@@ -118,8 +128,6 @@ class Engine:
                     self._model.release()
                 self._model = None
                 return
-            elif isinstance(command, Ping):
-                self._on_event(Pong(command.number))
             elif isinstance(command, Unload):
                 self._unload()
             elif isinstance(command, Request):
@@ -127,18 +135,44 @@ class Engine:
                 self._step()
 
     def _due(self) -> Command | None:
-        """The command whose turn it is; None while open replies go on before it."""
+        """The command whose turn it is; None while open replies go on before it.
+
+        One that cannot be served beside the open replies waits until one of these ends, and others wait behind it, but
+        for a count of tokens, which takes no room.
+        """
         open_ = len(self._scheduler)
-        if self._next is None:
-            if open_ and self._commands.empty():
-                return None
-            self._next, self._refused_beside = self._commands.get(), 0
+        while not self._commands.empty() or not (self._waiting or open_):
+            if self._commands.empty():
+                self._answer_pings()
+            self._line_up(self._commands.get())
         # Where a reply has ended since, there may be room now.
-        if open_ and (self._refused_beside == open_ or not self._joins(self._next)):
+        if open_ and (
+            not self._waiting or self._refused_beside == open_ or not self._joins(self._waiting[0])
+        ):
             self._refused_beside = open_
             return None
-        command, self._next = self._next, None
-        return command
+        self._refused_beside = 0
+        return self._waiting.pop(0)
+
+    def _line_up(self, command: Command) -> None:
+        """Put a command behind those that came before it, but before requests that let others go first."""
+        if isinstance(command, Ping):
+            self._pings.append(command)
+            return
+        behind = len(self._waiting)
+        if isinstance(command, CountTokens) and len(self._scheduler) and self._joins(command):
+            behind = 0  # it takes no room
+        elif not _lets_others_first(command):
+            behind = next((at for at, one in enumerate(self._waiting) if _lets_others_first(one)), behind)
+        if behind == 0:
+            self._refused_beside = 0
+        self._waiting.insert(behind, command)
+
+    def _answer_pings(self) -> None:
+        """All commands are done."""
+        for ping in self._pings:
+            self._on_event(Pong(ping.number))
+        self._pings.clear()
 
     def _joins(self, command: Command) -> bool:
         """True for a reply that may run beside the open ones: of the same model, with room for its cache."""
@@ -148,6 +182,8 @@ class Engine:
             command = command.request
         elif not self._model.has_room(len(self._scheduler)):
             return False
+        if isinstance(self._model, RemoteModel):
+            return self._model.serves(command.options)
         try:
             return self._settled(_options(command)) is not None
         except TenonError:
@@ -155,10 +191,10 @@ class Engine:
 
     def _step(self) -> None:
         """Take turns until another command comes, or one that waits may have room."""
-        waiting, open_ = self._next is not None, len(self._scheduler)
         while len(self._scheduler):
             self._scheduler.turn()
-            if len(self._scheduler) < open_ if waiting else not self._commands.empty():
+            refused = self._refused_beside == len(self._scheduler)
+            if not self._commands.empty() or (self._waiting and not refused):
                 return
 
     def _serve(self, command: Request) -> Steps:
@@ -181,6 +217,8 @@ class Engine:
                     self._on_event(prediction)
             elif isinstance(command, FindPairs):
                 self._on_event(PairsFound(command.request_id, pairs(self._check)))
+            elif is_remote(command.options.model):
+                yield from self._serve_remote(command)
             elif isinstance(command, Load):
                 model, *_ = self._load(command.request_id, mode_that_runs(command.options)[0])
                 self._on_event(ModelLoaded(command.request_id, model.report))
@@ -197,6 +235,8 @@ class Engine:
                     if why:
                         self._on_event(Notice(command.request_id, why))
                 model, settled, load_ms = self._load(command.request_id, command.options)
+                if len(self._scheduler) > 1 and (why := model.without_pipeline()):
+                    self._on_event(Notice(command.request_id, why))
                 if load_ms is not None:
                     self._on_event(ModelLoaded(command.request_id, model.report))
                 reply = ReplyRun(model, command, settled, self._planner, load_ms, self._on_event, self._check)
@@ -228,6 +268,27 @@ class Engine:
         finally:
             self._cancelled.discard(command.request_id)
 
+    def _serve_remote(self, command: Load | Generate | CountTokens) -> Steps:
+        """Run a request for a model of a server."""
+        load_ms = None
+        if not isinstance(command, Load):
+            check_request(command if isinstance(command, Generate) else command.request)
+        if not isinstance(self._model, RemoteModel) or not self._model.serves(command.options):
+            self._unload()
+            self._planner = None
+            self._model = RemoteModel(command.options, self._check)
+            load_ms = self._model.report.load_ms
+            for note in self._model.notes:
+                self._on_event(Notice(command.request_id, note))
+        model = self._model
+        if isinstance(command, CountTokens):
+            self._on_event(TokensCounted(command.request_id, model.count(command, self._check)))
+            return
+        if load_ms is not None or isinstance(command, Load):
+            self._on_event(ModelLoaded(command.request_id, model.report))
+        if isinstance(command, Generate):
+            yield from RemoteReply(model, command, load_ms, self._on_event, self._check).run()
+
     def _check(self) -> None:
         """Raise `Cancelled` when the request that runs is to stop."""
         if self._closing.is_set() or self._scheduler.running in self._cancelled:
@@ -248,7 +309,7 @@ class Engine:
         """The model that serves these options, what runs with it, and the time it took where it had to be loaded."""
         check_mode(options)
         settled = self._settled(options)
-        if self._model is not None and settled is not None:
+        if isinstance(self._model, LoadedModel) and settled is not None:
             return self._model, settled, None
         # Two models may not fit at once, so the old one goes before the new one comes.
         self._unload()
@@ -264,15 +325,15 @@ class Engine:
                 last = now
                 self._on_event(LoadProgress(request_id, done, total))
 
-        self._model = load_model(settled.options, progress, self._check, self._planner)
-        self._model.tell = lambda sentence: self._on_event(Notice(self._scheduler.running, sentence))
-        for note in self._model.notes:
+        model = self._model = load_model(settled.options, progress, self._check, self._planner)
+        model.tell = lambda sentence: self._on_event(Notice(self._scheduler.running, sentence))
+        for note in model.notes:
             self._on_event(Notice(request_id, note))
-        return self._model, settled, self._model.report.load_ms
+        return model, settled, model.report.load_ms
 
     def _settled(self, options: LoadOptions) -> Settled | None:
         """Options and mode of a request that the loaded model serves; None where these options need a load."""
-        if self._model is None or self._planner is None:
+        if not isinstance(self._model, LoadedModel) or self._planner is None:
             return None
         settled = settle(options, self._planner)
         return settled if self._model.serves(settled.options) else None
@@ -296,6 +357,11 @@ class Engine:
             memory = memory_shortage(error.short_bytes) if error.allowed is None else None
             report = replace(report, context=context, memory=memory)
         self._on_event(Failed(command.request_id, report))
+
+
+def _lets_others_first(command: Command) -> bool:
+    """True for a request of a program, which a person's goes before."""
+    return isinstance(command, Generate) and command.lets_others_first
 
 
 def _options(request: Generate) -> LoadOptions:

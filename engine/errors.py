@@ -167,6 +167,30 @@ class TokenNotKept(HubError):
     """The system has no keyring to keep an access token in."""
 
 
+class RemoteError(TenonError):
+    """A server that was added does not give what was asked for."""
+
+
+class RemoteUnreachable(RemoteError):
+    """There is no way to the server, or what is there is no server of models."""
+
+
+class RemoteRefused(RemoteError):
+    """The server wants a key, or does not accept the one it was sent."""
+
+
+class RemoteBusy(RemoteError):
+    """The server asks to come back later."""
+
+
+class RemoteBroken(RemoteError):
+    """A reply of the server ended before its end, or cannot be read."""
+
+
+class KeyNotKept(RemoteError):
+    """The system has no keyring to keep a server's key in."""
+
+
 class AddonUnusable(TenonError):
     """There is no GPU add-on for this machine, or the one that there is does not work on it."""
 

@@ -61,6 +61,10 @@ _LARGE_BYTES = 128 << 20
 _TINY_BYTES = 32 << 20
 _TRIALS = 7
 _CPU = torch.device("cpu")
+_WITHOUT_PIPELINE = mark(
+    "Drafts of several replies are made between the model's passes and not beside them: the pipeline is off, because "
+    "drafts and model compute on one device ({device})."
+)
 _LESS_THAN_PLANNED = mark(
     "The GPU has less memory than planned, so the model was loaded differently: {summary}."
 )
@@ -104,7 +108,8 @@ class LoadedModel:
         target_devices: Devices that the target computes on, in words.
         generation_config: The checkpoint's wishes for sampling; empty where it has none.
         tell: Takes a sentence for the person about something that happens in mid-reply.
-        round_costs: By mode, what the rounds of earlier replies cost: a reply need not measure it again first.
+        round_costs: By `Mode.drafting_name`, what the rounds of earlier replies cost: a reply need not measure it again
+            first.
         match_chances: Worth of matches in the texts of earlier replies, for lookup.
         committee: What earlier replies have shown of drafts that vote.
         notes: Sentences for the person about what could not be done as asked.
@@ -186,6 +191,7 @@ class LoadedModel:
             whole, weights_alone = (draft.size_bytes(place.weights, tokens) for tokens in (plan.context, 0))
             self._draft_text_bytes[place.on_gpu] += whole - weights_alone
         self.drafts = tuple(loaded)
+        self._said_without_pipeline = False
         self.sequences = KeptSequences(self._new_sequence, self.has_room)
         streamed = self.placement.streamed_bytes > 0
         step = sum(draft.read_elements for draft in drafts) / placed.parameters
@@ -251,6 +257,17 @@ class LoadedModel:
         if options.vram_budget_bytes is not None:
             free = min(free, options.vram_budget_bytes - held_device_bytes(device))
         return (sequences + 1) * there <= free + held_there
+
+    def is_apart(self, link: Link) -> bool:
+        """True if the target computes nothing on the device that a link leads to."""
+        return str(link.device) not in self.target_devices
+
+    def without_pipeline(self) -> str:
+        """A sentence for the person, once, about drafts that are not made beside the target's forwards; else empty."""
+        said, self._said_without_pipeline = self._said_without_pipeline, True
+        if said or not self.drafts or any(self.is_apart(draft.link) for draft in self.drafts):
+            return ""
+        return say(_WITHOUT_PIPELINE, device=self.drafts[0].link.device)
 
     def _new_sequence(self) -> TokenSequence:
         return TokenSequence(self.target, self.plan.context, [draft.new_text() for draft in self.drafts])

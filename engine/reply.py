@@ -145,7 +145,7 @@ class ReplyRun:
             self._emit(Notice(self._request.request_id, say(_LOSSY)))
         mode = self._mode
         values = self._values()
-        cost = self._recalled_cost(mode.name)
+        cost = self._recalled_cost(mode.drafting_name(values))
         self._clock.recalled_plain_s = self._plain_s(cost)
         self._chances = self._model.match_chances.of_another_reply()
         sequence = self._model.sequences.open(self._prompt)
@@ -180,6 +180,7 @@ class ReplyRun:
                 model.report.weights,
                 model.plan.placement,
                 self._plan.mode,
+                self._request.options.mode_options,
                 self._request.prompt_kind,
                 self._chances if self._mode.finds_matches(self._values()) else None,
             )
@@ -187,10 +188,10 @@ class ReplyRun:
     def _values(self) -> Values:
         return self._mode.values(self._request.options.mode_options)
 
-    def _recalled_cost(self, mode: str) -> RoundCost:
+    def _recalled_cost(self, drafting: str) -> RoundCost:
         """Cost of a mode's rounds; earlier sessions' measurements stand in until this one has its own."""
         model = self._model
-        cost = model.round_costs[mode]
+        cost = model.round_costs[drafting]
         if self._planner is not None and not cost.measured:
             profile = self._planner.profile(model.report.weights)
             cost.expect(profile.forward_seconds(model.plan.placement))
@@ -224,7 +225,11 @@ class ReplyRun:
         texts = dict(zip(self._model.drafts, sequence.drafts, strict=True))
         return [
             Member(
-                draft.reference, draft.kind, FallbackDrafter(texts[draft](wanted), draft.link, self._notice)
+                draft.reference,
+                draft.kind,
+                FallbackDrafter(
+                    texts[draft](wanted), draft.link, self._notice, self._model.is_apart(draft.link)
+                ),
             )
             for draft in self._drafts
         ]

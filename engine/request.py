@@ -122,7 +122,7 @@ def fit_prompt(
         emit(Notice(request.request_id, found.sources))
     if found.messages_left_out:
         emit(ContextTrimmed(request.request_id, found.messages_left_out))
-    return found.token_ids
+    return found.prompt
 
 
 def prompt_length(request: Generate, tokenizer: Tokenizer) -> int:

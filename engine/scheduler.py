@@ -2,24 +2,36 @@
 
 Requests join and leave between two forwards (continuous batching, Yu et al. 2022, "Orca", section 3.1), and a prompt is
 read in pieces that share forwards with other requests' rounds.
+
+Where drafts are computed on a device of their own they are made beside the target's forwards (Minions, Wang et al.
+2024, section 3.4): made ones wait in a pool until the target takes them, half of the open replies at a time, and no
+more are begun while as many wait. During a forward the drafts that it verifies are gone on with too, by the drafters
+that can; what the verdict contradicts they drop, by its prefix.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 
 from engine.decoding.asked_rows import AskedRows
 from engine.errors import Cancelled
 
-Steps = Generator[AskedRows, None, None]
-"""A request in steps: each asks for rows, and goes on when they are computed."""
+Result = TypeVar("Result")
+Steps = Generator[AskedRows | None, None, None]
+"""A request in steps: each asks for rows, and goes on when they are computed; None asks for none, and goes on next."""
 
 # Rows of prompts in a forward: beside rounds, which wait for it, and without any.
 _BESIDE_ROUNDS = 64
 _MOST_PIECES = 512
+# Longest wait for a draft before it is looked whether a request is to stop.
+_LOOK_S = 0.05
 
 
 @dataclass(eq=False)
@@ -27,7 +39,15 @@ class _Open:
     request_id: str
     steps: Steps
     asked: AskedRows | None = None
+    draft: Future[Callable[[], None]] | None = None  # on its way, or made and not taken yet
     waits: bool = False  # for memory, until another one ends
+
+    @property
+    def ready(self) -> bool:
+        """True if it has rows to compute."""
+        if self.asked is None or self.waits:
+            return False
+        return self.asked.make_draft is None or (self.draft is not None and self.draft.done())
 
 
 class Scheduler:
@@ -35,19 +55,23 @@ class Scheduler:
 
     Args:
         check: Raises `Cancelled` when the request whose turn it is has to stop.
-
-    Attributes:
-        running: The request whose turn it is.
     """
 
     def __init__(self, check: Callable[[], None]) -> None:
-        self.running = ""
+        self._turns = threading.local()
         self._check = check
+        self._drafting: ThreadPoolExecutor | None = None
         self._open: list[_Open] = []
         self._computing: list[_Open] = []
 
     def __len__(self) -> int:
         return len(self._open)
+
+    @property
+    def running(self) -> str:
+        """The request whose turn it is on this thread."""
+        found: str = getattr(self._turns, "running", "")
+        return found
 
     def add(self, request_id: str, steps: Steps) -> None:
         """A request begins with the next turn."""
@@ -62,12 +86,17 @@ class Scheduler:
         for one in tuple(self._open):
             if one not in self._computing:
                 self._check_one(one)
+        for one in tuple(self._computing):
+            self._take_draft(one)
+        self._begin_drafts()
         asked = [one.asked for one in self._computing if one.asked is not None]
         if not asked:
+            wait([one.draft for one in self._open if one.draft is not None], _LOOK_S, FIRST_COMPLETED)
             return
         target = asked[0].sequence.target
         target.width.replies = len(self._open)
         target.width.divide(asked)
+        ahead = self._draft_ahead()
         try:
             target.compute(asked, self._check_all)
         except Exception as error:
@@ -79,6 +108,8 @@ class Scheduler:
             first = asked[0]
             if first.beside and all(one.draft is not None for one in asked):
                 target.width.observe(first.rows + first.beside, first.seconds, first.waited_s)
+        finally:
+            ahead()
         for one in self._computing:
             one.asked = None
         self._computing = []
@@ -88,8 +119,10 @@ class Scheduler:
         rounds: list[_Open] = []
         pieces: list[_Open] = []
         for one in self._open:
-            if one.asked is not None and not one.waits:
+            if one.asked is not None and one.ready:
                 (pieces if one.asked.draft is None else rounds).append(one)
+        if any(one.draft is not None for one in rounds):
+            rounds = rounds[: self._batch]
         if len(pieces) + len(rounds) < 2:
             return pieces or rounds
         room = _MOST_PIECES
@@ -102,6 +135,65 @@ class Scheduler:
                 room -= one.asked.rows
                 chosen.append(one)
         return chosen + rounds
+
+    @property
+    def _batch(self) -> int:
+        """Replies whose drafts the target verifies at a time, while those of the others are made."""
+        return (len(self._open) + 1) // 2
+
+    def _begin_drafts(self) -> None:
+        """Let drafts be made while fewer are on their way, or wait, than the target takes."""
+        waiting = sum(one.draft is not None and one not in self._computing for one in self._open)
+        for one in self._open:
+            if one.asked is not None and one.asked.make_draft and not one.draft and waiting < self._batch:
+                one.draft = self._beside(one, one.asked.make_draft)
+                waiting += 1
+
+    def _take_draft(self, one: _Open) -> None:
+        """A made draft becomes the rows that its reply asks for."""
+        if one.asked is None or one.draft is None:
+            return
+        try:
+            one.asked.make_draft = None
+            one.draft.result()()
+        except Exception as error:
+            self._end(one, error)
+
+    def _draft_ahead(self) -> Callable[[], None]:
+        """Go on with drafts while they are verified; returns what ends that."""
+        over = threading.Event()
+        drafted = [one for one in self._computing if one.draft is not None]
+        for one in drafted:
+            one.draft = None
+        steps = [one.asked.on_wait for one in drafted if one.asked and not one.asked.sequence.streams]
+        if not steps:
+            return lambda: None
+
+        def go_on() -> None:
+            while not over.is_set() and sum(step() for step in steps):
+                pass
+
+        drafting = self._beside(drafted[0], go_on)
+
+        def end() -> None:
+            over.set()
+            if not drafting.cancel():
+                with suppress(Cancelled):  # which is seen by the forward too
+                    drafting.result()
+
+        return end
+
+    def _beside(self, one: _Open, work: Callable[[], Result]) -> Future[Result]:
+        """Do a request's work on the thread that drafts."""
+        if self._drafting is None:
+            self._drafting = ThreadPoolExecutor(1, "tenon-drafts")
+
+        def run() -> Result:
+            self._turns.running = one.request_id
+            with torch.inference_mode():
+                return work()
+
+        return self._drafting.submit(run)
 
     def _hold_back(self) -> None:
         """Let the newest wait without its cache, which memory is too short for; the others try again without it."""
@@ -118,7 +210,7 @@ class Scheduler:
             other.waits = False
 
     def _advance(self, one: _Open) -> None:
-        self.running = one.request_id
+        self._turns.running = one.request_id
         try:
             one.asked = next(one.steps)
         except StopIteration:
@@ -130,8 +222,11 @@ class Scheduler:
             self._end(one, error)
 
     def _end(self, one: _Open, error: Exception) -> None:
-        self.running = one.request_id
+        self._turns.running = one.request_id
         self._computing = [other for other in self._computing if other is not one]
+        if one.draft is not None and not one.draft.cancel():
+            wait([one.draft])  # its text is another reply's next
+        one.draft = None
         try:
             one.asked = one.steps.throw(error)
         except StopIteration:
@@ -139,7 +234,7 @@ class Scheduler:
 
     def _check_one(self, one: _Open) -> None:
         """End a request that is to stop."""
-        self.running = one.request_id
+        self._turns.running = one.request_id
         try:
             self._check()
         except Cancelled as error:

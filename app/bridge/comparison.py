@@ -19,6 +19,7 @@ from app.chat.library import Library
 from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import EmptyPrompt, EngineStopped, UsageError
+from engine.hub.endpoints import is_remote
 from engine.messages import Attachment, ChatMessage, ErrorReport, Event, Generate, SamplingOptions
 
 # Text is shown this often while it comes.
@@ -109,6 +110,12 @@ class Comparison(QObject):
         """
         if not prompt.strip() and not attachments:
             raise EmptyPrompt(tr("Write a prompt to compare the modes on."))
+        if is_remote(self._settings.model):
+            raise UsageError(
+                tr(
+                    "This model runs on a server, which has modes of its own: choose a model of this computer."
+                )
+            )
         self.asked.emit()
         measuring = self._machine.measuring
         if measuring.running and not measuring.stopping:

@@ -16,7 +16,7 @@ from app.bridge.question import Question
 from app.chat.modes import learn
 from app.words import mark, tr
 from engine.engine_process import SERVE, EngineProcess
-from engine.errors import EngineStopped
+from engine.errors import EngineStopped, RemoteError
 from engine.messages import (
     Cancel,
     Command,
@@ -206,7 +206,9 @@ class EngineClient(QObject):
             self._cancelled = ""
             self._cancel_timer.stop()
         if isinstance(event, Failed) and event.error.kind != "Cancelled":
-            _log.warning("%s: %s\n%s", event.error.kind, event.error.message, event.error.details)
+            # A server's own words may quote the chat.
+            message = "" if event.error.kind == RemoteError.__name__ else event.error.message
+            _log.warning("%s: %s\n%s", event.error.kind, message, event.error.details)
         self.event_received.emit(event)
         question = self._questions.get(getattr(event, "request_id", ""))
         if question is not None:

@@ -96,8 +96,15 @@ class Inspection(QObject):
         """Places of the model in memory; none while there is no model."""
         return () if self._model.report is None else self._model.report.places
 
+    @property
+    def elsewhere(self) -> bool:
+        """True if a server's model is the chosen one, so that nothing of it is placed or planned here."""
+        return self._model.state.server is not None
+
     def plan(self) -> list[PlanRow]:
-        """Every mode, with what is known of its speed or why it cannot run."""
+        """Every mode, with what is known of its speed or why it cannot run; none for a server's model."""
+        if self.elsewhere:
+            return []
         self._forget_other_model()
         return plan_rows(self._modes(), predicted_speeds(self._plans.chosen), self._measured)
 

@@ -12,10 +12,12 @@ from app.bridge.engine_client import EngineClient
 from app.bridge.question import Question
 from app.chat.choices import draft_names, model_name
 from app.chat.engine_options import load_options, same_in_memory
-from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.engine_state import EnginePhase, EngineState, ServerPlace
 from app.settings.settings import Settings
 from app.words import mark, tr
+from engine.hub.endpoints import is_remote, server_of
 from engine.messages import (
+    CountTokens,
     EngineReady,
     ErrorReport,
     Event,
@@ -161,6 +163,12 @@ class ModelInEngine(QObject):
         self._reply = self._ask(request)
         return self._reply
 
+    def ask_for_program(self, request: Generate | CountTokens) -> Question:
+        """Ask for what another program wants, beside what the window wants."""
+        if request.options.model == self._settings.model and not self._holds(request.options):
+            self._expect(request.options)
+        return self._ask(request)
+
     def in_memory(self, mode: str | None = None) -> LoadOptions | None:
         """The options of a request that the model in memory serves as it is; None where something would be loaded."""
         options = self.options_for(self._settings.model, mode)
@@ -176,7 +184,7 @@ class ModelInEngine(QObject):
             else None
         )
 
-    def _ask(self, command: Load | Generate) -> Question:
+    def _ask(self, command: Load | Generate | CountTokens) -> Question:
         return self._client.ask(command).each(lambda event: self._hear(command.options, event))
 
     def _holds(self, options: LoadOptions) -> bool:
@@ -221,7 +229,8 @@ class ModelInEngine(QObject):
 
     def _named(self, state: EngineState, options: LoadOptions) -> EngineState:
         """The state with the names of what is chosen."""
-        return state.with_model(options.model, model_name(options.model), draft_names(options.drafts))
+        ref = options.model
+        return state.with_model(ref, model_name(ref), draft_names(options.drafts), _server_place(ref))
 
     def _expect(self, options: LoadOptions) -> None:
         """Show that a model is about to be loaded, unless the engine itself is still starting."""
@@ -233,3 +242,11 @@ class ModelInEngine(QObject):
         if state != self.state:
             self.state = state
             self.changed.emit(state)
+
+
+def _server_place(ref: str) -> ServerPlace | None:
+    """The server that a model is asked on; None for a model of this computer."""
+    server = server_of(ref)
+    if server is None:
+        return ServerPlace(ref.partition(":")[2].partition("/")[0]) if is_remote(ref) else None
+    return ServerPlace(server.name, server.address, server.is_here, not (server.encrypted or server.is_here))

@@ -15,6 +15,7 @@ from app.chat.library import Library
 from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import CheckpointError
+from engine.hub.endpoints import is_remote, server_of
 from engine.hub.installed import find_model
 from engine.hub.model_folders import current_reference
 
@@ -120,6 +121,8 @@ class OpenChat(QObject):
 def _is_there(ref: str) -> bool:
     if Path(ref).is_absolute():
         return Path(ref).exists()
+    if is_remote(ref):  # whether it answers is told when it is asked
+        return server_of(ref) is not None
     try:
         find_model(ref)
     except CheckpointError:

@@ -7,7 +7,9 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.engine_client import EngineClient
 from app.chat.engine_options import load_options, planned
 from app.settings.settings import Settings
+from app.words import tr
 from engine.errors import EngineStopped
+from engine.hub.endpoints import is_remote
 from engine.messages import ErrorReport, LoadOptions, MakePlan, ModelAdvice, PlanMade, PlanReport
 
 
@@ -50,6 +52,10 @@ class Plans(QObject):
         """Ask for a plan as things are now; `answered` follows, after a reply that runs."""
         wanted = planned(options)
         if wanted in self._asked:
+            return
+        if is_remote(wanted.model):
+            self._problems[wanted] = tr("This model runs on a server, so nothing is planned here.")
+            self.answered.emit(wanted)
             return
         self._asked.add(wanted)
         question = self._client.ask(MakePlan("", wanted))

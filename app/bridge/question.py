@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from engine.messages import (
     CheckDrafts,
+    CountTokens,
     DraftChecked,
     ErrorReport,
     Event,
@@ -24,11 +25,13 @@ from engine.messages import (
     PredictModels,
     ReportMachine,
     Request,
+    TokensCounted,
 )
 
 _ANSWERS: dict[type, type] = {
     Load: ModelLoaded,
     Generate: Finished,
+    CountTokens: TokensCounted,
     ReportMachine: MachineReported,
     MakePlan: PlanMade,
     CheckDrafts: DraftChecked,

@@ -29,6 +29,7 @@ from app.bridge.network import Network
 from app.bridge.open_chat import OpenChat
 from app.bridge.plans import Plans
 from app.bridge.power_watch import PowerWatch
+from app.bridge.program_server import ProgramServer
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
 from app.bridge.settings_desk import SettingsDesk
@@ -191,6 +192,8 @@ class Workspace(QObject):
         self.idle_unload = IdleUnload(settings, client, model, replies, self)
         self.idle_measuring = IdleMeasuring(client, model, replies, self.machine, self)
         self.engine_watch = EngineWatch(client, model, self)
+        self.program_server = ProgramServer(settings, model, self)
+        self.program_server.asked.connect(self.idle_measuring.give_way)
 
     @Slot()
     def start(self) -> None:
@@ -301,6 +304,7 @@ class Workspace(QObject):
             return
         self._closed = True
         self.replies.close()
+        self.program_server.close()
         self.model_store.close()
         self.typesetter.close()
         self.attachment_reader.close()

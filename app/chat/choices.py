@@ -53,13 +53,19 @@ def model_choices(recent_refs: Sequence[str], installed: Sequence[InstalledEntry
     choices = [
         Choice(entry.ref, model_name(entry.ref), tr("Built in: very small, quick, often wrong"))
         if entry.bundled
-        else Choice(entry.ref, entry.name, entry.source or tr("Installed"), problem=entry.problem)
+        else Choice(entry.ref, entry.name, _source_words(entry), problem=entry.problem)
         for entry in installed
         if entry.kind == "target"
     ]
     known = {choice.key for choice in choices}
     choices += [Choice(ref, model_name(ref), _place(ref)) for ref in recent_refs if ref not in known]
     return choices
+
+
+def _source_words(entry: InstalledEntry) -> str:
+    if entry.server:
+        return tr("On {server}, {address}", server=entry.server, address=entry.place)
+    return entry.source or tr("Installed")
 
 
 def draft_name(ref: str) -> str:

@@ -30,6 +30,23 @@ class EnginePhase(str, Enum):
 
 
 @dataclass(frozen=True)
+class ServerPlace:
+    """The server that what the person writes is sent to.
+
+    Attributes:
+        name: Its name.
+        address: Its address; empty where the server was removed.
+        here: True for a program of this computer.
+        readable: True if others on the network can read what is sent.
+    """
+
+    name: str
+    address: str = ""
+    here: bool = False
+    readable: bool = False
+
+
+@dataclass(frozen=True)
 class EngineState:
     """The engine as the window shows it.
 
@@ -44,6 +61,7 @@ class EngineState:
         measuring: True if it is kept free of replies, because this machine is measured.
         gpu: The GPU that the engine can use, by torch's name; empty where there is none, None while not known.
         trouble: The reason why it stopped, or why the model could not be loaded, with details.
+        server: The server of the chosen model; None for a model of this computer.
         resting: True if the model was taken out of memory because nothing was asked of it.
     """
 
@@ -58,6 +76,7 @@ class EngineState:
     measuring: bool = False
     trouble: ErrorReport | None = None
     resting: bool = False
+    server: ServerPlace | None = None
 
     def _anew(self, **changes: Any) -> EngineState:
         """The state with changes, and without what was to be told of the load before."""
@@ -68,9 +87,11 @@ class EngineState:
         """The state when the process is started."""
         return self._anew(phase=EnginePhase.STARTING)
 
-    def with_model(self, ref: str, name: str, draft_name: str) -> EngineState:
+    def with_model(
+        self, ref: str, name: str, draft_name: str, server: ServerPlace | None = None
+    ) -> EngineState:
         """The state when a model and a draft are the chosen ones that are not in memory."""
-        return self._anew(model_ref=ref, model_name=name, draft_name=draft_name, weights="")
+        return self._anew(model_ref=ref, model_name=name, draft_name=draft_name, weights="", server=server)
 
     def loading(self) -> EngineState:
         """The state when a load begins."""

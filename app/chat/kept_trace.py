@@ -28,9 +28,10 @@ def to_bytes(trace: ReplyTrace) -> bytes:
             record.accepted,
             record.sources,
             [round(weight, 3) for weight in record.weights],
+            record.probes,
         ]
         for place, record in enumerate(rounds)
-        if record.texts is not None and record.tokens
+        if record.texts is not None and record.drafted_rows
     ]
     start_s = trace.gauges.samples[0].at_s if trace.gauges.samples else 0.0
     samples = [
@@ -83,8 +84,9 @@ def _rounds(values: dict[str, Any]) -> list[RoundRecord]:
     drafts = {place: draft for place, *draft in values["drafts"]}
     root, rounds = str(values["root"]), []
     for place, said in enumerate(values["emitted"]):
-        drafted, parents, scores, accepted, *votes = drafts.get(place, ((), (), (), ()))
-        sources, weights = votes or ((), ())  # which earlier versions did not keep
+        drafted, parents, scores, accepted, *others = drafts.get(place, ((), (), (), ()))
+        # Which earlier versions did not keep: votes, and later probes.
+        sources, weights, probes = (*others, (), (), ())[:3]
         emitted = tuple(map(str, said))
         if not (len(drafted) == len(parents) and len(scores) in (0, len(drafted))):
             raise ValueError("a draft has a parent and a score for each node")
@@ -92,6 +94,8 @@ def _rounds(values: dict[str, Any]) -> list[RoundRecord]:
             raise ValueError("a node's parent stands before it")
         if not all(0 <= node < len(drafted) for node in accepted):
             raise ValueError("what was accepted was drafted")
+        if not all(-1 <= node < len(drafted) for node in probes):
+            raise ValueError("a probe follows a node or the root")
         if len(sources) not in (0, len(drafted)):
             raise ValueError("each node has its members")
         rounds.append(
@@ -107,6 +111,7 @@ def _rounds(values: dict[str, Any]) -> list[RoundRecord]:
                 texts=RoundTexts(root, tuple(map(str, drafted)), emitted),
                 sources=tuple(tuple(map(int, members)) for members in sources),
                 weights=tuple(map(float, weights)),
+                probes=tuple(probes),
             )
         )
         root = emitted[-1] if emitted else root

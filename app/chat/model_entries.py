@@ -59,6 +59,7 @@ class ListedModel:
         heads: Repositories of draft heads that were made for it.
         about: One sentence; empty where there is none.
         catalogued: True if it is one of the catalogue's.
+        older: There are better ones of its size by now.
         problem: The reason why Tenon does not run it; empty where nothing speaks against it.
         repos: Repositories of its weights.
     """
@@ -75,6 +76,7 @@ class ListedModel:
     heads: tuple[str, ...] = ()
     about: str = ""
     catalogued: bool = False
+    older: bool = False
     problem: str = ""
     repos: tuple[str, ...] = ()
 
@@ -100,7 +102,8 @@ class InstalledEntry:
         in_place: True if its files are used where they are.
         bundled: True if it ships with Tenon.
         source: Whose folder it lies in, where Tenon reads and never writes; empty for Tenon's own.
-        place: Its folder or file; empty where the reference says it.
+        place: Its folder or file, or its server's address; empty where the reference says it.
+        server: The server that has it; empty for a model whose files are here.
         recorded: True if its files can be checked against what they were.
         problem: The reason why it cannot be used; empty where nothing is known to be wrong.
     """
@@ -117,12 +120,28 @@ class InstalledEntry:
     bundled: bool = False
     source: str = ""
     place: str = ""
+    server: str = ""
     recorded: bool = True
     problem: str = ""
 
     def comes_from(self, model: ListedModel) -> bool:
         """True if it is a copy of a model that can be fetched."""
         return model.reference == self.catalogue_name or (bool(self.repo) and self.repo in model.repos)
+
+
+@dataclass(frozen=True)
+class ServerEntry:
+    """A server that was asked and is kept.
+
+    Attributes:
+        name: Its name.
+        models: Number of its models.
+        warning: A sentence about a key that others can read on its way; empty for none.
+    """
+
+    name: str
+    models: int
+    warning: str = ""
 
 
 @dataclass(frozen=True)

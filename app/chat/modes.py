@@ -14,6 +14,10 @@ _OTHER_DRAFT = mark("Needs a draft of another kind: choose one in the menu of mo
 _NO_GPU = mark("Needs a GPU, and there is none that Tenon can use here.")
 _GPU_LEFT_ALONE = mark("Needs a GPU, and the GPU memory budget of 0 leaves it alone.")
 
+_ON_SERVER = mark("On a server")
+#: What replies of servers have in the place of a mode.
+REMOTE = "remote"
+
 _known = descriptors()
 
 
@@ -30,6 +34,8 @@ def known_modes() -> tuple[ModeDescriptor, ...]:
 
 def mode_title(name: str) -> str:
     """Title of a mode."""
+    if name == REMOTE:
+        return tr(_ON_SERVER)
     return next((tr(mode.title) for mode in _known if mode.name == name), name.capitalize())
 
 

@@ -94,7 +94,7 @@ def _finished(reply: Message, event: Finished, context_limit: int) -> Message:
         result.mode,
         result.timings,
         result.memory,
-        context_used=len(result.prompt_ids) + len(result.token_ids),
+        context_used=result.prompt_tokens + (len(result.token_ids) or result.timings.predicted_n),
         context_limit=reply.statistics.context_limit if reply.statistics else context_limit,
     )
     if result.busy:  # other programs took the processor from some rounds more than from others

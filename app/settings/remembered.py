@@ -7,7 +7,7 @@ from typing import Any
 from app.settings.control import Number
 from app.settings.setting import Setting, choice, number, read_text, switch, text, texts
 from app.settings.values import Values
-from engine.messages import DEFAULT_MODEL
+from engine.messages import DEFAULT_MODEL, SERVER_PORT
 
 RECENT_MODELS = 8
 
@@ -41,6 +41,9 @@ class Remembered(Values):
     last_chat = number(0, Number(0, (1 << 63) - 1), "The chat that was open last; 0 for a blank one.")
     inspector_shown = switch(False, "The inspector was open last.")
     first_run_done = switch(False, "The welcome page was left for a chat, or a model was got from it.")
+
+    server_on = switch(False, "Other programs are answered.")
+    server_port = number(SERVER_PORT, Number(1, 65_535), "Port at which they are.")
 
     def remember_model(self, folder: str) -> None:
         """Put a checkpoint folder first among those used lately."""

@@ -18,6 +18,7 @@ from app.ui.help.help_line import HelpLine
 from app.ui.inert_text import PlainLabel
 from app.ui.link_question import open_link
 from app.ui.model_menus import ModelMenus
+from app.ui.theme.kind import set_kind
 from app.ui.theme.theme import Theme
 from app.ui.transcript.message_actions import Action
 from app.ui.transcript.message_column import COLUMN_PX, NARROW_PX
@@ -29,6 +30,15 @@ from engine.errors import TenonError
 from engine.messages import Attachment
 
 _FOOTER = mark("Runs on this computer. Replies can be wrong, so check what matters.")
+_TO_SERVER = mark("What you write goes to {server}, {address}. Replies can be wrong, so check what matters.")
+_TO_PROGRAM = mark(
+    "What you write goes to {server}, a program of this computer, {address}. Replies can be wrong, so check what "
+    "matters."
+)
+_TO_SERVER_READABLE = mark(
+    "What you write goes to {server}, {address}, unencrypted: others on the network can read it. Replies can be wrong, "
+    "so check what matters."
+)
 # Title, model and buttons have no room beside each other in a page narrower than this.
 _CROWDED_PX = 480
 _COMPOSER_PX = 560
@@ -68,14 +78,15 @@ class ChatPage(QWidget):
         self.composer = Composer(theme, workspace.mode(), self)
         self._unsent = UnsentText(workspace, self.composer)
         self.attaching = Attaching(workspace, self.composer, self._unsent)
-        self._footer = PlainLabel(tr(_FOOTER), self, kind="small", wrap=True)
-        self._footer.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.footer = PlainLabel(self, kind="small", wrap=True)
+        self.footer.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.help_line = HelpLine(theme, self)
         self._place = filled(QVBoxLayout(), (self.help_line, 0, Qt.AlignmentFlag.AlignLeft), self.composer)
         filled(
-            QVBoxLayout(self), self.header, (self._stack, 1), self._place, self._footer, margins=0, spacing=0
+            QVBoxLayout(self), self.header, (self._stack, 1), self._place, self.footer, margins=0, spacing=0
         )
-        self._footer.setContentsMargins(8, 7, 8, 10)
+        self.footer.setContentsMargins(8, 7, 8, 10)
+        self._say_where(engine)
         ModelMenus(workspace, self.header.model_button, self.composer.mode_button, self)
         self._connect()
         self.open(None)
@@ -179,7 +190,7 @@ class ChatPage(QWidget):
         width = min(self._theme.type.px(COLUMN_PX), self.width() - 2 * margin)
         left = (self.width() - width) // 2
         self._place.setContentsMargins(left, 0, self.width() - width - left, 0)
-        self._footer.setVisible(self.height() > 420)
+        self.footer.setVisible(self.height() > 420 or self._workspace.model.state.server is not None)
         self.header.set_narrow(narrow)
         self.composer.set_narrow(self.width() < _COMPOSER_PX)
         self.empty_state.set_narrow(self.width() < 620)
@@ -198,6 +209,18 @@ class ChatPage(QWidget):
         replies = [message for message in messages if message.role == "assistant"]
         for reply in replies[-2:]:  # a queued reply has no figures yet, the one before it has
             self._show_last_reply(reply)
+
+    def _say_where(self, engine: EngineState) -> None:
+        """Say where words go, before the first is sent; to a server it is said in every window, however low."""
+        server = engine.server
+        words = _FOOTER
+        if server is not None:
+            words = _TO_PROGRAM if server.here else _TO_SERVER_READABLE if server.readable else _TO_SERVER
+        name, address = ("", "") if server is None else (server.name, server.address)
+        self.footer.setText(tr(words, server=name, address=address))
+        set_kind(self.footer, "small" if server is None else "notice")
+        self.composer.mode_button.setVisible(server is None)  # a server has modes of its own
+        self._fit()
 
     @Slot()
     def show_mode(self) -> None:
@@ -337,6 +360,7 @@ class ChatPage(QWidget):
             # Once everybody has heard of it: the reply that was cut may say the same, and once is enough.
             QTimer.singleShot(0, self, self._say_engine_sentence)
         self.header.set_engine(state)
+        self._say_where(state)
         self.transcript.message_views.set_engine(state)
         self.empty_state.set_engine(state)
         self._choose_placeholder()

@@ -82,6 +82,12 @@ class EmptyState(QWidget):
             if missing
             else tr("{model}, a very small model: quick, often wrong.", model=state.model_name)
             if bundled
+            else tr(
+                "{model} answers on {server}. What you write is sent there.",
+                model=state.model_name,
+                server=state.server.name,
+            )
+            if state.server is not None
             else tr("{model} answers on this computer. What you write stays here.", model=state.model_name)
         )
         self.better.setText(tr("Get a model") if missing else tr("Get a better one"))

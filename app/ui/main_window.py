@@ -33,7 +33,7 @@ from app.ui.modal_scrim import ModalScrim
 from app.ui.models.model_news import ModelNews
 from app.ui.opener import Opener
 from app.ui.place_page import PlacePage
-from app.ui.places import CHAT, MACHINE, MODELS, PlaceStack
+from app.ui.places import CHAT, MACHINE, MODELS, SERVER, PlaceStack
 from app.ui.settings.opening import SettingsOpening
 from app.ui.shell import Shell
 from app.ui.shortcut_table import ShortcutTable
@@ -94,6 +94,7 @@ class MainWindow(QMainWindow):
         self.trouble = TroubleDesk(theme, workspace, self.page, self.toast, self.commands)
         self.places.register(MODELS, self._models_page)
         self.places.register(MACHINE, self._machine_page)
+        self.places.register(SERVER, self._server_page)
         self.menu = AppMenu(self.commands, self)
         self.done = DoneNotice(workspace, self)
         self.done.chat_wanted.connect(self.shelf.open)
@@ -125,6 +126,9 @@ class MainWindow(QMainWindow):
         commands.add(
             "machine", tr("This machine"), lambda: self._go(MACHINE), speed, ("Ctrl+Shift+H",), "gauge"
         )
+        commands.add(
+            "server", tr("Server for other programs"), lambda: self._go(SERVER), speed, icon="server"
+        )
         self.comparisons.add_commands(commands)
         self.opener.add_commands(commands)
         self.news.add_commands(commands)
@@ -150,6 +154,11 @@ class MainWindow(QMainWindow):
         from app.ui.machine.page import MachinePage
 
         return MachinePage(self._theme, self._workspace)
+
+    def _server_page(self) -> PlacePage:
+        from app.ui.server.page import ServerPage
+
+        return ServerPage(self._theme, self._workspace)
 
     def _connect(self) -> None:
         workspace, sidebar, page = self._workspace, self.sidebar, self.page
@@ -179,6 +188,7 @@ class MainWindow(QMainWindow):
         self.help.offer()
         page.header.menu_requested.connect(self._open_menu)
         page.header.model_button.more_requested.connect(self._show_models)
+        page.header.model_button.server_requested.connect(self._add_server)
         page.empty_state.models_wanted.connect(self._show_models)
         page.header.model_button.file_requested.connect(self.opener.choose_file)
         page.header.model_button.folder_requested.connect(self.opener.choose_folder)
@@ -240,6 +250,16 @@ class MainWindow(QMainWindow):
     def _page_made(self, page: PlacePage) -> None:
         page.sidebar_toggled.connect(self.shell.toggle)
         page.said.connect(self._say)
+
+    @Slot()
+    def _add_server(self) -> None:
+        """Show the models, and ask for a server to have more of them from."""
+        from app.ui.models.models_page import ModelsPage
+
+        self._go(MODELS)
+        page = self.places.page(MODELS)
+        assert isinstance(page, ModelsPage)
+        page.keeping.add_server()
 
     @Slot()
     def _show_models(self) -> None:

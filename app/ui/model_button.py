@@ -21,6 +21,7 @@ from app.words import tr
 OPEN_FOLDER = "open-folder"
 OPEN_FILE = "open-file"
 MORE_MODELS = "more-models"
+ADD_SERVER = "add-server"
 DRAFTS = "drafts"
 OPEN_DRAFT_FOLDER = "open-draft-folder"
 _DOT_PX = 8
@@ -32,7 +33,7 @@ def engine_words(state: EngineState) -> str:
     """Text beside the model's name."""
     if state.phase is EnginePhase.STARTING:
         return tr("warming up")
-    if state.phase is EnginePhase.LOADING:
+    if state.phase is EnginePhase.LOADING and state.server is None:
         return (
             tr("loading")
             if state.fraction is None
@@ -42,6 +43,8 @@ def engine_words(state: EngineState) -> str:
         return tr("stopped")
     if state.measuring:
         return tr("measuring")
+    if state.server is not None:
+        return tr("on {server}", server=state.server.name)
     if state.phase is EnginePhase.IDLE:
         if state.resting:
             return tr("at rest")
@@ -58,6 +61,7 @@ class ModelButton(QAbstractButton):
     folder_requested = Signal()
     file_requested = Signal()
     more_requested = Signal()
+    server_requested = Signal()
     menu_requested = Signal()
     drafts_requested = Signal()
     draft_chosen = Signal(str)
@@ -113,8 +117,10 @@ class ModelButton(QAbstractButton):
         rows.append(Choice(MORE_MODELS, tr("Get more models..."), "", icon="package"))
         rows.append(Choice(OPEN_FOLDER, tr("Open a model folder..."), "", icon="folder-open"))
         rows.append(Choice(OPEN_FILE, tr("Open a model file..."), "", icon="folder-plus"))
+        rows.append(Choice(ADD_SERVER, tr("Add a server..."), "", icon="link"))
         detail = tr("Now {draft}", draft=draft) if draft else tr("Now none")
-        rows.append(Choice(DRAFTS, tr("Draft..."), detail, icon="chevron-right", leads_on=True))
+        if self._state.server is None:  # what drafts for a server's model is the server's affair
+            rows.append(Choice(DRAFTS, tr("Draft..."), detail, icon="chevron-right", leads_on=True))
         self.popup = ChoicePopup(self._theme, tr("Models"), rows, self)
         self.popup.chosen.connect(self._choose)
         self.popup.closed.connect(self._forget_popup)
@@ -210,6 +216,8 @@ class ModelButton(QAbstractButton):
             self.file_requested.emit()
         elif key == MORE_MODELS:
             self.more_requested.emit()
+        elif key == ADD_SERVER:
+            self.server_requested.emit()
         elif key == OPEN_DRAFT_FOLDER:
             self.draft_folder_requested.emit()
         elif key == DRAFTS:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 CHAT = "chat"
 MODELS = "models"
 MACHINE = "machine"
+SERVER = "server"
 HELP = "help"
 
 

@@ -179,6 +179,16 @@
    <translation>Ein Modell kann nicht {name} heißen: nur Buchstaben, Ziffern, Leerzeichen und . _ + - benutzen.</translation>
   </message>
   <message>
+   <location filename="engine/remote/asking.py" />
+   <source>A model on a server gives no log-probabilities here: leave them out.</source>
+   <translation>Ein Modell auf einem Server gibt hier keine Log-Wahrscheinlichkeiten: Lassen Sie sie weg.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/asking.py" />
+   <source>A model on a server writes no reply by a grammar here: give a JSON schema instead.</source>
+   <translation>Ein Modell auf einem Server schreibt hier keine Antwort nach einer Grammatik: Geben Sie stattdessen ein JSON-Schema an.</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>A model that was not used for so long leaves the memory; the next message loads it again.</source>
    <translation>Ein Modell, das so lange nicht benutzt wurde, verlässt den Speicher; die nächste Nachricht lädt es wieder.</translation>
@@ -304,6 +314,11 @@
    <translation>Angenommen</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Accepted guesses</source>
+   <translation>Angenommene Vermutungen</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/acceptance_plot.py" />
    <source>Accepted: nothing was drafted</source>
    <translation>Angenommen: es gab keinen Entwurf</translation>
@@ -365,6 +380,16 @@
   </message>
   <message>
    <location filename="app/ui/models/models_page.py" />
+   <source>Add a server</source>
+   <translation>Server hinzufügen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Add a server...</source>
+   <translation>Server hinzufügen ...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
    <source>Add from a folder</source>
    <translation>Aus Ordner hinzufügen</translation>
   </message>
@@ -377,6 +402,11 @@
    <location filename="app/ui/models/folders_dialog.py" />
    <source>Added</source>
    <translation>Hinzugefügt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>Address</source>
+   <translation>Adresse</translation>
   </message>
   <message>
    <location filename="app/ui/settings/head.py" />
@@ -567,6 +597,11 @@
    <translation>Bei Temperatur 0 ist jede Antwort gleich: für eine andere Antwort eine höhere einstellen.</translation>
   </message>
   <message>
+   <location filename="engine/remote/failures.py" />
+   <source>At {address} is no server of models that speaks OpenAI's protocol: check the address, its port, and a sign-in page or proxy between.</source>
+   <translation>Unter {address} ist kein Server mit Modellen, der das Protokoll von OpenAI spricht: Prüfen Sie Adresse und Port, und ob eine Anmeldeseite oder ein Proxy dazwischen steht.</translation>
+  </message>
+  <message>
    <location filename="app/ui/attaching.py" />
    <source>Attach files</source>
    <translation>Dateien anhängen</translation>
@@ -725,6 +760,11 @@
    <location filename="assets/catalogue.json" />
    <source>Careful answers and long texts in many languages.</source>
    <translation>Gründliche Antworten und lange Texte in vielen Sprachen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Change the server...</source>
+   <translation>Server ändern ...</translation>
   </message>
   <message>
    <location filename="app/ui/settings/foot.py" />
@@ -947,6 +987,11 @@
    <translation>Rechnet mit {name}</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Connections</source>
+   <translation>Verbindungen</translation>
+  </message>
+  <message>
    <location filename="app/ui/composer/context_meter.py" />
    <source>Context in use</source>
    <translation>Belegter Kontext</translation>
@@ -982,7 +1027,7 @@
    <translation>Kopiert, was diese Seite zeigt</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/code.py" />
+   <location filename="app/ui/server/page.py" />
    <source>Copy</source>
    <translation>Kopieren</translation>
   </message>
@@ -1017,6 +1062,11 @@
    <translation>Details dieser Installation kopieren</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Copy it now: from the next start on it is not shown any more, but can be copied.</source>
+   <translation>Kopieren Sie ihn jetzt: ab dem nächsten Start wird er nicht mehr gezeigt, lässt sich aber kopieren.</translation>
+  </message>
+  <message>
    <location filename="app/ui/transcript/message_actions.py" />
    <source>Copy message</source>
    <translation>Nachricht kopieren</translation>
@@ -1035,6 +1085,21 @@
    <location filename="app/ui/transcript/table.py" />
    <source>Copy table</source>
    <translation>Tabelle kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Copy the address</source>
+   <translation>Adresse kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Copy the key</source>
+   <translation>Schlüssel kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Copy the settings for {program}</source>
+   <translation>Einstellungen für {program} kopieren</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_dialog.py" />
@@ -1252,6 +1317,11 @@
    <translation>Entwürfe</translation>
   </message>
   <message>
+   <location filename="engine/loaded_model.py" />
+   <source>Drafts of several replies are made between the model's passes and not beside them: the pipeline is off, because drafts and model compute on one device ({device}).</source>
+   <translation>Entwürfe mehrerer Antworten entstehen zwischen den Durchgängen des Modells und nicht daneben: Die Pipeline ist aus, weil Entwürfe und Modell auf einem Gerät rechnen ({device}).</translation>
+  </message>
+  <message>
    <location filename="engine/modes/layer_offload.py" />
    <source>Each layer is copied to the GPU when its turn comes.</source>
    <translation>Jede Schicht wird auf die GPU kopiert, wenn sie an der Reihe ist.</translation>
@@ -1260,6 +1330,11 @@
    <location filename="app/ui/message_commands.py" />
    <source>Edit message</source>
    <translation>Nachricht bearbeiten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Editors, agents and scripts of this computer can ask the model that is loaded here, by the protocols of OpenAI, Anthropic and Ollama. Your own messages go first. Web pages and other computers are not let in, and no word of a request is logged.</source>
+   <translation>Editoren, Agenten und Skripte dieses Computers können das hier geladene Modell fragen, über die Protokolle von OpenAI, Anthropic und Ollama. Ihre eigenen Nachrichten gehen vor. Webseiten und andere Computer werden nicht eingelassen, und kein Wort einer Anfrage wird protokolliert.</translation>
   </message>
   <message numerus="yes">
    <location filename="app/ui/erase_dialog.py" />
@@ -1595,9 +1670,24 @@
    <translation>Nur für „{title}“. Was offen bleibt, ist wie in den Einstellungen.</translation>
   </message>
   <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>Forget</source>
+   <translation>Vergessen</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/action_rows.py" />
    <source>Forget token</source>
    <translation>Token vergessen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Forget {server}...</source>
+   <translation>{server} vergessen ...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>Forget {server}?</source>
+   <translation>{server} vergessen?</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/formula_block.py" />
@@ -1735,6 +1825,11 @@
    <translation>Gemma 3 (Textteil)</translation>
   </message>
   <message>
+   <location filename="engine/model/families.py" />
+   <source>Gemma 4 (text part)</source>
+   <translation>Gemma 4 (Textteil)</translation>
+  </message>
+  <message>
    <location filename="engine/modes/plain.py" />
    <source>Generates one token after the other.</source>
    <translation>Erzeugt einen Token nach dem anderen.</translation>
@@ -1858,6 +1953,11 @@
    <location filename="app/ui/inspector/facts.py" />
    <source>Guesses that held</source>
    <translation>Angenommene Versuche</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Guesses that held, of all users</source>
+   <translation>Bestätigte Vermutungen, aller Benutzer</translation>
   </message>
   <message>
    <location filename="engine/modes/lookup.py" />
@@ -2055,6 +2155,11 @@
    <translation>Unterbrochen</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>It begins as soon as the model is loaded.</source>
+   <translation>Er beginnt, sobald das Modell geladen ist.</translation>
+  </message>
+  <message>
    <location filename="app/storage/text_file.py" />
    <source>It cannot be read ({reason}): check its rights.</source>
    <translation>Sie ist nicht lesbar ({reason}): die Rechte prüfen.</translation>
@@ -2088,6 +2193,16 @@
    <location filename="app/ui/models/model_dialog.py" />
    <source>It is in use: it leaves memory first, and the built-in model answers from then on.</source>
    <translation>Es ist in Gebrauch: es verlässt erst den Speicher, danach antwortet das eingebaute Modell.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>It is in use: the built-in model answers from then on.</source>
+   <translation>Er wird benutzt: Danach antwortet das eingebaute Modell.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>It is kept in the system's keyring.</source>
+   <translation>Er liegt im Schlüsselbund des Systems.</translation>
   </message>
   <message>
    <location filename="app/storage/text_file.py" />
@@ -2190,6 +2305,11 @@
    <translation>Die Dateien bleiben in {place}.</translation>
   </message>
   <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>Its models leave the list, and its key the keyring. Chats stay.</source>
+   <translation>Seine Modelle verschwinden aus der Liste und sein Schlüssel aus dem Schlüsselbund. Chats bleiben.</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/get_dialog.py" />
    <source>Its owner wants terms accepted first</source>
    <translation>Vorher sind Bedingungen des Anbieters anzunehmen</translation>
@@ -2240,6 +2360,11 @@
    <translation>Sichert, was in den Feldern unten steht</translation>
   </message>
   <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>Key</source>
+   <translation>Schlüssel</translation>
+  </message>
+  <message>
    <location filename="app/ui/main_window.py" />
    <source>Keyboard shortcuts</source>
    <translation>Tastenkürzel</translation>
@@ -2248,6 +2373,11 @@
    <location filename="engine/planning/load_plan.py" />
    <source>Keys and values take 8 bits, which is lossy, so that {context} tokens of context fit into memory.</source>
    <translation>Keys und Values belegen 8 Bit, was verlustbehaftet ist, damit {context} Tokens Kontext in den Speicher passen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/families.py" />
+   <source>LFM2 with experts</source>
+   <translation>LFM2 mit Experten</translation>
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
@@ -2640,6 +2770,11 @@
    <translation>Spiegelserver</translation>
   </message>
   <message>
+   <location filename="engine/model/families.py" />
+   <source>Mistral 3 (text part)</source>
+   <translation>Mistral 3 (Textteil)</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Mode</source>
    <translation>Modus</translation>
@@ -2820,9 +2955,19 @@
    <translation>Modelle ziehen um</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Multilingual, good at following instructions, with a long context.</source>
+   <translation>Mehrsprachig, befolgt Anweisungen gut, mit langem Kontext.</translation>
+  </message>
+  <message>
    <location filename="engine/gpu_addon/addon.py" />
    <source>NVIDIA keeps the wheels for Jetson in an index for each JetPack release, so give the address of the one for yours with --index.</source>
    <translation>NVIDIA führt die Wheels für Jetson je JetPack-Version in einem eigenen Index: mit --index die Adresse des passenden angeben.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>Name</source>
+   <translation>Name</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/conversation_delegate.py" />
@@ -2898,6 +3043,11 @@
    <location filename="app/ui/sidebar/row_menu.py" />
    <source>New folder...</source>
    <translation>Neuer Ordner...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>New key</source>
+   <translation>Neuer Schlüssel</translation>
   </message>
   <message>
    <location filename="app/ui/message_commands.py" />
@@ -3055,6 +3205,11 @@
    <translation>Für diese Antwort gab es keinen Entwurf</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Now</source>
+   <translation>Jetzt</translation>
+  </message>
+  <message>
    <location filename="app/ui/model_button.py" />
    <source>Now none</source>
    <translation>Zurzeit ohne</translation>
@@ -3100,14 +3255,29 @@
    <translation>An</translation>
   </message>
   <message>
+   <location filename="app/chat/modes.py" />
+   <source>On a server</source>
+   <translation>Auf einem Server</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>On battery most computers are slower: plug it in to measure.</source>
    <translation>Mit Akku sind die meisten Computer langsamer: zum Messen ans Netz anschließen.</translation>
   </message>
   <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>On servers</source>
+   <translation>Auf Servern</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>On this computer</source>
    <translation>Auf diesem Computer</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>On {server}, {address}</source>
+   <translation>Auf {server}, {address}</translation>
   </message>
   <message>
    <location filename="engine/hub/model_move.py" />
@@ -3213,6 +3383,11 @@
    <location filename="app/ui/transcript/strip.py" />
    <source>Opens the inspector</source>
    <translation>Öffnet den Inspektor</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Other programs</source>
+   <translation>Andere Programme</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -3330,6 +3505,16 @@
    <translation>Plan: {rows}</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Port</source>
+   <translation>Port</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Port of this computer, 1 to 65535</source>
+   <translation>Port dieses Computers, 1 bis 65535</translation>
+  </message>
+  <message>
    <location filename="engine/server/serving.py" />
    <source>Port {port} cannot be used ({reason}): choose another.</source>
    <translation>Port {port} ist nicht nutzbar ({reason}): einen anderen wählen.</translation>
@@ -3408,6 +3593,16 @@
    <location filename="app/settings/settings.py" />
    <source>Processor threads</source>
    <translation>Prozessor-Threads</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Programs are answered with {model}.</source>
+   <translation>Programmen antwortet {model}.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/server_state.py" />
+   <source>Programs with OpenAI's library</source>
+   <translation>Programme mit der Bibliothek von OpenAI</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/dialog.py" />
@@ -3535,6 +3730,11 @@
    <translation>Schlussfolgern, Mathematik und Code in kurzen Chats.</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Reasons before it answers; 3.6 billion of its weights work on each token.</source>
+   <translation>Denkt nach, bevor es antwortet; an jedem Token arbeiten 3,6 Milliarden seiner Gewichte.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>Reload with a smaller context</source>
    <translation>Mit kleinerem Kontext neu laden</translation>
@@ -3623,6 +3823,16 @@
    <location filename="app/ui/transcript/reply.py" />
    <source>Reply</source>
    <translation>Antwort</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Requests that run</source>
+   <translation>Laufende Anfragen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Requests that wait</source>
+   <translation>Wartende Anfragen</translation>
   </message>
   <message>
    <location filename="app/settings/pages.py" />
@@ -3790,6 +4000,11 @@
    <translation>Als eigene Version senden; die Nachricht davor bleibt</translation>
   </message>
   <message>
+   <location filename="app/ui/main_window.py" />
+   <source>Server for other programs</source>
+   <translation>Server für andere Programme</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>Settings</source>
    <translation>Einstellungen</translation>
@@ -3803,6 +4018,11 @@
    <location filename="app/settings/settings_file.py" />
    <source>Settings cannot be saved in {folder} ({reason}): make it writable or free some space.</source>
    <translation>Einstellungen lassen sich in {folder} nicht speichern ({reason}): beschreibbar machen oder Platz schaffen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Settings of programs</source>
+   <translation>Einstellungen der Programme</translation>
   </message>
   <message>
    <location filename="app/ui/settings/head.py" />
@@ -3911,6 +4131,11 @@
    <location filename="app/ui/models/wording.py" />
    <source>Slower than you read</source>
    <translation>Langsamer, als man liest</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Small and multilingual, with a long context.</source>
+   <translation>Klein und mehrsprachig, mit langem Kontext.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -4053,6 +4278,16 @@
    <translation>Hält eine Antwort an, die sich im Kreis dreht; darunter lässt sie sich fortsetzen.</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Switch off</source>
+   <translation>Ausschalten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Switch on</source>
+   <translation>Einschalten</translation>
+  </message>
+  <message>
    <location filename="app/chat/exchange/markdown_page.py" />
    <source>System prompt</source>
    <translation>System-Prompt</translation>
@@ -4101,6 +4336,11 @@
    <location filename="app/chat/troubles.py" />
    <source>Tenon cannot run this model</source>
    <translation>Tenon kann dieses Modell nicht ausführen</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon cannot run {architecture} with a text part of the type {kind}; the types are {names}.</source>
+   <translation>Tenon kann {architecture} mit einem Textteil der Art {kind} nicht ausführen; die Arten sind {names}.</translation>
   </message>
   <message>
    <location filename="engine/model/config.py" />
@@ -4163,6 +4403,11 @@
    <translation>Tenon kennt die Aktivierung {hidden_act} nicht: einen anderen Entwurf wählen.</translation>
   </message>
   <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no convolutions with a bias (conv_bias); choose another model.</source>
+   <translation>Tenon hat keine Faltungen mit Bias (conv_bias); wählen Sie ein anderes Modell.</translation>
+  </message>
+  <message>
    <location filename="engine/drafting/head_config.py" />
    <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, DFlash, DSpark, and Dovetail's gated fusion.</source>
    <translation>Tenon kennt keinen Entwurf der Art {speculators}; es führt EAGLE-1 bis 3, P-EAGLE, DFlash, DSpark und Dovetails gesteuerte Fusion aus.</translation>
@@ -4216,6 +4461,11 @@
    <location filename="engine/gguf/config.py" />
    <source>Tenon has rope.scaling.attn_factor with LongRoPE alone; choose another model.</source>
    <translation>Tenon kennt rope.scaling.attn_factor nur mit LongRoPE: ein anderes Modell wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon knows {feature} as {known} alone, and this model has {found}; choose another model.</source>
+   <translation>Tenon kennt {feature} nur als {known}, und dieses Modell hat {found}; wählen Sie ein anderes Modell.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4383,6 +4633,16 @@
    <translation>Der Zugangstoken lässt sich nicht aufbewahren</translation>
   </message>
   <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>The address holds a name or a key: leave it out, and give the key by itself.</source>
+   <translation>Die Adresse enthält einen Namen oder einen Schlüssel: Lassen Sie ihn weg und geben Sie den Schlüssel für sich an.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>The address is copied.</source>
+   <translation>Die Adresse ist kopiert.</translation>
+  </message>
+  <message>
    <location filename="app/ui/help/page.py" />
    <source>The articles of the help are in English for now.</source>
    <translation>Die Artikel der Hilfe gibt es vorerst nur auf Englisch.</translation>
@@ -4393,6 +4653,11 @@
    <translation>Die Sicherung vom {day} hat {chats}: „Chats importieren...“ holt aus {path} die fehlenden.</translation>
   </message>
   <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>The blocks of {name} and their scales do not fit together, so one of them is cut or missing; download the model again.</source>
+   <translation>Die Blöcke von {name} und ihre Skalen passen nicht zusammen, also ist eines davon abgeschnitten oder fehlt; laden Sie das Modell erneut herunter.</translation>
+  </message>
+  <message>
    <location filename="app/bridge/workspace.py" />
    <source>The built-in model {model} is not here: {other} answers. The page Models has more.</source>
    <translation>Das eingebaute Modell {model} fehlt hier: {other} antwortet. Auf der Seite Modelle gibt es mehr.</translation>
@@ -4401,6 +4666,11 @@
    <location filename="engine/hub/catalogue.py" />
    <source>The catalogue has no {name}: give a repository like owner/name, or look with `tenon models search`.</source>
    <translation>Der Katalog hat kein {name}: ein Repository in der Form owner/name angeben oder mit `tenon models search` suchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>The certificate of {server} is not trusted by this system: add your company's certificate to the system's store, or name its file in SSL_CERT_FILE.</source>
+   <translation>Dem Zertifikat von {server} vertraut dieses System nicht: Fügen Sie das Zertifikat Ihrer Firma dem Speicher des Systems hinzu oder nennen Sie seine Datei in SSL_CERT_FILE.</translation>
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
@@ -4471,6 +4741,11 @@
    <location filename="engine/gpu_addon/wheel_index.py" />
    <source>The connection to the package index broke off: check the network, and try again.</source>
    <translation>Die Verbindung zum Paketindex brach ab: das Netz prüfen und neu versuchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>The connection to {server} broke off before the reply was complete: try again.</source>
+   <translation>Die Verbindung zu {server} brach ab, bevor die Antwort vollständig war: Versuchen Sie es noch einmal.</translation>
   </message>
   <message>
    <location filename="engine/planning/context_range.py" />
@@ -4808,6 +5083,31 @@
    <translation>Dem Zertifikat des Hubs vertraut dieses System nicht: das Zertifikat der Firma in den Zertifikatsspeicher des Systems aufnehmen oder seine Datei in SSL_CERT_FILE nennen.</translation>
   </message>
   <message>
+   <location filename="engine/remote/probe.py" />
+   <source>The key and your words go to {server} unencrypted, so whoever is on the network between can read them: use an address that begins with https, or a tunnel such as ssh -L.</source>
+   <translation>Der Schlüssel und Ihre Worte gehen unverschlüsselt an {server}, sodass jeder im Netz dazwischen sie lesen kann: Benutzen Sie eine Adresse, die mit https beginnt, oder einen Tunnel wie ssh -L.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>The key in use opens nothing any more</source>
+   <translation>Der bisherige Schlüssel öffnet dann nichts mehr</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>The key is copied.</source>
+   <translation>Der Schlüssel ist kopiert.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>The key is kept in the system's keyring and sent to this address alone.</source>
+   <translation>Der Schlüssel liegt im Schlüsselbund des Systems und wird nur an diese Adresse gesendet.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>The large one of the two; it needs some 64 GB, or a fast disk and patience.</source>
+   <translation>Das große der beiden; es braucht etwa 64 GB, oder einen schnellen Datenträger und Geduld.</translation>
+  </message>
+  <message>
    <location filename="app/storage/database.py" />
    <source>The last changes to the chats are missing: {now} chats are here, and {before} were when Tenon ran last.</source>
    <translation>Die letzten Änderungen an den Chats fehlen: {now} Chats sind da, und {before} waren es, als Tenon zuletzt lief.</translation>
@@ -4821,6 +5121,11 @@
    <location filename="app/bridge/models/folders.py" />
    <source>The list of folders cannot be written ({reason}).</source>
    <translation>Die Liste der Ordner lässt sich nicht schreiben ({reason}).</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>The list of servers cannot be written ({reason}).</source>
+   <translation>Die Liste der Server kann nicht geschrieben werden ({reason}).</translation>
   </message>
   <message>
    <location filename="app/ui/machine/page.py" />
@@ -4843,9 +5148,19 @@
    <translation>Das Speicherbudget von {budget_bytes} ist zu klein: Tenon selbst braucht {own_bytes} und das Modell {needs}. Das Budget auf {enough} oder mehr setzen oder ein kleineres Modell wählen.</translation>
   </message>
   <message>
+   <location filename="engine/remote/failures.py" />
+   <source>The message does not fit the context of the model on the server: shorten it.</source>
+   <translation>Die Nachricht passt nicht in den Kontext des Modells auf dem Server: Kürzen Sie sie.</translation>
+  </message>
+  <message>
    <location filename="engine/request.py" />
    <source>The message holds bytes that are not UTF-8 text: convert it to UTF-8 first.</source>
    <translation>Die Nachricht enthält Bytes, die kein UTF-8-Text sind: sie erst in UTF-8 umwandeln.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/remote_reply.py" />
+   <source>The message is about {prompt} tokens long, but the model's context on the server holds {context}: shorten it.</source>
+   <translation>Die Nachricht ist etwa {prompt} Tokens lang, aber der Kontext des Modells auf dem Server fasst {context}: Kürzen Sie sie.</translation>
   </message>
   <message>
    <location filename="app/ui/turn_requests.py" />
@@ -4866,6 +5181,11 @@
    <location filename="engine/text/context_window.py" />
    <source>The message is {prompt_tokens} tokens long, but the model's context holds {context}: shorten it, or load the model with a larger context.</source>
    <translation>Die Nachricht ist {prompt_tokens} Tokens lang, der Kontext des Modells fasst aber {context}: sie kürzen oder das Modell mit größerem Kontext laden.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>The message is {prompt} tokens long, but the model's context on the server holds {context}: shorten it.</source>
+   <translation>Die Nachricht ist {prompt} Tokens lang, aber der Kontext des Modells auf dem Server fasst {context}: Kürzen Sie sie.</translation>
   </message>
   <message>
    <location filename="app/bridge/turns.py" />
@@ -5191,6 +5511,11 @@
    <translation>Der Proxy verweigert den Weg zum Paketindex: HTTPS_PROXY prüfen.</translation>
   </message>
   <message>
+   <location filename="engine/remote/failures.py" />
+   <source>The proxy refuses the way to {server}: check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.</source>
+   <translation>Der Proxy verweigert den Weg zu {server}: Prüfen Sie HTTPS_PROXY, HTTP_PROXY und NO_PROXY.</translation>
+  </message>
+  <message>
    <location filename="engine/model/sampling.py" />
    <source>The repetition penalty is {value}, but it must be between 0.01 and 100.</source>
    <translation>Die Wiederholungsstrafe ist {value}, muss aber zwischen 0,01 und 100 liegen.</translation>
@@ -5251,9 +5576,49 @@
    <translation>Der Server unter {endpoint} ist kein Hub: HF_ENDPOINT, den Proxy oder eine Anmeldeseite des Netzes prüfen.</translation>
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The server cannot be reached</source>
+   <translation>Der Server ist nicht zu erreichen</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The server did not give what was asked for</source>
+   <translation>Der Server gab nicht, was verlangt war</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The server gives no access</source>
+   <translation>Der Server gewährt keinen Zugang</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The server is busy</source>
+   <translation>Der Server ist beschäftigt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>The server is off.</source>
+   <translation>Der Server ist aus.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The server's key cannot be kept</source>
+   <translation>Der Schlüssel des Servers kann nicht aufbewahrt werden</translation>
+  </message>
+  <message>
    <location filename="engine/server/key.py" />
    <source>The server's key must be {least} or more letters, digits or signs without spaces: choose another, or leave it to Tenon to make one.</source>
    <translation>Der Schlüssel des Servers muss aus {least} oder mehr Buchstaben, Ziffern oder Zeichen ohne Leerzeichen bestehen: einen anderen wählen oder Tenon einen erzeugen lassen.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The server's reply broke off</source>
+   <translation>Die Antwort des Servers brach ab</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>The settings for {program} are copied, with the key.</source>
+   <translation>Die Einstellungen für {program} sind kopiert, samt Schlüssel.</translation>
   </message>
   <message>
    <location filename="app/ui/settings/desk_actions.py" />
@@ -5496,6 +5861,16 @@
    <translation>Die Prüfregel {verify} gibt es nicht: {names} wählen.</translation>
   </message>
   <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>There is no server {name}: `tenon models servers` names them.</source>
+   <translation>Es gibt keinen Server {name}: `tenon models servers` nennt sie.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>There is no server {name}: choose another model, or add the server on the page Models or with `tenon models servers --add ADDRESS`.</source>
+   <translation>Es gibt keinen Server {name}: Wählen Sie ein anderes Modell, oder fügen Sie den Server auf der Seite Modelle oder mit `tenon models servers --add ADDRESS` hinzu.</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>There is no telemetry. Your chats, settings and models stay on this computer, and nothing about you or it is sent to anybody. The network is used when you search the hub or download a model, and to check for updates if you turn that on.</source>
    <translation>Es gibt keine Telemetrie. Chats, Einstellungen und Modelle bleiben auf diesem Computer, und nichts darüber wird an irgendwen gesendet. Das Netz wird benutzt, um den Hub zu durchsuchen und Modelle herunterzuladen, und für die Suche nach Updates, wenn sie eingeschaltet ist.</translation>
@@ -5606,6 +5981,11 @@
    <translation>Das ist kein Zugangstoken: ihn vollständig aus den Einstellungen des Hubs kopieren; er beginnt mit hf_.</translation>
   </message>
   <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>This is no key: copy it whole from the server that gave it.</source>
+   <translation>Das ist kein Schlüssel: Kopieren Sie ihn ganz von dem Server, der ihn gab.</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/page.py" />
    <source>This machine</source>
    <translation>Dieser Computer</translation>
@@ -5641,6 +6021,16 @@
    <translation>Dieses Modell ist quantisiert (quantization_config, {method}), was Tenon nicht lesen kann: die unquantisierte Version wählen.</translation>
   </message>
   <message>
+   <location filename="app/bridge/plans.py" />
+   <source>This model runs on a server, so nothing is planned here.</source>
+   <translation>Dieses Modell läuft auf einem Server, hier wird also nichts geplant.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/comparison.py" />
+   <source>This model runs on a server, which has modes of its own: choose a model of this computer.</source>
+   <translation>Dieses Modell läuft auf einem Server, der eigene Modi hat: Wählen Sie ein Modell dieses Computers.</translation>
+  </message>
+  <message>
    <location filename="engine/drafting/block_network.py" />
    <source>This model scales its embedding, and the draft has none of its own; choose a draft that has one, or an EAGLE-3 draft.</source>
    <translation>Dieses Modell skaliert seine Einbettung, und der Entwurf hat keine eigene; wählen Sie einen Entwurf mit eigener Einbettung oder einen EAGLE-3-Entwurf.</translation>
@@ -5666,9 +6056,19 @@
    <translation>Diese Antwort: {facts}</translation>
   </message>
   <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>This system has no keyring that Tenon can keep the key in: put it into the environment variable {variable} instead, and add the server without it.</source>
+   <translation>Dieses System hat keinen Schlüsselbund, in dem Tenon den Schlüssel aufbewahren kann: Legen Sie ihn stattdessen in die Umgebungsvariable {variable}, und fügen Sie den Server ohne ihn hinzu.</translation>
+  </message>
+  <message>
    <location filename="engine/hub/access_token.py" />
    <source>This system has no keyring that Tenon can keep the token in: put it into the environment variable HF_TOKEN instead.</source>
    <translation>Dieses System hat keinen Schlüsselbund, in dem Tenon den Token aufbewahren kann: ihn stattdessen in die Umgebungsvariable HF_TOKEN schreiben.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>This system has no keyring: the next start has another key.</source>
+   <translation>Dieses System hat keinen Schlüsselbund: Der nächste Start hat einen anderen Schlüssel.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -5744,6 +6144,11 @@
    <location filename="app/ui/inspector/facts.py" />
    <source>Tokens per step</source>
    <translation>Tokens je Schritt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Tokens per step, of all users</source>
+   <translation>Tokens je Schritt, aller Benutzer</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/token_view.py" />
@@ -5989,6 +6394,21 @@
    <location filename="app/ui/empty_state.py" />
    <source>What would you like to know?</source>
    <translation>Was darf es sein?</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>What you write goes to {server}, a program of this computer, {address}. Replies can be wrong, so check what matters.</source>
+   <translation>Was Sie schreiben, geht an {server}, ein Programm dieses Computers, {address}. Antworten können falsch sein, prüfen Sie also, worauf es ankommt.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>What you write goes to {server}, {address}, unencrypted: others on the network can read it. Replies can be wrong, so check what matters.</source>
+   <translation>Was Sie schreiben, geht unverschlüsselt an {server}, {address}: Andere im Netz können es lesen. Antworten können falsch sein, prüfen Sie also, worauf es ankommt.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>What you write goes to {server}, {address}. Replies can be wrong, so check what matters.</source>
+   <translation>Was Sie schreiben, geht an {server}, {address}. Antworten können falsch sein, prüfen Sie also, worauf es ankommt.</translation>
   </message>
   <message>
    <location filename="app/ui/welcome/panel.py" />
@@ -6417,6 +6837,26 @@
    <translation>geraten und nicht genommen</translation>
   </message>
   <message>
+   <location filename="app/chat/server_state.py" />
+   <source>into a terminal</source>
+   <translation>in ein Terminal</translation>
+  </message>
+  <message>
+   <location filename="app/chat/server_state.py" />
+   <source>into a terminal, before the program is started</source>
+   <translation>in ein Terminal, bevor das Programm gestartet wird</translation>
+  </message>
+  <message>
+   <location filename="app/chat/server_state.py" />
+   <source>into a terminal, to try it</source>
+   <translation>in ein Terminal, zum Ausprobieren</translation>
+  </message>
+  <message>
+   <location filename="app/chat/server_state.py" />
+   <source>into {file}, under “models”</source>
+   <translation>in {file}, unter „models“</translation>
+  </message>
+  <message>
    <location filename="engine/gguf/header.py" />
    <source>it announces more than it holds</source>
    <translation>sie kündigt mehr an, als sie enthält</translation>
@@ -6547,6 +6987,11 @@
    <translation>nichts, alles passt in den Speicher</translation>
   </message>
   <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>none, or the one that is kept</source>
+   <translation>keiner, oder der aufbewahrte</translation>
+  </message>
+  <message>
    <location filename="app/ui/model_button.py" />
    <source>not loaded</source>
    <translation>nicht geladen</translation>
@@ -6590,6 +7035,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>on mains power</source>
    <translation>Netzbetrieb</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>on {server}</source>
+   <translation>auf {server}</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/shortage_bar.py" />
@@ -6645,6 +7095,11 @@
    <location filename="app/ui/machine/bars.py" />
    <source>predicted, from assumed speeds</source>
    <translation>vorhergesagt, aus angenommenen Werten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/draft_tree.py" />
+   <source>prompt tokens: {count}</source>
+   <translation>Prompt-Tokens: {count}</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
@@ -6705,6 +7160,11 @@
    <location filename="engine/weights/safetensors_file.py" />
    <source>the entry of {name} cannot be read</source>
    <translation>der Eintrag von {name} ist nicht lesbar</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>the host's</source>
+   <translation>der des Rechners</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/draft_tree.py" />
@@ -6787,6 +7247,11 @@
    <translation>am Ort benutzt</translation>
   </message>
   <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>vLLM, SGLang, llama.cpp, Ollama, LM Studio, another Tenon, or any other that speaks OpenAI's protocol. What you write to one of its models is sent to it.</source>
+   <translation>vLLM, SGLang, llama.cpp, Ollama, LM Studio, ein anderer Tenon oder jeder andere, der das Protokoll von OpenAI spricht. Was Sie einem seiner Modelle schreiben, wird an ihn gesendet.</translation>
+  </message>
+  <message>
    <location filename="app/ui/sidebar/conversation_model.py" />
    <source>waiting for the other reply</source>
    <translation>wartet auf die andere Antwort</translation>
@@ -6820,6 +7285,16 @@
    <location filename="engine/gpu_addon/wheel_index.py" />
    <source>{address} is no address of a package index: it must begin with https://.</source>
    <translation>{address} ist keine Adresse eines Paketindex: sie muss mit https:// beginnen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>{address} is no address of a server: write it like http://desk:8000 or https://models.example.org.</source>
+   <translation>{address} ist keine Adresse eines Servers: Schreiben Sie sie wie http://desk:8000 oder https://models.example.org.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>{architecture} without a text part ({part} in config.json) writes no text; choose another model.</source>
+   <translation>{architecture} ohne Textteil ({part} in config.json) schreibt keinen Text; wählen Sie ein anderes Modell.</translation>
   </message>
   <message>
    <location filename="app/ui/choice_popup.py" />
@@ -7010,6 +7485,16 @@
    <translation>{model} antwortet auf diesem Computer. Was hier geschrieben wird, bleibt hier.</translation>
   </message>
   <message>
+   <location filename="engine/remote/remote_reply.py" />
+   <source>{model} answers on {server} ({kind}, {address}).</source>
+   <translation>{model} antwortet auf {server} ({kind}, {address}).</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>{model} answers on {server}. What you write is sent there.</source>
+   <translation>{model} antwortet auf {server}. Was Sie schreiben, wird dorthin gesendet.</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/row_states.py" />
    <source>{model} has a value of its own: {value}.</source>
    <translation>{model} hat einen eigenen Wert: {value}.</translation>
@@ -7018,6 +7503,11 @@
    <location filename="app/bridge/open_chat.py" />
    <source>{model} is not on this computer any more: {other} answers in this chat from here on.</source>
    <translation>{model} ist nicht mehr auf diesem Computer: von hier an antwortet {other} in diesem Chat.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>{model} runs on the server {server}, and none of its files are here: choose a model of this computer for this.</source>
+   <translation>{model} läuft auf dem Server {server}, und keine seiner Dateien ist hier: Wählen Sie dafür ein Modell dieses Computers.</translation>
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />
@@ -7071,6 +7561,11 @@
    <location filename="engine/documents/reading.py" />
    <source>{name} cannot be read ({reason}): check its rights.</source>
    <translation>{name} ist nicht lesbar ({reason}): die Rechte prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>{name} cannot be the server's name: take another one, of 40 characters at most and without a slash.</source>
+   <translation>{name} kann nicht der Name des Servers sein: Nehmen Sie einen anderen, mit höchstens 40 Zeichen und ohne Schrägstrich.</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/unpacking.py" />
@@ -7511,6 +8006,84 @@
    <location filename="app/ui/figures.py" />
    <source>{seconds} s left</source>
    <translation>noch {seconds} s</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} cannot be reached at {address}: check the address and the network, and whether it runs.</source>
+   <translation>{server} ist unter {address} nicht zu erreichen: Prüfen Sie die Adresse und das Netz, und ob er läuft.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/remote_reply.py" />
+   <source>{server} cut the reply by a filter of its own.</source>
+   <translation>{server} hat die Antwort durch einen eigenen Filter gekürzt.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} does not accept the key: add the server again with the right one.</source>
+   <translation>{server} nimmt den Schlüssel nicht an: Fügen Sie den Server noch einmal mit dem richtigen hinzu.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} ended the reply before its first word: shorten the message, which may be longer than the model's context there, or look into the server's log.</source>
+   <translation>{server} beendete die Antwort vor ihrem ersten Wort: Kürzen Sie die Nachricht, die länger sein kann als der Kontext des Modells dort, oder sehen Sie in das Protokoll des Servers.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} failed with the status {status}: try again.</source>
+   <translation>{server} scheiterte mit dem Status {status}: Versuchen Sie es noch einmal.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} has no model {model} any more: choose another one of its models.</source>
+   <translation>{server} hat kein Modell {model} mehr: Wählen Sie ein anderes seiner Modelle.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} has too much to do: try again in a minute.</source>
+   <translation>{server} hat zu viel zu tun: Versuchen Sie es in einer Minute noch einmal.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} has too much to do: try again in {seconds} s.</source>
+   <translation>{server} hat zu viel zu tun: Versuchen Sie es in {seconds} s noch einmal.</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/models/keeping.py" />
+   <source>{server} is added, with %n model(s).</source>
+   <translation>
+    <numerusform>{server} ist hinzugefügt, mit %n Modell.</numerusform>
+    <numerusform>{server} ist hinzugefügt, mit %n Modellen.</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} is starting, or has no room for another request ({status}): try again in a minute.</source>
+   <translation>{server} startet gerade oder hat keinen Platz für eine weitere Anfrage ({status}): Versuchen Sie es in einer Minute noch einmal.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} refused the request ({status}): {words}</source>
+   <translation>{server} hat die Anfrage abgelehnt ({status}): {words}</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} sends every request on to {place}, and Tenon sends neither your words nor the key after it: add that address if it is the right one.</source>
+   <translation>{server} schickt jede Anfrage weiter zu {place}, und Tenon sendet weder Ihre Worte noch den Schlüssel hinterher: Fügen Sie jene Adresse hinzu, wenn sie die richtige ist.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} sent something that is no part of a reply: try again, or check what stands between it and this computer.</source>
+   <translation>{server} sandte etwas, das kein Teil einer Antwort ist: Versuchen Sie es noch einmal, oder prüfen Sie, was zwischen ihm und diesem Computer steht.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} wants a key: add the server again with one.</source>
+   <translation>{server} verlangt einen Schlüssel: Fügen Sie den Server noch einmal mit einem hinzu.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} was silent for too long: try again when it has less to do.</source>
+   <translation>{server} schwieg zu lange: Versuchen Sie es, wenn er weniger zu tun hat.</translation>
   </message>
   <message>
    <location filename="engine/placement/columns.py" />

@@ -148,6 +148,14 @@
    </translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/models/keeping.py" />
+   <source>{server} is added, with %n model(s).</source>
+   <translation>
+    <numerusform>{server} is added, with %n model.</numerusform>
+    <numerusform>{server} is added, with %n models.</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/ui/sidebar/conversation_model.py" />
    <source>{title}, folded, %n chat(s)</source>
    <translation>

@@ -169,6 +169,16 @@
    <translation>模型不能命名为 {name}：只能使用字母、数字、空格和 . _ + - 这些字符。</translation>
   </message>
   <message>
+   <location filename="engine/remote/asking.py" />
+   <source>A model on a server gives no log-probabilities here: leave them out.</source>
+   <translation>服务器上的模型在这里不提供对数概率：请不要请求它们。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/asking.py" />
+   <source>A model on a server writes no reply by a grammar here: give a JSON schema instead.</source>
+   <translation>服务器上的模型在这里不能按语法生成回复：请改用 JSON 模式。</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>A model that was not used for so long leaves the memory; the next message loads it again.</source>
    <translation>模型闲置这么久后会离开内存；下一条消息会重新加载它。</translation>
@@ -294,6 +304,11 @@
    <translation>已接受</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Accepted guesses</source>
+   <translation>被接受的猜测</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/acceptance_plot.py" />
    <source>Accepted: nothing was drafted</source>
    <translation>已接受：没有草稿</translation>
@@ -355,6 +370,16 @@
   </message>
   <message>
    <location filename="app/ui/models/models_page.py" />
+   <source>Add a server</source>
+   <translation>添加服务器</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Add a server...</source>
+   <translation>添加服务器…</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
    <source>Add from a folder</source>
    <translation>从文件夹添加</translation>
   </message>
@@ -367,6 +392,11 @@
    <location filename="app/ui/models/folders_dialog.py" />
    <source>Added</source>
    <translation>已添加</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>Address</source>
+   <translation>地址</translation>
   </message>
   <message>
    <location filename="app/ui/settings/head.py" />
@@ -556,6 +586,11 @@
    <translation>温度为 0 时每次回答都相同：想要不同的回答，请调高温度。</translation>
   </message>
   <message>
+   <location filename="engine/remote/failures.py" />
+   <source>At {address} is no server of models that speaks OpenAI's protocol: check the address, its port, and a sign-in page or proxy between.</source>
+   <translation>{address} 处没有使用 OpenAI 协议的模型服务器：请检查地址、端口，以及中间的登录页面或代理。</translation>
+  </message>
+  <message>
    <location filename="app/ui/attaching.py" />
    <source>Attach files</source>
    <translation>附加文件</translation>
@@ -714,6 +749,11 @@
    <location filename="assets/catalogue.json" />
    <source>Careful answers and long texts in many languages.</source>
    <translation>多种语言的细致回答和长文本。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Change the server...</source>
+   <translation>更改服务器…</translation>
   </message>
   <message>
    <location filename="app/ui/settings/foot.py" />
@@ -936,6 +976,11 @@
    <translation>使用 {name} 计算</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Connections</source>
+   <translation>连接</translation>
+  </message>
+  <message>
    <location filename="app/ui/composer/context_meter.py" />
    <source>Context in use</source>
    <translation>已用上下文</translation>
@@ -971,7 +1016,7 @@
    <translation>复制本页内容</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/code.py" />
+   <location filename="app/ui/server/page.py" />
    <source>Copy</source>
    <translation>复制</translation>
   </message>
@@ -1006,6 +1051,11 @@
    <translation>复制本安装的详情</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Copy it now: from the next start on it is not shown any more, but can be copied.</source>
+   <translation>请现在复制：下次启动后不再显示，但仍可复制。</translation>
+  </message>
+  <message>
    <location filename="app/ui/transcript/message_actions.py" />
    <source>Copy message</source>
    <translation>复制消息</translation>
@@ -1024,6 +1074,21 @@
    <location filename="app/ui/transcript/table.py" />
    <source>Copy table</source>
    <translation>复制表格</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Copy the address</source>
+   <translation>复制地址</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Copy the key</source>
+   <translation>复制密钥</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Copy the settings for {program}</source>
+   <translation>复制 {program} 的设置</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_dialog.py" />
@@ -1241,6 +1306,11 @@
    <translation>草稿</translation>
   </message>
   <message>
+   <location filename="engine/loaded_model.py" />
+   <source>Drafts of several replies are made between the model's passes and not beside them: the pipeline is off, because drafts and model compute on one device ({device}).</source>
+   <translation>多个回复的草稿在模型的各次前向之间生成，而不是同时生成：流水线已关闭，因为草稿和模型在同一设备（{device}）上计算。</translation>
+  </message>
+  <message>
    <location filename="engine/modes/layer_offload.py" />
    <source>Each layer is copied to the GPU when its turn comes.</source>
    <translation>每一层轮到时才复制到 GPU。</translation>
@@ -1249,6 +1319,11 @@
    <location filename="app/ui/message_commands.py" />
    <source>Edit message</source>
    <translation>编辑消息</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Editors, agents and scripts of this computer can ask the model that is loaded here, by the protocols of OpenAI, Anthropic and Ollama. Your own messages go first. Web pages and other computers are not let in, and no word of a request is logged.</source>
+   <translation>本机的编辑器、智能体和脚本可以通过 OpenAI、Anthropic 和 Ollama 的协议向这里加载的模型提问。您自己的消息优先。网页和其他计算机不能访问，请求的内容不会被记录。</translation>
   </message>
   <message numerus="yes">
    <location filename="app/ui/erase_dialog.py" />
@@ -1583,9 +1658,24 @@
    <translation>仅适用于“{title}”。留空的项与设置相同。</translation>
   </message>
   <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>Forget</source>
+   <translation>移除</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/action_rows.py" />
    <source>Forget token</source>
    <translation>忘记令牌</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Forget {server}...</source>
+   <translation>移除 {server}…</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>Forget {server}?</source>
+   <translation>移除 {server}？</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/formula_block.py" />
@@ -1723,6 +1813,11 @@
    <translation>Gemma 3（文本部分）</translation>
   </message>
   <message>
+   <location filename="engine/model/families.py" />
+   <source>Gemma 4 (text part)</source>
+   <translation>Gemma 4（文本部分）</translation>
+  </message>
+  <message>
    <location filename="engine/modes/plain.py" />
    <source>Generates one token after the other.</source>
    <translation>逐个生成 token。</translation>
@@ -1846,6 +1941,11 @@
    <location filename="app/ui/inspector/facts.py" />
    <source>Guesses that held</source>
    <translation>被接受的猜测</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Guesses that held, of all users</source>
+   <translation>被接受的猜测（所有用户）</translation>
   </message>
   <message>
    <location filename="engine/modes/lookup.py" />
@@ -2043,6 +2143,11 @@
    <translation>已中断</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>It begins as soon as the model is loaded.</source>
+   <translation>模型加载完成后即开始。</translation>
+  </message>
+  <message>
    <location filename="app/storage/text_file.py" />
    <source>It cannot be read ({reason}): check its rights.</source>
    <translation>无法读取（{reason}）：请检查权限。</translation>
@@ -2076,6 +2181,16 @@
    <location filename="app/ui/models/model_dialog.py" />
    <source>It is in use: it leaves memory first, and the built-in model answers from then on.</source>
    <translation>它正在使用：会先离开内存，之后由内置模型回答。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>It is in use: the built-in model answers from then on.</source>
+   <translation>它正在使用中：之后由内置模型回答。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>It is kept in the system's keyring.</source>
+   <translation>它保存在系统的密钥环中。</translation>
   </message>
   <message>
    <location filename="app/storage/text_file.py" />
@@ -2178,6 +2293,11 @@
    <translation>文件留在 {place}。</translation>
   </message>
   <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>Its models leave the list, and its key the keyring. Chats stay.</source>
+   <translation>它的模型将从列表中移除，密钥将从密钥环中删除。对话会保留。</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/get_dialog.py" />
    <source>Its owner wants terms accepted first</source>
    <translation>所有者要求先接受条款</translation>
@@ -2228,6 +2348,11 @@
    <translation>保存下方字段的内容</translation>
   </message>
   <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>Key</source>
+   <translation>密钥</translation>
+  </message>
+  <message>
    <location filename="app/ui/main_window.py" />
    <source>Keyboard shortcuts</source>
    <translation>键盘快捷键</translation>
@@ -2236,6 +2361,11 @@
    <location filename="engine/planning/load_plan.py" />
    <source>Keys and values take 8 bits, which is lossy, so that {context} tokens of context fit into memory.</source>
    <translation>键和值采用 8 位（有损），以便内存能放下 {context} 个 token 的上下文。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/families.py" />
+   <source>LFM2 with experts</source>
+   <translation>LFM2（混合专家）</translation>
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
@@ -2628,6 +2758,11 @@
    <translation>镜像</translation>
   </message>
   <message>
+   <location filename="engine/model/families.py" />
+   <source>Mistral 3 (text part)</source>
+   <translation>Mistral 3（文本部分）</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Mode</source>
    <translation>模式</translation>
@@ -2808,9 +2943,19 @@
    <translation>正在移动模型</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Multilingual, good at following instructions, with a long context.</source>
+   <translation>多语言，善于遵循指令，上下文很长。</translation>
+  </message>
+  <message>
    <location filename="engine/gpu_addon/addon.py" />
    <source>NVIDIA keeps the wheels for Jetson in an index for each JetPack release, so give the address of the one for yours with --index.</source>
    <translation>NVIDIA 为每个 JetPack 版本分别提供存放 Jetson wheel 文件的索引，因此请用 --index 指定与本机版本对应的地址。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>Name</source>
+   <translation>名称</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/conversation_delegate.py" />
@@ -2886,6 +3031,11 @@
    <location filename="app/ui/sidebar/row_menu.py" />
    <source>New folder...</source>
    <translation>新建文件夹...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>New key</source>
+   <translation>新密钥</translation>
   </message>
   <message>
    <location filename="app/ui/message_commands.py" />
@@ -3043,6 +3193,11 @@
    <translation>此回复没有草稿</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Now</source>
+   <translation>现在</translation>
+  </message>
+  <message>
    <location filename="app/ui/model_button.py" />
    <source>Now none</source>
    <translation>当前无</translation>
@@ -3088,14 +3243,29 @@
    <translation>开</translation>
   </message>
   <message>
+   <location filename="app/chat/modes.py" />
+   <source>On a server</source>
+   <translation>在服务器上</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>On battery most computers are slower: plug it in to measure.</source>
    <translation>使用电池时多数电脑较慢：请接通电源再测量。</translation>
   </message>
   <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>On servers</source>
+   <translation>在服务器上</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>On this computer</source>
    <translation>在本机上</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>On {server}, {address}</source>
+   <translation>在 {server} 上，{address}</translation>
   </message>
   <message>
    <location filename="engine/hub/model_move.py" />
@@ -3201,6 +3371,11 @@
    <location filename="app/ui/transcript/strip.py" />
    <source>Opens the inspector</source>
    <translation>打开检查器</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Other programs</source>
+   <translation>其他程序</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -3318,6 +3493,16 @@
    <translation>方案：{rows}</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Port</source>
+   <translation>端口</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Port of this computer, 1 to 65535</source>
+   <translation>本机端口，1 到 65535</translation>
+  </message>
+  <message>
    <location filename="engine/server/serving.py" />
    <source>Port {port} cannot be used ({reason}): choose another.</source>
    <translation>端口 {port} 无法使用（{reason}）：请选择其他端口。</translation>
@@ -3396,6 +3581,16 @@
    <location filename="app/settings/settings.py" />
    <source>Processor threads</source>
    <translation>处理器线程</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Programs are answered with {model}.</source>
+   <translation>由 {model} 回答其他程序。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/server_state.py" />
+   <source>Programs with OpenAI's library</source>
+   <translation>使用 OpenAI 库的程序</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/dialog.py" />
@@ -3523,6 +3718,11 @@
    <translation>短对话中的推理、数学和代码。</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Reasons before it answers; 3.6 billion of its weights work on each token.</source>
+   <translation>先思考再回答；每个词元使用其中 36 亿个权重。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>Reload with a smaller context</source>
    <translation>用较小的上下文重新加载</translation>
@@ -3611,6 +3811,16 @@
    <location filename="app/ui/transcript/reply.py" />
    <source>Reply</source>
    <translation>回复</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Requests that run</source>
+   <translation>运行中的请求</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Requests that wait</source>
+   <translation>等待中的请求</translation>
   </message>
   <message>
    <location filename="app/settings/pages.py" />
@@ -3778,6 +3988,11 @@
    <translation>作为新版本发送；原消息保留</translation>
   </message>
   <message>
+   <location filename="app/ui/main_window.py" />
+   <source>Server for other programs</source>
+   <translation>供其他程序使用的服务器</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>Settings</source>
    <translation>设置</translation>
@@ -3791,6 +4006,11 @@
    <location filename="app/settings/settings_file.py" />
    <source>Settings cannot be saved in {folder} ({reason}): make it writable or free some space.</source>
    <translation>无法在 {folder} 中保存设置（{reason}）：请使其可写或腾出空间。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Settings of programs</source>
+   <translation>程序的设置</translation>
   </message>
   <message>
    <location filename="app/ui/settings/head.py" />
@@ -3898,6 +4118,11 @@
    <location filename="app/ui/models/wording.py" />
    <source>Slower than you read</source>
    <translation>比阅读速度慢</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Small and multilingual, with a long context.</source>
+   <translation>小巧、多语言，上下文很长。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -4040,6 +4265,16 @@
    <translation>停止陷入循环的回复；可在回复下方让它继续。</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Switch off</source>
+   <translation>关闭</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Switch on</source>
+   <translation>开启</translation>
+  </message>
+  <message>
    <location filename="app/chat/exchange/markdown_page.py" />
    <source>System prompt</source>
    <translation>系统提示词</translation>
@@ -4088,6 +4323,11 @@
    <location filename="app/chat/troubles.py" />
    <source>Tenon cannot run this model</source>
    <translation>Tenon 无法运行此模型</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon cannot run {architecture} with a text part of the type {kind}; the types are {names}.</source>
+   <translation>Tenon 无法运行文本部分类型为 {kind} 的 {architecture}；支持的类型有 {names}。</translation>
   </message>
   <message>
    <location filename="engine/model/config.py" />
@@ -4150,6 +4390,11 @@
    <translation>Tenon 不支持激活函数 {hidden_act}；请选择其他草稿。</translation>
   </message>
   <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no convolutions with a bias (conv_bias); choose another model.</source>
+   <translation>Tenon 不支持带偏置的卷积 (conv_bias)；请选择其他模型。</translation>
+  </message>
+  <message>
    <location filename="engine/drafting/head_config.py" />
    <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, DFlash, DSpark, and Dovetail's gated fusion.</source>
    <translation>Tenon 没有 {speculators} 这种草稿；它能运行 EAGLE-1 到 3、P-EAGLE、DFlash、DSpark，以及 Dovetail 的门控融合。</translation>
@@ -4203,6 +4448,11 @@
    <location filename="engine/gguf/config.py" />
    <source>Tenon has rope.scaling.attn_factor with LongRoPE alone; choose another model.</source>
    <translation>Tenon 仅在使用 LongRoPE 时支持 rope.scaling.attn_factor；请选择其他模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon knows {feature} as {known} alone, and this model has {found}; choose another model.</source>
+   <translation>Tenon 只支持 {feature} 为 {known}，而此模型为 {found}；请选择其他模型。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4370,6 +4620,16 @@
    <translation>无法保存访问令牌</translation>
   </message>
   <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>The address holds a name or a key: leave it out, and give the key by itself.</source>
+   <translation>地址中含有用户名或密钥：请去掉，并单独填写密钥。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>The address is copied.</source>
+   <translation>地址已复制。</translation>
+  </message>
+  <message>
    <location filename="app/ui/help/page.py" />
    <source>The articles of the help are in English for now.</source>
    <translation>帮助文章目前只有英文。</translation>
@@ -4380,6 +4640,11 @@
    <translation>{day} 的备份中有 {chats} 个：用“导入对话...”可从 {path} 导入缺失的对话。</translation>
   </message>
   <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>The blocks of {name} and their scales do not fit together, so one of them is cut or missing; download the model again.</source>
+   <translation>{name} 的数据块与缩放因子不匹配，其中之一被截断或缺失；请重新下载该模型。</translation>
+  </message>
+  <message>
    <location filename="app/bridge/workspace.py" />
    <source>The built-in model {model} is not here: {other} answers. The page Models has more.</source>
    <translation>内置模型 {model} 不在本机：由 {other} 回答。“模型”页有更多模型。</translation>
@@ -4388,6 +4653,11 @@
    <location filename="engine/hub/catalogue.py" />
    <source>The catalogue has no {name}: give a repository like owner/name, or look with `tenon models search`.</source>
    <translation>目录中没有 {name}：请指定形如 owner/name 的仓库，或用 `tenon models search` 查找。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>The certificate of {server} is not trusted by this system: add your company's certificate to the system's store, or name its file in SSL_CERT_FILE.</source>
+   <translation>本系统不信任 {server} 的证书：请将公司的证书加入系统证书库，或用 SSL_CERT_FILE 指定其文件。</translation>
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
@@ -4458,6 +4728,11 @@
    <location filename="engine/gpu_addon/wheel_index.py" />
    <source>The connection to the package index broke off: check the network, and try again.</source>
    <translation>与软件包索引的连接中断：请检查网络后重试。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>The connection to {server} broke off before the reply was complete: try again.</source>
+   <translation>回复完成之前与 {server} 的连接中断：请重试。</translation>
   </message>
   <message>
    <location filename="engine/planning/context_range.py" />
@@ -4795,6 +5070,31 @@
    <translation>此系统不信任 Hub 的证书：请将公司的证书添加到系统证书库，或在 SSL_CERT_FILE 中指定证书文件。</translation>
   </message>
   <message>
+   <location filename="engine/remote/probe.py" />
+   <source>The key and your words go to {server} unencrypted, so whoever is on the network between can read them: use an address that begins with https, or a tunnel such as ssh -L.</source>
+   <translation>密钥和您的文字未经加密发送到 {server}，网络中间的任何人都能读到：请使用以 https 开头的地址，或 ssh -L 之类的隧道。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>The key in use opens nothing any more</source>
+   <translation>当前的密钥将失效</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>The key is copied.</source>
+   <translation>密钥已复制。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>The key is kept in the system's keyring and sent to this address alone.</source>
+   <translation>密钥保存在系统的密钥环中，只会发送到此地址。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>The large one of the two; it needs some 64 GB, or a fast disk and patience.</source>
+   <translation>两者中较大的一个；需要约 64 GB 内存，或快速磁盘和耐心。</translation>
+  </message>
+  <message>
    <location filename="app/storage/database.py" />
    <source>The last changes to the chats are missing: {now} chats are here, and {before} were when Tenon ran last.</source>
    <translation>对话的最近更改已丢失：现有 {now} 个对话，而上次运行 Tenon 时有 {before} 个。</translation>
@@ -4808,6 +5108,11 @@
    <location filename="app/bridge/models/folders.py" />
    <source>The list of folders cannot be written ({reason}).</source>
    <translation>无法写入文件夹列表（{reason}）。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>The list of servers cannot be written ({reason}).</source>
+   <translation>无法写入服务器列表（{reason}）。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/page.py" />
@@ -4830,9 +5135,19 @@
    <translation>内存预算 {budget_bytes} 太小：Tenon 自身占用 {own_bytes}，模型需要 {needs}。请将预算设为 {enough} 或更多，或选择较小的模型。</translation>
   </message>
   <message>
+   <location filename="engine/remote/failures.py" />
+   <source>The message does not fit the context of the model on the server: shorten it.</source>
+   <translation>消息超出了服务器上模型的上下文：请缩短它。</translation>
+  </message>
+  <message>
    <location filename="engine/request.py" />
    <source>The message holds bytes that are not UTF-8 text: convert it to UTF-8 first.</source>
    <translation>消息中有不是 UTF-8 文本的字节：请先将其转换为 UTF-8。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/remote_reply.py" />
+   <source>The message is about {prompt} tokens long, but the model's context on the server holds {context}: shorten it.</source>
+   <translation>消息长约 {prompt} 个 token，但服务器上模型的上下文只能容纳 {context} 个：请缩短它。</translation>
   </message>
   <message>
    <location filename="app/ui/turn_requests.py" />
@@ -4853,6 +5168,11 @@
    <location filename="engine/text/context_window.py" />
    <source>The message is {prompt_tokens} tokens long, but the model's context holds {context}: shorten it, or load the model with a larger context.</source>
    <translation>消息长 {prompt_tokens} 个 token，而模型的上下文可容纳 {context} 个：请缩短消息，或用较大的上下文加载模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>The message is {prompt} tokens long, but the model's context on the server holds {context}: shorten it.</source>
+   <translation>消息长 {prompt} 个 token，但服务器上模型的上下文只能容纳 {context} 个：请缩短它。</translation>
   </message>
   <message>
    <location filename="app/bridge/turns.py" />
@@ -5177,6 +5497,11 @@
    <translation>代理拒绝连接到软件包索引：请检查 HTTPS_PROXY。</translation>
   </message>
   <message>
+   <location filename="engine/remote/failures.py" />
+   <source>The proxy refuses the way to {server}: check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.</source>
+   <translation>代理拒绝连接 {server}：请检查 HTTPS_PROXY、HTTP_PROXY 和 NO_PROXY。</translation>
+  </message>
+  <message>
    <location filename="engine/model/sampling.py" />
    <source>The repetition penalty is {value}, but it must be between 0.01 and 100.</source>
    <translation>重复惩罚为 {value}，而它必须在 0.01 到 100 之间。</translation>
@@ -5237,9 +5562,49 @@
    <translation>{endpoint} 处的服务器不是 Hub：请检查 HF_ENDPOINT、代理，或网络的登录页。</translation>
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The server cannot be reached</source>
+   <translation>无法连接服务器</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The server did not give what was asked for</source>
+   <translation>服务器没有给出所请求的内容</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The server gives no access</source>
+   <translation>服务器拒绝访问</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The server is busy</source>
+   <translation>服务器繁忙</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>The server is off.</source>
+   <translation>服务器已关闭。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The server's key cannot be kept</source>
+   <translation>无法保存服务器的密钥</translation>
+  </message>
+  <message>
    <location filename="engine/server/key.py" />
    <source>The server's key must be {least} or more letters, digits or signs without spaces: choose another, or leave it to Tenon to make one.</source>
    <translation>服务器密钥须由至少 {least} 个字母、数字或符号组成，不含空格：请换一个，或让 Tenon 生成。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The server's reply broke off</source>
+   <translation>服务器的回复中断</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>The settings for {program} are copied, with the key.</source>
+   <translation>{program} 的设置已复制，包含密钥。</translation>
   </message>
   <message>
    <location filename="app/ui/settings/desk_actions.py" />
@@ -5482,6 +5847,16 @@
    <translation>没有验证规则 {verify}：请选择 {names}。</translation>
   </message>
   <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>There is no server {name}: `tenon models servers` names them.</source>
+   <translation>没有服务器 {name}：`tenon models servers` 会列出它们。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>There is no server {name}: choose another model, or add the server on the page Models or with `tenon models servers --add ADDRESS`.</source>
+   <translation>没有服务器 {name}：请选择其他模型，或在“模型”页面或用 `tenon models servers --add ADDRESS` 添加服务器。</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>There is no telemetry. Your chats, settings and models stay on this computer, and nothing about you or it is sent to anybody. The network is used when you search the hub or download a model, and to check for updates if you turn that on.</source>
    <translation>没有遥测。对话、设置和模型都留在本机，不会向任何人发送任何相关信息。只有搜索 Hub、下载模型，以及开启检查更新时才使用网络。</translation>
@@ -5592,6 +5967,11 @@
    <translation>这不是访问令牌：请从 Hub 的设置中完整复制；它以 hf_ 开头。</translation>
   </message>
   <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>This is no key: copy it whole from the server that gave it.</source>
+   <translation>这不是密钥：请从提供它的服务器完整复制。</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/page.py" />
    <source>This machine</source>
    <translation>本机</translation>
@@ -5627,6 +6007,16 @@
    <translation>此模型已量化（quantization_config，{method}），Tenon 无法读取；请选择未量化的版本。</translation>
   </message>
   <message>
+   <location filename="app/bridge/plans.py" />
+   <source>This model runs on a server, so nothing is planned here.</source>
+   <translation>此模型运行在服务器上，因此这里不作规划。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/comparison.py" />
+   <source>This model runs on a server, which has modes of its own: choose a model of this computer.</source>
+   <translation>此模型运行在服务器上，服务器有自己的模式：请选择本机上的模型。</translation>
+  </message>
+  <message>
    <location filename="engine/drafting/block_network.py" />
    <source>This model scales its embedding, and the draft has none of its own; choose a draft that has one, or an EAGLE-3 draft.</source>
    <translation>这个模型会缩放它的嵌入，而草稿没有自己的嵌入；请选择带有嵌入的草稿，或 EAGLE-3 草稿。</translation>
@@ -5652,9 +6042,19 @@
    <translation>此回复：{facts}</translation>
   </message>
   <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>This system has no keyring that Tenon can keep the key in: put it into the environment variable {variable} instead, and add the server without it.</source>
+   <translation>本系统没有可供 Tenon 保存密钥的密钥环：请将其放入环境变量 {variable}，并在不填密钥的情况下添加服务器。</translation>
+  </message>
+  <message>
    <location filename="engine/hub/access_token.py" />
    <source>This system has no keyring that Tenon can keep the token in: put it into the environment variable HF_TOKEN instead.</source>
    <translation>此系统没有可供 Tenon 保存令牌的钥匙串：请改将令牌放入环境变量 HF_TOKEN。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/server/page.py" />
+   <source>This system has no keyring: the next start has another key.</source>
+   <translation>本系统没有密钥环：下次启动将使用另一个密钥。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -5730,6 +6130,11 @@
    <location filename="app/ui/inspector/facts.py" />
    <source>Tokens per step</source>
    <translation>每步 token 数</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Tokens per step, of all users</source>
+   <translation>每步 token 数（所有用户）</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/token_view.py" />
@@ -5975,6 +6380,21 @@
    <location filename="app/ui/empty_state.py" />
    <source>What would you like to know?</source>
    <translation>想了解什么？</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>What you write goes to {server}, a program of this computer, {address}. Replies can be wrong, so check what matters.</source>
+   <translation>您写的内容会发送到 {server}（本机上的程序，{address}）。回复可能有误，重要内容请核实。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>What you write goes to {server}, {address}, unencrypted: others on the network can read it. Replies can be wrong, so check what matters.</source>
+   <translation>您写的内容会未经加密地发送到 {server}（{address}）：网络上的其他人可以读到。回复可能有误，重要内容请核实。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>What you write goes to {server}, {address}. Replies can be wrong, so check what matters.</source>
+   <translation>您写的内容会发送到 {server}（{address}）。回复可能有误，重要内容请核实。</translation>
   </message>
   <message>
    <location filename="app/ui/welcome/panel.py" />
@@ -6401,6 +6821,26 @@
    <translation>猜测但未采用</translation>
   </message>
   <message>
+   <location filename="app/chat/server_state.py" />
+   <source>into a terminal</source>
+   <translation>到终端中</translation>
+  </message>
+  <message>
+   <location filename="app/chat/server_state.py" />
+   <source>into a terminal, before the program is started</source>
+   <translation>到终端中，在启动程序之前</translation>
+  </message>
+  <message>
+   <location filename="app/chat/server_state.py" />
+   <source>into a terminal, to try it</source>
+   <translation>到终端中，用来试一试</translation>
+  </message>
+  <message>
+   <location filename="app/chat/server_state.py" />
+   <source>into {file}, under “models”</source>
+   <translation>到 {file} 的 “models” 下</translation>
+  </message>
+  <message>
    <location filename="engine/gguf/header.py" />
    <source>it announces more than it holds</source>
    <translation>声明的内容多于实际内容</translation>
@@ -6531,6 +6971,11 @@
    <translation>无，内存可全部容纳</translation>
   </message>
   <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>none, or the one that is kept</source>
+   <translation>无，或已保存的密钥</translation>
+  </message>
+  <message>
    <location filename="app/ui/model_button.py" />
    <source>not loaded</source>
    <translation>未加载</translation>
@@ -6574,6 +7019,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>on mains power</source>
    <translation>使用电源</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>on {server}</source>
+   <translation>在 {server} 上</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/shortage_bar.py" />
@@ -6629,6 +7079,11 @@
    <location filename="app/ui/machine/bars.py" />
    <source>predicted, from assumed speeds</source>
    <translation>根据假设速度预测</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/draft_tree.py" />
+   <source>prompt tokens: {count}</source>
+   <translation>提示词元：{count}</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
@@ -6689,6 +7144,11 @@
    <location filename="engine/weights/safetensors_file.py" />
    <source>the entry of {name} cannot be read</source>
    <translation>无法读取 {name} 的条目</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>the host's</source>
+   <translation>主机名</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/draft_tree.py" />
@@ -6771,6 +7231,11 @@
    <translation>原位使用</translation>
   </message>
   <message>
+   <location filename="app/ui/models/server_dialog.py" />
+   <source>vLLM, SGLang, llama.cpp, Ollama, LM Studio, another Tenon, or any other that speaks OpenAI's protocol. What you write to one of its models is sent to it.</source>
+   <translation>vLLM、SGLang、llama.cpp、Ollama、LM Studio、另一台 Tenon，或任何使用 OpenAI 协议的服务器。您写给其模型的内容会发送给它。</translation>
+  </message>
+  <message>
    <location filename="app/ui/sidebar/conversation_model.py" />
    <source>waiting for the other reply</source>
    <translation>等待另一条回复</translation>
@@ -6804,6 +7269,16 @@
    <location filename="engine/gpu_addon/wheel_index.py" />
    <source>{address} is no address of a package index: it must begin with https://.</source>
    <translation>{address} 不是软件包索引的地址：地址必须以 https:// 开头。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>{address} is no address of a server: write it like http://desk:8000 or https://models.example.org.</source>
+   <translation>{address} 不是服务器地址：请写成 http://desk:8000 或 https://models.example.org 的形式。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>{architecture} without a text part ({part} in config.json) writes no text; choose another model.</source>
+   <translation>{architecture} 没有文本部分（config.json 中的 {part}），无法生成文本；请选择其他模型。</translation>
   </message>
   <message>
    <location filename="app/ui/choice_popup.py" />
@@ -6993,6 +7468,16 @@
    <translation>{model} 在本机回答。所写内容留在这里。</translation>
   </message>
   <message>
+   <location filename="engine/remote/remote_reply.py" />
+   <source>{model} answers on {server} ({kind}, {address}).</source>
+   <translation>{model} 在 {server} 上回答（{kind}，{address}）。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>{model} answers on {server}. What you write is sent there.</source>
+   <translation>{model} 在 {server} 上回答。您写的内容会发送到那里。</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/row_states.py" />
    <source>{model} has a value of its own: {value}.</source>
    <translation>{model} 有自己的值：{value}。</translation>
@@ -7001,6 +7486,11 @@
    <location filename="app/bridge/open_chat.py" />
    <source>{model} is not on this computer any more: {other} answers in this chat from here on.</source>
    <translation>{model} 已不在本机：此对话从这里起由 {other} 回答。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>{model} runs on the server {server}, and none of its files are here: choose a model of this computer for this.</source>
+   <translation>{model} 运行在服务器 {server} 上，其文件不在本机：请为此选择本机上的模型。</translation>
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />
@@ -7053,6 +7543,11 @@
    <location filename="engine/documents/reading.py" />
    <source>{name} cannot be read ({reason}): check its rights.</source>
    <translation>无法读取 {name}（{reason}）：请检查权限。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>{name} cannot be the server's name: take another one, of 40 characters at most and without a slash.</source>
+   <translation>{name} 不能作为服务器名称：请换一个最多 40 个字符且不含斜杠的名称。</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/unpacking.py" />
@@ -7493,6 +7988,83 @@
    <location filename="app/ui/figures.py" />
    <source>{seconds} s left</source>
    <translation>还剩 {seconds} 秒</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} cannot be reached at {address}: check the address and the network, and whether it runs.</source>
+   <translation>无法通过 {address} 连接 {server}：请检查地址和网络，以及它是否在运行。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/remote_reply.py" />
+   <source>{server} cut the reply by a filter of its own.</source>
+   <translation>{server} 用自己的过滤器截断了回复。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} does not accept the key: add the server again with the right one.</source>
+   <translation>{server} 不接受该密钥：请用正确的密钥重新添加服务器。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} ended the reply before its first word: shorten the message, which may be longer than the model's context there, or look into the server's log.</source>
+   <translation>{server} 在第一个字之前就结束了回复：请缩短消息（它可能超出那里模型的上下文），或查看服务器日志。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} failed with the status {status}: try again.</source>
+   <translation>{server} 失败，状态为 {status}：请重试。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} has no model {model} any more: choose another one of its models.</source>
+   <translation>{server} 不再有模型 {model}：请选择它的其他模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} has too much to do: try again in a minute.</source>
+   <translation>{server} 太忙：请一分钟后重试。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} has too much to do: try again in {seconds} s.</source>
+   <translation>{server} 太忙：请在 {seconds} 秒后重试。</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/models/keeping.py" />
+   <source>{server} is added, with %n model(s).</source>
+   <translation>
+    <numerusform>已添加 {server}，共 %n 个模型。</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} is starting, or has no room for another request ({status}): try again in a minute.</source>
+   <translation>{server} 正在启动，或没有余力处理更多请求（{status}）：请一分钟后重试。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} refused the request ({status}): {words}</source>
+   <translation>{server} 拒绝了请求（{status}）：{words}</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} sends every request on to {place}, and Tenon sends neither your words nor the key after it: add that address if it is the right one.</source>
+   <translation>{server} 把所有请求转到 {place}，Tenon 不会把您的文字或密钥跟着发过去：如果那是正确的地址，请添加它。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} sent something that is no part of a reply: try again, or check what stands between it and this computer.</source>
+   <translation>{server} 发来的内容不是回复的一部分：请重试，或检查它与本机之间的设备。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} wants a key: add the server again with one.</source>
+   <translation>{server} 需要密钥：请填写密钥后重新添加服务器。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} was silent for too long: try again when it has less to do.</source>
+   <translation>{server} 太久没有响应：请在它较空闲时重试。</translation>
   </message>
   <message>
    <location filename="engine/placement/columns.py" />

@@ -7,6 +7,7 @@ import json
 import queue
 import sys
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -27,7 +28,9 @@ from engine.messages import (
     Notice,
     OptionValue,
     Reply,
+    RoundRecord,
     SamplingOptions,
+    StatisticsUpdated,
     Thinking,
     TokensAdded,
     shared_options,
@@ -106,6 +109,11 @@ def add_to(commands: Any) -> None:
     )
     ask.add_argument("--raw", action="store_true", help="continue PROMPT as it is, without a chat template")
     add_json(ask)
+    ask.add_argument(
+        "--rounds",
+        action="store_true",
+        help="in --json, each round too: its tree, the nodes that its probes follow, what held, and its times",
+    )
 
 
 def _add_mode_options(parser: argparse.ArgumentParser) -> None:
@@ -162,16 +170,19 @@ def _ask(options: argparse.Namespace) -> int:
     engine = Engine(events.put)
     with on_interrupt(lambda: engine.submit(Cancel(request.request_id))), closing(engine):
         engine.submit(request)
-        return _follow(events, None if options.json else sys.stdout)
+        return _follow(events, None if options.json else sys.stdout, options.rounds)
 
 
-def _follow(events: queue.Queue[Event], stream: TextIO | None) -> int:
-    """Print a reply as it comes (to ``stream``) or its JSON at the end (without one)."""
+def _follow(events: queue.Queue[Event], stream: TextIO | None, with_rounds: bool) -> int:
+    """Print a reply as it comes (to ``stream``) or its JSON at the end (without one), with its rounds or without."""
+    rounds: list[RoundRecord] = []
     while True:
         event = events.get()
         if isinstance(event, TokensAdded) and stream is not None:
             stream.write(event.text)
             stream.flush()
+        elif isinstance(event, StatisticsUpdated):
+            rounds += event.rounds
         elif isinstance(event, Notice):
             print(event.text, file=sys.stderr)
         elif isinstance(event, ContextTrimmed):
@@ -181,7 +192,10 @@ def _follow(events: queue.Queue[Event], stream: TextIO | None) -> int:
             return event.error.exit_code
         elif isinstance(event, Finished):
             if stream is None:
-                print(json.dumps(event.reply.as_json(), ensure_ascii=False))
+                whole = event.reply.as_json()
+                if with_rounds:
+                    whole["rounds"] = list(map(asdict, rounds))
+                print(json.dumps(whole, ensure_ascii=False))
             else:
                 stream.write("\n")
                 if stream.isatty():
@@ -192,6 +206,8 @@ def _follow(events: queue.Queue[Event], stream: TextIO | None) -> int:
 
 
 def _request(options: argparse.Namespace) -> Generate:
+    if options.rounds and not options.json:
+        raise InvalidOption("--rounds adds to what --json prints: give --json too, or leave it out.")
     if options.raw and options.system:
         raise InvalidOption(
             "--raw applies no chat template, so it has no place for --system: leave one of them out."
@@ -203,6 +219,7 @@ def _request(options: argparse.Namespace) -> Generate:
     turns = [ChatMessage("system", options.system)] if options.system else []
     return Generate(
         request_id="ask",
+        round_texts=options.rounds,
         verify=options.verify,
         options=load_options(
             options,
@@ -248,4 +265,7 @@ def _summary(reply: Reply) -> str:
         parts.append(f"first token {timings.time_to_first_token_ms / 1e3:.2g} s")
     if timings.acceptance_rate is not None:
         parts.append(f"{timings.acceptance_rate:.0%} accepted")
+    if reply.mode == "remote" and timings.mean_acceptance_length is not None:
+        whose = " of all users" if timings.shared else ""
+        parts.append(f"{timings.mean_acceptance_length:.2f} tokens per step{whose}")
     return f"[{', '.join(parts)}]"

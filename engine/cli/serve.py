@@ -10,9 +10,7 @@ from typing import Any
 from engine.cli.parser import add_load_options, add_mode_option, add_threads_option, load_options
 from engine.cli.read_ahead import read_ahead
 from engine.cli.terminal import show_status
-from engine.messages import Event, LoadProgress, Notice
-
-_PORT = 8366  # TENO on a telephone's keys
+from engine.messages import SERVER_PORT, Event, LoadProgress, Notice
 
 
 def add_to(commands: Any) -> None:
@@ -27,7 +25,7 @@ def add_to(commands: Any) -> None:
     add_mode_option(serve)
     add_threads_option(serve)
     serve.add_argument(
-        "--port", metavar="N", type=int, default=_PORT, help="0 takes a free one (default: %(default)s)"
+        "--port", metavar="N", type=int, default=SERVER_PORT, help="0 takes a free one (default: %(default)s)"
     )
     keys = serve.add_mutually_exclusive_group()
     keys.add_argument(
@@ -57,7 +55,7 @@ def _serve(options: argparse.Namespace) -> int:
     elif options.key is not None:
         key = checked_key(options.key)
     else:
-        key, kept = own_key()
+        key, kept, _ = own_key()
 
     def ready(address: str, model: str) -> None:
         show_status()

@@ -17,17 +17,17 @@ def add_to(commands: Any) -> None:
     draft = kinds.add_parser(
         "draft",
         help="a draft that guesses a model's next tokens",
-        description="Train a feature draft, Medusa heads or prompt tokens for a model, on its own replies or on texts "
-        "and chats. Ctrl+C ends it early and keeps the best so far.",
+        description="Train a feature draft, Medusa heads, prompt tokens or a small model for a model, on its own "
+        "replies or on texts and chats. Ctrl+C ends it early and keeps the best so far.",
     )
     draft.set_defaults(run=_train_draft)
     _add_texts(draft, 30.0)
     draft.add_argument(
         "--kind",
-        choices=("feature", "medusa", "prompt-tokens"),
+        choices=("feature", "medusa", "prompt-tokens", "small"),
         default="feature",
-        help="feature guesses step by step, medusa all tokens at once, prompt-tokens within the model's own pass "
-        "(default: %(default)s)",
+        help="feature guesses step by step, medusa all tokens at once, prompt-tokens within the model's own pass, "
+        "small is a model of its own (default: %(default)s)",
     )
     draft.add_argument(
         "--heads",
@@ -67,6 +67,13 @@ def add_to(commands: Any) -> None:
         type=int,
         default=1,
         help="transformer blocks, or residual blocks of each head of medusa, 1 to 6 (default: %(default)s)",
+    )
+    draft.add_argument(
+        "--width",
+        metavar="N",
+        type=int,
+        default=128,
+        help="of small: its hidden size, a multiple of 64 (default: %(default)s)",
     )
     draft.add_argument(
         "--fusion",
@@ -166,6 +173,7 @@ def _train_draft(options: argparse.Namespace) -> int:
         members=options.members,
         mask=options.mask,
         loss=options.loss,
+        width=options.width,
     )
     try:
         return 0 if run(request, sys.stderr) else 130

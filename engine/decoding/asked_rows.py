@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,8 @@ class AskedRows:
         ends_prompt: The piece is the prompt's last, and its last row's logits are wanted.
         chances: (N,) of the draft's nodes, that the target gets to them, none above the one before; empty where the
             whole draft is to be verified.
+        make_draft: Makes the draft, on any thread, and returns what is to be done with it on the loop's; None once it
+            is made.
         on_wait: Called while weights are on their way; see `engine.model.layer.OnWait`.
         logits: (k, V) float32, once the forward is over: row 0 after the root and row i + 1 after node i, or the one
             after a prompt. Valid until the next forward.
@@ -42,6 +44,7 @@ class AskedRows:
     draft: Draft | None = None
     ends_prompt: bool = False
     chances: Sequence[float] = ()
+    make_draft: Callable[[], Callable[[], None]] | None = None
     on_wait: OnWait = no_work
     logits: Tensor = field(default_factory=lambda: _NOTHING)
     seconds: float = 0.0
@@ -59,6 +62,12 @@ class AskedRows:
         if self.draft is not None:
             return range(len(self.tokens))
         return range(len(self.tokens) - 1 if self.ends_prompt else len(self.tokens), len(self.tokens))
+
+    def made(self) -> None:
+        """See that the draft is made."""
+        make, self.make_draft = self.make_draft, None
+        if make is not None:
+            make()()
 
     def cut(self, count: int) -> None:
         """Ask for the first nodes of the draft alone, or for the first tokens of the piece."""

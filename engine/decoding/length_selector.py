@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import statistics
 
+from engine.decoding.round_cost import RoundCost
 from engine.decoding.schedule import Schedule
 from engine.messages import RoundRecord
 from engine.model.token_tree import DraftShape
@@ -23,7 +24,8 @@ class LengthSelector(Schedule):
 
     Args:
         largest: Longest draft.
-        length: Of the first drafts.
+        cost: Of earlier replies of the same mode and model, whose last length is this one's first; None for none.
+        length: Of the first drafts, where no earlier reply had any.
         decision_threshold: Records of a length before it is judged.
         s_reward: Tokens that a falling trend adds.
         s_punish: Tokens that a rising trend takes away.
@@ -35,12 +37,14 @@ class LengthSelector(Schedule):
     def __init__(
         self,
         largest: int,
+        cost: RoundCost | None = None,
         length: int = 4,
         decision_threshold: int = 8,
         s_reward: int = 1,
         s_punish: int = 1,
     ) -> None:
-        self.length = min(length, largest)
+        self._cost = RoundCost() if cost is None else cost
+        self.length = min(self._cost.length or length, largest)
         self._largest = largest
         self._threshold = decision_threshold
         self._reward = s_reward
@@ -67,4 +71,5 @@ class LengthSelector(Schedule):
             self.length = max(1, self.length - self._punish)
         elif slope < 0:
             self.length = min(self._largest, self.length + self._reward)
+        self._cost.length = self.length
         self._before, self._since = ([] if self.length == before else self._since), []

@@ -139,18 +139,32 @@ class Decoding:
         del self._recent[:-PENALTY_WINDOW]
         begun = time.perf_counter()
         hidden = sequence.take_hidden() if recipe.drafter.wants_hidden else None
-        recipe.drafter.observe(verdict.tokens, hidden, self._probes)
         schedule, width = recipe.schedule, sequence.target.width
-        chances: Sequence[float] = ()
         shape = schedule.shape_beside(width.tokens_per_s, width.row_s) if width.shares else schedule.shape()
-        draft = recipe.drafter.propose(_fitting(shape, self._reply, sequence))
-        if width.shares:
-            chances = schedule.chances(draft)
-        else:
-            draft = schedule.choose(draft)
-        self._drafted_s = time.perf_counter() - begun
-        on_wait = recipe.drafter.draft_ahead
-        return AskedRows(sequence, (root, *draft.tokens), draft, chances=chances, on_wait=on_wait)
+        shape = _fitting(shape, self._reply, sequence)
+        taken_s = time.perf_counter() - begun
+        asked = AskedRows(sequence, (root,), _NOTHING, on_wait=recipe.drafter.draft_ahead)
+
+        def make() -> Callable[[], None]:
+            begun = time.perf_counter()
+            recipe.drafter.observe(verdict.tokens, hidden, self._probes)
+            draft = recipe.drafter.propose(shape)
+            made_s = time.perf_counter() - begun
+            return lambda: choose(draft, made_s)
+
+        def choose(draft: Draft, made_s: float) -> None:
+            begun = time.perf_counter()
+            if width.shares:
+                asked.chances = schedule.chances(draft)
+            else:
+                draft = schedule.choose(draft)
+            asked.draft, asked.tokens = draft, (root, *draft.tokens)
+            self._drafted_s = taken_s + made_s + time.perf_counter() - begun
+
+        asked.make_draft = make
+        if not recipe.drafter.apart:
+            asked.made()
+        return asked
 
     def _verify(self, asked: AskedRows, draft: Draft) -> None:
         recipe, sequence = self._recipe, self._sequence

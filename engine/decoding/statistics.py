@@ -39,6 +39,7 @@ class ReplyClock:
     target_forwards: int = 0
     draft_n: int = 0
     draft_n_accepted: int = 0
+    probe_n: int = 0
     draft_s: float = 0.0
     verify_s: float = 0.0
     recalled_plain_s: float | None = None
@@ -72,6 +73,7 @@ class ReplyClock:
         self.target_forwards += 1
         self.draft_n += len(record.tokens)
         self.draft_n_accepted += accepted
+        self.probe_n += len(record.probes)
         self.draft_s += record.draft_ms / 1e3
         self.verify_s += record.verify_ms / 1e3
         if self._settling(record) and not record.drafted_rows and not record.beside:
@@ -136,6 +138,7 @@ class ReplyClock:
             if self.predicted_n > 1 and predicted_s > 0
             else None,
             draft_n=self.draft_n,
+            probe_n=self.probe_n,
             draft_n_tested=tested,
             draft_n_accepted=self.draft_n_accepted,
             acceptance_rate=sum(self._accepted) / tested if tested else None,

@@ -49,6 +49,7 @@ class Target:
             check: Called between layers; raises to stop, which leaves the texts as they were.
         """
         for one in asked:
+            one.made()
             one.sequence.settle(one, check)
         begun, decoder = time.perf_counter(), self.settled_decoder()
         waited_s = decoder.source.waited_s

@@ -137,10 +137,7 @@ class BlockNetwork:
 
     def new_cache(self, capacity: int) -> KVCache:
         """An empty cache for this many rows."""
-        config = self._config
-        return KVCache(
-            config.layers, config.kv_heads, config.head_dim, capacity, self._cache_dtype, self.device
-        )
+        return KVCache(self._config.cache_shapes, capacity, self._cache_dtype, self.device)
 
     @torch.inference_mode()
     def take_in(self, rows: Tensor, cache: KVCache, check: Callable[[], None] = lambda: None) -> None:
@@ -156,7 +153,7 @@ class BlockNetwork:
             check()
             mapped = layer.qkv(features).view(count, turning + config.kv_heads, config.head_dim)
             assert layer.key_norm is not None, "its blocks have Qwen3's norms"
-            keys = rotate(layer.key_norm(mapped[:, config.heads : turning]), *rotation)
+            keys = rotate(layer.key_norm(mapped[:, config.heads : turning]), *rotation[:2])
             cache.append(index, keys, mapped[:, turning:])
         cache.commit(range(count))
 

@@ -125,6 +125,8 @@ class Committee(Drafter):
         self, members: Sequence[Member], rewards: Rewards, memory: CommitteeMemory, judge_all: bool = True
     ) -> None:
         self.members = tuple(member.name for member in members)
+        slow = [member.drafter.apart for member in members if member.takes_time]
+        self.apart = bool(slow) and all(slow)
         self.hidden_layers = tuple(
             sorted({layer for each in members for layer in each.drafter.hidden_layers})
         )

@@ -14,7 +14,7 @@ from engine.drafting.draft_model import DraftModel
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
 from engine.drafting.sampled_tree import DraftSampling, sampled_draft
-from engine.model.token_tree import ROOT, Draft, DraftShape
+from engine.model.token_tree import Draft, DraftShape, followed
 
 
 class DraftModelDrafter(Drafter):
@@ -81,13 +81,6 @@ class DraftModelDrafter(Drafter):
 
     def _rows_along(self, tokens: Sequence[int]) -> list[int]:
         """The drafted rows along the path that these tokens took."""
-        path: list[int] = []
-        row = ROOT
-        for token in tokens:
-            found = self._row_of.get((row, token))
-            if found is None:
-                break
-            path.append(found)
-            row = found
+        path = followed(self._row_of, tokens)
         self._row_of = {}
         return path

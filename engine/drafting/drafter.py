@@ -23,6 +23,7 @@ class Drafter(Protocol):
         wants_hidden: The next call of `observe` is to bring rows; those that are not wanted come with a later one.
         gives_chances: The scores of its drafts are chances as they were observed, which a schedule may weigh.
         counted: Tokens of a round by nodes of its draft, where they were counted on replies; else empty.
+        apart: It computes on a device where the target does not, so that drafts may be made beside its forwards.
         members: Names of the drafters that its drafts are made of, where these vote; else empty.
         weights: Of their votes in the last draft.
     """
@@ -31,6 +32,7 @@ class Drafter(Protocol):
     wants_hidden: bool = True
     gives_chances: bool = False
     counted: Mapping[int, float] = MappingProxyType({})
+    apart: bool = False
     members: tuple[str, ...] = ()
     weights: tuple[float, ...] = ()
 

@@ -25,12 +25,16 @@ class FallbackDrafter(Drafter):
         drafter: The one that drafts.
         link: The way to its device.
         failed: Called once, with one sentence for the person.
+        apart: See `Drafter.apart`.
     """
 
-    def __init__(self, drafter: Drafter, link: Link, failed: Callable[[str], None]) -> None:
+    def __init__(
+        self, drafter: Drafter, link: Link, failed: Callable[[str], None], apart: bool = False
+    ) -> None:
         self._drafter: Drafter | None = drafter
         self._link = link
         self._failed = failed
+        self.apart = apart
         self.hidden_layers = drafter.hidden_layers
         self.gives_chances = drafter.gives_chances
         self.counted = drafter.counted

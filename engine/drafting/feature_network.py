@@ -100,10 +100,7 @@ class FeatureNetwork:
 
     def new_cache(self, capacity: int) -> KVCache:
         """An empty cache for this many rows."""
-        config = self.config
-        return KVCache(
-            config.layers, config.kv_heads, config.head_dim, capacity, self._cache_dtype, self.device
-        )
+        return KVCache(self.config.cache_shapes, capacity, self._cache_dtype, self.device)
 
     @torch.inference_mode()
     def run(

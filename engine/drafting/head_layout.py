@@ -90,6 +90,19 @@ class HeadLayout:
     mask_token: int | None = None
     depths: int = 1
 
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """All its tensors."""
+        return (*self.outer, *(slot for slots in self.layers for slot in slots))
+
+    def size_bytes(self, weight_format: WeightFormat) -> int:
+        """Bytes of its own weights in memory; what it shares with its target is not counted."""
+        total = sum(slot_bytes(slot, weight_format) for slot in self.slots)
+        if self.draft_vocabulary_size < self.blocks.vocabulary_size and self.kind != "eagle3":
+            # The target's rows of what it drafts, which are read for each of its tokens.
+            total += weight_format.matrix_bytes(self.draft_vocabulary_size, self.blocks.hidden_size)
+        return total
+
     def layers_of(self, target_layers: int) -> tuple[int, ...]:
         """The target's hidden rows that this draft takes, for a target of this many layers.
 
@@ -100,16 +113,6 @@ class HeadLayout:
         if self.kind != "eagle3":
             return (target_layers,)
         return (2, target_layers // 2, target_layers - 3)
-
-
-def head_bytes(layout: HeadLayout, weight_format: WeightFormat) -> int:
-    """Bytes of a draft's own weights in memory; what it shares with its target is not counted."""
-    slots = (*layout.outer, *(slot for slots in layout.layers for slot in slots))
-    total = sum(slot_bytes(slot, weight_format) for slot in slots)
-    if layout.draft_vocabulary_size < layout.blocks.vocabulary_size and layout.kind != "eagle3":
-        # The target's rows of what it drafts, which are read for each of its tokens.
-        total += weight_format.matrix_bytes(layout.draft_vocabulary_size, layout.blocks.hidden_size)
-    return total
 
 
 def slot_bytes(slot: Slot, weight_format: WeightFormat) -> int:

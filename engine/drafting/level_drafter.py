@@ -41,7 +41,6 @@ class LevelDrafter(Drafter):
     def __init__(self, levels: int, counted: Mapping[int, float], probes_each: int = 0) -> None:
         self.levels = levels
         self.probes_each = probes_each
-        self.levels = levels
         self.limits = TreeShape(_WIDTH, levels, _ROWS)
         self.sampling: DraftSampling | None = None
         self.counted = counted

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.model.token_tree import ROOT, Draft
+from engine.model.token_tree import ROOT, Draft, followed
 
 
 class MergedTree:
@@ -49,15 +49,7 @@ class MergedTree:
 
     def path(self, tokens: Sequence[int]) -> list[int]:
         """The nodes along which these tokens go from the root, as far as the tree has them."""
-        found: list[int] = []
-        at = ROOT
-        for token in tokens:
-            child = self._child.get((at, token))
-            if child is None:
-                break
-            found.append(child)
-            at = child
-        return found
+        return followed(self._child, tokens)
 
     def majority(self, weights: Sequence[float]) -> tuple[list[int], int | None]:
         """The majority-approved output: from the root on the child that weighs most, down to a leaf.

@@ -8,7 +8,7 @@ Source: P-EAGLE as vllm-project/speculators has it (models/peagle).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,9 +18,9 @@ from torch import Tensor
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_draft import HeadDraft
 from engine.drafting.kind import DraftLoad, DraftText
-from engine.drafting.level_drafter import LevelDrafter
+from engine.drafting.row_level_drafter import RowLevelDrafter
 from engine.drafting.share_chances import ShareChances
-from engine.drafting.target_rows import CHUNK_ROWS, TargetRows
+from engine.drafting.target_rows import CHUNK_ROWS
 from engine.model.token_tree import Draft, DraftShape
 from engine.placement.link import Link
 from engine.weights.draft_kind import is_parallel
@@ -50,7 +50,7 @@ class ParallelDraft(HeadDraft):
         return ParallelDrafter(network, token, depths, parts.context, parts.link, parts.check).for_reply
 
 
-class ParallelDrafter(LevelDrafter):
+class ParallelDrafter(RowLevelDrafter):
     """Trees of the distributions that one forward gives.
 
     Args:
@@ -60,9 +60,6 @@ class ParallelDrafter(LevelDrafter):
         context: Tokens of context of the target.
         link: The way to the head's device.
         check: Called between its blocks; raises to cancel.
-
-    Attributes:
-        hidden_layers: Layers of the target whose rows it takes.
     """
 
     def __init__(
@@ -74,24 +71,10 @@ class ParallelDrafter(LevelDrafter):
         link: Link,
         check: Callable[[], None],
     ) -> None:
-        super().__init__(depths, {})
-        self.hidden_layers = network.hidden_layers
+        cache = network.new_cache(context + depths)
+        super().__init__(depths, network.hidden_layers, cache, 1, network.weights.target_ids)
         self._network, self._link, self._check = network, link, check
         self._masks = [mask_token] * (depths - 1)
-        self._cache = network.new_cache(context + depths)
-        self._rows = TargetRows(self._cache, 1)
-        ids = network.weights.target_ids
-        self._target_ids: list[int] | None = None if ids is None else ids.tolist()
-
-    def reset(self, prompt: Sequence[int]) -> int:
-        """Keep what an earlier text shares with this prompt; returns the first position whose rows are needed."""
-        held = self._rows.reset(prompt)
-        self._text = self._rows.text
-        return held
-
-    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
-        """Note emitted tokens, and keep the rows until a draft is asked for."""
-        self._rows.observe(tokens, hidden)
 
     @torch.inference_mode()
     def propose(self, shape: DraftShape) -> Draft:
@@ -112,8 +95,8 @@ class ParallelDrafter(LevelDrafter):
         levels = network.logits(self._run(rows, self._masks)[len(rows) - 1 :])
         if self.sampling is not None:
             return self._tree(shape, self._link.to_host(network.by_target_ids(levels)))
-        draft, ids = self._tree(shape, levels), self._target_ids
-        return draft if ids is None else replace(draft, tokens=tuple(ids[token] for token in draft.tokens))
+        draft = self._tree(shape, levels)
+        return replace(draft, tokens=self._by_target(draft.tokens))
 
     def _run(self, rows: Tensor, masks: list[int]) -> Tensor:
         """Take rows in, with rows behind them for what is not there yet; all their outputs."""

@@ -33,6 +33,8 @@ TENSOR = "prompt_embeddings"
 #: Most members of an ensemble: a node and its probe, and the root's probe, within the 64 rows of a draft.
 MOST_MEMBERS = 31
 _BESIDE = "prompt-tokens"
+# Draft shapes whose probes are kept: a mode follows some trees again and again, and shapes of their own are many.
+_MOST_KNOWN = 256
 # What the same code trains on request, its name and the value of a set without it. The report finds that each of them
 # guesses worse, or hardly better, and leaves them out (sections 6.8.5, 6.8.6, 6.8.8 and 6.8.9).
 _EXTENSIONS = {
@@ -101,6 +103,8 @@ class PromptTokens:
         """
         asked = tuple(reaches)
         if asked not in self._known:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
             rows = [
                 (node, place, member)
                 for node, reach in enumerate(asked, ROOT)

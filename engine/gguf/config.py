@@ -5,7 +5,7 @@ Source: llama.cpp, convert_hf_to_gguf.py (what is written) and src/llama-model.c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from engine.errors import ConfigInvalid, UnsupportedModel
@@ -14,17 +14,22 @@ from engine.sentences import say
 #: llama.cpp's architecture: what Hugging Face calls the model and its config.
 _ARCHITECTURES = {
     "llama": ("LlamaForCausalLM", "llama"),
+    "mistral3": ("Ministral3ForCausalLM", "ministral3"),
     "smollm3": ("SmolLM3ForCausalLM", "smollm3"),
     "qwen2": ("Qwen2ForCausalLM", "qwen2"),
     "qwen3": ("Qwen3ForCausalLM", "qwen3"),
     "granite": ("GraniteForCausalLM", "granite"),
     "granitemoe": ("GraniteMoeForCausalLM", "granitemoe"),
     "qwen3moe": ("Qwen3MoeForCausalLM", "qwen3_moe"),
+    "lfm2": ("Lfm2ForCausalLM", "lfm2"),
+    "lfm2moe": ("Lfm2MoeForCausalLM", "lfm2_moe"),
+    "gpt-oss": ("GptOssForCausalLM", "gpt_oss"),
     "phi3": ("Phi3ForCausalLM", "phi3"),
     "gemma2": ("Gemma2ForCausalLM", "gemma2"),
     "gemma3": ("Gemma3ForCausalLM", "gemma3_text"),
+    "gemma4": ("Gemma4ForCausalLM", "gemma4_text"),
 }
-_WITH_EXPERTS = ("granitemoe", "qwen3moe")
+_WITH_EXPERTS = ("granitemoe", "qwen3moe", "gpt-oss", "lfm2moe", "gemma4")
 _WITH_MULTIPLIERS = ("granite", "granitemoe")
 _MULTIPLIERS = {
     "embedding_scale": "embedding_multiplier",
@@ -48,6 +53,8 @@ _NEUTRAL = {
 _SCALED_BY_WIDTH = {"gemma2": 46, "gemma3": 62}
 
 _LARGEST_HEAD = 8192
+# Divisors of frequencies above this stand for no rotation.
+_STILL = 1e20
 
 Floats = Callable[[str], "list[float]"]
 
@@ -141,9 +148,30 @@ class _Translation:
             )
         return int(values.pop())
 
+    def _kv_heads(self) -> int:
+        """Key-value heads; of LFM2's layers those that have a convolution have none."""
+        each = self._value("attention.head_count_kv", self._heads)
+        if self._architecture.startswith("lfm2") and isinstance(each, list):
+            return max(map(int, each))
+        if self._architecture == "gemma4":
+            return self._key_value_heads()[0]
+        return self._same("attention.head_count_kv", self._heads)
+
+    def _lfm2(self) -> dict[str, Any]:
+        each = self._value("attention.head_count_kv")
+        each = each if isinstance(each, list) else [each] * self._layers
+        return {
+            "layer_types": ["full_attention" if heads else "conv" for heads in each[: self._layers]],
+            "conv_L_cache": int(self._value("shortconv.l_cache")),
+            "block_auto_adjust_ff_dim": False,
+            "use_expert_bias": any(name.endswith("exp_probs_b.bias") for name in self._shapes),
+        }
+
     def config(self) -> dict[str, Any]:
         neutrals = _NEUTRAL if self._architecture in _WITH_EXPERTS else {**_NEUTRAL, "expert_count": 0}
-        own = _MULTIPLIERS if self._architecture in _WITH_MULTIPLIERS else {}
+        own: Container[str] = _MULTIPLIERS if self._architecture in _WITH_MULTIPLIERS else ()
+        if self._architecture == "mistral3":
+            own = ("rope.scaling.yarn_log_multiplier",)
         for key, neutral in neutrals.items():
             if key in own:
                 continue
@@ -167,11 +195,11 @@ class _Translation:
             "model_type": model_type,
             "vocab_size": self._shapes["token_embd.weight"][0],
             "hidden_size": self._hidden,
-            "intermediate_size": self._same("feed_forward_length"),
+            "intermediate_size": self._intermediate(),
             "num_hidden_layers": self._layers,
             "num_attention_heads": self._heads,
-            "num_key_value_heads": self._same("attention.head_count_kv", self._heads),
-            "head_dim": self._head_dim,
+            "num_key_value_heads": self._kv_heads(),
+            "head_dim": int(self._value("attention.key_length_swa", self._head_dim)),
             "max_position_embeddings": self._context,
             "rms_norm_eps": float(self._value("attention.layer_norm_rms_epsilon")),
             "tie_word_embeddings": "output.weight" not in self._shapes,
@@ -187,8 +215,16 @@ class _Translation:
         own: dict[str, Any] = {}
         if self._architecture in _WITH_MULTIPLIERS:
             own = {name: float(self._value(key, 0.0)) or 1.0 for key, name in _MULTIPLIERS.items()}
+        if self._architecture == "gemma4":
+            return self._gemma4()
+        if self._architecture == "gpt-oss":
+            own = {"sliding_window": self._value("attention.sliding_window"), **self._sliding_layers()}
+        if self._architecture.startswith("lfm2"):
+            own = self._lfm2()
         if self._architecture in _WITH_EXPERTS:
             return own | self._experts()
+        if own and self._architecture == "lfm2":
+            return own
         if self._architecture in ("llama", "smollm3", "qwen3", "granite"):
             return own | {
                 "attention_bias": "blk.0.attn_q.bias" in self._shapes,
@@ -216,6 +252,55 @@ class _Translation:
             ],
         }
 
+    def _ministral(self) -> dict[str, Any]:
+        if self._architecture != "mistral3":
+            return {}
+        weight = float(self._value("rope.scaling.yarn_log_multiplier", 0.0))
+        beta = float(self._value("attention.temperature_scale", 0.0))
+        return {"mscale": weight, "mscale_all_dim": weight, "llama_4_scaling_beta": beta}
+
+    def _intermediate(self) -> int:
+        """Width of the feed-forward network; of layers that share keys and values it may be twice that."""
+        value = self._value("feed_forward_length")
+        if self._architecture == "gemma4" and isinstance(value, list):
+            return int(min(value))
+        return self._same("feed_forward_length")
+
+    def _key_value_heads(self) -> tuple[int, int]:
+        """Of Gemma 4: key-value heads of layers that slide, and of the others."""
+        value = self._value("attention.head_count_kv")
+        kinds = self._sliding_layers()["layer_types"]
+        each = value if isinstance(value, list) else [value] * self._layers
+        both = [
+            {int(one) for one, own in zip(each, kinds, strict=True) if own == kind}
+            for kind in sorted(set(kinds))
+        ]
+        (whole,), (sliding,) = both
+        return sliding, whole
+
+    def _gemma4(self) -> dict[str, Any]:
+        lengths, shared = (
+            self._value("feed_forward_length"),
+            int(self._value("attention.shared_kv_layers", 0)),
+        )
+        width = int(self._value("embedding_length_per_layer_input", 0))
+        experts = "blk.0.ffn_gate_inp.weight" in self._shapes
+        whole = self._sliding_layers()["layer_types"].index("full_attention")
+        return {
+            "attention_k_eq_v": f"blk.{whole}.attn_v.weight" not in self._shapes,
+            "num_global_key_value_heads": self._key_value_heads()[1],
+            "global_head_dim": self._head_dim,
+            "num_kv_shared_layers": shared,
+            "use_double_wide_mlp": isinstance(lengths, list) and max(lengths) > min(lengths),
+            "hidden_size_per_layer_input": width,
+            "vocab_size_per_layer_input": self._shapes["per_layer_token_embd.weight"][0] if width else 0,
+            "final_logit_softcapping": self._value("final_logit_softcapping", 0.0) or None,
+            "sliding_window": self._value("attention.sliding_window"),
+            "enable_moe_block": experts,
+            **(self._experts() if experts else {}),
+            **self._sliding_layers(),
+        }
+
     def _gemma(self) -> dict[str, Any]:
         scale = self._value("attention.scale", 0.0)
         scalar = self._head_dim
@@ -240,6 +325,8 @@ class _Translation:
         return {"sliding_window_pattern": int(pattern)} if pattern else {}
 
     def _rope(self) -> dict[str, Any]:
+        if self._architecture == "gemma4":
+            return self._gemma4_rope()
         parameters = self._scaled({"rope_theta": float(self._value("rope.freq_base", 10000.0))})
         rotated = int(self._value("rope.dimension_count", self._head_dim))
         if rotated != self._head_dim:
@@ -248,6 +335,24 @@ class _Translation:
             return parameters
         local = {"rope_type": "default", "rope_theta": float(self._value("rope.freq_base_swa", 10000.0))}
         return {"full_attention": parameters, "sliding_attention": local}
+
+    def _gemma4_rope(self) -> dict[str, Any]:
+        """Pairs that stand still have divisors without bound; llama.cpp cannot leave channels in the middle out."""
+        turning = [factor for factor in self._floats("rope_freqs.weight") if factor < _STILL]
+        if set(turning) - {1.0}:
+            raise ValueError(f"divisors {sorted(set(turning))}")
+        share = 2 * len(turning) / self._head_dim
+        return {
+            "full_attention": {
+                "rope_type": "proportional",
+                "partial_rotary_factor": share,
+                "rope_theta": float(self._value("rope.freq_base")),
+            },
+            "sliding_attention": {
+                "rope_type": "default",
+                "rope_theta": float(self._value("rope.freq_base_swa", 10000.0)),
+            },
+        }
 
     def _scaled(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """The parameters with how the frequencies are scaled."""
@@ -293,6 +398,8 @@ class _Translation:
                 "original_max_position_embeddings": original,
                 "beta_fast": float(self._value("rope.scaling.yarn_beta_fast", 32.0)),
                 "beta_slow": float(self._value("rope.scaling.yarn_beta_slow", 1.0)),
+                "truncate": self._architecture != "gpt-oss",
+                **self._ministral(),
             }
         raise UnsupportedModel(
             say("Tenon has no RoPE of the type {kind} in GGUF files; choose another model.", kind=kind)

@@ -13,6 +13,9 @@ _OUTER = {
     "token_embd": "model.embed_tokens",
     "output_norm": "model.norm",
     "output": "lm_head",
+    "per_layer_token_embd": "model.embed_tokens_per_layer",
+    "per_layer_model_proj": "model.per_layer_model_projection",
+    "per_layer_proj_norm": "model.per_layer_projection_norm",
 }
 _LAYER = {
     "attn_norm": "input_layernorm",
@@ -51,6 +54,49 @@ _GRANITE_STACKS = {
     name: module.replace("mlp.", "block_sparse_moe.") for name, module in _EXPERT_STACKS.items()
 }
 
+_LFM2 = {
+    **_LAYER,
+    "attn_norm": "operator_norm",
+    "attn_q_norm": "self_attn.q_layernorm",
+    "attn_k_norm": "self_attn.k_layernorm",
+    "attn_output": "self_attn.out_proj",
+    "ffn_norm": "ffn_norm",
+    "ffn_gate": "feed_forward.w1",
+    "ffn_up": "feed_forward.w3",
+    "ffn_down": "feed_forward.w2",
+    "ffn_gate_inp": "feed_forward.gate",
+    "shortconv.conv": "conv.conv",
+    "shortconv.in_proj": "conv.in_proj",
+    "shortconv.out_proj": "conv.out_proj",
+}
+_LFM2_STACKS = {
+    "ffn_gate_exps": "feed_forward.experts.{}.w1",
+    "ffn_up_exps": "feed_forward.experts.{}.w3",
+    "ffn_down_exps": "feed_forward.experts.{}.w2",
+}
+_FLAT = "conv.conv"
+#: Gemma 4's, whose experts stand beside a dense network, and whose layers have inputs of their own.
+_GEMMA4 = {
+    **_SANDWICH,
+    "pre_ffw_norm_2": "pre_feedforward_layernorm_2",
+    "post_ffw_norm_1": "post_feedforward_layernorm_1",
+    "post_ffw_norm_2": "post_feedforward_layernorm_2",
+    "ffn_gate_inp": "router.proj",
+    "inp_gate": "per_layer_input_gate",
+    "proj": "per_layer_projection",
+    "post_norm": "post_per_layer_input_norm",
+}
+_GEMMA4_STACKS = {
+    "ffn_gate_up_exps": "experts.{}.gate_up_proj",
+    "ffn_down_exps": "experts.{}.down_proj",
+}
+#: What is called otherwise down to its last part.
+_GEMMA4_VECTORS = {
+    "ffn_gate_inp.scale": "router.scale",
+    "ffn_down_exps.scale": "router.per_expert_scale",
+    "layer_output_scale.weight": "layer_scalar",
+}
+
 #: Tensors that hold frequencies: the config has them.
 FREQUENCY_TENSORS = ("rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight")
 _COMPUTED = re.compile(r"blk\.\d+\.(attn_rot_embd|rope_freqs)\.weight")
@@ -66,6 +112,7 @@ class Source:
         offset: To be added to every value.
         part: Of a stack, the one that it is.
         parts: Above 0: the tensor is a stack of so many.
+        flat: It is a vector, whatever its dimensions.
     """
 
     name: str
@@ -73,6 +120,7 @@ class Source:
     offset: float = 0.0
     part: int = 0
     parts: int = 0
+    flat: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,18 +130,25 @@ class Naming:
     Attributes:
         layer: Modules of a layer: llama.cpp's name to Hugging Face's.
         stacks: Stacks of a layer, and the module that a part of one is.
+        vectors: Tensors of a layer by their whole names: llama.cpp's to Hugging Face's.
         interleaved: The rows of q and k are interleaved.
         norm_offset: Number that was added to every norm's weight.
+        outer: Tensors outside the layers that are named otherwise.
+        bare: Tensors of a layer whose names end without ``weight`` or ``bias`` in Hugging Face's, by their whole names.
     """
 
     layer: Mapping[str, str]
     stacks: Mapping[str, str] = field(default_factory=dict)
+    vectors: Mapping[str, str] = field(default_factory=dict)
     interleaved: bool = False
     norm_offset: float = 0.0
+    bare: Mapping[str, str] = field(default_factory=dict)
+    outer: Mapping[str, str] = field(default_factory=dict)
 
 
 NAMINGS = {
     "llama": Naming(_LAYER, interleaved=True),
+    "mistral3": Naming(_LAYER, interleaved=True),
     "smollm3": Naming(_LAYER, interleaved=True),
     "qwen2": Naming(_LAYER),
     "qwen3": Naming(_LAYER),
@@ -102,9 +157,22 @@ NAMINGS = {
         {**_LAYER, "ffn_gate_inp": "block_sparse_moe.router.layer"}, _GRANITE_STACKS, interleaved=True
     ),
     "qwen3moe": Naming(_EXPERTS, _EXPERT_STACKS),
+    "gpt-oss": Naming(
+        {**_LAYER, "ffn_gate_inp": "mlp.router", "post_attention_norm": "post_attention_layernorm"},
+        _EXPERT_STACKS,
+        bare={"attn_sinks.weight": "self_attn.sinks"},
+    ),
+    "lfm2": Naming(_LFM2, outer={"token_embd_norm": "model.embedding_norm"}),
+    "lfm2moe": Naming(
+        _LFM2,
+        _LFM2_STACKS,
+        outer={"token_embd_norm": "model.embedding_norm"},
+        bare={"exp_probs_b.bias": "feed_forward.expert_bias"},
+    ),
     "phi3": Naming(_FUSED),
     "gemma2": Naming(_SANDWICH, norm_offset=1.0),
     "gemma3": Naming(_SANDWICH, norm_offset=1.0),
+    "gemma4": Naming(_GEMMA4, _GEMMA4_STACKS, _GEMMA4_VECTORS),
 }
 
 
@@ -125,14 +193,21 @@ def sources(
         if name in FREQUENCY_TENSORS or _COMPUTED.fullmatch(name):
             continue
         module, _, kind = name.rpartition(".")
-        translated = _OUTER.get(module)
-        layer = re.fullmatch(r"blk\.(\d+)\.(\w+)", module)
+        translated = {**_OUTER, **naming.outer}.get(module)
+        layer = re.fullmatch(r"blk\.(\d+)\.([\w.]+)", module)
         if layer and layer[2] in naming.stacks and len(shape) > 1 and shape[0] <= _MOST_EXPERTS:
             for part in range(shape[0]):
                 own = naming.stacks[layer[2]].format(part)
                 found[f"model.layers.{layer[1]}.{own}.{kind}"] = Source(name, part=part, parts=shape[0])
             continue
+        if layer and f"{layer[2]}.{kind}" in naming.vectors:
+            found[f"model.layers.{layer[1]}.{naming.vectors[f'{layer[2]}.{kind}']}"] = Source(name)
+            continue
         interleaved = 0
+        if layer and f"{layer[2]}.{kind}" in naming.bare:
+            bare = naming.bare[f"{layer[2]}.{kind}"]
+            found[f"model.layers.{layer[1]}.{bare}"] = Source(name)
+            continue
         if layer and layer[2] in naming.layer:
             translated = f"model.layers.{layer[1]}.{naming.layer[layer[2]]}"
             if naming.interleaved:
@@ -141,5 +216,6 @@ def sources(
             found[name] = Source(name)
         else:
             offset = -naming.norm_offset if module.endswith("norm") else 0.0
-            found[f"{translated}.{kind}"] = Source(name, interleaved, offset)
+            flat = translated.endswith(_FLAT)
+            found[f"{translated}.{kind}"] = Source(name, interleaved, offset, flat=flat)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ F32 = int(GGMLQuantizationType.F32)
 F16 = int(GGMLQuantizationType.F16)
 F64 = int(GGMLQuantizationType.F64)
 BF16 = int(GGMLQuantizationType.BF16)
+MXFP4 = int(GGMLQuantizationType.MXFP4)
 
 #: Types whose numbers torch knows itself.
 PLAIN = {F32: torch.float32, F16: torch.float16, BF16: torch.bfloat16, F64: torch.float64}
@@ -52,6 +54,9 @@ class StoredTensor:
         shape: Rows first.
         heads: Above 0: the rows of each of so many heads are interleaved, pair by pair.
         offset: To be added to every value.
+        transposed: The file has columns one behind the other, and not rows.
+        scales: File and place of MXFP4's scales, where they are a tensor of their own, as gpt-oss is published; nibbles
+            2i and 2i + 1 of a block share a byte then.
     """
 
     name: str
@@ -62,6 +67,8 @@ class StoredTensor:
     shape: tuple[int, ...]
     heads: int = 0
     offset: float = 0.0
+    transposed: bool = False
+    scales: tuple[Path, int] | None = None
 
     @property
     def columns(self) -> int:
@@ -84,6 +91,27 @@ class StoredTensor:
         """Rows of the smallest piece that holds the same ones in the file and in Hugging Face's order."""
         return self.shape[0] // self.heads if self.heads and self.shape[0] % (2 * self.heads) == 0 else 1
 
+    @property
+    def whole(self) -> bool:
+        """True if its rows cannot be read by themselves."""
+        return self.transposed or self.scales is not None
+
+    @property
+    def ranges(self) -> tuple[tuple[Path, int, int], ...]:
+        """Its bytes: file, beginning and number of each range."""
+        if self.scales is None:
+            return ((self.path, self.start, self.size_bytes),)
+        size = self.size_bytes // 17
+        return (self.path, self.start, 16 * size), (*self.scales, size)
+
+    def rows_of(self, parts: Sequence[Tensor]) -> Tensor:
+        """Bytes of its rows, as GGUF has them, from those of all `ranges`."""
+        raw = parts[0]
+        if self.transposed:
+            numbers = (raw if raw.storage_offset() % 8 == 0 else raw.clone()).view(PLAIN[self.kind])
+            return numbers.view(self.columns, self.rows).t().contiguous().view(torch.uint8).view(-1)
+        return raw if self.scales is None else _woven(raw, parts[1])
+
     def row_map(self, count: int) -> Tensor | None:
         """For each of ``count`` rows, whole heads, its row in the file as int32; None where the order is the same.
 
@@ -93,3 +121,18 @@ class StoredTensor:
             return None
         order = torch.arange(count, dtype=torch.int32)
         return order.view(-1, self.head_rows // 2, 2).transpose(1, 2).reshape(-1)
+
+
+# Of eight bytes at once.
+_LOW_NIBBLES = 0x0F0F0F0F0F0F0F0F
+
+
+def _woven(nibbles: Tensor, scales: Tensor) -> Tensor:
+    """GGUF's blocks of MXFP4, 17 bytes each: the scale, then byte i with elements i and 16 + i."""
+    halves = nibbles.clone().view(torch.int64).view(-1, 2)
+    first, second = halves[:, :1], halves[:, 1:]
+    blocks = torch.empty(len(halves), 17, dtype=torch.uint8)
+    blocks[:, 0] = scales
+    blocks[:, 1::2] = (first & _LOW_NIBBLES | (second & _LOW_NIBBLES) << 4).view(torch.uint8)
+    blocks[:, 2::2] = (first >> 4 & _LOW_NIBBLES | second & ~_LOW_NIBBLES).view(torch.uint8)
+    return blocks.view(-1)

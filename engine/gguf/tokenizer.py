@@ -80,7 +80,7 @@ class _Vocabulary:
     def __init__(self, metadata: Mapping[str, Any]) -> None:
         self._metadata = metadata
         self._kind = self._value("model", "no_vocab")
-        if self._kind not in ("gpt2", "llama"):
+        if self._kind not in ("gpt2", "llama", "gemma4"):
             if self._kind == "no_vocab":
                 raise TokenizerInvalid(
                     say("The GGUF file has no tokenizer: download another file of this model.")
@@ -146,11 +146,19 @@ class _Vocabulary:
         return byte_level(self._ids, self._value("merges"), splitting), splitting.starts
 
     def _sentence_piece(self) -> tuple[Tokenizer, bool]:
-        """SentencePiece's merges: of two neighbours that make a token, those with the best score come first."""
-        scores = [float(score) for score in self._value("scores")]
+        """SentencePiece's merges: of two neighbours that make a token, those with the best score come first.
+
+        Gemma 4's file has the merges.
+        """
+        if self._kind == "gemma4":
+            merges = [
+                (left, right) for left, _, right in (one.partition(" ") for one in self._value("merges"))
+            ]
+        else:
+            merges = self._merges([float(score) for score in self._value("scores")])
         model = models.BPE(
             self._ids,
-            self._merges(scores),
+            merges,
             unk_token=self._special("unknown"),
             fuse_unk=True,
             byte_fallback=True,

@@ -30,6 +30,7 @@ class CatalogueModel:
         gguf_repo: Repository of quantized ones.
         drafts: Names of smaller models of the catalogue with its vocabulary.
         heads: Repositories of draft heads that were trained for it.
+        older: There are better ones of its size by now.
     """
 
     name: str
@@ -42,6 +43,7 @@ class CatalogueModel:
     gguf_repo: str
     drafts: tuple[str, ...]
     heads: tuple[str, ...]
+    older: bool = False
 
     @property
     def context_length(self) -> int:
@@ -60,11 +62,15 @@ class CatalogueModel:
         return int(tables * embedding + shape["num_hidden_layers"] * (attention + feed_forward))
 
     @property
+    def _experts(self) -> int:
+        """Experts of a layer; 0 where there are none."""
+        return int(self.config.get("num_experts") or self.config.get("num_local_experts") or 0)
+
+    @property
     def _widths(self) -> int:
         """Width of a layer's network, or of all its experts together."""
-        if "num_experts" not in self.config:
-            return int(self.config["intermediate_size"])
-        return int(self.config["num_experts"] * self.config["moe_intermediate_size"])
+        width = self.config.get("moe_intermediate_size") or self.config["intermediate_size"]
+        return int(self._experts * width if self._experts else self.config["intermediate_size"])
 
     def typical_bytes(self, bits_per_weight: float) -> int:
         """About how large its files are; the hub says it exactly.
@@ -72,7 +78,12 @@ class CatalogueModel:
         Args:
             bits_per_weight: 16 for the original weights, `Q4_K_M_BITS` for the default quantization.
         """
-        return int(self.parameters * bits_per_weight / 8)
+        shape, whole = self.config, self.parameters
+        if bits_per_weight < 16 or "quantization_config" not in shape:
+            return int(whole * bits_per_weight / 8)
+        # Published with experts in MXFP4 (gpt-oss), whose blocks of 32 have 17 bytes.
+        experts = 3 * shape["num_hidden_layers"] * shape["hidden_size"] * self._widths
+        return int(2 * (whole - experts) + experts * 17 / 32)
 
 
 @cache
@@ -91,6 +102,7 @@ def catalogue() -> tuple[CatalogueModel, ...]:
             gguf_repo=model["gguf"]["repo"],
             drafts=tuple(model["drafts"]),
             heads=tuple(model["heads"]),
+            older=model.get("older", False),
         )
         for model in found["models"]
     )

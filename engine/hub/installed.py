@@ -10,6 +10,7 @@ import platformdirs
 from engine.errors import ModelNotFound
 from engine.gguf.files import SUFFIX, gguf_name
 from engine.hub.bundled import bundled_model
+from engine.hub.endpoints import find_remote, is_remote
 from engine.hub.inventory import installed_as
 from engine.hub.model_folders import current_reference
 from engine.hub.other_programs import HUGGING_FACE, OLLAMA, find_other
@@ -46,6 +47,16 @@ def find_model(reference: str) -> Path:
 
 
 def _found_model(reference: str) -> Path:
+    if is_remote(reference):
+        server, model = find_remote(reference)
+        raise ModelNotFound(
+            say(
+                "{model} runs on the server {server}, and none of its files are here: choose a model of this computer "
+                "for this.",
+                model=model,
+                server=server.name,
+            )
+        )
     bundled = bundled_model(reference)
     if bundled is not None:
         if bundled.is_there:
@@ -104,7 +115,7 @@ def _found_model(reference: str) -> Path:
 
 
 def model_name(reference: str, location: Path) -> str:
-    """Name of a model for people: a bundled one's title, or its folder's or GGUF file's name."""
+    """Name of a model of this computer for people: a bundled one's title, or its folder's or GGUF file's name."""
     bundled = bundled_model(reference)
     if bundled is not None:
         return bundled.title or bundled.name

@@ -40,7 +40,7 @@ _NEXT_BEST = (
     "F32",
 )
 
-_QUANTIZATION = re.compile(r"(?:^|[-._/])((?:I?Q\d\w*|TQ\d\w*|B?F16|F32))(?=[-./]|$)", re.IGNORECASE)
+_QUANTIZATION = re.compile(r"(?:^|[-._/])((?:I?Q\d\w*|TQ\d\w*|MXFP4|B?F16|F32))(?=[-./]|$)", re.IGNORECASE)
 # No name that means something else to a file system: a hub, or who poses as one, may send any.
 _PLAIN_NAME = re.compile(r'[^\\/:*?"<>|\x00-\x1f]+')
 _GGUF_PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)

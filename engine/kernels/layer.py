@@ -15,9 +15,11 @@ from engine.kernels.library import Matrix
 HEAD_DIM_MULTIPLE = 16
 TILE_TOKENS = 16  # of csrc/job.h
 CACHE_8_BITS = 1  # TENON_CACHE_8_BITS
-ACTIVATIONS = {"silu": 0, "gelu_tanh": 1, "gelu": 2}  # TENON_SILU and so on
+ACTIVATIONS = {"silu": 0, "gelu_tanh": 1, "gelu": 2, "clamped_swiglu": 3}  # TENON_SILU and so on
 
 
+#: By whether keys and values are another layer's, and whether values are what keys were: TENON_OWN_KEYS and so on.
+KEYS = {(False, False): 0, (False, True): 1, (True, False): 2}
 SCORES = {"softmax": 0, "sigmoid": 1}  # TENON_SOFTMAX and so on
 
 
@@ -28,7 +30,7 @@ class Mixture(ctypes.Structure):
         *((name, ctypes.c_int64) for name in ("experts", "chosen", "groups", "chosen_groups")),
         *((name, ctypes.c_void_p) for name in ("gate", "up", "down")),
         *((name, Matrix) for name in ("router", "shared_gate")),
-        ("correction", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in ("correction", "expert_scale")),
         *((name, ctypes.c_float) for name in ("scale", "sum_floor")),
         *((name, ctypes.c_int32) for name in ("scores", "normalised")),
     )
@@ -40,14 +42,18 @@ class Layer(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("hidden", "heads", "kv_heads", "head_dim")),
         *((name, ctypes.c_void_p) for name in ("mlp_norm", "attention_norm", "query_norm", "key_norm")),
-        *((name, ctypes.c_void_p) for name in ("attention_end_norm", "mlp_end_norm")),
+        *((name, ctypes.c_void_p) for name in ("attention_end_norm", "mlp_end_norm", "value_norm")),
+        *((name, ctypes.c_void_p) for name in ("sinks", "router_norm", "experts_norm")),
+        *((name, ctypes.c_void_p) for name in ("network_end_norm", "experts_end_norm")),
+        *((name, ctypes.c_void_p) for name in ("input_norm", "scalar")),
         *((name, Matrix) for name in ("q", "k", "v", "output", "gate", "up", "down")),
+        *((name, Matrix) for name in ("input_gate", "input_projection")),
         ("mixture", ctypes.c_void_p),
         *(
             (name, ctypes.c_float)
             for name in ("norm_floor", "head_norm_floor", "scale", "soft_cap", "residual_scale")
         ),
-        ("activation", ctypes.c_int32),
+        *((name, ctypes.c_int32) for name in ("activation", "keys")),
     )
 
 
@@ -55,10 +61,7 @@ class Text(ctypes.Structure):
     """``struct tenon_text``: new rows of one text."""
 
     _fields_ = (
-        *(
-            (name, ctypes.c_int64)
-            for name in ("rows", "length", "pending", "head_stride", "ancestors_stride")
-        ),
+        *((name, ctypes.c_int64) for name in ("rows", "length", "pending", "capacity", "ancestors_stride")),
         *((name, ctypes.c_void_p) for name in ("depths", "ancestors")),
     )
 
@@ -70,7 +73,8 @@ class Step(ctypes.Structure):
         *((name, ctypes.c_int64) for name in ("m", "texts")),
         ("text", ctypes.c_void_p),
         *((name, ctypes.c_int64) for name in ("window", "rotated")),
-        *((name, ctypes.c_void_p) for name in ("cosine", "sine")),
+        *((name, ctypes.c_void_p) for name in ("cosine", "sine", "query_factors", "inputs")),
+        ("inputs_stride", ctypes.c_int64),
         ("cache_type", ctypes.c_int32),
     )
 

@@ -16,6 +16,8 @@ PromptKind = Literal["chat", "code", "arithmetic", "instruction"]
 # The model that ships with Tenon and answers where no other was chosen: its name, and what people see.
 DEFAULT_MODEL = "smollm2"
 DEFAULT_MODEL_TITLE = "SmolLM2 135M"
+# Where the server listens if nothing else is said: TENO on a telephone's keys.
+SERVER_PORT = 8366
 
 
 @dataclass(frozen=True)
@@ -203,6 +205,7 @@ class Generate:
             (`ModelAdvice.tools`), with its marks; their arguments keep to the tools' schemas.
         logprobs: Log-probabilities of the tokens are wanted, and of so many likeliest ones at each place; with the
             default rule of verification alone.
+        lets_others_first: Requests that do not say so go before it while it waits.
     """
 
     request_id: str
@@ -223,6 +226,7 @@ class Generate:
     form: OutputForm | None = None
     tools: ToolUse = field(default_factory=ToolUse)
     logprobs: int | None = None
+    lets_others_first: bool = False
 
 
 @dataclass(frozen=True)

@@ -143,10 +143,11 @@ class Timings:
 
     ``acceptance_rate`` = accepted / path positions tested; a position is tested when its parent was accepted and it
     has drafted children. ``mean_acceptance_length`` (tau) = tokens emitted per target forward of decoding.
-    ``draft_n`` and ``draft_n_accepted`` count nodes, ``draft_n_tested`` path positions. ``plain_per_second`` is the
-    speed that plain decoding would have had, by the rounds of this reply that had no draft, or else by those of the
-    model's replies just before. ``thought_n`` of the ``predicted_n`` tokens are thoughts before the answer. ``members``
-    are drafters that vote; empty where there is one.
+    ``draft_n`` and ``draft_n_accepted`` count nodes, ``draft_n_tested`` path positions, ``probe_n`` the rows of drafts
+    that only ask what comes further on. ``plain_per_second`` is the speed that plain decoding would have had, by the
+    rounds of this reply that had no draft, or else by those of the model's replies just before. ``thought_n`` of the
+    ``predicted_n`` tokens are thoughts before the answer. ``members`` are drafters that vote; empty where there is one.
+    ``shared`` means that the draft's figures are a server's for all who used it meanwhile.
     """
 
     prompt_n: int = 0
@@ -169,7 +170,9 @@ class Timings:
     load_ms: float | None = None
     plain_per_second: float | None = None
     thought_n: int = 0
+    probe_n: int = 0
     members: tuple[MemberYield, ...] = ()
+    shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -268,6 +271,7 @@ class Reply:
     """A finished reply: what ``tenon ask --json`` prints.
 
     Attributes:
+        prompt_ids: Tokens of the prompt; none where a server does not tell them, as of ``token_ids``.
         drafted_text: (start, end) of each stretch of the text that came from accepted drafts; not printed.
         new_characters: Of a reply that was stopped as a loop: how much of the text says something new.
         busy: Other programs took much of the processors meanwhile, so that its speed says little.
@@ -292,6 +296,11 @@ class Reply:
     new_characters: int | None = None
     stop_text: str = ""
     logprobs: tuple[TokenLogprob, ...] = ()
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Number of tokens of the prompt."""
+        return len(self.prompt_ids) or self.timings.cache_n + self.timings.prompt_n
 
     def as_json(self) -> dict[str, Any]:
         """The object of ``--json``: plain types."""

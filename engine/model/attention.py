@@ -108,7 +108,13 @@ def step_mask(
 
 
 def attend(
-    queries: Tensor, keys: Tensor, values: Tensor, mask: StepMask, scale: float, soft_cap: float | None
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    mask: StepMask,
+    scale: float,
+    soft_cap: float | None,
+    sinks: Tensor | None = None,
 ) -> Tensor:
     """Attention of new rows over cached rows.
 
@@ -119,15 +125,20 @@ def attend(
         mask: Of this forward and this layer's window.
         scale: Multiplies the scores.
         soft_cap: c in c * tanh(score / c) before the mask (Gemma 2), None for none.
+        sinks: (heads,) scores that take a share and give nothing (gpt-oss; Xiao et al. 2023, arXiv 2309.17453), or
+            None.
 
     Returns:
         (n, heads * head_dim).
     """
     count, heads, _ = queries.shape
     kv_heads = len(keys)
-    if soft_cap is not None:
+    if soft_cap is not None or sinks is not None:
         additive = _causal(count, queries) if mask.causal else mask.additive
-        return attend_part(queries, keys, values, additive, mask.folded, scale, soft_cap)[0].flatten(1)
+        mixed, sums = attend_part(queries, keys, values, additive, mask.folded, scale, soft_cap)
+        if sinks is not None:
+            mixed = (mixed * (sums - sinks[:, None]).sigmoid()).to(mixed.dtype)
+        return mixed.flatten(1)
     if mask.folded:
         mixed = functional.scaled_dot_product_attention(
             _folded(queries, kv_heads)[None], keys[None], values[None], attn_mask=mask.additive, scale=scale
@@ -189,7 +200,7 @@ def attend_part(
     return mixed, sums
 
 
-def merged(one: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor]) -> Tensor:
+def merged(one: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor], sinks: Tensor | None = None) -> Tensor:
     """Attention over the rows of two parts: each of `attend_part` is weighted by its share of the sum.
 
     Source: online softmax as in FlashAttention (Dao et al. 2022, section 3.1).
@@ -198,6 +209,8 @@ def merged(one: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor]) -> Tensor:
         (n, heads, head_dim) float32.
     """
     total = torch.logaddexp(one[1], other[1])
+    if sinks is not None:
+        total = torch.logaddexp(total, sinks[:, None])
     return one[0] * (one[1] - total).exp() + other[0] * (other[1] - total).exp()
 
 

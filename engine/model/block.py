@@ -11,14 +11,12 @@ from torch.nn import functional
 
 from engine.model.attention import StepMask, attend
 from engine.model.config import ModelConfig
+from engine.model.convolution import convolve
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights
 from engine.model.linear import LinearMap
 from engine.model.mixture import mix
-from engine.model.rope import rotate
-
-#: Cosines and signed sines of the new rows, from `RopeTable.rows`.
-Rotation = tuple[Tensor, Tensor]
+from engine.model.rope import Rotation, rotate
 
 
 @dataclass(frozen=True)
@@ -29,11 +27,13 @@ class SeenRows:
         count: Their number, n.
         mask: Rows that each of them sees.
         cache: Has room for n rows behind the committed ones; they are written there.
+        previous: Rows of the cache before each of them, for convolutions; None where there are none.
     """
 
     count: int
     mask: StepMask
     cache: KVCache
+    previous: Tensor | None = None
 
 
 def attention(
@@ -44,7 +44,7 @@ def attention(
     rotation: Rotation | None,
     texts: Sequence[SeenRows],
 ) -> Tensor:
-    """Attention of new rows over the caches of their texts, their own keys and values included.
+    """Attention of new rows over the caches of their texts, their own keys and values included; or a convolution.
 
     Args:
         config: Sizes of the block.
@@ -57,38 +57,69 @@ def attention(
     Returns:
         (n, h), before the residual sum.
     """
-    heads, turning = config.heads, config.heads + config.kv_heads
-    qkv = weights.qkv(rows).view(len(rows), turning + config.kv_heads, config.head_dim)
-    turned = qkv[:, :turning]
-    if weights.query_norm is not None and weights.key_norm is not None:
-        turned = torch.cat((weights.query_norm(qkv[:, :heads]), weights.key_norm(qkv[:, heads:turning])), 1)
+    if weights.convolution is not None:
+        return _convolved(weights, weights.convolution, index, rows, texts)
+    heads, kv_heads = config.heads, config.kv_heads
+    qkv = weights.qkv(rows).view(len(rows), -1, config.head_dim)
+    parts = [qkv[:, :heads], qkv[:, heads : heads + kv_heads]]  # no keys where another layer's are read
+    values = parts[1] if config.values_are_keys else qkv[:, heads + kv_heads :]
+    turned = qkv[:, : heads + kv_heads]
+    norms = weights.query_norm, weights.key_norm
+    if weights.query_norm is not None:
+        normed = [part if norm is None else norm(part) for norm, part in zip(norms, parts, strict=True)]
+        turned = torch.cat(normed, 1)
+    if weights.value_norm is not None:
+        values = weights.value_norm(values)
     if rotation is not None:
-        turned = rotate(turned, *rotation)
+        cosine, sine, factors = rotation
+        turned = rotate(turned, cosine, sine)
+        if factors is not None:
+            turned = torch.cat((turned[:, :heads] * factors, turned[:, heads:]), 1)
     mixed, start = [], 0
     for text in texts:
         own = slice(start, start + text.count)
-        mixed.append(
-            _attended(config, index, turned[own, :heads], turned[own, heads:], qkv[own, turning:], text)
-        )
+        rows_of_text = turned[own, :heads], turned[own, heads:], values[own]
+        mixed.append(_attended(config, index, *rows_of_text, text, weights.sinks))
         start = own.stop
     together = mixed[0] if len(mixed) == 1 else torch.cat(mixed)
     return weights.output(together.to(rows.dtype))
 
 
+def _convolved(
+    weights: LayerWeights, kernel: Tensor, index: int, rows: Tensor, texts: Sequence[SeenRows]
+) -> Tensor:
+    parts = torch.split(weights.qkv(rows), [text.count for text in texts])
+    mixed = []
+    for text, part in zip(texts, parts, strict=True):
+        assert text.previous is not None, "rows of a model with convolutions"
+        mixed.append(convolve(part, kernel, text.cache, index, text.previous))
+    return weights.output(mixed[0] if len(mixed) == 1 else torch.cat(mixed))
+
+
 def _attended(
-    config: ModelConfig, index: int, queries: Tensor, new_keys: Tensor, new_values: Tensor, text: SeenRows
+    config: ModelConfig,
+    index: int,
+    queries: Tensor,
+    new_keys: Tensor,
+    new_values: Tensor,
+    text: SeenRows,
+    sinks: Tensor | None,
 ) -> Tensor:
     mask, cache = text.mask, text.cache
-    keys, values = cache.append(index, new_keys, new_values, mask.first_row)
+    if config.keys_of is None:
+        keys, values = cache.append(index, new_keys, new_values, mask.first_row)
+    else:
+        keys, values = cache.seen(index, text.count, mask.first_row)
     queries = queries.to(keys.dtype)
     scale, soft_cap = config.attention_scale, config.attention_soft_cap
     if cache.far_rows is None:
-        return attend(queries, keys, values, mask, scale, soft_cap)
-    return cache.far_rows.attend(cache, index, queries, keys, values, mask, scale, soft_cap)
+        return attend(queries, keys, values, mask, scale, soft_cap, sinks)
+    return cache.far_rows.attend(cache, index, queries, keys, values, mask, scale, soft_cap, sinks)
 
 
-def feed_forward(config: ModelConfig, weights: LayerWeights, rows: Tensor) -> Tensor:
-    """The feed-forward network of (n, h) normalised rows, its experts included, before the residual sum."""
+def feed_forward(config: ModelConfig, weights: LayerWeights, hidden: Tensor) -> Tensor:
+    """The feed-forward network of (n, h) rows of the residual stream, its experts included, before the sum."""
+    rows = weights.mlp_norm(hidden)
 
     def network(gate_up: LinearMap, down: LinearMap, some: Tensor) -> Tensor:
         return _gated(config, gate_up, down, some)
@@ -100,22 +131,37 @@ def feed_forward(config: ModelConfig, weights: LayerWeights, rows: Tensor) -> Te
     if experts is None or config.mixture is None:
         assert mapped is not None, "a layer has a network or experts"
         return mapped
-    mixed = mix(config.mixture, experts, rows, network)
+    routed = rows if weights.router_norm is None else weights.router_norm(hidden)
+    taken = rows if weights.experts_norm is None else weights.experts_norm(hidden)
+    mixed = mix(config.mixture, experts, taken, routed, network)
+    if weights.experts_end_norm is not None:
+        mixed = weights.experts_end_norm(mixed)
     if mapped is None:
         return mixed
+    if weights.network_end_norm is not None:
+        mapped = weights.network_end_norm(mapped)
     return mixed + (mapped if experts.shared_gate is None else mapped * experts.shared_gate(rows).sigmoid())
 
 
 def _gated(config: ModelConfig, gate_up: LinearMap, down: LinearMap, rows: Tensor) -> Tensor:
     gate, up = gate_up(rows).chunk(2, -1)
+    return down(_through_gate(config, gate, up))
+
+
+def _through_gate(config: ModelConfig, gate: Tensor, up: Tensor) -> Tensor:
+    """The gate's activation times what it lets through; the gate's memory may be taken."""
     match config.activation:
+        case "clamped_swiglu":
+            gate = gate.clamp(max=7.0)
+            gate = gate * torch.sigmoid(1.702 * gate)
+            up = up.clamp(-7.0, 7.0) + 1.0
         case "silu":
             gate = functional.silu(gate)
         case "gelu_tanh":
             gate = functional.gelu(gate, approximate="tanh")
         case _:
             gate = functional.gelu(gate)
-    return down(gate.mul_(up))
+    return gate.mul_(up)
 
 
 def block(
@@ -126,11 +172,12 @@ def block(
     rotation: Rotation | None,
     texts: Sequence[SeenRows],
     rows: Tensor | None = None,
+    inputs: Tensor | None = None,
 ) -> Tensor:
     """A whole block: attention, then the feed-forward network, each added to the residual stream.
 
     Arguments are those of `attention`, but ``hidden`` (n, h) is the residual stream, and ``rows`` (n, in) are mapped by
-    attention in its place, normalised already.
+    attention in its place, normalised already. ``inputs`` (n, p) are the layer's own, of models that have such.
 
     Returns:
         (n, h).
@@ -141,7 +188,11 @@ def block(
     if weights.attention_end_norm is not None:
         mixed = weights.attention_end_norm(mixed)
     hidden = torch.add(hidden, mixed, alpha=config.residual_scale)
-    mapped = feed_forward(config, weights, weights.mlp_norm(hidden))
+    mapped = feed_forward(config, weights, hidden)
     if weights.mlp_end_norm is not None:
         mapped = weights.mlp_end_norm(mapped)
-    return torch.add(hidden, mapped, alpha=config.residual_scale)
+    hidden = torch.add(hidden, mapped, alpha=config.residual_scale)
+    if weights.input_gate is not None and weights.input_projection is not None and inputs is not None:
+        entering = weights.input_projection(_through_gate(config, weights.input_gate(hidden), inputs))
+        hidden = hidden + (entering if weights.input_norm is None else weights.input_norm(entering))
+    return hidden if weights.scalar is None else hidden * weights.scalar.to(hidden.dtype)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.gguf.stored_tensor import TensorTypes
-from engine.model.config_values import BAD_VALUE, complete
+from engine.model.config_values import BAD_VALUE, CONVOLUTION, complete
 from engine.model.families import SUPPORTED, Family, FamilyExperts
 from engine.model.mixture import MOST_GROUPS, Mixture
 from engine.model.rope import Rope, read_rope
@@ -16,12 +16,33 @@ from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.checkpoint_outline import CheckpointOutline
 
+#: Constants of gpt-oss's activation.
+_CLAMPED = {"swiglu_alpha": 1.702, "swiglu_limit": 7.0}
 ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu"}
 
 _BAD_VALUE = mark("A value in config.json is missing or of the wrong kind; download it again.")
 _BAD_VALUE_IN_GGUF = mark(
     "A value in the GGUF file's metadata is missing or of the wrong kind; download it again."
 )
+
+
+@dataclass(frozen=True)
+class LayerShape:
+    """Sizes of a layer that differ from the other layers'.
+
+    Attributes:
+        kv_heads: Key-value heads.
+        head_dim: Width of a head.
+        intermediate_size: Width of the feed-forward network.
+        values_are_keys: Values are what keys were mapped to, before norm and rotation.
+        keys_of: The layer whose keys and values it reads, having none of its own; None for its own.
+    """
+
+    kv_heads: int
+    head_dim: int
+    intermediate_size: int
+    values_are_keys: bool = False
+    keys_of: int | None = None
 
 
 @dataclass(frozen=True)
@@ -40,7 +61,7 @@ class ModelConfig:
         vocabulary_size: Rows of embedding and head, V.
         context_length: Longest text, in tokens.
         norm_epsilon: Of the RMS norms.
-        activation: ``silu``, ``gelu`` or ``gelu_tanh``.
+        activation: ``silu``, ``gelu``, ``gelu_tanh`` or ``clamped_swiglu``.
         attention_scale: Multiplies the scores.
         attention_soft_cap: tanh cap of the scores, None for none.
         logit_soft_cap: tanh cap of the logits, None for none.
@@ -58,6 +79,13 @@ class ModelConfig:
         quantization: A GGUF file's name of its mixture of types, such as Q4_K_M; None for plain numbers.
         types: The element types of the checkpoint's tensors; empty where they are not known.
         mixture: Experts of its layers; None for none.
+        convolution: Rows that a short convolution takes, its own included; 0 for none.
+        convolutions: Per layer: it has that in attention's place; empty where none has.
+        shapes: Of each layer, where they differ; empty where all are alike. See `of_layer`.
+        values_are_keys: As in `LayerShape`.
+        keys_of: As in `LayerShape`.
+        input_width: Width of a layer's own rows of a second embedding (Gemma 4's E models); 0 for none.
+        input_vocabulary: Rows of that embedding.
     """
 
     architecture: str
@@ -89,6 +117,38 @@ class ModelConfig:
     residual_scale: float = 1.0
     logit_scale: float = 1.0
     mixture: Mixture | None = None
+    convolution: int = 0
+    convolutions: tuple[bool, ...] = ()
+    shapes: tuple[LayerShape, ...] = ()
+    values_are_keys: bool = False
+    keys_of: int | None = None
+    input_width: int = 0
+    input_vocabulary: int = 0
+
+    def of_layer(self, index: int) -> ModelConfig:
+        """The sizes of one layer in place of those of most."""
+        return replace(self, **vars(self.shapes[index]), shapes=()) if self.shapes else self
+
+    @property
+    def cache_shapes(self) -> tuple[tuple[int, int] | int, ...]:
+        """Per layer: key-value heads and their width, or the layer whose keys and values it reads.
+
+        What a convolution takes of a row, as wide as the hidden state, lies where other layers have keys and values.
+        """
+        if not self.shapes:
+            inputs = self.hidden_size // (2 * self.head_dim), self.head_dim
+            return tuple(
+                inputs if self.convolves(layer) else (self.kv_heads, self.head_dim)
+                for layer in range(self.layers)
+            )
+        return tuple(
+            (shape.kv_heads, shape.head_dim) if shape.keys_of is None else shape.keys_of
+            for shape in self.shapes
+        )
+
+    def convolves(self, layer: int) -> bool:
+        """True if a layer has a convolution in attention's place."""
+        return bool(self.convolutions) and self.convolutions[layer]
 
     @property
     def query_size(self) -> int:
@@ -122,7 +182,8 @@ def read_config(checkpoint: Checkpoint | CheckpointOutline) -> ModelConfig:
                 names=", ".join(SUPPORTED),
             )
         )
-    _refuse_quantized(checkpoint.config)
+    if family.experts is None or not family.experts.fused or checkpoint.quantization is None:
+        _refuse_quantized(checkpoint.config)
     try:
         config = _decoder_values(checkpoint, family)
         _refuse_features(config, family)
@@ -149,7 +210,26 @@ def _decoder_values(checkpoint: Checkpoint | CheckpointOutline, family: Family) 
     raw = checkpoint.config
     if family.text_config is None:
         return complete(raw, raw["model_type"])
-    return complete(raw.get(family.text_config) or {}, f"{raw['model_type']}_text")
+    if not isinstance(raw.get(family.text_config), dict):
+        raise UnsupportedModel(
+            say(
+                "{architecture} without a text part ({part} in config.json) writes no text; choose another model.",
+                architecture=checkpoint.architecture,
+                part=family.text_config,
+            )
+        )
+    text = raw[family.text_config]
+    kind = text.get("model_type", family.text_types[0])
+    if kind not in family.text_types:
+        raise UnsupportedModel(
+            say(
+                "Tenon cannot run {architecture} with a text part of the type {kind}; the types are {names}.",
+                architecture=checkpoint.architecture,
+                kind=kind,
+                names=", ".join(family.text_types),
+            )
+        )
+    return complete(text, kind)
 
 
 def _refuse_features(config: Mapping[str, Any], family: Family) -> None:
@@ -162,7 +242,18 @@ def _refuse_features(config: Mapping[str, Any], family: Family) -> None:
                 names=", ".join(ACTIVATIONS),
             )
         )
-    if config.get("use_bidirectional_attention"):
+    for feature, known in _CLAMPED.items() if family.activation == "clamped_swiglu" else ():
+        if config[feature] != known:
+            raise UnsupportedModel(
+                say(
+                    "Tenon knows {feature} as {known} alone, and this model has {found}; choose another model.",
+                    feature=feature,
+                    known=known,
+                    found=config[feature],
+                )
+            )
+    # "vision" is among the tokens of an image.
+    if config.get("use_bidirectional_attention") not in (None, False, "vision"):
         raise UnsupportedModel(
             say(
                 "Tenon runs causal models, and this one sets use_bidirectional_attention; choose another model."
@@ -177,8 +268,13 @@ def _refuse_features(config: Mapping[str, Any], family: Family) -> None:
                     name=say(family.name),
                 )
             )
-    if family.windows == "layer_types":
-        unknown = set(config["layer_types"]) - {"full_attention", "sliding_attention"}
+    if family.convolutions and config["conv_bias"]:
+        raise UnsupportedModel(
+            say("Tenon has no convolutions with a bias (conv_bias); choose another model.")
+        )
+    if family.windows == "layer_types" or family.convolutions:
+        types = {"full_attention", CONVOLUTION if family.convolutions else "sliding_attention"}
+        unknown = set(config["layer_types"]) - types
         if unknown:
             raise UnsupportedModel(
                 say(
@@ -201,9 +297,15 @@ def _translate(
     if heads % kv_heads or head_dim % 2 or min(heads, head_dim) < 1:
         raise ValueError(f"{heads} heads, {kv_heads} key-value heads, head_dim {head_dim}")
     layers = int(config["num_hidden_layers"])
+    convolutions = _convolutions(config, layers) if family.convolutions else ()
+    if convolutions and int(config["hidden_size"]) % (2 * head_dim):
+        raise ValueError(f"{config['hidden_size']} channels, head_dim {head_dim}")
+    prefix = _tensor_prefix(checkpoint, family)
     windows = _windows(config, family, layers)
-    ropes, layer_ropes = _ropes(config, family, windows, layers)
+    shapes = _shapes(config, layers) if family.global_heads else ()
+    ropes, layer_ropes = _ropes(config, family, shapes, layers)
     scale = (float(config["query_pre_attn_scalar"]) if family.scalar_scale else float(head_dim)) ** -0.5
+    input_width = int(config["hidden_size_per_layer_input"]) if family.global_heads else 0
     multipliers = family.multipliers
     attention_bias = bool(config["attention_bias"])
     mlp_bias = bool(config["mlp_bias"])
@@ -219,25 +321,65 @@ def _translate(
         vocabulary_size=int(config["vocab_size"]),
         context_length=int(config["max_position_embeddings"]),
         norm_epsilon=float(config["rms_norm_eps"]),
-        activation=ACTIVATIONS[_activation_name(config)],
-        attention_scale=float(config["attention_multiplier"]) if multipliers else scale,
+        activation=family.activation or ACTIVATIONS[_activation_name(config)],
+        attention_scale=(
+            1.0 if family.unit_scale else float(config["attention_multiplier"]) if multipliers else scale
+        ),
         attention_soft_cap=config["attn_logit_softcapping"] if family.soft_caps else None,
         logit_soft_cap=config["final_logit_softcapping"] if family.soft_caps else None,
         embedding_scale=_embedding_scale(config, family),
-        tied=bool(config["tie_word_embeddings"]),
+        tied=_tied(checkpoint, config, family),
         qkv_bias=attention_bias if family.qkv_bias is None else family.qkv_bias,
         output_bias=attention_bias if family.output_bias is None else family.output_bias,
         mlp_bias=mlp_bias if family.mlp_bias is None else family.mlp_bias,
         windows=windows,
         ropes=ropes,
         layer_ropes=layer_ropes,
-        tensor_prefix=_tensor_prefix(checkpoint, family),
+        tensor_prefix=prefix,
         quantization=checkpoint.quantization,
         types=checkpoint.types,
         residual_scale=float(config["residual_multiplier"]) if multipliers else 1.0,
         logit_scale=1.0 / float(config["logits_scaling"]) if multipliers else 1.0,
-        mixture=None if family.experts is None else _mixture(config, family.experts, layers),
+        mixture=None
+        if family.experts is None
+        else _mixture(config, family.experts, layers, _fused(checkpoint, family.experts, prefix)),
+        convolution=int(config["conv_L_cache"]) if convolutions else 0,
+        convolutions=convolutions,
+        shapes=shapes,
+        input_width=input_width,
+        input_vocabulary=int(config["vocab_size_per_layer_input"]) if input_width else 0,
     )
+
+
+def _tied(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, Any], family: Family) -> bool:
+    if family.text_config is None or not checkpoint.names:
+        return bool(config["tie_word_embeddings"])
+    # Of a text part it is said in two places, and the two contradict each other.
+    return not any(name.endswith("lm_head.weight") for name in checkpoint.names)
+
+
+def _shapes(config: Mapping[str, Any], layers: int) -> tuple[LayerShape, ...]:
+    """Gemma 4's layers by their types; the last ones may read the keys and values of the last of their type before."""
+    kinds, heads = config["layer_types"], int(config["num_attention_heads"])
+    owners = layers - int(config["num_kv_shared_layers"])
+    last = {kind: index for index, kind in enumerate(kinds[:owners])}
+    shapes = []
+    for index, kind in enumerate(kinds[:layers]):
+        whole = kind == "full_attention"
+        shares, alike = index >= owners, bool(config["attention_k_eq_v"])
+        own_heads = config["num_global_key_value_heads"] if whole and alike else None
+        shape = LayerShape(
+            kv_heads=int(own_heads or config["num_key_value_heads"]),
+            head_dim=int(config["global_head_dim"] if whole else config["head_dim"]),
+            intermediate_size=int(config["intermediate_size"])
+            * (1 + (shares and config["use_double_wide_mlp"])),
+            values_are_keys=whole and alike and not shares,
+            keys_of=last[kind] if shares else None,
+        )
+        if heads % shape.kv_heads or shape.head_dim % 2:
+            raise ValueError(f"{heads} heads, {shape}")
+        shapes.append(shape)
+    return tuple(shapes)
 
 
 def _embedding_scale(config: Mapping[str, Any], family: Family) -> float | None:
@@ -246,11 +388,19 @@ def _embedding_scale(config: Mapping[str, Any], family: Family) -> float | None:
     return float(config["hidden_size"]) ** 0.5 if family.scaled_embedding else None
 
 
-def _mixture(config: Mapping[str, Any], family: FamilyExperts, layers: int) -> Mixture | None:
-    experts, chosen = int(config["num_experts"]), int(config["num_experts_per_tok"])
+def _fused(checkpoint: Checkpoint | CheckpointOutline, family: FamilyExperts, prefix: str) -> bool:
+    """True if the checkpoint has an expert's gate and up in one."""
+    module = family.matrices[0].format(0)
+    return bool(family.fused) and not any(
+        name.startswith(prefix) and name.endswith(f"{module}.weight") for name in checkpoint.names
+    )
+
+
+def _mixture(config: Mapping[str, Any], family: FamilyExperts, layers: int, fused: bool) -> Mixture | None:
     sparse = tuple(config["mlp_layer_types"][layer] == "sparse" for layer in range(layers))
     if not any(sparse):
         return None
+    experts, chosen = int(config["num_experts"]), int(config["num_experts_per_tok"])
     if chosen > experts:
         raise ConfigInvalid(
             say(
@@ -271,16 +421,24 @@ def _mixture(config: Mapping[str, Any], family: FamilyExperts, layers: int) -> M
         chosen=chosen,
         width=int(config["moe_intermediate_size"]),
         layers=sparse,
+        fused=fused,
         scores=family.scores,
         normalised=bool(config["norm_topk_prob"]),
         sum_floor=family.sum_floor,
         scale=float(config["routed_scaling_factor"]),
         groups=groups,
         chosen_groups=chosen_groups,
-        corrected=bool(family.correction),
+        corrected=bool(family.correction) and bool(config.get("use_expert_bias", True)),
+        scaled=bool(family.expert_scale),
+        beside=family.beside,
         shared_width=int(config["shared_expert_intermediate_size"]) if family.shared else 0,
         shared_gate=bool(family.shared_gate),
     )
+
+
+def _convolutions(config: Mapping[str, Any], layers: int) -> tuple[bool, ...]:
+    kinds = config["layer_types"]
+    return tuple(kinds[layer] == CONVOLUTION for layer in range(layers))
 
 
 def _windows(config: Mapping[str, Any], family: Family, layers: int) -> tuple[int | None, ...]:
@@ -294,13 +452,20 @@ def _windows(config: Mapping[str, Any], family: Family, layers: int) -> tuple[in
 
 
 def _ropes(
-    config: Mapping[str, Any], family: Family, windows: tuple[int | None, ...], layers: int
+    config: Mapping[str, Any], family: Family, shapes: tuple[LayerShape, ...], layers: int
 ) -> tuple[tuple[Rope, ...], tuple[int | None, ...]]:
     if "full_attention" in config["rope_parameters"]:  # Gemma 3: sliding layers have frequencies of their own
         kinds = ("full_attention", "sliding_attention")
-        ropes = tuple(read_rope(config, kind, family.partial_rotary) for kind in kinds)
+        whole = int(config["global_head_dim"]) if shapes else None
+        ropes = tuple(
+            read_rope(config, kind, family.partial_rotary, head_dim)
+            for kind, head_dim in zip(kinds, (whole, None), strict=True)
+        )
         return ropes, tuple(kinds.index(config["layer_types"][layer]) for layer in range(layers))
     rope = read_rope(config, None, family.partial_rotary)
+    if config.get("query_beta"):
+        context = int(config["rope_parameters"]["original_max_position_embeddings"])
+        rope = replace(rope, query_beta=float(config["query_beta"]), query_context=context)
     rotates = config.get("no_rope_layers") or (1,) * layers  # SmolLM3: 1 where the layer does rotate
     return (rope,), tuple(0 if rotates[layer] else None for layer in range(layers))
 

@@ -49,6 +49,7 @@ _EXPERTS = {
 }
 #: The same number by other families' names.
 _EXPERT_COUNTS = ("num_local_experts", "n_routed_experts")
+_CHOSEN_COUNTS = ("top_k_experts",)
 _QWEN_EXPERTS = {
     **_EXPERTS,
     "vocab_size": 151_936,
@@ -70,6 +71,22 @@ _GRANITE = {
     "residual_multiplier": 1.0,
     "logits_scaling": 1.0,
 }
+_LFM2 = {
+    "vocab_size": 65_536,
+    "num_key_value_heads": 8,
+    "max_position_embeddings": 128_000,
+    "rms_norm_eps": 1e-5,
+    "tie_word_embeddings": True,
+    "rope_theta": 1_000_000.0,
+    "conv_bias": False,
+    "conv_L_cache": 3,
+}
+#: Names of LFM2's configs, and what others call the same.
+_LFM2_NAMES = {
+    "norm_eps": "rms_norm_eps",
+    "tie_embedding": "tie_word_embeddings",
+    "block_ff_dim": "intermediate_size",
+}
 _GEMMA = {
     "hidden_size": 2304,
     "intermediate_size": 9216,
@@ -81,6 +98,27 @@ _GEMMA = {
     "tie_word_embeddings": True,
     "query_pre_attn_scalar": 256,
     "sliding_window": 4096,
+}
+_GEMMA4 = {
+    **_GEMMA,
+    **_EXPERTS,
+    "num_experts": None,
+    "num_experts_per_tok": None,
+    "vocab_size": 262_144,
+    "num_hidden_layers": 30,
+    "max_position_embeddings": 131_072,
+    "sliding_window": 512,
+    "sliding_window_pattern": 6,
+    "final_logit_softcapping": None,
+    "attn_logit_softcapping": None,
+    "global_head_dim": 512,
+    "num_global_key_value_heads": None,
+    "attention_k_eq_v": False,
+    "num_kv_shared_layers": 0,
+    "use_double_wide_mlp": False,
+    "vocab_size_per_layer_input": 262_144,
+    "hidden_size_per_layer_input": 256,
+    "enable_moe_block": False,
 }
 #: By ``model_type``: the values that transformers takes where config.json has none.
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -110,6 +148,16 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "max_position_embeddings": 131_072,
         "sliding_window": 4096,
     },
+    "ministral3": {
+        "vocab_size": 131_072,
+        "intermediate_size": 14_336,
+        "num_hidden_layers": 34,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "rms_norm_eps": 1e-5,
+        "max_position_embeddings": 262_144,
+        "query_beta": None,
+    },
     "qwen2": _QWEN2,
     "qwen3": {**_QWEN2, "head_dim": 128},
     "qwen3_moe": {
@@ -117,6 +165,44 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "intermediate_size": 6144,
         "num_key_value_heads": 4,
         "moe_intermediate_size": 768,
+    },
+    "gpt_oss": {
+        **_EXPERTS,
+        "vocab_size": 201_088,
+        "hidden_size": 2880,
+        "intermediate_size": 2880,
+        "num_hidden_layers": 36,
+        "num_attention_heads": 64,
+        "num_key_value_heads": 8,
+        "head_dim": 64,
+        "rms_norm_eps": 1e-5,
+        "attention_bias": True,
+        "sliding_window": 128,
+        "max_position_embeddings": 131_072,
+        "num_experts_per_tok": 4,
+        "rope_theta": 150_000.0,
+        "swiglu_alpha": 1.702,
+        "swiglu_limit": 7.0,
+    },
+    "lfm2": {
+        **_LFM2,
+        "hidden_size": 2560,
+        "intermediate_size": 12_288,
+        "block_multiple_of": 256,
+        "block_ffn_dim_multiplier": 1.0,
+        "block_auto_adjust_ff_dim": True,
+        "full_attn_idxs": None,
+    },
+    "lfm2_moe": {
+        **_EXPERTS,
+        **_LFM2,
+        "hidden_size": 2048,
+        "intermediate_size": 7168,
+        "moe_intermediate_size": 1792,
+        "num_experts": 32,
+        "num_experts_per_tok": 4,
+        "num_dense_layers": 2,
+        "use_expert_bias": True,
     },
     "granite": _GRANITE,
     "granitemoe": {**_EXPERTS, **_GRANITE, "num_experts": 8, "num_experts_per_tok": 2},
@@ -146,6 +232,13 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "rope_theta": 1_000_000.0,
         "rope_local_base_freq": 10_000.0,
     },
+    "gemma4_text": _GEMMA4,
+    "gemma4_unified_text": {
+        **_GEMMA4,
+        "max_position_embeddings": 262_144,
+        "sliding_window": 1024,
+        "hidden_size_per_layer_input": 0,
+    },
 }
 #: Raised where a value is missing, of the wrong kind or makes no sense.
 BAD_VALUE = (
@@ -169,6 +262,11 @@ _RANGES = {
     "rope_theta": (1e-3, 1e15),
     "rope_local_base_freq": (1e-3, 1e15),
     "partial_rotary_factor": (1e-3, 1.0),
+    "global_head_dim": (1, 1 << 16),
+    "num_global_key_value_heads": (1, 1 << 16),
+    "num_kv_shared_layers": (0, 10_000),
+    "vocab_size_per_layer_input": (0, 1 << 28),
+    "hidden_size_per_layer_input": (0, 1 << 20),
     "num_experts": (1, 1 << 16),
     "num_experts_per_tok": (1, 1 << 16),
     "moe_intermediate_size": (1, 1 << 24),
@@ -176,6 +274,9 @@ _RANGES = {
     "n_group": (1, 1 << 16),
     "topk_group": (1, 1 << 16),
     "decoder_sparse_step": (1, 10_000),
+    "conv_L_cache": (2, 64),
+    "block_multiple_of": (1, 1 << 20),
+    "block_ffn_dim_multiplier": (1e-3, 1e3),
     "embedding_multiplier": (1e-6, 1e6),
     "attention_multiplier": (1e-6, 1e6),
     "residual_multiplier": (1e-6, 1e6),
@@ -189,9 +290,29 @@ _NULLABLE = frozenset(
     ("num_key_value_heads", "sliding_window", "final_logit_softcapping", "attn_logit_softcapping")
 )
 _FULL, _SLIDING = "full_attention", "sliding_attention"
+CONVOLUTION = "conv"
+"""A layer's type that has a short convolution in attention's place."""
 _SPARSE, _DENSE = "sparse", "dense"
+_GEMMA4_ROPE = {
+    _SLIDING: {"rope_type": "default", "rope_theta": 10_000.0},
+    _FULL: {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0},
+}
 #: Kinds of RoPE that count from the context that the model was trained with first.
 _FROM_ORIGINAL = ("llama3", "yarn", "longrope")
+_YARN = {"rope_type": "yarn", "beta_fast": 32.0, "beta_slow": 1.0}
+#: RoPE of families that have a scaled kind where config.json says nothing.
+_ROPES: dict[str, dict[str, Any]] = {
+    "gpt_oss": {**_YARN, "factor": 32.0, "truncate": False, "original_max_position_embeddings": 4096},
+    "ministral3": {
+        **_YARN,
+        "rope_theta": 1_000_000.0,
+        "factor": 16.0,
+        "original_max_position_embeddings": 16_384,
+        "mscale": 1.0,
+        "mscale_all_dim": 1.0,
+        "llama_4_scaling_beta": 0.1,
+    },
+}
 #: LongRoPE, as Phi-3's older files call it.
 _OLD_NAMES = {"phi3": {"su": "longrope", "yarn": "longrope"}}
 
@@ -213,14 +334,16 @@ def complete(raw: Mapping[str, Any], model_type: str) -> dict[str, Any]:
         ZeroDivisionError: There are no heads; any other of `BAD_VALUE` for what makes no sense.
     """
     defaults = {**_SHARED, **DEFAULTS[model_type]}
+    if "conv_L_cache" in defaults:
+        raw = _as_usual(raw)
     values = {**defaults, **copy.deepcopy(dict(raw))}
-    if "num_experts" in defaults and "num_experts" not in raw:
-        values["num_experts"] = next(
-            (raw[name] for name in _EXPERT_COUNTS if name in raw), values["num_experts"]
-        )
+    if "num_experts" in defaults:
+        for wanted, others in (("num_experts", _EXPERT_COUNTS), ("num_experts_per_tok", _CHOSEN_COUNTS)):
+            found = (raw[name] for name in (wanted, *others) if raw.get(name) is not None)
+            values[wanted] = next(found, defaults[wanted])
     for name, default in defaults.items():
         _check(name, values[name], default)
-    if "num_experts" in defaults and values["moe_intermediate_size"] is None:
+    if values.get("num_experts") is not None and values["moe_intermediate_size"] is None:
         values["moe_intermediate_size"] = values["intermediate_size"]
     if values["num_key_value_heads"] is None:
         values["num_key_value_heads"] = values["num_attention_heads"]
@@ -235,15 +358,56 @@ def complete(raw: Mapping[str, Any], model_type: str) -> dict[str, Any]:
         ]
     if "num_experts" in defaults and values["mlp_layer_types"] is None:
         values["mlp_layer_types"] = [_SPARSE if _has_experts(values, layer) else _DENSE for layer in layers]
+    if values.get("block_auto_adjust_ff_dim"):
+        values["intermediate_size"] = _adjusted(values)
+    if model_type == "lfm2" and values["layer_types"] is None and values["full_attn_idxs"] is not None:
+        values["layer_types"] = [
+            _FULL if layer in values["full_attn_idxs"] else CONVOLUTION for layer in layers
+        ]
     if values["layer_types"] is None:
         values["layer_types"] = [
             _SLIDING if _slides(values, model_type, layer) else _FULL for layer in layers
         ]
-    if model_type == "gemma3_text":
+    if model_type in _ROPES and not (raw.get("rope_scaling") or raw.get("rope_parameters")):
+        raw = {**raw, "rope_parameters": _ROPES[model_type]}
+    if model_type.startswith("gemma4"):
+        values["layer_types"] = [*values["layer_types"][:-1], _FULL]  # whatever is said of the last
+        values["rope_parameters"] = raw.get("rope_parameters") or copy.deepcopy(_GEMMA4_ROPE)
+        _settle_global_heads(values)
+    elif model_type == "gemma3_text":
         values["rope_parameters"] = _rope_by_layer(values, raw)
     else:
         values["rope_parameters"] = _rope(values, raw, _OLD_NAMES.get(model_type, {}))
+    if model_type == "ministral3":
+        values["query_beta"] = values["rope_parameters"].get("llama_4_scaling_beta")
     return values
+
+
+def _as_usual(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """LFM2's config by the names that others have."""
+    usual = dict(raw)
+    for name, other in _LFM2_NAMES.items():
+        if name in usual:
+            usual[other] = usual.pop(name)
+    return usual
+
+
+def _adjusted(values: Mapping[str, Any]) -> int:
+    """The width of LFM2's networks: two thirds of what the config says, in whole pieces."""
+    width = int(2 * values["intermediate_size"] / 3)
+    if values["block_ffn_dim_multiplier"] is None:
+        return width
+    piece = int(values["block_multiple_of"])
+    return -(-int(values["block_ffn_dim_multiplier"] * width) // piece) * piece
+
+
+def _settle_global_heads(values: dict[str, Any]) -> None:
+    """Gemma 4: transformers 5 writes the layers that differ one by one, and all of them are alike."""
+    for own in (values.get("per_layer_config") or {}).values():
+        if "head_dim" in own:
+            values["global_head_dim"] = own["head_dim"]
+        if "num_key_value_heads" in own:
+            values["num_global_key_value_heads"] = own["num_key_value_heads"]
 
 
 def _check(name: str, value: Any, default: Any) -> None:
@@ -260,20 +424,25 @@ def _check(name: str, value: Any, default: Any) -> None:
 
 def _slides(values: Mapping[str, Any], model_type: str, layer: int) -> bool:
     """True if a layer sees its window alone, where ``layer_types`` does not say it."""
-    if values["sliding_window"] is None and not model_type.startswith("gemma"):
+    alternates = model_type.startswith(("gemma", "gpt_oss"))
+    if values["sliding_window"] is None and not alternates:
         return False
     if model_type == "smollm3":
         return not values["no_rope_layers"][layer]
     if model_type in ("qwen2", "qwen3"):
         return bool(layer >= values["max_window_layers"])
-    if model_type.startswith("gemma"):
+    if alternates:
         return bool((layer + 1) % values.get("sliding_window_pattern", 2))
     return False
 
 
 def _has_experts(values: Mapping[str, Any], layer: int) -> bool:
     """True if a layer has experts, where ``mlp_layer_types`` does not say it."""
-    if layer in (values.get("mlp_only_layers") or ()) or layer < values.get("first_k_dense_replace", 0):
+    if not values.get("enable_moe_block", True):
+        return False
+    if layer in (values.get("mlp_only_layers") or ()) or layer < values.get(
+        "num_dense_layers", values.get("first_k_dense_replace", 0)
+    ):
         return False
     return bool((layer + 1) % values.get("decoder_sparse_step", 1) == 0)
 

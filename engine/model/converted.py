@@ -204,7 +204,10 @@ class ConversionKeeper:
         stored = piece.stored
         if piece.first == 0:
             self._rows.clear()
-        self._rows.append(rows.flatten().clone())
+        order = stored.row_map(piece.count) if kind == stored.kind else None  # they are as they are stored
+        self._rows.append(
+            rows.flatten().clone() if order is None else rows.view(len(order), -1)[order.long()].flatten()
+        )
         if piece.first + piece.count == stored.rows:
             layout: dict[str, Any] = {"kind": kind, "shape": [stored.rows, stored.columns]}
             if refused is not None:

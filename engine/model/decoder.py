@@ -12,14 +12,15 @@ from torch import Tensor
 
 from engine.kernels.layer import stores
 from engine.model.attention import Paths, step_mask
-from engine.model.block import Rotation, SeenRows, block
+from engine.model.block import SeenRows, block
 from engine.model.config import ModelConfig
+from engine.model.convolution import previous_rows
 from engine.model.fused_layer import FusedLayer, FusedStep, FusedText, fused_step, fused_text
 from engine.model.fused_model import FusedModel
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights, OnWait, Side, WeightSource, no_work
 from engine.model.next_rows import NextRows, NextText
-from engine.model.rope import RopeTable
+from engine.model.rope import RopeTable, Rotation, joined_rotations
 from engine.model.row_runs import RowRuns
 
 # A layer comes in as many guises as a ring has buffers, and making the structure takes 0.1 ms.
@@ -77,6 +78,7 @@ class Decoder:
         self.config = config
         self.source = source
         self.home = source.home
+        self._layers = [config.of_layer(index) for index in range(config.layers)]
         self._sides = [source.side(index) for index in range(config.layers)]
         self._ropes = {
             side: [RopeTable(rope, side.activations, side.device) for rope in config.ropes]
@@ -91,7 +93,7 @@ class Decoder:
         if self._whole is not None:
             ropes = self._ropes[self.home]
             self._next_rows = NextRows(
-                self._whole, source.embedding, ropes, self._embedding_scale, _SHORT_WAY_ROWS
+                self._whole, source.embedding, ropes, self._embedding_scale, _SHORT_WAY_ROWS, source.inputs
             )
 
     def new_cache(
@@ -102,9 +104,7 @@ class Decoder:
         """An empty cache for texts of this many tokens, rows of a draft included; for ``to_device`` see `KVCache`."""
         config = self.config
         return KVCache(
-            config.layers,
-            config.kv_heads,
-            config.head_dim,
+            config.cache_shapes,
             capacity_tokens,
             self.source.cache_dtype,
             self.source.device,
@@ -166,16 +166,17 @@ class Decoder:
         config, source = self.config, self.source
         runs = _Runs(self, texts)
         hidden = self._embedded(texts)
+        entering = self._layer_inputs(texts, hidden)
         inputs: dict[int, Tensor] = {}
         whole, steps = self._whole, []
         if whole is None or row_runs is not None:
             whole = self._end
-            hidden = self._run_layers(hidden, runs, check, hidden_layers, inputs, on_wait, row_runs)
+            hidden = self._run_layers(hidden, entering, runs, check, hidden_layers, inputs, on_wait, row_runs)
         else:
             if check is not None:
                 check()
             view = runs.view(self.home, runs.whole)
-            steps = [view.step(window, rope) for window, rope in whole.kinds]
+            steps = [view.step(window, rope, entering) for window, rope in whole.kinds]
         if whole is not None:
             in_one = (
                 logit_rows if isinstance(logit_rows, slice) else slice(0 if logit_rows is not None else None)
@@ -204,6 +205,20 @@ class Decoder:
         for text, own in zip(texts, torch.split(hidden, [len(text.tokens) for text in texts]), strict=True):
             pieces += [own] if text.embeddings is None else [own, text.embeddings.to(own)]
         return torch.cat(pieces)
+
+    def _layer_inputs(self, texts: Sequence[TextRows], hidden: Tensor) -> Tensor | None:
+        """(n, layers, p) what enters each layer beside the rows, (n, h), that enter the first; None for nothing."""
+        make = self.source.inputs
+        if make is None:
+            return None
+        pieces, start = [], 0
+        for text in texts:
+            tokens, count = len(text.tokens), len(text.positions)
+            pieces.append(make(text.tokens.tolist(), hidden[start : start + tokens]))
+            if tokens < count:
+                pieces.append(make.projected(hidden[start + tokens : start + count]))
+            start += count
+        return torch.cat(pieces).contiguous()
 
     @property
     def most_next(self) -> int:
@@ -237,6 +252,7 @@ class Decoder:
     def _run_layers(
         self,
         hidden: Tensor,
+        entering: Tensor | None,
         runs: _Runs,
         check: Callable[[], None] | None,
         hidden_layers: tuple[int, ...],
@@ -246,13 +262,13 @@ class Decoder:
     ) -> Tensor:
         """Layer by layer; see `forward`. Puts the wanted inputs into ``inputs``, and returns the last one's output."""
         config, source = self.config, self.source
+        home = here = self.home
 
         def waiting() -> bool:
             if check is not None:
                 check()
             return on_wait()
 
-        home = here = self.home
         for index, (window, rope) in enumerate(zip(config.windows, config.layer_ropes, strict=True)):
             if index in hidden_layers:
                 carried = self._carry(hidden, here, home)
@@ -267,11 +283,16 @@ class Decoder:
                 if check is not None:
                     check()
                 view, rows = runs.view(side, run), run.rows
+                given = None if entering is None else entering[rows]
                 if fused is not None:
-                    fused(view.step(window, rope), view.caches, index, hidden[rows])
+                    fused(view.step(window, rope, given), view.caches, index, hidden[rows])
                     continue
                 rotation = None if rope is None else view.rotations[rope]
-                computed = block(config, weights, index, hidden[rows], rotation, view.seen(window))
+                own = self._layers[index]
+                if given is not None:
+                    given = self._carry(given[:, index], home, side)
+                seen = view.seen(window, own.group)
+                computed = block(own, weights, index, hidden[rows], rotation, seen, inputs=given)
                 if row_runs is None:
                     hidden = computed
                 else:
@@ -301,7 +322,10 @@ class Decoder:
         layers = source.resident_layers
         if end is None or len(layers) != config.layers:
             return None, end
-        fused = [FusedLayer.made_of(config, layer, self.home.cache) for layer in layers]
+        fused = [
+            FusedLayer.made_of(own, layer, self.home.cache)
+            for own, layer in zip(self._layers, layers, strict=True)
+        ]
         if any(layer is None for layer in fused):
             return None, end
         found = [layer for layer in fused if layer is not None]
@@ -313,7 +337,7 @@ class Decoder:
         for seen, fused in known:
             if seen is weights:
                 return fused
-        known.insert(0, (weights, FusedLayer.made_of(self.config, weights, side.cache)))
+        known.insert(0, (weights, FusedLayer.made_of(self._layers[index], weights, side.cache)))
         del known[_FUSED_KEPT:]
         return known[0][1]
 
@@ -357,6 +381,7 @@ class _Runs:
         parts = tuple(_Part(index, slice(0, count)) for index, count in enumerate(self._counts))
         self.whole = _Run(slice(0, sum(self._counts)), parts)
         self._views: dict[tuple[Side, tuple[int, int]], _View] = {}
+        self._cut: set[int] = set()  # texts whose caches have the place of a part of their rows
 
     def of(self, row_runs: RowRuns | None) -> Iterator[_Run]:
         """The runs of a layer, each with its place in the caches: chains are cut, if need be, and trees are not."""
@@ -368,12 +393,16 @@ class _Runs:
         for part, text in zip(self.whole.parts, self._texts, strict=True):
             count = part.rows.stop
             if len(self._texts) > 1 and (text.mask is not None or count <= row_runs.rows):
+                if part.text in self._cut:  # runs have become longer since the layer before
+                    text.cache.place(text.positions, text.uncommitted)
+                    self._cut.remove(part.text)
                 together.append(part)
                 done += count
                 continue
             if together:
                 yield _Run(slice(start, done), tuple(together))
                 together = []
+            self._cut.add(part.text)
             for rows in row_runs.runs(count):
                 text.cache.place(text.positions[rows], text.uncommitted + rows.start)
                 yield _Run(slice(done + rows.start, done + rows.stop), (_Part(part.text, rows),))
@@ -431,7 +460,7 @@ class _View:
         self._decoder = decoder
         self._side = side
         self._texts = texts
-        self._seen: dict[int | None, list[SeenRows]] = {}
+        self._seen: dict[tuple[int | None, int], list[SeenRows]] = {}
         self._steps: dict[tuple[int | None, int | None], FusedStep] = {}
         self.rotations = self._rotations()
 
@@ -440,10 +469,10 @@ class _View:
         """Of the texts, for fused layers."""
         return stores([text.cache.addresses for text in self._texts])
 
-    def seen(self, window: int | None) -> list[SeenRows]:
-        """For layers of this window."""
-        if window not in self._seen:
-            self._seen[window] = [
+    def seen(self, window: int | None, group: int) -> list[SeenRows]:
+        """For layers of this window, with so many query heads for each key-value head."""
+        if (window, group) not in self._seen:
+            self._seen[window, group] = [
                 SeenRows(
                     text.count,
                     step_mask(
@@ -453,20 +482,35 @@ class _View:
                         text.cache.length,
                         window,
                         self._side.cache,
-                        self._decoder.config.group,
+                        group,
                     ),
                     text.cache,
+                    previous,
                 )
-                for text in self._texts
+                for text, previous in zip(self._texts, self._previous, strict=True)
             ]
-        return self._seen[window]
+        return self._seen[window, group]
 
-    def step(self, window: int | None, rope: int | None) -> FusedStep:
-        """For fused layers of this window and this rotation."""
+    @cached_property
+    def _previous(self) -> list[Tensor | None]:
+        """Of each text, what convolutions take."""
+        width, found = self._decoder.config.convolution, list[Tensor | None]()
+        for text in self._texts:
+            rows = None
+            if width:
+                pending, tree = len(text.positions) - text.count, text.mask
+                tree = None if tree is None else tree.cpu()
+                rows = previous_rows(text.cache.length, pending, text.count, tree, width - 1)
+                rows = rows.to(text.positions.device)
+            found.append(rows)
+        return found
+
+    def step(self, window: int | None, rope: int | None, inputs: Tensor | None = None) -> FusedStep:
+        """For fused layers of this window and this rotation; (n, layers, p) ``inputs`` are the layers' own."""
         if (window, rope) not in self._steps:
             rotation = None if rope is None else self.rotations[rope]
             dtype = self._texts[0].cache.store(-1).dtype
-            self._steps[window, rope] = fused_step(self._fused_texts, dtype, window, rotation)
+            self._steps[window, rope] = fused_step(self._fused_texts, dtype, window, rotation, inputs)
         return self._steps[window, rope]
 
     @cached_property
@@ -486,10 +530,7 @@ class _View:
             positions = new[0] if len(new) == 1 else torch.cat(new)
             return rotations(self._side, positions, texts[0].cache.long_text)
         each = [rotations(self._side, text.new_positions, text.cache.long_text) for text in texts]
-        return [
-            (torch.cat([cosine for cosine, _ in one]), torch.cat([sine for _, sine in one]))
-            for one in zip(*each, strict=True)
-        ]
+        return [joined_rotations(one) for one in zip(*each, strict=True)]
 
     def seen_from(self, side: Side) -> _View:
         """The same rows for another side."""

@@ -8,7 +8,7 @@ operation that is not here needs a field here and a line in decoder.py; nothing 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from engine.sentences import mark
 
@@ -25,18 +25,28 @@ class FamilyExperts:
         matrices: Modules of an expert, its number in braces: gate, up, down.
         shared: Beginning of the modules of the network that every token takes; empty for none.
         shared_gate: Module whose number's sigmoid multiplies what that network gives; empty for none.
+        fused: Modules of an expert in checkpoints that have gate and up in one; empty where none have.
+        biases: Router and matrices carry biases.
         correction: Tensor that is added to scores for the choice; empty for none.
         scores: What the router's logits become.
         sum_floor: Added to the sum that weights are divided by.
+        beside: Experts take the residual stream beside the dense network, each with norms of its own (Gemma 4).
+        router_norm: Weight of the norm before the router, which divides by sqrt(hidden size) too; empty for none.
+        expert_scale: Tensor whose number for a chosen expert multiplies its weight; empty for none.
     """
 
     router: str = "mlp.gate"
     matrices: tuple[str, ...] = tuple(f"mlp.experts.{{}}.{name}" for name in NETWORK)
+    fused: tuple[str, ...] = ()
+    biases: bool = False
     shared: str = ""
     shared_gate: str = ""
     correction: str = ""
     scores: Literal["softmax", "sigmoid"] = "softmax"
     sum_floor: float = 0.0
+    beside: bool = False
+    router_norm: str = ""
+    expert_scale: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,16 +62,26 @@ class Family:
         sandwich_norm: A second norm behind attention and behind the feed-forward network.
         norm_offset: Added to each norm weight: Gemma stores w and multiplies by 1 + w.
         scaled_embedding: The embedding is multiplied by sqrt(hidden size), rounded to the weights' type.
+        activation: The activation, where config.json names another one; ``clamped_swiglu`` is OpenAI's for gpt-oss.
+        sinks: Each query head has a score that takes a share of its attention and gives nothing.
+        unit_scale: Attention scores are not scaled.
         scalar_scale: Attention scores are scaled by ``query_pre_attn_scalar`` and not by the head's size.
         multipliers: Embedding, attention scores, residual sums and logits have factors of their own.
         soft_caps: Attention scores and logits may have tanh caps.
         fused_projections: The checkpoint stores q, k, v as one tensor and gate, up as one.
         partial_rotary: ``partial_rotary_factor`` of each head is rotated and the rest passes.
+        value_norm: An RMS norm without weights on each value head.
+        layer_scalar: Each layer's output is multiplied by a number of its own.
+        global_heads: Layers that see all positions have heads of another width and number, or no values of their own
+            (Gemma 4); the last layers may read another's keys and values, and rows of a second embedding enter each.
         windows: Layers that slide: none, all when ``sliding_window`` is set, or those that ``layer_types``
             names.
         tensor_prefixes: Possible beginnings of its tensors' names; the first that fits is used.
         text_config: The decoder's config is this part of config.json.
+        text_types: Values of its ``model_type`` that Tenon runs; the first where it has none.
         ignored_prefixes: Tensors of parts that Tenon does not run (an image encoder).
+        names: Tenon's names of modules of a layer, which are Llama's, with the family's own; and of the final norm.
+        convolutions: Layers of the type ``conv`` have a gated short convolution in attention's place.
         experts: Facts of the experts that its layers may have.
     """
 
@@ -73,16 +93,29 @@ class Family:
     sandwich_norm: bool = False
     norm_offset: float = 0.0
     scaled_embedding: bool = False
+    activation: str | None = None
+    sinks: bool = False
+    unit_scale: bool = False
     scalar_scale: bool = False
     multipliers: bool = False
     soft_caps: bool = False
     fused_projections: bool = False
     partial_rotary: bool = False
+    value_norm: bool = False
+    layer_scalar: bool = False
+    global_heads: bool = False
     windows: Literal["none", "all", "layer_types"] = "none"
     tensor_prefixes: tuple[str, ...] = ("model.",)
     text_config: str | None = None
+    text_types: tuple[str, ...] = ()
     ignored_prefixes: tuple[str, ...] = ()
+    names: tuple[tuple[str, str], ...] = ()
+    convolutions: bool = False
     experts: FamilyExperts | None = None
+
+    def named(self, module: str) -> str:
+        """The family's name of a module."""
+        return next((own for usual, own in self.names if usual == module), module)
 
 
 _GEMMA3 = Family(
@@ -96,13 +129,77 @@ _GEMMA3 = Family(
     scalar_scale=True,
     windows="layer_types",
 )
+_GEMMA4 = Family(
+    "Gemma 4",
+    qkv_bias=None,
+    output_bias=None,
+    query_key_norm=True,
+    sandwich_norm=True,
+    scaled_embedding=True,
+    unit_scale=True,
+    soft_caps=True,
+    partial_rotary=True,
+    value_norm=True,
+    layer_scalar=True,
+    global_heads=True,
+    windows="layer_types",
+    experts=FamilyExperts(
+        router="router.proj",
+        matrices=("experts.{}.gate_up_proj", "experts.{}.down_proj"),
+        beside=True,
+        router_norm="router.scale",
+        expert_scale="router.per_expert_scale",
+    ),
+)
+_GEMMA4_MULTIMODAL = replace(
+    _GEMMA4,
+    name=mark("Gemma 4 (text part)"),
+    tensor_prefixes=("model.language_model.",),
+    text_config="text_config",
+    text_types=("gemma4_text",),
+    ignored_prefixes=(
+        *("model.vision_tower.", "model.embed_vision.", "model.vision_embedder."),
+        *("model.audio_tower.", "model.embed_audio."),
+    ),
+)
 _GRANITE = Family("Granite", qkv_bias=None, output_bias=None, mlp_bias=None, multipliers=True)
+_LFM2 = Family(
+    "LFM2",
+    query_key_norm=True,
+    names=(
+        ("norm", "embedding_norm"),
+        ("input_layernorm", "operator_norm"),
+        ("post_attention_layernorm", "ffn_norm"),
+        ("self_attn.q_norm", "self_attn.q_layernorm"),
+        ("self_attn.k_norm", "self_attn.k_layernorm"),
+        ("self_attn.o_proj", "self_attn.out_proj"),
+        ("mlp.gate_proj", "feed_forward.w1"),
+        ("mlp.up_proj", "feed_forward.w3"),
+        ("mlp.down_proj", "feed_forward.w2"),
+    ),
+    convolutions=True,
+)
+#: Of checkpoints with an image encoder.
+_TEXT_PART: dict[str, Any] = {
+    "tensor_prefixes": ("language_model.model.", "model.language_model."),
+    "text_config": "text_config",
+    "ignored_prefixes": (
+        "vision_tower.",
+        "multi_modal_projector.",
+        "model.vision_tower.",
+        "model.multi_modal_projector.",
+    ),
+}
 SUPPORTED: dict[str, Family] = {
     "LlamaForCausalLM": Family("Llama, SmolLM", qkv_bias=None, output_bias=None, mlp_bias=None),
     "SmolLM3ForCausalLM": Family(
         "SmolLM3", qkv_bias=None, output_bias=None, mlp_bias=None, windows="layer_types"
     ),
     "MistralForCausalLM": Family("Mistral", windows="all"),
+    "Ministral3ForCausalLM": Family("Ministral 3", windows="all"),
+    "Mistral3ForConditionalGeneration": Family(
+        mark("Mistral 3 (text part)"), windows="all", text_types=("mistral", "ministral3"), **_TEXT_PART
+    ),
     "Qwen2ForCausalLM": Family("Qwen2, Qwen2.5", qkv_bias=True, windows="layer_types"),
     "Qwen3ForCausalLM": Family(
         "Qwen3", qkv_bias=None, output_bias=None, query_key_norm=True, windows="layer_types"
@@ -125,6 +222,31 @@ SUPPORTED: dict[str, Family] = {
             matrices=tuple(f"block_sparse_moe.experts.{{}}.{name}" for name in NETWORK),
         ),
     ),
+    "Lfm2ForCausalLM": _LFM2,
+    "Lfm2MoeForCausalLM": replace(
+        _LFM2,
+        name=mark("LFM2 with experts"),
+        experts=FamilyExperts(
+            router="feed_forward.gate",
+            matrices=tuple(f"feed_forward.experts.{{}}.{name}" for name in ("w1", "w3", "w2")),
+            correction="feed_forward.expert_bias",
+            scores="sigmoid",
+            sum_floor=1e-6,
+        ),
+    ),
+    "GptOssForCausalLM": Family(
+        "gpt-oss",
+        qkv_bias=None,
+        output_bias=None,
+        activation="clamped_swiglu",
+        sinks=True,
+        windows="layer_types",
+        experts=FamilyExperts(
+            router="mlp.router",
+            fused=("mlp.experts.{}.gate_up_proj", "mlp.experts.{}.down_proj"),
+            biases=True,
+        ),
+    ),
     "Phi3ForCausalLM": Family("Phi-3", fused_projections=True, partial_rotary=True, windows="all"),
     "Gemma2ForCausalLM": Family(
         "Gemma 2",
@@ -141,13 +263,10 @@ SUPPORTED: dict[str, Family] = {
     "Gemma3ForConditionalGeneration": replace(
         _GEMMA3,
         name=mark("Gemma 3 (text part)"),
-        tensor_prefixes=("language_model.model.", "model.language_model."),
-        text_config="text_config",
-        ignored_prefixes=(
-            "vision_tower.",
-            "multi_modal_projector.",
-            "model.vision_tower.",
-            "model.multi_modal_projector.",
-        ),
+        text_types=("gemma3_text",),
+        **_TEXT_PART,
     ),
+    "Gemma4ForCausalLM": _GEMMA4,
+    "Gemma4ForConditionalGeneration": _GEMMA4_MULTIMODAL,
+    "Gemma4UnifiedForConditionalGeneration": replace(_GEMMA4_MULTIMODAL, text_types=("gemma4_unified_text",)),
 }

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import lru_cache
 
 from engine.kernels.layer import TILE_TOKENS
 from engine.model.config import ModelConfig
-from engine.model.tensors import Slot, head_slot, layer_slots, outer_slots
+from engine.model.tensors import Slot, head_slot, input_slots, layer_slots, outer_slots
 from engine.model.weight_format import WeightFormat
 from engine.weights.direct_reader import ALIGNMENT_BYTES
 
@@ -20,14 +19,12 @@ def weight_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
 
     Beside packed matrices the embedding stays in its file, of which single rows are read.
     """
-    slots = [slot for slot in outer_slots(config) if slot.field != "head"]
+    slots = [slot for slot in outer_slots(config) if slot.field != "head"] + input_slots(config)
     if weight_format.packed:
         slots = [slot for slot in slots if slot.field != "embedding"]
     if weight_format.packed or not config.tied:
         slots.append(head_slot(config))
-    for layer in range(config.layers):
-        slots += layer_slots(config, layer)
-    return sum(_slot_bytes(slot, weight_format) for slot in slots)
+    return sum(_slot_bytes(slot, weight_format) for slot in slots) + sum(layer_sizes(config, weight_format))
 
 
 def head_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
@@ -40,8 +37,14 @@ def layer_sizes(config: ModelConfig, weight_format: WeightFormat) -> tuple[int, 
     """Bytes of each layer's weights in memory."""
     return tuple(
         sum(_slot_bytes(slot, weight_format) for slot in layer_slots(config, layer))
+        + _value_norm_bytes(config.of_layer(layer))
         for layer in range(config.layers)
     )
+
+
+def _value_norm_bytes(config: ModelConfig) -> int:
+    """Of a layer's norm that has no weights in the file."""
+    return 4 * config.head_dim if config.family.value_norm and config.keys_of is None else 0
 
 
 @lru_cache(maxsize=1024)
@@ -67,8 +70,10 @@ def activation_bytes(config: ModelConfig, rows: int, logit_rows: int) -> int:
         rows: Of the forward.
         logit_rows: Of these, how many have logits; each is held three times while a token is chosen.
     """
-    widest = max(config.query_size + 2 * config.kv_size, 2 * config.intermediate_size)
-    inner = max(config.intermediate_size, config.query_size)
+    each = [config.of_layer(index) for index in range(len(config.shapes))] or [config]
+    widest = max(max(one.query_size + 2 * one.kv_size, 2 * one.intermediate_size) for one in each)
+    inner = max(max(one.intermediate_size, one.query_size) for one in each)
+    inner += 2 * len(config.shapes) * config.input_width
     dense = 4 * rows * (widest + inner + 4 * config.hidden_size) + 3 * 4 * logit_rows * config.vocabulary_size
     mixture = config.mixture
     if mixture is None:
@@ -82,7 +87,7 @@ def activation_bytes(config: ModelConfig, rows: int, logit_rows: int) -> int:
 def layer_bytes(config: ModelConfig, weight_format: WeightFormat, tokens: int) -> int:
     """Bytes of a layer's weights, the mean of all, and of its keys and values of this many tokens."""
     layers = sum(layer_sizes(config, weight_format))
-    return -(-layers // config.layers) + cache_bytes(replace(config, layers=1), tokens, weight_format)
+    return -(-layers // config.layers) + cache_bytes(config, tokens, weight_format) // config.layers
 
 
 @lru_cache(maxsize=1024)
@@ -119,14 +124,18 @@ def read_elements(config: ModelConfig, rows: int) -> float:
 
 
 def cache_bytes(config: ModelConfig, tokens: int, weight_format: WeightFormat) -> int:
-    """Bytes of keys and values of this many tokens."""
-    row = weight_format.cache_row_bytes(config.head_dim)
-    return 2 * config.layers * config.kv_heads * tokens * row
+    """Bytes of keys and values of this many tokens.
+
+    Where layers differ and there are fewer of them than the model has, they are so many mean layers.
+    """
+    shapes = [shape for shape in config.cache_shapes if isinstance(shape, tuple)]
+    each = sum(heads * weight_format.cache_row_bytes(width) for heads, width in shapes)
+    return 2 * tokens * (each * config.layers // len(config.shapes) if config.shapes else each)
 
 
 def _slot_bytes(slot: Slot, weight_format: WeightFormat) -> int:
     """Of one of the checkpoint's tensors in memory."""
     if len(slot.shape) == 2:
         return weight_format.slot_bytes(slot)
-    exact = slot.field.endswith("_norm") or slot.routes or weight_format.packed
+    exact = slot.field.endswith("_norm") or slot.exact or weight_format.packed
     return slot.shape[0] * (4 if exact else weight_format.dense.itemsize)

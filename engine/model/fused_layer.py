@@ -23,6 +23,7 @@ from engine.model.layer import LayerWeights
 from engine.model.linear import JoinedLinear, LinearMap, PackedLinear
 from engine.model.mixture import Experts, Mixture
 from engine.model.norm import Norm
+from engine.model.rope import Rotation
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class FusedMixture:
             router=_structures(experts.router)[0],
             shared_gate=Matrix() if shared_gate is None else _structures(shared_gate)[0],
             correction=None if correction is None else correction.data_ptr(),
+            expert_scale=None if experts.scale is None else experts.scale.data_ptr(),
             scale=mixture.scale,
             sum_floor=mixture.sum_floor,
             scores=kernel.SCORES[mixture.scores],
@@ -97,8 +99,17 @@ class FusedLayer:
             key_norm=_gain(weights.key_norm),
             attention_end_norm=_gain(weights.attention_end_norm),
             mlp_end_norm=_gain(weights.mlp_end_norm),
+            sinks=None if weights.sinks is None else weights.sinks.data_ptr(),
             **matrices,
             mixture=None if mixture is None else ctypes.addressof(mixture.structure),
+            value_norm=_gain(weights.value_norm),
+            router_norm=_gain(weights.router_norm),
+            experts_norm=_gain(weights.experts_norm),
+            network_end_norm=_gain(weights.network_end_norm),
+            experts_end_norm=_gain(weights.experts_end_norm),
+            input_norm=_gain(weights.input_norm),
+            scalar=None if weights.scalar is None else weights.scalar.data_ptr(),
+            keys=kernel.KEYS[config.keys_of is not None, config.values_are_keys],
             norm_floor=hidden * config.norm_epsilon,
             head_norm_floor=head_dim * config.norm_epsilon,
             scale=config.attention_scale,
@@ -111,7 +122,12 @@ class FusedLayer:
     def made_of(cls, config: ModelConfig, weights: LayerWeights, cache: torch.dtype) -> FusedLayer | None:
         """The layer, or None where the library cannot compute it with a cache of this type."""
         matrices = _matrices(weights)
-        fits = cache in (torch.bfloat16, torch.int8) and can_fuse(config) and _alike(weights.experts)
+        fits = (
+            weights.convolution is None
+            and cache in (torch.bfloat16, torch.int8)
+            and _fits(config)
+            and _alike(weights.experts)
+        )
         return cls(config, weights, matrices) if fits and matrices is not None else None
 
     def __call__(
@@ -129,7 +145,11 @@ class FusedLayer:
 
 
 def can_fuse(config: ModelConfig) -> bool:
-    """True if the library can compute layers of this model, provided that their matrices are packed."""
+    """True if the library can compute all layers of this model, provided that their matrices are packed."""
+    return _fits(config) and not config.convolutions
+
+
+def _fits(config: ModelConfig) -> bool:
     return (
         library.available() is not None
         and config.head_dim % kernel.HEAD_DIM_MULTIPLE == 0
@@ -164,7 +184,7 @@ def fused_text(
         rows=count,
         length=length,
         pending=uncommitted,
-        head_stride=cache.stride(1) * cache.itemsize,
+        capacity=cache.shape[2],
         ancestors_stride=0 if ancestors is None else ancestors.shape[1],
         depths=depths.data_ptr(),
         ancestors=None if ancestors is None else ancestors.data_ptr(),
@@ -176,7 +196,8 @@ def fused_step(
     texts: Sequence[FusedText],
     cache: torch.dtype,
     window: int | None,
-    rotation: tuple[Tensor, Tensor] | None,
+    rotation: Rotation | None,
+    inputs: Tensor | None = None,
 ) -> FusedStep:
     """Describe one forward.
 
@@ -184,11 +205,12 @@ def fused_step(
         texts: Those whose rows it has, in the order of the rows.
         cache: Type of keys and values.
         window: Positions that a row sees, its own included; None for all.
-        rotation: Cosines and signed sines, each (n, 1, rotated channels) float32; None where nothing is rotated.
+        rotation: In float32; None where nothing is rotated.
+        inputs: (n, layers, p) float32, what enters each layer beside its rows, or None.
     """
-    cosine = sine = None
+    cosine = sine = factors = None
     if rotation is not None:
-        cosine, sine = (part.contiguous() for part in rotation)
+        cosine, sine, factors = (None if part is None else part.contiguous() for part in rotation)
     each = (kernel.Text * len(texts))(*(one.text for one in texts))
     step = kernel.Step(
         m=sum(one.text.rows for one in texts),
@@ -198,9 +220,12 @@ def fused_step(
         rotated=0 if cosine is None else cosine.shape[-1],
         cosine=None if cosine is None else cosine.data_ptr(),
         sine=None if sine is None else sine.data_ptr(),
+        query_factors=None if factors is None else factors.data_ptr(),
+        inputs=None if inputs is None else inputs.data_ptr(),
+        inputs_stride=0 if inputs is None else inputs.stride(0),
         cache_type=kernel.CACHE_8_BITS if cache == torch.int8 else 0,
     )
-    return FusedStep(step, (each, *texts, cosine, sine))
+    return FusedStep(step, (each, *texts, cosine, sine, factors, inputs))
 
 
 _depths = torch.arange(1, 1025, dtype=torch.int32)
@@ -250,6 +275,8 @@ def _matrices(weights: LayerWeights) -> dict[str, Matrix] | None:
         (("output",), weights.output),
         (("gate", "up"), weights.gate_up),
         (("down",), weights.down),
+        (("input_gate",), weights.input_gate),
+        (("input_projection",), weights.input_projection),
     ):
         if linear is None:
             continue

@@ -19,6 +19,10 @@ from engine.model.layer import Side
 FIRST_ROWS = 256
 
 
+def _width(head_dim: int, dtype: torch.dtype) -> int:
+    return row_bytes_8_bits(head_dim) if dtype == torch.int8 else head_dim
+
+
 def shared_tokens(cached: Sequence[int], wanted: Sequence[int]) -> int:
     """The number of first tokens that two texts share: rows that a cache of one may keep for the other."""
     pairs = enumerate(zip(cached, wanted, strict=False))
@@ -38,6 +42,7 @@ class FarRows(Protocol):
         mask: StepMask,
         scale: float,
         soft_cap: float | None,
+        sinks: Tensor | None,
     ) -> Tensor:
         """Attention over all rows, those of the other device included; see `engine.model.attention.attend`."""
         ...
@@ -66,9 +71,7 @@ class KVCache:
     not when it is touched.
 
     Args:
-        layers: Number of layers.
-        kv_heads: Key-value heads.
-        head_dim: Width of a head.
+        shapes: Per layer: key-value heads and their width, or the layer whose rows it reads.
         capacity: Most rows, committed and uncommitted together.
         dtype: Type of keys and values; int8 for 8 bits with a scale per 32 channels, half of bfloat16's bytes. Only the
             kernel library reads and writes those: for layers that are fused, see `engine.model.fused_layer`.
@@ -86,9 +89,7 @@ class KVCache:
 
     def __init__(
         self,
-        layers: int,
-        kv_heads: int,
-        head_dim: int,
+        shapes: Sequence[tuple[int, int] | int],
         capacity: int,
         dtype: torch.dtype,
         device: torch.device,
@@ -106,16 +107,22 @@ class KVCache:
         self._uncommitted = 0
         self._row_positions = torch.empty(0, dtype=torch.long, device=device)
         self._rows = min(FIRST_ROWS, capacity)
-        width = row_bytes_8_bits(head_dim) if dtype == torch.int8 else head_dim
-        self._elsewhere = tuple(elsewhere)
+        own = [layer for layer, shape in enumerate(shapes) if isinstance(shape, tuple)]
+        owners = (layer if isinstance(shape, tuple) else shape for layer, shape in enumerate(shapes))
+        self._store_of = [own.index(layer) for layer in owners]
+        self._elsewhere = tuple(side for layer, side in enumerate(elsewhere) if layer in own)
         self._carry = carry
         self._to_device = to_device or (lambda tensor: tensor.to(device))
-        stores = [(head_dim, side.cache, side.device) for side in elsewhere]
-        stores += [(width, dtype, device)] * (layers - len(elsewhere))
+        places = [(side.cache, side.device) for side in self._elsewhere]
+        places += [(dtype, device)] * (len(own) - len(places))
         self._layers = [
-            self._empty((2, kv_heads, self._rows, wide), type_, place) for wide, type_, place in stores
+            self._empty((2, kv_heads, self._rows, _width(head_dim, type_)), type_, place)
+            for (kv_heads, head_dim), (type_, place) in zip(
+                (shape for shape in shapes if isinstance(shape, tuple)), places, strict=True
+            )
         ]
         self._addresses: ctypes.Array[ctypes.c_void_p] | None = None
+        self._kinds: list[tuple[ctypes.Array[ctypes.c_void_p], int, int, int]] | None = None
         self._nothing = self._row_positions
 
     def _empty(self, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -193,7 +200,7 @@ class KVCache:
             raise ValueError(f"the cache holds {self.capacity} rows and {needed} are needed")
         if needed <= self._rows:
             return
-        self._addresses = None
+        self._addresses = self._kinds = None
         rows = min(self.capacity, max(needed, 2 * self._rows))
         try:
             for index, old in enumerate(self._layers):
@@ -208,7 +215,8 @@ class KVCache:
     def release(self) -> None:
         """Forget all rows, and give back the memory that they have taken."""
         self.truncate(0)
-        self._rows, self._addresses = min(FIRST_ROWS, self.capacity), None
+        self._rows = min(FIRST_ROWS, self.capacity)
+        self._addresses = self._kinds = None
         for index, layer in enumerate(self._layers):
             kv_heads, wide, dtype, device = layer.shape[1], layer.shape[3], layer.dtype, layer.device
             self._layers[index] = torch.empty(0)
@@ -217,14 +225,26 @@ class KVCache:
 
     def store(self, layer: int) -> Tensor:
         """A layer's whole tensor (2, kv_heads, rows, head_dim), keys first, for who writes the new rows itself."""
-        return self._layers[layer]
+        return self._layers[self._store_of[layer]]
 
     @property
     def addresses(self) -> ctypes.Array[ctypes.c_void_p]:
         """Of all layers' tensors; others, in an array of its own, once they have grown."""
         if self._addresses is None:
-            self._addresses = (ctypes.c_void_p * len(self._layers))(*map(Tensor.data_ptr, self._layers))
+            each = (self._layers[store].data_ptr() for store in self._store_of)
+            self._addresses = (ctypes.c_void_p * len(self._store_of))(*each)
         return self._addresses
+
+    def _alike(self) -> list[tuple[ctypes.Array[ctypes.c_void_p], int, int, int]]:
+        """The tensors of each shape: addresses, heads of keys and values together, bytes of a head and of a row."""
+        if self._kinds is None:
+            self._kinds = []
+            for shape in dict.fromkeys(layer.shape for layer in self._layers):
+                alike = [layer for layer in self._layers if layer.shape == shape]
+                head_stride, row_bytes = (alike[0].stride(dim) * alike[0].itemsize for dim in (1, 2))
+                addresses = (ctypes.c_void_p * len(alike))(*map(Tensor.data_ptr, alike))
+                self._kinds.append((addresses, 2 * shape[1], head_stride, row_bytes))
+        return self._kinds
 
     def append(self, layer: int, keys: Tensor, values: Tensor, first_row: int = 0) -> tuple[Tensor, Tensor]:
         """Write the rows of a forward where `place` said.
@@ -242,14 +262,18 @@ class KVCache:
         Raises:
             TypeError: The layer's rows are 8 bits.
         """
-        store = self._layers[layer]
+        store = self.store(layer)
         if store.dtype == torch.int8:
             raise TypeError("only the kernel library writes rows of 8 bits")
         start = self.length + self._uncommitted
         end = start + len(keys)
         store[0, :, start:end] = keys.transpose(0, 1)
         store[1, :, start:end] = values.transpose(0, 1)
-        both = store[:, :, first_row:end]
+        return self.seen(layer, len(keys), first_row)
+
+    def seen(self, layer: int, count: int, first_row: int = 0) -> tuple[Tensor, Tensor]:
+        """The keys and values that `append` returns of a forward's ``count`` rows, once they are written."""
+        both = self.store(layer)[:, :, first_row : self.length + self._uncommitted + count]
         return both[0], both[1]
 
     def commit(self, rows: Sequence[int], keep: Sequence[int] = ()) -> None:
@@ -271,16 +295,15 @@ class KVCache:
     @torch.inference_mode()  # rows grown during a forward are inference tensors
     def _move(self, rows: Sequence[int]) -> None:
         """Bring uncommitted rows to the front, in this order."""
-        functions, store = library.loaded(), self._layers[0]
+        functions = library.loaded()
         rising = all(row < following for row, following in pairwise(rows))
         if functions is not None and rising and not self._elsewhere and self._nothing.is_cpu:
-            row_bytes = store.stride(2) * store.itemsize
-            head_stride = store.stride(1) * store.itemsize
             places = array("q", rows)
-            functions.tenon_move_rows(
-                *(self.addresses, len(self._layers), 2 * store.shape[1], head_stride, row_bytes, self.length),
-                *places.buffer_info(),
-            )
+            for addresses, heads, head_stride, row_bytes in self._alike():
+                functions.tenon_move_rows(
+                    *(addresses, len(addresses), heads, head_stride, row_bytes, self.length),
+                    *places.buffer_info(),
+                )
             return
         # Those that are in place already stay there.
         first = next(at for at, row in enumerate(rows) if row != at)

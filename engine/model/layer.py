@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from engine.model.embedding import Embedding
+from engine.model.layer_inputs import LayerInputs
 from engine.model.linear import LinearMap
 from engine.model.mixture import Experts
 from engine.model.norm import Norm
@@ -35,6 +36,19 @@ class LayerWeights:
         down: f -> h, or None.
         mlp_end_norm: Behind the feed-forward network, or None.
         experts: Whose results are added to those of the network, or None.
+        sinks: (heads,) float32: a score of each query head that takes a share of the attention and gives nothing, or
+            None.
+        convolution: (h, k) float32: of a layer that has a gated short convolution in attention's place, with h -> 3 h
+            in ``qkv`` and h -> h in ``output``; None for attention.
+        value_norm: Per head, or None.
+        router_norm: Of the residual stream before the router, or None: it maps what the network maps.
+        experts_norm: The same before the experts.
+        network_end_norm: Behind the network alone, or None.
+        experts_end_norm: Behind the experts alone, or None.
+        input_gate: h -> p, which gates the layer's own rows of the second embedding, or None.
+        input_projection: p -> h, or None.
+        input_norm: Behind it, or None.
+        scalar: (1,) what the layer's output is multiplied by, or None.
     """
 
     attention_norm: Norm | None
@@ -48,9 +62,20 @@ class LayerWeights:
     attention_end_norm: Norm | None = None
     mlp_end_norm: Norm | None = None
     experts: Experts | None = None
+    sinks: Tensor | None = None
+    convolution: Tensor | None = None
+    value_norm: Norm | None = None
+    router_norm: Norm | None = None
+    experts_norm: Norm | None = None
+    network_end_norm: Norm | None = None
+    experts_end_norm: Norm | None = None
+    input_gate: LinearMap | None = None
+    input_projection: LinearMap | None = None
+    input_norm: Norm | None = None
+    scalar: Tensor | None = None
 
-    def parts(self) -> Iterator[Norm | LinearMap | Experts]:
-        """Every norm and matrix there is, and the experts as one part."""
+    def parts(self) -> Iterator[Norm | LinearMap | Experts | Tensor]:
+        """Every norm, matrix and vector there is, and the experts as one part."""
         for field in fields(self):
             part = getattr(self, field.name)
             if part is not None:
@@ -59,7 +84,7 @@ class LayerWeights:
     @property
     def size_bytes(self) -> int:
         """Bytes in memory."""
-        return sum(part.size_bytes for part in self.parts())
+        return sum(part.nbytes if isinstance(part, Tensor) else part.size_bytes for part in self.parts())
 
 
 @dataclass(frozen=True)
@@ -76,6 +101,7 @@ class ModelWeights:
         activations: Type of hidden states.
         cache: Type of keys and values.
         notes: Sentences for the person about what could not be done as asked.
+        inputs: Rows of a second embedding that enter each layer, or None.
     """
 
     embedding: Embedding
@@ -87,11 +113,14 @@ class ModelWeights:
     activations: torch.dtype
     cache: torch.dtype
     notes: tuple[str, ...] = ()
+    inputs: LayerInputs | None = None
 
     @property
     def size_bytes(self) -> int:
         """Bytes in memory, shared ones counted once."""
         outer = self.final_norm.size_bytes + self.head.size_bytes
+        if self.inputs is not None:
+            outer += self.inputs.size_bytes
         if not self.tied:
             outer += self.embedding.size_bytes
         return outer + sum(layer.size_bytes for layer in self.layers)
@@ -133,9 +162,11 @@ class WeightSource(ABC):
         embedding: V rows of h.
         head: The map from hidden states to logits, h -> V.
         final_norm: Before the head.
-        home: The side of these three.
+        inputs: Rows of a second embedding that enter each layer, or None.
+        home: The side of these.
     """
 
+    inputs: LayerInputs | None = None
     embedding: Embedding
     head: LinearMap
     final_norm: Norm

@@ -9,8 +9,9 @@ from torch import Tensor
 
 from engine.errors import TensorMismatch
 from engine.model.config import ModelConfig
-from engine.model.embedding import Table
+from engine.model.embedding import FileRows, Table
 from engine.model.layer import LayerWeights, ModelWeights
+from engine.model.layer_inputs import LayerInputs
 from engine.model.linear import Linear, LinearMap
 from engine.model.mixture import Experts
 from engine.model.norm import Norm
@@ -20,6 +21,8 @@ from engine.model.tensors import (
     count_parameters,
     expected_tensors,
     expert_field,
+    input_embedding_slot,
+    input_slots,
     layer_slots,
     outer_slots,
 )
@@ -64,7 +67,8 @@ def load_weights(
         progress(done, total)
 
     progress(0, total)
-    outer = read_slots(checkpoint, outer_slots(config), dtype, device, advance, check)
+    slots = [*outer_slots(config), *input_slots(config)]
+    outer = read_slots(checkpoint, slots, dtype, device, advance, check)
     wanted = range(config.layers) if wanted is None else wanted
     return ModelWeights(
         embedding=Table(outer["embedding"]),
@@ -75,6 +79,29 @@ def load_weights(
         parameters=count_parameters(config),
         activations=dtype,
         cache=dtype,
+        inputs=layer_inputs(checkpoint, config, outer.__getitem__, lambda field: Linear(outer[field]), dtype),
+    )
+
+
+def layer_inputs(
+    checkpoint: Checkpoint,
+    config: ModelConfig,
+    vector: Callable[[str], Tensor],
+    linear: Callable[[str], LinearMap],
+    dtype: torch.dtype,
+) -> LayerInputs | None:
+    """Rows of a second embedding for each layer, of parts by the field names of `input_slots`; None without them."""
+    slots = input_slots(config)
+    if not slots:
+        return None
+    projection, norm = slots
+    stored = checkpoint.stored(input_embedding_slot(config).name)
+    return LayerInputs(
+        embedding=FileRows(checkpoint.files[stored.path], stored),
+        projection=linear(projection.field),
+        norm=Norm(vector(norm.field), config.norm_epsilon),
+        scale=torch.tensor(config.input_width**0.5, dtype=dtype).item(),
+        layers=len(config.shapes),
     )
 
 
@@ -132,7 +159,7 @@ def read_slots(
     filled = dict.fromkeys(rows, 0)
     for slot in slots:
         if slot.field not in tensors:
-            kind = torch.float32 if slot.field == "correction" else dtype
+            kind = torch.float32 if slot.exact else dtype
             tensors[slot.field] = torch.empty((rows[slot.field], *slot.shape[1:]), dtype=kind, device=device)
         target = tensors[slot.field][slot.first_row : slot.first_row + slot.shape[0]]
         for count in checkpoint.read(slot.name, target, check):
@@ -188,7 +215,18 @@ def dress_layer(
             down=tuple(linear(expert_field(index, "down")) for index in each),
             shared_gate=matrix("shared_gate"),
             correction=vector("correction") if config.mixture.corrected else None,
+            scale=vector("expert_scale") if config.mixture.scaled else None,
         )
+
+    def router_norm() -> Norm:
+        # The division is a part of the router.
+        return Norm(vector("router_norm"), config.norm_epsilon, scale=config.hidden_size**-0.5)
+
+    def value_norm() -> Norm | None:
+        if not config.family.value_norm or "key_norm" not in present:
+            return None
+        width = vector("key_norm").shape[0]
+        return Norm(torch.ones(width, device=vector("key_norm").device), config.norm_epsilon)
 
     return LayerWeights(
         attention_norm=optional("attention_norm"),
@@ -202,4 +240,17 @@ def dress_layer(
         attention_end_norm=optional("attention_end_norm"),
         mlp_end_norm=optional("mlp_end_norm"),
         experts=experts(),
+        sinks=vector("sinks") if config.family.sinks else None,
+        convolution=(
+            vector("convolution").view(-1, config.convolution) if "convolution" in present else None
+        ),
+        value_norm=value_norm(),
+        router_norm=router_norm() if "router_norm" in present else None,
+        experts_norm=optional("experts_norm"),
+        network_end_norm=optional("network_end_norm"),
+        experts_end_norm=optional("experts_end_norm"),
+        input_gate=matrix("input_gate"),
+        input_projection=matrix("input_projection"),
+        input_norm=optional("input_norm"),
+        scalar=vector("scalar") if "scalar" in present else None,
     )

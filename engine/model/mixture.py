@@ -28,6 +28,7 @@ class Mixture:
         chosen: Number that a token takes, k.
         width: Intermediate size of an expert, f.
         layers: Per layer: True where it has experts; the others have a dense network alone.
+        fused: The checkpoint has an expert's gate and up in one tensor.
         scores: What the router's logits become: shares of all, or each its sigmoid.
         normalised: The chosen experts' weights are divided by their sum.
         sum_floor: Added to that sum.
@@ -37,12 +38,15 @@ class Mixture:
         corrected: A number per expert is added to the scores for the choice alone.
         shared_width: Intermediate size of the network that every token takes beside its experts; 0 for none.
         shared_gate: What that network gives is multiplied by the sigmoid of a number of the token's own.
+        scaled: A number per expert multiplies its weight.
+        beside: Router, experts and the dense network have norms of their own over the residual stream.
     """
 
     experts: int
     chosen: int
     width: int
     layers: tuple[bool, ...]
+    fused: bool = False
     scores: Literal["softmax", "sigmoid"] = "softmax"
     normalised: bool = True
     sum_floor: float = 0.0
@@ -52,6 +56,8 @@ class Mixture:
     corrected: bool = False
     shared_width: int = 0
     shared_gate: bool = False
+    scaled: bool = False
+    beside: bool = False
 
     def read(self, rows: int) -> float:
         """Experts of a layer that a forward of so many rows reads, were each row's choice independent."""
@@ -68,6 +74,7 @@ class Experts:
         down: Of each expert f -> h.
         shared_gate: h -> 1, or None.
         correction: (E,) float32, or None.
+        scale: (E,) float32, or None.
     """
 
     router: LinearMap
@@ -75,6 +82,12 @@ class Experts:
     down: tuple[LinearMap, ...]
     shared_gate: LinearMap | None = None
     correction: Tensor | None = None
+    scale: Tensor | None = None
+
+    @property
+    def vectors(self) -> tuple[Tensor | None, ...]:
+        """Correction and scale."""
+        return (self.correction, self.scale)
 
     @property
     def matrices(self) -> tuple[LinearMap, ...]:
@@ -85,11 +98,13 @@ class Experts:
     @property
     def size_bytes(self) -> int:
         """Bytes in memory."""
-        correction = 0 if self.correction is None else self.correction.nbytes
-        return sum(matrix.size_bytes for matrix in self.matrices) + correction
+        vectors = sum(vector.nbytes for vector in self.vectors if vector is not None)
+        return sum(matrix.size_bytes for matrix in self.matrices) + vectors
 
 
-def choose(mixture: Mixture, logits: Tensor, correction: Tensor | None) -> tuple[Tensor, Tensor]:
+def choose(
+    mixture: Mixture, logits: Tensor, correction: Tensor | None, scale: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """The experts of each row of router logits, (n, E), and their weights: both (n, k)."""
     scores = logits.float()
     if mixture.scores == "sigmoid":
@@ -108,13 +123,14 @@ def choose(mixture: Mixture, logits: Tensor, correction: Tensor | None) -> tuple
     weights = scores.gather(1, chosen)
     if mixture.normalised:
         weights = weights / (weights.sum(-1, keepdim=True) + mixture.sum_floor)
-    return chosen, weights * mixture.scale
+    return chosen, weights * (mixture.scale if scale is None else mixture.scale * scale[chosen])
 
 
 def mix(
     mixture: Mixture,
     experts: Experts,
     rows: Tensor,
+    routed: Tensor,
     network: Callable[[LinearMap, LinearMap, Tensor], Tensor],
 ) -> Tensor:
     """Results of the experts for (n, h) normalised rows; each expert takes all the rows that chose it at once.
@@ -123,9 +139,10 @@ def mix(
         mixture: Of the model.
         experts: Of the layer.
         rows: Normalised.
+        routed: (n, h) what the router maps.
         network: The gated network of an expert's matrices over some rows.
     """
-    chosen, weights = choose(mixture, experts.router(rows), experts.correction)
+    chosen, weights = choose(mixture, experts.router(routed), experts.correction, experts.scale)
     mixed = rows.new_zeros(rows.shape)
     on_host = chosen.cpu()
     for expert in sorted(set(on_host.flatten().tolist())):

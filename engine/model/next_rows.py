@@ -19,7 +19,8 @@ from engine.model.embedding import Embedding
 from engine.model.fused_layer import FusedStep, fused_step
 from engine.model.fused_model import FusedModel, Stop
 from engine.model.kv_cache import KVCache
-from engine.model.rope import RopeTable
+from engine.model.layer_inputs import LayerInputs
+from engine.model.rope import RopeTable, Rotation, joined_rotations
 
 #: Rows that a small network reads one behind the other in this way; further ones are read together before.
 MOST_ROWS = 8
@@ -52,6 +53,7 @@ class NextRows:
         ropes: Its rotations.
         scale: Of embeddings, or None.
         most: Rows, at most.
+        inputs: What enters each layer beside the rows, or None.
 
     Attributes:
         most: The same.
@@ -64,12 +66,14 @@ class NextRows:
         ropes: Sequence[RopeTable],
         scale: float | None,
         most: int = MOST_ROWS,
+        inputs: LayerInputs | None = None,
     ) -> None:
         self.most = most
         self._model = model
         self._embedding = embedding
         self._ropes = ropes
         self._scale = scale
+        self._inputs = inputs
         given, hidden = torch.empty(most, model.given), torch.empty(most, model.hidden)
         normed, logits = torch.empty(most, model.hidden), torch.empty(most, model.vocabulary)
         self._joins = model.given > model.hidden
@@ -127,6 +131,11 @@ class NextRows:
         self._embedding.read_rows(tokens, rows)
         if self._scale is not None:
             rows *= self._scale
+        entering = None
+        if self._inputs is not None:
+            entering = self._inputs(tokens, rows).contiguous()
+            for step, _ in self._steps:
+                step.inputs, step.inputs_stride = entering.data_ptr(), entering.stride(0)
         if features is not None:
             self._features[:count] = features
         self._pass.normed = self._normed if one is None or one.place is None else one.place
@@ -134,7 +143,7 @@ class NextRows:
         self._stop.check = check
         if not kernel.forward_model(self._model.structure, self._pass):
             raise self._stop.raised
-        del held
+        del held, entering
         if one is None:
             self._hand_out(texts)
         return self._logits[count], self._made[count]
@@ -146,7 +155,7 @@ class NextRows:
         if cache.addresses is not self._known[at]:
             store, self._known[at] = cache.store(0), cache.addresses
             self._stores[at] = ctypes.addressof(cache.addresses)
-            text.head_stride = store.stride(1) * store.itemsize
+            text.capacity = store.shape[2]
             if not self._steps:
                 self._make_steps(store.dtype)
         text.rows, text.length = count, position
@@ -157,9 +166,9 @@ class NextRows:
             text.ancestors_stride = rows.paths.rows.shape[1]
         return position
 
-    def _rotate(self, texts: Sequence[NextText], firsts: Sequence[int]) -> list[tuple[Tensor, Tensor]]:
+    def _rotate(self, texts: Sequence[NextText], firsts: Sequence[int]) -> list[Rotation]:
         """Point the steps at the rotations of the new rows; returns what is to be held meanwhile."""
-        held: list[tuple[Tensor, Tensor]] = []
+        held: list[Rotation] = []
         one = texts[0] if len(texts) == 1 else None
         spans: list[tuple[Tensor, bool]] = []
         for step, rope in self._steps:
@@ -167,14 +176,13 @@ class NextRows:
                 continue
             rope.reserve(max(firsts) + self.most)
             if one is not None and one.paths is None:
-                step.cosine, step.sine = rope.addresses(firsts[0], one.cache.long_text)
+                step.cosine, step.sine, step.query_factors = rope.addresses(firsts[0], one.cache.long_text)
                 continue
             spans = spans or _positions(texts, firsts)
-            parts = [rope.rows(positions, long_text) for positions, long_text in spans]
-            rotated = parts[0]
-            if len(parts) > 1:
-                rotated = torch.cat([part[0] for part in parts]), torch.cat([part[1] for part in parts])
-            step.cosine, step.sine = (part.data_ptr() for part in rotated)
+            rotated = joined_rotations([rope.rows(positions, long_text) for positions, long_text in spans])
+            step.cosine, step.sine, step.query_factors = (
+                None if part is None else part.data_ptr() for part in rotated
+            )
             held.append(rotated)
         return held
 

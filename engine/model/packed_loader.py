@@ -15,10 +15,19 @@ from engine.kernels.packing import PANEL_ROWS, NotPackable, Packed
 from engine.model.config import ModelConfig
 from engine.model.embedding import FileRows
 from engine.model.layer import LayerWeights, ModelWeights
+from engine.model.layer_inputs import LayerInputs
 from engine.model.linear import ALL, NONE, OUTLIERS, PackedLinear, joined
-from engine.model.loader import dress_layer, final_norm
+from engine.model.loader import dress_layer, final_norm, layer_inputs
 from engine.model.norm import Norm
-from engine.model.tensors import Slot, check_tensors, count_parameters, head_slot, layer_slots, outer_slots
+from engine.model.tensors import (
+    Slot,
+    check_tensors,
+    count_parameters,
+    head_slot,
+    input_slots,
+    layer_slots,
+    outer_slots,
+)
 from engine.model.weight_format import WeightFormat
 from engine.sentences import say
 from engine.weights.checkpoint import Checkpoint, piece_values
@@ -72,8 +81,9 @@ def load_packed(
     source = source or checkpoint
     wanted = range(config.layers) if wanted is None else wanted
     (final_norm,) = (slot for slot in outer_slots(config) if slot.field == "final_norm")
+    outer = [final_norm, head_slot(config), *input_slots(config)]
     layers = {index: layer_slots(config, index) for index in wanted}
-    slots = [final_norm, head_slot(config), *(slot for layer in layers.values() for slot in layer)]
+    slots = [*outer, *(slot for layer in layers.values() for slot in layer)]
     reader = PackedReader(source, weight_format, keep=keep)
     parts = reader.read(slots, progress, check)
     embedding = embedding_rows(checkpoint, config)
@@ -90,6 +100,7 @@ def load_packed(
         activations=weight_format.activations,
         cache=weight_format.cache,
         notes=format_notes(config, weight_format, {**(refused or {}), **reader.refused}),
+        inputs=packed_inputs(checkpoint, config, parts),
     )
 
 
@@ -252,6 +263,23 @@ def final_norm_of(config: ModelConfig, parts: Parts) -> Norm:
     return final_norm(config, weight)
 
 
+def packed_inputs(checkpoint: Checkpoint, config: ModelConfig, parts: Parts) -> LayerInputs | None:
+    """Rows of a second embedding for each layer, where the model has them."""
+    names = {slot.field: slot.name for slot in input_slots(config)}
+
+    def vector(field: str) -> Tensor:
+        found = parts[names[field]]
+        assert isinstance(found, Tensor)
+        return found
+
+    def linear(field: str) -> PackedLinear:
+        matrix = parts[names[field]]
+        assert isinstance(matrix, Packed)
+        return PackedLinear(matrix, refined_above=ALL)
+
+    return layer_inputs(checkpoint, config, vector, linear, torch.float32)
+
+
 def format_notes(
     config: ModelConfig, weight_format: WeightFormat, refused: Mapping[str, str]
 ) -> tuple[str, ...]:
@@ -259,6 +287,7 @@ def format_notes(
     notes = []
     matrices = [
         head_slot(config),
+        *input_slots(config),
         *(slot for index in range(config.layers) for slot in layer_slots(config, index)),
     ]
     matrices = [slot for slot in matrices if len(slot.shape) == 2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from torch import Tensor
 from engine.errors import UnsupportedModel
 from engine.sentences import say
 
-ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")
+ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3", "proportional")
 
 
 @dataclass(frozen=True)
@@ -25,21 +25,32 @@ class Rope:
         attention_scaling: Multiplies cosines and sines (yarn, longrope).
         long_frequencies: LongRoPE: what replaces ``frequencies`` in texts longer than ``original_context``.
         original_context: LongRoPE: the longest text that the short frequencies serve.
+        query_beta: b in 1 + b log(1 + floor(position / query_context)), which multiplies queries (Llama 4); 0 for none.
+        query_context: The context that it counts in.
     """
 
     frequencies: tuple[float, ...]
     attention_scaling: float = 1.0
     long_frequencies: tuple[float, ...] | None = None
     original_context: int | None = None
+    query_beta: float = 0.0
+    query_context: int = 1
 
 
-def read_rope(config: Mapping[str, Any], layer_type: str | None, partial: bool) -> Rope:
+#: Of some rows: cosines and signed sines, each (n, 1, rotated channels), and (n, 1, 1) factors of queries or None.
+Rotation = tuple[Tensor, Tensor, Tensor | None]
+
+
+def read_rope(
+    config: Mapping[str, Any], layer_type: str | None, partial: bool, head_dim: int | None = None
+) -> Rope:
     """Compute the frequencies, to the bit as transformers does (modeling_rope_utils.py).
 
     Args:
         config: From `complete`.
         layer_type: The entry of ``rope_parameters`` to take where they differ by kind of layer, else None.
         partial: The family rotates only a part of each head.
+        head_dim: Width of these layers' heads; None for the config's.
 
     Raises:
         UnsupportedModel: A kind of RoPE that Tenon does not know.
@@ -60,14 +71,19 @@ def read_rope(config: Mapping[str, Any], layer_type: str | None, partial: bool) 
         raise UnsupportedModel(
             say("Tenon has no multimodal RoPE (mrope_section); choose the text-only model.")
         )
-    rope = _rope(config, parameters, kind, partial)
-    numbers = (*rope.frequencies, *(rope.long_frequencies or ()), rope.attention_scaling)
+    rope = _rope(config, parameters, kind, partial, head_dim or config["head_dim"])
+    turning = rope.frequencies
+    if kind == "proportional":
+        turning = turning[: _proportional_pairs(parameters, 2 * len(turning))]
+    numbers = (*turning, *(rope.long_frequencies or ()), rope.attention_scaling)
     if not rope.frequencies or not all(0 < number < math.inf for number in numbers):
         raise ValueError(f"the frequencies of {dict(parameters)!r}")
     return rope
 
 
-def _rope(config: Mapping[str, Any], parameters: Mapping[str, Any], kind: str, partial: bool) -> Rope:
+def _rope(
+    config: Mapping[str, Any], parameters: Mapping[str, Any], kind: str, partial: bool, head_dim: int
+) -> Rope:
     fraction = parameters.get("partial_rotary_factor") or 1.0
     if fraction != 1.0 and not partial:
         raise UnsupportedModel(
@@ -76,10 +92,12 @@ def _rope(config: Mapping[str, Any], parameters: Mapping[str, Any], kind: str, p
                 fraction=fraction,
             )
         )
-    size = int(config["head_dim"] * fraction)
-    if size % 2 or not 2 <= size <= config["head_dim"]:
-        raise ValueError(f"{size} of {config['head_dim']} channels are rotated")
     base = parameters["rope_theta"]
+    if kind == "proportional":
+        return _proportional(base, parameters, head_dim)
+    size = int(head_dim * fraction)
+    if size % 2 or not 2 <= size <= head_dim:
+        raise ValueError(f"{size} of {head_dim} channels are rotated")
     steps = torch.arange(0, size, 2, dtype=torch.float) / size
     plain = 1.0 / (base**steps)
     if kind in ("default", "dynamic"):  # dynamic scaling begins behind the context, where Tenon ends
@@ -97,6 +115,18 @@ def _rope(config: Mapping[str, Any], parameters: Mapping[str, Any], kind: str, p
     if scaling is None:
         scaling = 1.0 if factor <= 1.0 else math.sqrt(1 + math.log(factor) / math.log(original))
     return Rope(_floats(short), float(scaling), _floats(long), original)
+
+
+def _proportional_pairs(parameters: Mapping[str, Any], head_dim: int) -> int:
+    return int((parameters.get("partial_rotary_factor") or 1.0) * head_dim // 2)
+
+
+def _proportional(base: float, parameters: Mapping[str, Any], head_dim: int) -> Rope:
+    """Gemma 4: the first pairs turn as if all of the head did, and the others stand still."""
+    pairs = _proportional_pairs(parameters, head_dim)
+    turning = 1.0 / (base ** (torch.arange(0, 2 * pairs, 2, dtype=torch.float) / head_dim))
+    still = torch.zeros(head_dim // 2 - pairs)
+    return Rope(_floats(torch.cat((turning / parameters.get("factor", 1.0), still))))
 
 
 def _stretched(powers: Tensor, factors: list[float]) -> Tensor:
@@ -167,6 +197,7 @@ class RopeTable:
         self.size = 2 * len(rope.frequencies)
         self._short: tuple[Tensor, Tensor] = self._make(rope.frequencies, 0, 0)
         self._long: tuple[Tensor, Tensor] | None = None
+        self._factors: Tensor | None = None
 
     def _make(self, frequencies: tuple[float, ...], first: int, last: int) -> tuple[Tensor, Tensor]:
         positions = torch.arange(first, last, dtype=torch.float32)
@@ -184,28 +215,44 @@ class RopeTable:
         self._short = self._make(self.rope.frequencies, 0, last)
         if self.rope.long_frequencies is not None:
             self._long = self._make(self.rope.long_frequencies, 0, last)
+        if self.rope.query_beta:
+            times = torch.arange(last) // self.rope.query_context
+            factors = 1 + self.rope.query_beta * torch.log(1 + times.float())
+            self._factors = factors[:, None, None].to(self.device, self.dtype)
 
-    def addresses(self, position: int, long_text: bool) -> tuple[int, int]:
-        """Rows of a reserved position: cosines and signed sines."""
+    def addresses(self, position: int, long_text: bool) -> tuple[int, int, int | None]:
+        """Rows of a reserved position: cosines, signed sines, and factors of queries where there are some."""
         cosine, sine = self._long if long_text and self._long is not None else self._short
-        offset = position * self.size * cosine.itemsize
-        return cosine.data_ptr() + offset, sine.data_ptr() + offset
+        offset, factors = position * self.size * cosine.itemsize, self._factors
+        factor = None if factors is None else factors.data_ptr() + position * factors.itemsize
+        return cosine.data_ptr() + offset, sine.data_ptr() + offset, factor
 
-    def rows(self, positions: Tensor, long_text: bool) -> tuple[Tensor, Tensor]:
+    def rows(self, positions: Tensor, long_text: bool) -> Rotation:
         """The rows of some positions.
 
         Args:
             positions: (n,) int64, each below what was reserved.
             long_text: LongRoPE: the text is longer than ``original_context``.
 
-        Returns:
-            Cosines and signed sines, each (n, 1, rotated channels).
         """
         cosine, sine = self._long if long_text and self._long is not None else self._short
         if len(positions) == 1:
             row = int(positions)
-            return cosine[row : row + 1], sine[row : row + 1]
-        return cosine[positions], sine[positions]
+            one = slice(row, row + 1)
+            return cosine[one], sine[one], None if self._factors is None else self._factors[one]
+        return cosine[positions], sine[positions], None if self._factors is None else self._factors[positions]
+
+
+def joined_rotations(parts: Sequence[Rotation]) -> Rotation:
+    """Rotations of rows that stand behind each other."""
+    if len(parts) == 1:
+        return parts[0]
+    factors = [part[2] for part in parts if part[2] is not None]
+    return (
+        torch.cat([part[0] for part in parts]),
+        torch.cat([part[1] for part in parts]),
+        torch.cat(factors) if factors else None,
+    )
 
 
 def rotate(heads: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:

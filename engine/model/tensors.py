@@ -47,7 +47,12 @@ class Slot:
     @property
     def routes(self) -> bool:
         """True for what says which experts a token takes, and how much: few weights, whose products are in floats."""
-        return self.field in ("router", "shared_gate", "correction")
+        return self.field in ("router", "shared_gate", "correction", "expert_scale")
+
+    @property
+    def exact(self) -> bool:
+        """True for a vector that is float32 whatever the others are."""
+        return self.field in ("correction", "expert_scale", "scalar", "sinks", "convolution")
 
     @property
     def of_expert(self) -> bool:
@@ -58,6 +63,7 @@ class Slot:
 def layer_slots(config: ModelConfig, layer: int) -> list[Slot]:
     """The tensors of one layer, with q, k, v fused to ``qkv`` and gate, up to ``gate_up``."""
     prefix = f"{config.tensor_prefix}layers.{layer}."
+    config = config.of_layer(layer)
     hidden, queries, keys, wide = (
         config.hidden_size,
         config.query_size,
@@ -68,25 +74,39 @@ def layer_slots(config: ModelConfig, layer: int) -> list[Slot]:
     finer = _finer(layer, config.layers)
 
     def linear(module: str, field: str, rows: int, columns: int, first_row: int, bias: bool) -> None:
+        module = config.family.named(module)
         sensitive = finer and (module in _SENSITIVE or field.endswith("down"))
         slots.append(Slot(f"{prefix}{module}.weight", (rows, columns), field, first_row, sensitive))
         if bias:
             slots.append(Slot(f"{prefix}{module}.bias", (rows,), f"{field}_bias", first_row))
 
     def norm(module: str, field: str, size: int = hidden) -> None:
-        slots.append(Slot(f"{prefix}{module}.weight", (size,), field))
+        slots.append(Slot(f"{prefix}{config.family.named(module)}.weight", (size,), field))
+
+    def attend() -> None:
+        if config.family.fused_projections:
+            linear("self_attn.qkv_proj", "qkv", queries + 2 * keys, hidden, 0, config.qkv_bias)
+        else:
+            linear("self_attn.q_proj", "qkv", queries, hidden, 0, config.qkv_bias)
+            if config.keys_of is None:
+                linear("self_attn.k_proj", "qkv", keys, hidden, queries, config.qkv_bias)
+                if not config.values_are_keys:
+                    linear("self_attn.v_proj", "qkv", keys, hidden, queries + keys, config.qkv_bias)
+        if config.family.query_key_norm:
+            norm("self_attn.q_norm", "query_norm", config.head_dim)
+            if config.keys_of is None:
+                norm("self_attn.k_norm", "key_norm", config.head_dim)
+        linear("self_attn.o_proj", "output", hidden, queries, 0, config.output_bias)
+        if config.family.sinks:
+            slots.append(Slot(f"{prefix}self_attn.sinks", (config.heads,), "sinks"))
 
     norm("input_layernorm", "attention_norm")
-    if config.family.fused_projections:
-        linear("self_attn.qkv_proj", "qkv", queries + 2 * keys, hidden, 0, config.qkv_bias)
+    if config.convolves(layer):
+        linear("conv.in_proj", "qkv", 3 * hidden, hidden, 0, False)
+        linear("conv.out_proj", "output", hidden, hidden, 0, False)
+        slots.append(Slot(f"{prefix}conv.conv.weight", (hidden * config.convolution,), "convolution"))
     else:
-        linear("self_attn.q_proj", "qkv", queries, hidden, 0, config.qkv_bias)
-        linear("self_attn.k_proj", "qkv", keys, hidden, queries, config.qkv_bias)
-        linear("self_attn.v_proj", "qkv", keys, hidden, queries + keys, config.qkv_bias)
-    if config.family.query_key_norm:
-        norm("self_attn.q_norm", "query_norm", config.head_dim)
-        norm("self_attn.k_norm", "key_norm", config.head_dim)
-    linear("self_attn.o_proj", "output", hidden, queries, 0, config.output_bias)
+        attend()
     if config.family.sandwich_norm:
         norm("post_attention_layernorm", "attention_end_norm")
         norm("pre_feedforward_layernorm", "mlp_norm")
@@ -94,21 +114,31 @@ def layer_slots(config: ModelConfig, layer: int) -> list[Slot]:
     else:
         norm("post_attention_layernorm", "mlp_norm")
 
-    def network(modules: Sequence[str], width: int, field: Callable[[str], str] = str) -> None:
+    def network(
+        modules: Sequence[str], width: int, field: Callable[[str], str] = str, bias: bool = config.mlp_bias
+    ) -> None:
         *inner, down = modules
         rows = 2 * width // len(inner)
         for index, module in enumerate(inner):
-            linear(module, field("gate_up"), rows, hidden, index * rows, config.mlp_bias)
-        linear(down, field("down"), hidden, width, 0, config.mlp_bias)
+            linear(module, field("gate_up"), rows, hidden, index * rows, bias)
+        linear(down, field("down"), hidden, width, 0, bias)
 
     mixture, names = config.mixture, config.family.experts
     if mixture is not None and names is not None and mixture.layers[layer]:
-        linear(names.router, "router", mixture.experts, hidden, 0, False)
+        linear(names.router, "router", mixture.experts, hidden, 0, names.biases)
         if mixture.corrected:
             slots.append(Slot(f"{prefix}{names.correction}", (mixture.experts,), "correction"))
+        if mixture.scaled:
+            slots.append(Slot(f"{prefix}{names.expert_scale}", (mixture.experts,), "expert_scale"))
+        if mixture.beside:
+            slots.append(Slot(f"{prefix}{names.router_norm}", (hidden,), "router_norm"))
+            norm("pre_feedforward_layernorm_2", "experts_norm")
+            norm("post_feedforward_layernorm_1", "network_end_norm")
+            norm("post_feedforward_layernorm_2", "experts_end_norm")
+            network([f"mlp.{module}" for module in NETWORK], wide)
         for index in range(mixture.experts):
-            own = [module.format(index) for module in names.matrices]
-            network(own, mixture.width, partial(expert_field, index))
+            own = [module.format(index) for module in (names.fused if mixture.fused else names.matrices)]
+            network(own, mixture.width, partial(expert_field, index), names.biases or config.mlp_bias)
         if mixture.shared_width:
             network([f"{names.shared}{module}" for module in NETWORK], mixture.shared_width)
         if mixture.shared_gate:
@@ -117,6 +147,12 @@ def layer_slots(config: ModelConfig, layer: int) -> list[Slot]:
         network(("mlp.gate_up_proj", "mlp.down_proj"), wide)
     else:
         network([f"mlp.{module}" for module in NETWORK], wide)
+    if config.input_width:
+        linear("per_layer_input_gate", "input_gate", config.input_width, hidden, 0, False)
+        linear("per_layer_projection", "input_projection", hidden, config.input_width, 0, False)
+        norm("post_per_layer_input_norm", "input_norm")
+    if config.family.layer_scalar:
+        slots.append(Slot(f"{prefix}layer_scalar", (1,), "scalar"))
     return slots
 
 
@@ -125,11 +161,31 @@ def expert_field(index: int, field: str) -> str:
     return f"experts.{index}.{field}"
 
 
+def input_slots(config: ModelConfig) -> list[Slot]:
+    """The tensors of the layers' own inputs: projection and its norm; none where there are no such inputs."""
+    if not config.input_width:
+        return []
+    # Of the architecture's own prefix, beside the layers.
+    rows, prefix = len(config.shapes) * config.input_width, config.tensor_prefix
+    return [
+        Slot(f"{prefix}per_layer_model_projection.weight", (rows, config.hidden_size), "layer_inputs"),
+        Slot(f"{prefix}per_layer_projection_norm.weight", (config.input_width,), "layer_inputs_norm"),
+    ]
+
+
+def input_embedding_slot(config: ModelConfig) -> Slot:
+    """The second embedding, whose rows the layers' own inputs are."""
+    shape = config.input_vocabulary, len(config.shapes) * config.input_width
+    return Slot(f"{config.tensor_prefix}embed_tokens_per_layer.weight", shape, "layer_inputs_embedding")
+
+
 def outer_slots(config: ModelConfig) -> list[Slot]:
     """The tensors outside the layers: embedding, final norm, and the head where it is not the embedding."""
     slots = [
         replace(head_slot(config), name=f"{config.tensor_prefix}embed_tokens.weight", field="embedding"),
-        Slot(f"{config.tensor_prefix}norm.weight", (config.hidden_size,), "final_norm"),
+        Slot(
+            f"{config.tensor_prefix}{config.family.named('norm')}.weight", (config.hidden_size,), "final_norm"
+        ),
     ]
     return slots if config.tied else [*slots, head_slot(config)]
 
@@ -148,14 +204,15 @@ def _finer(layer: int, layers: int) -> bool:
 
 def head_name(config: ModelConfig) -> str:
     """Name of the head in the checkpoint: beside the decoder's prefix."""
-    return (
-        config.tensor_prefix.removesuffix("model.").removesuffix("model.language_model.") + "lm_head.weight"
-    )
+    outer = "" if config.tensor_prefix.startswith("model.") else config.tensor_prefix.removesuffix("model.")
+    return f"{outer}lm_head.weight"
 
 
 def expected_tensors(config: ModelConfig) -> dict[str, tuple[int, ...]]:
     """Name and shape of every tensor that must be in the checkpoint."""
-    slots = outer_slots(config)
+    slots = [*outer_slots(config), *input_slots(config)]
+    if config.input_width:
+        slots.append(input_embedding_slot(config))
     for layer in range(config.layers):
         slots += layer_slots(config, layer)
     return {slot.name: slot.shape for slot in slots}
@@ -172,10 +229,11 @@ def check_tensors(checkpoint: Checkpoint, config: ModelConfig) -> None:
     Raises:
         TensorMismatch: A tensor is missing, unexpected or of the wrong shape; names the first few of each.
     """
+    unread = _unread_keys(config)
     compare_tensors(
         {name: checkpoint.shape(name) for name in checkpoint.names},
         expected_tensors(config),
-        lambda name: _harmless(name, config),
+        lambda name: name in unread or _harmless(name, config),
         _MISMATCH_IN_GGUF if checkpoint.from_gguf else _MISMATCH,
     )
 
@@ -224,3 +282,14 @@ def _harmless(name: str, config: ModelConfig) -> bool:
     if name.endswith(HARMLESS_SUFFIXES) or name.startswith(config.family.ignored_prefixes):
         return True
     return config.tied and name in ("lm_head.weight", head_name(config))
+
+
+def _unread_keys(config: ModelConfig) -> frozenset[str]:
+    """Tensors of keys and values that files have of layers that read another's."""
+    modules = ("k_proj", "v_proj", "k_norm", "v_norm")
+    return frozenset(
+        f"{config.tensor_prefix}layers.{index}.self_attn.{module}.weight"
+        for index, shape in enumerate(config.shapes)
+        if shape.keys_of is not None
+        for module in modules
+    )

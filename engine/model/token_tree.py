@@ -6,7 +6,7 @@ runs over *rows*: row 0 is the root, row ``i + 1`` is node ``i`` of the draft, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Literal, get_args
@@ -236,6 +236,24 @@ class Draft:
     def paths(self) -> Paths | None:
         """Rows that each may attend to: its own, its ancestors', and a probe's; None for a chain, which sees all."""
         return None if self.is_chain else _paths(self.parents, self.probes)
+
+
+def followed(children: Mapping[tuple[int, int], int], tokens: Iterable[int]) -> list[int]:
+    """The nodes along which tokens go from the root, as far as a tree has them.
+
+    Args:
+        children: Nodes by their parent, `ROOT` for the root, and their token.
+        tokens: Behind the root's.
+    """
+    path: list[int] = []
+    at = ROOT
+    for token in tokens:
+        child = children.get((at, token))
+        if child is None:
+            break
+        path.append(child)
+        at = child
+    return path
 
 
 @lru_cache(maxsize=64)  # a tree that is followed comes in each round

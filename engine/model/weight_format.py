@@ -7,15 +7,15 @@ types that it has; a format of Tenon's own converts.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
-from engine.gguf.stored_tensor import BF16, F16, F32, PLAIN, TensorTypes
+from engine.gguf.stored_tensor import BF16, F16, F32, MXFP4, PLAIN, TensorTypes, type_name
 from engine.kernels import blocks, library
 from engine.kernels.layer import row_bytes_8_bits
 from engine.model.config import ModelConfig
-from engine.model.tensors import Slot, expected_tensors
+from engine.model.tensors import Slot, expected_tensors, layer_slots
 
 Q4_1, Q8_0, Q4_K, Q6_K = (blocks.NAMES[name] for name in ("Q4_1", "Q8_0", "Q4_K", "Q6_K"))
 FORMAT_NAMES = ("fp32", "bf16", "q8_0", "q4_k_m")
@@ -150,6 +150,9 @@ def stored_format(config: ModelConfig) -> WeightFormat:
     Numbers in float32 or float64 become bf16 where any are. A quantized file that is not here yet is what its name
     says as far as that is one of Tenon's own formats, else 4 bits.
     """
+    if not config.types and config.quantization == type_name(MXFP4):
+        # gpt-oss as it is published: experts in 4 bits, all else in 16.
+        return stored_format(replace(config, types=_published_types(config)))
     if not config.types:
         wide = config.quantization is not None and config.quantization.startswith("Q8")
         return weight_format("bf16" if config.quantization is None else "q8_0" if wide else "q4_k_m")
@@ -160,5 +163,11 @@ def stored_format(config: ModelConfig) -> WeightFormat:
     kind = max(weights, key=weights.__getitem__, default=BF16)
     if kind in PLAIN and (kind != F16 or library.available() is None):
         return weight_format("bf16")
-    name = config.quantization or _PLAIN_NAMES[kind]
+    name = config.quantization or _PLAIN_NAMES.get(kind) or type_name(kind)
     return _packed(name, runnable(kind, 0), stored=config.types)
+
+
+def _published_types(config: ModelConfig) -> TensorTypes:
+    slots = [slot for index in range(config.layers) for slot in layer_slots(config, index)]
+    experts = {slot.name for slot in slots if slot.of_expert and len(slot.shape) == 2}
+    return TensorTypes({name: MXFP4 if name in experts else BF16 for name in expected_tensors(config)})

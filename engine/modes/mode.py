@@ -174,6 +174,15 @@ class Mode(ModeDescriptor):
         """The values of its options: the given one, else the default."""
         return {option.name: given.get(option.name, option.default) for option in self.options}
 
+    def drafting_name(self, given: Mapping[str, Any]) -> str:
+        """Name of what drafts in it, in what was measured: options that change what is guessed make another of it.
+
+        Args:
+            given: Values of options, as they were given.
+        """
+        values = self.values(given)
+        return "+".join([self.name, *(one.name for one in (LOOK_UP, PROMPTED) if values.get(one.name))])
+
     def finds_matches(self, values: Values) -> bool:
         """True if its drafts have what followed the same words in the text: always, or by an option."""
         return self.looks_up or bool(values.get(LOOK_UP.name))
@@ -219,7 +228,7 @@ def adaptive(values: Values, cost: RoundCost, drafter: Drafter) -> Schedule:
 
     length = values.get("length", _ADAPTIVE)
     if length == _SELECTOR:
-        return LengthSelector(values["draft_nodes"])
+        return LengthSelector(values["draft_nodes"], cost)
     if length != _ADAPTIVE:
         return FixedShape(DraftShape(length))
     if drafter.gives_chances:  # of its own nodes, which a schedule may weigh

@@ -84,8 +84,10 @@ class ColumnsPlan(PlacementPlan):
     @classmethod
     def fit(cls, sizes: Sizes, room: Room, most: int) -> ColumnsPlan | None:
         """The shares with which both units take equally long, or the nearest that fit; attention's last."""
-        if not room.device or not most or room.units is None or sizes.config.mixture is not None:
-            return None  # experts are not divided
+        config = sizes.config
+        undivided = config.mixture is not None or bool(config.convolutions or config.shapes)
+        if not room.device or not most or room.units is None or undivided:
+            return None  # experts and convolutions are not, nor layers of which some read another's keys
         units, most_share = room.units(sizes, room.width), most / sizes.config.layers
         shared = room.unified and torch.device(room.device).type == "cuda"
         balanced = balanced_ratios(sizes, units, 0 if shared else room.width, most_share)

@@ -24,13 +24,15 @@ def layer_tensors(layer: LayerWeights, dtype: torch.dtype) -> Iterator[Tensor]:
         yield from part_tensors(part, dtype)
 
 
-def part_tensors(part: Norm | LinearMap | Experts, dtype: torch.dtype) -> Iterator[Tensor]:
-    """The same of one norm or matrix, or of the experts."""
+def part_tensors(part: Norm | LinearMap | Experts | Tensor, dtype: torch.dtype) -> Iterator[Tensor]:
+    """The same of one norm, matrix or vector, or of the experts."""
+    if isinstance(part, Tensor):
+        yield part
+        return
     if isinstance(part, Experts):
         for matrix in part.matrices:
             yield from part_tensors(matrix, dtype)
-        if part.correction is not None:
-            yield part.correction
+        yield from (vector for vector in part.vectors if vector is not None)
         return
     for one in part.parts if isinstance(part, JoinedLinear) else (part,):
         if isinstance(one, Norm):
@@ -52,13 +54,15 @@ def device_layer(layer: LayerWeights, tensors: Iterator[Tensor]) -> LayerWeights
 
 
 def device_part(part: Any, tensors: Iterator[Tensor]) -> Any:
-    """The same of one norm or matrix, or of the experts."""
+    """The same of one norm, matrix or vector, or of the experts."""
+    if isinstance(part, Tensor):
+        return next(tensors)
     if isinstance(part, Experts):
         router, *rest = (device_part(matrix, tensors) for matrix in part.matrices)
         shared_gate = None if part.shared_gate is None else rest.pop(0)
         own = len(part.gate_up)
-        correction = None if part.correction is None else next(tensors)
-        return Experts(router, tuple(rest[:own]), tuple(rest[own:]), shared_gate, correction)
+        vectors = (None if vector is None else next(tensors) for vector in part.vectors)
+        return Experts(router, tuple(rest[:own]), tuple(rest[own:]), shared_gate, *vectors)
     if isinstance(part, JoinedLinear):
         return joined([device_part(one, tensors) for one in part.parts])
     first = next(tensors)

@@ -32,11 +32,7 @@ class DividedRows:
         self._dtype = dtype
         self._link = link
         # Within one memory the device reads the host's rows.
-        self._mirror = (
-            None
-            if link.shared
-            else KVCache(config.layers, config.kv_heads, config.head_dim, capacity, dtype, link.device)
-        )
+        self._mirror = None if link.shared else KVCache(config.cache_shapes, capacity, dtype, link.device)
 
     def empty(self, *shape: int, dtype: torch.dtype) -> Tensor:
         """Memory for the host's rows."""
@@ -57,11 +53,12 @@ class DividedRows:
         mask: StepMask,
         scale: float,
         soft_cap: float | None,
+        sinks: Tensor | None = None,
     ) -> Tensor:
         """Attention over all rows; the device's are those before the boundary that every new row sees."""
         start, stop = mask.common_row, self._rows(cache.length)
         if start >= stop:
-            return attend(queries, keys, values, mask, scale, soft_cap)
+            return attend(queries, keys, values, mask, scale, soft_cap, sinks)
         left, right = start - mask.first_row, stop - mask.first_row
         if self._mirror is None:
             far_keys, far_values = (
@@ -81,7 +78,7 @@ class DividedRows:
         own = attend_part(queries, near(keys), near(values), additive, mask.folded, scale, soft_cap)
         found = self._link.empty(*far.shape, dtype=torch.float32)
         self._link.fetch(far, found)
-        return merged((found[..., :-1], found[..., -1:]), own).flatten(1).to(values.dtype)
+        return merged((found[..., :-1], found[..., -1:]), own, sinks).flatten(1).to(values.dtype)
 
     def _follow(self, cache: KVCache, mirror: KVCache, stop: int) -> None:
         """Give the device the rows before the boundary that it has not."""

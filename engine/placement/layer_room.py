@@ -32,11 +32,11 @@ class LayerPlace:
 
     Attributes:
         extents: To be read, in order.
-        starts: Beginnings of the matrices in memory that the extents were read into.
+        starts: Beginnings of each matrix's ranges in memory that the extents were read into.
     """
 
     extents: tuple[Extent, ...]
-    starts: Mapping[StoredTensor, int]
+    starts: Mapping[StoredTensor, list[int]]
 
 
 class LayerRoom:
@@ -83,7 +83,9 @@ class LayerRoom:
         starts = self.places[index].starts
         for slot in matrices_of(self._slots[index]):
             stored = self._source.stored(slot.name)
-            piece = Piece(stored, 0, stored.rows, memory.tensor(starts[stored], stored.size_bytes))
+            ranges = zip(starts[stored], stored.ranges, strict=True)
+            raw = stored.rows_of([memory.tensor(start, size) for start, (_, _, size) in ranges])
+            piece = Piece(stored, 0, stored.rows, raw)
             if slot.name in matrices:
                 arrange_piece(piece, matrices[slot.name])
             else:
@@ -109,7 +111,7 @@ class LayerRoom:
             if len(parts[0].shape) == 1:
                 vector = torch.cat([self._vectors[slot.name] for slot in parts])
                 # As a dense model is loaded.
-                fields[field] = vector if field == "correction" else vector.to(dtype)
+                fields[field] = vector if parts[0].exact else vector.to(dtype)
                 continue
             rows, columns = sum(slot.shape[0] for slot in parts), parts[0].shape[1]
             size = rows * columns * dtype.itemsize
@@ -132,22 +134,19 @@ class LayerRoom:
     def _place(self, matrices: list[Slot]) -> LayerPlace:
         stored = [self._source.stored(slot.name) for slot in matrices]
         extents: list[Extent] = []
-        starts: dict[StoredTensor, int] = {}
+        starts = {one: [0] * len(one.ranges) for one in stored}
         begin = 0
-        for one in sorted(stored, key=lambda one: (str(one.path), one.start)):
+        ranges = [(*part, one, at) for one in stored for at, part in enumerate(one.ranges)]
+        for path, start, size, one, at in sorted(ranges, key=lambda part: (str(part[0]), part[1])):
             last = extents[-1] if extents else None
-            if (
-                last is None
-                or last.path != one.path
-                or one.start > last.offset + last.size_bytes + _GAP_BYTES
-            ):
+            if last is None or last.path != path or start > last.offset + last.size_bytes + _GAP_BYTES:
                 begin += 0 if last is None else last.whole_bytes
-                offset = one.start // ALIGNMENT_BYTES * ALIGNMENT_BYTES
-                extents.append(Extent(one.path, offset, one.start + one.size_bytes - offset))
+                offset = start // ALIGNMENT_BYTES * ALIGNMENT_BYTES
+                extents.append(Extent(path, offset, start + size - offset))
             else:
-                end = max(last.offset + last.size_bytes, one.start + one.size_bytes)
-                extents[-1] = Extent(one.path, last.offset, end - last.offset)
-            starts[one] = begin + one.start - extents[-1].offset
+                end = max(last.offset + last.size_bytes, start + size)
+                extents[-1] = Extent(path, last.offset, end - last.offset)
+            starts[one][at] = begin + start - extents[-1].offset
         return LayerPlace(tuple(extents), starts)
 
 

@@ -48,6 +48,7 @@ class Resident(Placement):
 
     def __init__(self, weights: ModelWeights) -> None:
         self.embedding, self.head, self.final_norm = weights.embedding, weights.head, weights.final_norm
+        self.inputs = weights.inputs
         device = weights.embedding.device
         self.home = Side(str(device), device, weights.activations, weights.cache)
         self._weights: ModelWeights | None = weights
@@ -73,5 +74,5 @@ class Resident(Placement):
     def release(self) -> None:
         """Free the weights."""
         self._weights = None
-        for held in ("embedding", "head", "final_norm"):
+        for held in ("embedding", "head", "final_norm", "inputs"):
             vars(self).pop(held, None)

@@ -39,6 +39,9 @@ class SplitPlan(PlacementPlan):
             if left < 0:
                 break
             count += 1
+        read = [shape.keys_of for shape in sizes.config.shapes if shape.keys_of is not None]
+        if read and count < sizes.config.layers:  # who reads another layer's keys computes where these are
+            count = min(count, *read)
         plan = cls.of(sizes.config.layers, count)
         return plan if count and plan.fits(sizes, room) else None
 

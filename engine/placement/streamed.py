@@ -22,15 +22,24 @@ from engine.model.converted import Converted, streams_as_it_is
 from engine.model.embedding import Table
 from engine.model.layer import LayerWeights, OnWait, Side, no_work
 from engine.model.linear import ALL, Linear, PackedLinear
-from engine.model.loader import final_norm, load_layers, read_slots
+from engine.model.loader import final_norm, layer_inputs, load_layers, read_slots
 from engine.model.packed_loader import (
     PackedReader,
     embedding_rows,
     final_norm_of,
     format_notes,
     load_packed_layer,
+    packed_inputs,
 )
-from engine.model.tensors import Slot, check_tensors, count_parameters, head_slot, layer_slots, outer_slots
+from engine.model.tensors import (
+    Slot,
+    check_tensors,
+    count_parameters,
+    head_slot,
+    input_slots,
+    layer_slots,
+    outer_slots,
+)
 from engine.model.weight_format import WeightFormat
 from engine.placement.disk import DiskKind, disk_kind
 from engine.placement.footprint import Footprint, Sizes
@@ -210,7 +219,7 @@ class Streamed(Placement):
 
         self._verify([head_slot(config)], check)
         self.notes = self._load_outer(refused, check)
-        self._resident_bytes = self.head.size_bytes
+        self._resident_bytes = self.head.size_bytes + (0 if self.inputs is None else self.inputs.size_bytes)
         self._resident = {index: self._pinned(index, check) for index in sorted(pinned)}
         self._resident_bytes += sum(layer.size_bytes for layer in self._resident.values())
         self._room = LayerRoom(self._source, config, weight_format, self._read_vectors(check), refused)
@@ -280,14 +289,20 @@ class Streamed(Placement):
         self.embedding = embedding_rows(self._checkpoint, config)
         if not types.packed:
             slots = [slot for slot in outer_slots(config) if config.tied or slot.field != "embedding"]
+            slots += input_slots(config)
             outer = read_slots(self._checkpoint, slots, types.dense, _CPU, lambda size: None, check)
             self.final_norm = final_norm(config, outer["final_norm"])
             self.head = Linear(outer["embedding"] if config.tied else outer["head"])
             if config.tied:
                 self.embedding = Table(outer["embedding"])
+            self.inputs = layer_inputs(
+                self._checkpoint, config, outer.__getitem__, lambda field: Linear(outer[field]), types.dense
+            )
             return ()
         reader = PackedReader(self._source, types, keep_cached=False)
-        parts = reader.read([outer_slots(config)[1], head_slot(config)], check=check)
+        slots = [outer_slots(config)[1], head_slot(config), *input_slots(config)]
+        parts = reader.read(slots, check=check)
+        self.inputs = packed_inputs(self._checkpoint, config, parts)
         self.final_norm = final_norm_of(config, parts)
         head = parts[head_slot(config).name]
         assert isinstance(head, Packed)
@@ -313,8 +328,9 @@ class Streamed(Placement):
             if file.changed:
                 raise WeightsUnreadable(say(_CHANGED, name=path.name))
         if self._converted is not None and index not in self._checked:
-            for stored, start in self._room.places[index].starts.items():
-                self._compare(self._converted.packed, stored.name, memory.tensor(start, stored.size_bytes))
+            for stored, starts in self._room.places[index].starts.items():
+                data = memory.tensor(starts[0], stored.size_bytes)  # a converted matrix lies in one range
+                self._compare(self._converted.packed, stored.name, data)
             self._checked.add(index)
 
     def _verify(self, slots: list[Slot], check: Callable[[], None]) -> None:

@@ -12,6 +12,7 @@ from engine.model.converted import streams_as_it_is
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat, stored_format
 from engine.modes import MODES, Mode
+from engine.modes.mode import PROMPTED
 from engine.planning.cost_model import (
     DraftCost,
     DraftsCost,
@@ -254,10 +255,14 @@ class MachinePlanner:
         """Yield of the drafts together: until that is measured, what the best of them gives by itself."""
         alone = [self._alone(mode, draft, profile) for draft in drafts]
         before = alone[0]
-        if mode.takes_several:
+        if mode.takes_several or mode.finds_matches(mode.values(self._options.mode_options)):
             looked_up = profile.expectation(drafter_key(_LOOKUP), lookup_expectation())
             before = best_expectation([*alone, looked_up], _most_nodes(mode))
-        return profile.expectation(drafter_key(mode.name, *(draft.digest for draft in drafts)), before)
+        return profile.expectation(self._drafter(mode, drafts), before)
+
+    def _drafter(self, mode: Mode, drafts: Drafts) -> str:
+        name = mode.drafting_name(self._options.mode_options)
+        return drafter_key(name, *(draft.digest for draft in drafts))
 
     def _alone(self, mode: Mode, draft: DraftKind, profile: Profile) -> Expectation:
         counted = draft.counted(self._target.digest)
@@ -280,10 +285,9 @@ class MachinePlanner:
             or any(one.by_levels for one in drafts)
         ):
             return ()
-        (draft,) = drafts
         profile = self._profiles(load.weights.name)
         expected = self._expected(mode, drafts, profile)
-        measured = profile.width_speeds(drafter_key(mode.name, draft.digest))
+        measured = profile.width_speeds(self._drafter(mode, drafts))
         rounds = (plain_round(target), *drafted_rounds(target, drafting, expected, _most_nodes(mode)))
         return tuple(
             WidthSpeed(each.nodes + 1, each.tokens_per_second, measured.get(each.nodes + 1))
@@ -298,11 +302,12 @@ class MachinePlanner:
     def _drafts_cost(self, mode: Mode, load: LoadPlan, drafts: Drafts, profile: Profile) -> DraftsCost:
         on_gpu = {draft.name: place.on_gpu for draft, place in zip(drafts, load.drafts, strict=True)}
         taken = mode.taken(drafts)
+        prompted = bool(mode.values(self._options.mode_options).get(PROMPTED.name))
         costs = [
-            DraftCost(draft, self._loads.draft_format(draft), self._speeds, on_gpu[draft.name])
+            DraftCost(draft, self._loads.draft_format(draft), self._speeds, on_gpu[draft.name], prompted)
             for draft in taken
         ]
-        measured = profile.draft_seconds(drafter_key(mode.name, *(draft.digest for draft in taken)))
+        measured = profile.draft_seconds(self._drafter(mode, taken))
         return DraftsCost(costs, measured)
 
     def _loaded_as(self, plan: ModePlan) -> str:

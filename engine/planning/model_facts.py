@@ -9,7 +9,7 @@ from engine.drafting.head_draft import HeadDraft
 from engine.errors import UnsupportedModel, WeightsMissing
 from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import layer_elements, weight_bytes
-from engine.model.weight_format import weight_format
+from engine.model.weight_format import stored_format, weight_format
 from engine.sentences import say
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.checkpoint_outline import CheckpointOutline
@@ -61,10 +61,18 @@ def target_facts(name: str, path: Path) -> TargetFacts:
     try:
         checkpoint = Checkpoint(path)
     except WeightsMissing:
-        # Not here, or not all of it. Published weights are in 16 bits mostly.
+        # Not here, or not all of it.
         outline = CheckpointOutline(path)
         config = read_config(outline)
-        return TargetFacts(
-            name, config, missing_bytes=outline.size_bytes or weight_bytes(config, _EXACT) // 2
-        )
+        return TargetFacts(name, config, missing_bytes=outline.size_bytes or _published_bytes(config))
     return TargetFacts(name, read_config(checkpoint), digest=checkpoint.digest())
+
+
+def _published_bytes(config: ModelConfig) -> int:
+    """Bytes of a model's files: of 16 bits a weight mostly, else what its config tells of."""
+    if config.quantization is None:
+        return weight_bytes(config, _EXACT) // 2
+    embedding = (
+        0 if config.tied else 2 * config.vocabulary_size * config.hidden_size
+    )  # packed, it stays in its file
+    return weight_bytes(config, stored_format(config)) + embedding

@@ -10,7 +10,7 @@ from engine.drafting.kinds import read_draft
 from engine.drafting.match_chances import MatchChances
 from engine.hub.bundled import bundled_drafts, paired_drafts
 from engine.hub.installed import cache_folder, find_model
-from engine.messages import LoadOptions, MachineReport, PromptKind, RoundRecord
+from engine.messages import LoadOptions, MachineReport, OptionValue, PromptKind, RoundRecord
 from engine.modes import MODES
 from engine.placement import PlacementPlan
 from engine.planning.hardware_report import hardware_hash, read_report
@@ -78,6 +78,7 @@ class ModelPlanner:
         weights: str,
         placement: PlacementPlan,
         mode: str,
+        mode_options: Mapping[str, OptionValue],
         kind: PromptKind | None,
         chances: MatchChances | None = None,
     ) -> None:
@@ -89,7 +90,7 @@ class ModelPlanner:
             drafts = self._machine.drafts_of(MODES[mode])
             if not drafts:
                 return
-            drafter = drafter_key(mode, *(draft.digest for draft in drafts))
+            drafter = _drafter(mode, mode_options, drafts)
         elif MODES[mode].looks_up:
             drafter = drafter_key(mode)
         # Another process may have written since: what it measured is kept too.
@@ -108,7 +109,7 @@ class ModelPlanner:
         load, taken = self.load_plan(options), self._machine.drafts_of(MODES[options.mode])
         if not self._hardware or not taken:
             return
-        drafter = drafter_key(options.mode, *(draft.digest for draft in taken))
+        drafter = _drafter(options.mode, options.mode_options, taken)
         path = self._path(load.weights.name)
         profile = read_profile(path).with_calibration(load.placement, drafter, forwards, drafts, speeds)
         keep_profile(path, profile)
@@ -119,6 +120,10 @@ class ModelPlanner:
 
     def _path(self, weights: str) -> Path:
         return profile_path(cache_folder(), self._hardware, self._target.digest, weights)
+
+
+def _drafter(mode: str, mode_options: Mapping[str, OptionValue], drafts: Sequence[DraftKind]) -> str:
+    return drafter_key(MODES[mode].drafting_name(mode_options), *(draft.digest for draft in drafts))
 
 
 def model_planner(

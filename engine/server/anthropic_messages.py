@@ -217,7 +217,7 @@ def _prompt_usage(prompt_tokens: int, cached_tokens: int) -> dict[str, int]:
 def _usage(reply: Reply) -> dict[str, Any]:
     own = reply.timings
     return {
-        **_prompt_usage(len(reply.prompt_ids), own.cache_n),
+        **_prompt_usage(reply.prompt_tokens, own.cache_n),
         "output_tokens": own.predicted_n,
         "output_tokens_details": {"thinking_tokens": own.thought_n},
     }

@@ -39,11 +39,11 @@ _NO_EMBEDDINGS = "Tenon's models write texts, and none makes embeddings: use ano
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def application(served: Served, link: EngineLink, metrics: Metrics, key: str | None) -> ASGIApp:
+def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics, key: str | None) -> ASGIApp:
     """The server's application.
 
     Args:
-        served: The model.
+        served: Tells the model, which may be another one later.
         link: To the engine that has it.
         metrics: What `link` has told of its events.
         key: To be sent with each request; None for none.
@@ -51,19 +51,19 @@ def application(served: Served, link: EngineLink, metrics: Metrics, key: str | N
 
     def exchange(kind: Callable[[Fields, Served], Exchange]) -> Endpoint:
         async def endpoint(request: Request) -> Response:
-            asked = kind(await _fields(request), served)
+            asked = kind(await _fields(request), served())
             return ExchangeAnswer(asked, link.ask(asked.requests))
 
         return endpoint
 
     def told(tell: Callable[[Served], dict[str, Any]]) -> Endpoint:
         async def endpoint(request: Request) -> Response:
-            return JSONResponse(tell(served))
+            return JSONResponse(tell(served()))
 
         return endpoint
 
     async def count_tokens(request: Request) -> Response:
-        answers = link.ask([CountTokens("", prompt(await _fields(request), served))])
+        answers = link.ask([CountTokens("", prompt(await _fields(request), served()))])
         while (item := await answers.next()) is not None:
             if isinstance(item[1], Failed):
                 raise refusal(item[1].error)
@@ -72,10 +72,10 @@ def application(served: Served, link: EngineLink, metrics: Metrics, key: str | N
         raise AssertionError("the engine ends each request")
 
     async def model(request: Request) -> Response:
-        return JSONResponse(one_model(served, request.path_params["name"]))
+        return JSONResponse(one_model(served(), request.path_params["name"]))
 
     async def show(request: Request) -> Response:
-        return JSONResponse(OllamaModel(served).shown(await _fields(request)))
+        return JSONResponse(OllamaModel(served()).shown(await _fields(request)))
 
     async def embeddings(request: Request) -> Response:
         raise Refused(400, _NO_EMBEDDINGS, code="not_supported")

@@ -186,7 +186,7 @@ def logged(logprobs: Sequence[TokenLogprob]) -> dict[str, Any] | None:
 
 def usage(replies: Sequence[Reply], choices: int) -> dict[str, Any]:
     """Tokens of prompts and replies; the prompt of several choices counts once."""
-    prompt = sum(len(reply.prompt_ids) for reply in replies[::choices])
+    prompt = sum(reply.prompt_tokens for reply in replies[::choices])
     written = sum(reply.timings.predicted_n for reply in replies)
     return {
         "prompt_tokens": prompt,

@@ -8,11 +8,21 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing.connection import Connection
+from typing import Protocol
 
 from engine.engine_process import EngineProcess, run_engine
 from engine.errors import EngineStopped
-from engine.messages import Cancel, CountTokens, ErrorReport, Event, Failed, Finished, Generate, TokensCounted
+from engine.messages import (
+    Cancel,
+    Command,
+    CountTokens,
+    ErrorReport,
+    Event,
+    Failed,
+    Finished,
+    Generate,
+    TokensCounted,
+)
 from engine.server.refusal import Refused
 
 #: Requests that the engine has at once; further ones wait here, so that others who use it are not behind them all.
@@ -24,12 +34,37 @@ _STOPPED = "The engine stopped unexpectedly ({how}): ask again, and it starts an
 _CLOSING = "The server is stopping: ask again when it runs."
 _ENDS = (Finished, Failed, TokensCounted)
 
-Command = Generate | CountTokens
+Asked = Generate | CountTokens
+
+
+class EngineHost(Protocol):
+    """Whoever has the engine: `EngineProcess`, or the window, which shares its own."""
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the engine's process; None where somebody else watches over it."""
+
+    def send(self, command: Command) -> None:
+        """Hand a command over; returns at once."""
+
+    def kill(self) -> None:
+        """End the engine at once."""
+
+    def close(self) -> None:
+        """End the engine, or leave it to whoever shares it."""
+
+
+HostMaker = Callable[[Callable[[Event], None], Callable[[int | None], None]], EngineHost]
+"""Starts an engine, and has it tell of its events and of its end, from any thread."""
+
+
+def _own_process(on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]) -> EngineProcess:
+    return EngineProcess(run_engine, on_event, on_exit)
 
 
 @dataclass(frozen=True)
 class _Asked:
-    command: Command
+    command: Asked
     index: int
     answers: Answers
 
@@ -81,7 +116,7 @@ class EngineLink:
 
     Args:
         on_event: Called with each event before it is handed on.
-        run: What the engine's process runs.
+        start: Starts the engine, in a process of its own where nothing else is said.
         most_running: Requests that the engine has at once.
         most_waiting: Further ones, before any is refused.
     """
@@ -89,16 +124,16 @@ class EngineLink:
     def __init__(
         self,
         on_event: Callable[[Event], None] = lambda event: None,
-        run: Callable[[Connection], None] = run_engine,
+        start: HostMaker = _own_process,
         most_running: int = MOST_RUNNING,
         most_waiting: int = MOST_WAITING,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._on_event = on_event
-        self._run = run
+        self._start = start
         self._most_running = most_running
         self._most_waiting = most_waiting
-        self._process: EngineProcess | None = None
+        self._process: EngineHost | None = None
         self._starts = 0  # tells news of this engine from news of one before
         self._asked = 0
         self._waiting: deque[_Asked] = deque()
@@ -122,7 +157,7 @@ class EngineLink:
         """Of the engine; None while none runs."""
         return None if self._process is None else self._process.process_id
 
-    def ask(self, commands: Sequence[Command]) -> Answers:
+    def ask(self, commands: Sequence[Asked]) -> Answers:
         """Hand in requests; they are given numbers of their own.
 
         Raises:
@@ -136,6 +171,8 @@ class EngineLink:
         for index, command in enumerate(commands):
             self._asked += 1
             numbered = replace(command, request_id=f"served-{self._asked}")
+            if isinstance(numbered, Generate):
+                numbered = replace(numbered, lets_others_first=True)
             self._waiting.append(_Asked(numbered, index, answers))
         self._advance()
         return answers
@@ -174,13 +211,13 @@ class EngineLink:
             else:
                 process.send(asked.command)
 
-    def _started(self) -> EngineProcess:
+    def _started(self) -> EngineHost:
         if self._process is None:
             self._starts += 1
             number = self._starts
             on_event = partial(self._from_thread, self._receive, number)
             on_exit = partial(self._from_thread, self._notice_exit, number)
-            self._process = EngineProcess(self._run, on_event, on_exit)
+            self._process = self._start(on_event, on_exit)
         return self._process
 
     def _from_thread(self, call: Callable[..., None], *arguments: object) -> None:

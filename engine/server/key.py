@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from typing import NamedTuple
 
 from engine.errors import InvalidOption
 from engine.kept_secret import NoKeyring, find_secret, keep_secret
@@ -12,17 +13,35 @@ _ACCOUNT = "server-key"
 _LEAST_CHARACTERS = 8
 
 
-def own_key() -> tuple[str, bool]:
-    """The key, and whether it is the same at the next start: without a keyring each start has its own."""
-    found = find_secret(_ACCOUNT)
+class OwnKey(NamedTuple):
+    """The server's key.
+
+    Attributes:
+        text: Of the key.
+        kept: It is the same at the next start.
+        new: It was made just now.
+    """
+
+    text: str
+    kept: bool
+    new: bool
+
+
+def own_key(another: bool = False) -> OwnKey:
+    """The key that is kept, or where there is none a new one; without a keyring each start has its own.
+
+    Args:
+        another: Make a new one in any case: the key before opens nothing any more.
+    """
+    found = None if another else find_secret(_ACCOUNT)
     if found:
-        return found, True
+        return OwnKey(found, kept=True, new=False)
     key = f"tenon-{secrets.token_urlsafe(24)}"
     try:
         keep_secret(_ACCOUNT, key)
     except NoKeyring:
-        return key, False
-    return key, True
+        return OwnKey(key, kept=False, new=True)
+    return OwnKey(key, kept=True, new=True)
 
 
 def checked_key(key: str) -> str:

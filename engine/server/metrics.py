@@ -7,20 +7,37 @@ from __future__ import annotations
 
 from collections import Counter
 
-from engine.messages import Event, Failed, Finished, Memory, StatisticsUpdated
+from engine.messages import Event, Failed, Finished, Memory, StatisticsUpdated, TokensAdded
 
 
 class Metrics:
-    """Counts over all requests."""
+    """Counts over all requests.
+
+    Attributes:
+        tokens: Of replies, of those that run too.
+    """
 
     def __init__(self) -> None:
+        self.tokens = 0
         self._ended: Counter[str] = Counter()
         self._sums: Counter[str] = Counter()
         self._memory = Memory()
 
+    @property
+    def drafted(self) -> int:
+        """Drafted tokens of replies that have ended."""
+        return self._sums["drafted_tokens"]
+
+    @property
+    def accepted(self) -> int:
+        """Those of them that held."""
+        return self._sums["accepted_tokens"]
+
     def take(self, event: Event) -> None:
         """An event of the engine."""
-        if isinstance(event, StatisticsUpdated):
+        if isinstance(event, TokensAdded):
+            self.tokens += len(event.token_ids)
+        elif isinstance(event, StatisticsUpdated):
             self._memory = event.memory
         elif isinstance(event, Failed):
             self._ended["failed"] += 1
@@ -54,8 +71,8 @@ class Metrics:
             *_metric("cached_prompt_tokens_total", "counter", "Tokens of prompts that a cache had.",
                      sums["cached_prompt_tokens"]),
             *_metric("predicted_tokens_total", "counter", "Tokens of replies.", sums["predicted_tokens"]),
-            *_metric("drafted_tokens_total", "counter", "Drafted tokens.", sums["drafted_tokens"]),
-            *_metric("accepted_tokens_total", "counter", "Drafted tokens that held.", sums["accepted_tokens"]),
+            *_metric("drafted_tokens_total", "counter", "Drafted tokens.", self.drafted),
+            *_metric("accepted_tokens_total", "counter", "Drafted tokens that held.", self.accepted),
             *_metric("target_forwards_total", "counter", "Forwards of the model.", sums["target_forwards"]),
             *_metric("prompt_seconds_total", "counter", "Time that prompts took.", sums["prompt_ms"] / 1e3),
             *_metric("predicted_seconds_total", "counter", "Time that replies took.", sums["predicted_ms"] / 1e3),

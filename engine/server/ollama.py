@@ -224,7 +224,7 @@ def _end(reply: Reply) -> dict[str, Any]:
         "done": True,
         "done_reason": FINISH[reply.stop_reason],
         **{name: round(time_ms * 1e6) for name, time_ms in times_ms.items()},
-        "prompt_eval_count": len(reply.prompt_ids),
+        "prompt_eval_count": reply.prompt_tokens,
         "eval_count": own.predicted_n,
     }
 

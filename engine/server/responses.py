@@ -240,7 +240,7 @@ def _turns(items: Sequence[Fields]) -> list[ChatMessage]:
 
 
 def _usage(reply: Reply) -> dict[str, Any]:
-    prompt, written = len(reply.prompt_ids), reply.timings.predicted_n
+    prompt, written = reply.prompt_tokens, reply.timings.predicted_n
     return {
         "input_tokens": prompt,
         "input_tokens_details": {"cached_tokens": reply.timings.cache_n},

@@ -15,6 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from engine.errors import InvalidOption, TenonError
 from engine.hub.bundled import bundled_model
+from engine.hub.endpoints import is_remote, remote_name
 from engine.hub.installed import find_model, model_name
 from engine.hub.inventory import installed_as
 from engine.messages import (
@@ -85,12 +86,12 @@ async def _serve(
     try:
         with _on_signals(stop):
             try:
-                served = Served(_name(options.model), options, await loading)
+                served = Served(served_name(options.model), options, await loading)
             except asyncio.CancelledError:
                 return
-            server = ModelServer(link, application(served, link, metrics, key))
+            server = ModelServer(link, application(lambda: served, link, metrics, key))
             watching = asyncio.ensure_future(watch(link))
-            ready(f"http://{_ADDRESS}:{listener.getsockname()[1]}", served.name)
+            ready(local_address(listener), served.name)
             try:
                 await server.serve([listener])
             finally:
@@ -175,6 +176,11 @@ def listening(port: int) -> Iterator[socket.socket]:
         listener.close()
 
 
+def local_address(listener: socket.socket) -> str:
+    """The address of the server behind a socket."""
+    return f"http://{_ADDRESS}:{listener.getsockname()[1]}"
+
+
 @contextmanager
 def _on_signals(stop: Callable[[], None]) -> Iterator[None]:
     """Let SIGINT and SIGTERM do this."""
@@ -188,8 +194,10 @@ def _on_signals(stop: Callable[[], None]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _name(reference: str) -> str:
+def served_name(reference: str) -> str:
     """The model's name for clients: the one it was asked for by, or that of its file or folder."""
     if bundled_model(reference) is not None or installed_as(reference) is not None:
         return reference
+    if is_remote(reference):
+        return remote_name(reference)
     return model_name(reference, find_model(reference))

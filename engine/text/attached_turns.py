@@ -10,7 +10,7 @@ from itertools import groupby
 from engine.errors import PromptTooLong
 from engine.messages import Attachment, ChatMessage, fenced, with_attachments
 from engine.sentences import say, together
-from engine.text.context_window import FittedPrompt, fit_conversation
+from engine.text.context_window import FittedPrompt, Prompt, fit_conversation
 from engine.text.passages import Passage, PassageIndex, within
 
 # Passages of a question, in tokens: a share of the context, and no more than is read in bearable time.
@@ -29,11 +29,11 @@ _LONGEST_TOKEN = 16
 
 def fit_with_attachments(
     messages: Sequence[ChatMessage],
-    render: Callable[[Sequence[ChatMessage]], list[int]],
+    render: Callable[[Sequence[ChatMessage]], Prompt],
     count: Callable[[str], int],
     context: int,
     max_tokens: int | None = None,
-) -> FittedPrompt:
+) -> FittedPrompt[Prompt]:
     """Fit a conversation into the context.
 
     Files are read whole, in the turn that they came with, for as long as no turn with a file would have to be left out.
@@ -42,7 +42,7 @@ def fit_with_attachments(
 
     Args:
         messages: The conversation, an optional system message first, ending with the person's turn.
-        render: Messages to prompt token ids.
+        render: Messages to a prompt as long as it has tokens.
         count: Tokens of a text.
         context: Tokens of context, prompt and reply together.
         max_tokens: The reply's limit, where it has one.
@@ -65,7 +65,7 @@ def fit_with_attachments(
             pass
     passages = _PassageTurns(messages, count, max(min(context // _SHARE, _MOST_TOKENS), _LEAST_TOKENS))
 
-    def render_from(turns: Sequence[ChatMessage]) -> list[int]:
+    def render_from(turns: Sequence[ChatMessage]) -> Prompt:
         return render(passages.written(len(messages) - len(turns) + system))
 
     prompt = fit_conversation(messages, render_from, context, max_tokens)

@@ -53,7 +53,7 @@ class ChatTemplate:
     """
 
     def __init__(self, source: str, special_tokens: Mapping[str, str]) -> None:
-        self._source = source
+        self.source = source
         self._special_tokens = dict(special_tokens)
         self._ended = False  # it takes too much, and would again
         _PROCESS.start()  # so that it is there when it is wanted
@@ -71,19 +71,19 @@ class ChatTemplate:
     def knows_tools(self) -> bool:
         """It tells its model of tools, and asks for calls in a format that is known here."""
         try:
-            return "tools" in self._run(None)["asked"] and template_format(self._source) is not None
+            return "tools" in self._run(None)["asked"] and template_format(self.source) is not None
         except (TemplateRefused, UnsupportedModel):  # which `render` tells of
             return False
 
     @property
     def calls(self) -> ToolFormat:
         """The format of tool calls."""
-        return (template_format(self._source) if self.knows_tools else None) or DESCRIBED
+        return (template_format(self.source) if self.knows_tools else None) or DESCRIBED
 
     @property
     def writes_calls(self) -> bool:
         """It writes the calls of earlier turns."""
-        return "tool_calls" in self._source
+        return "tool_calls" in self.source
 
     def render(
         self,
@@ -112,7 +112,7 @@ class ChatTemplate:
     def _run(self, variables: Mapping[str, Any] | None) -> dict[str, Any]:
         if self._ended:
             raise UnsupportedModel(say(_BEYOND))
-        question = {"source": self._source, "variables": variables}
+        question = {"source": self.source, "variables": variables}
         size = len(json.dumps(variables))
         answer = _PROCESS.ask({**question, "most": _MOST_CHARACTERS + _LONGER * size})
         if "error" in answer:

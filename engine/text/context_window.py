@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from engine.errors import PromptTooLong
 from engine.messages import ChatMessage
@@ -15,33 +16,36 @@ from engine.sentences import figure, say
 _REPLY_SHARE = 4
 _REPLY_TOKENS = 1024
 
+#: What messages are rendered to; its length is its number of tokens.
+Prompt = TypeVar("Prompt", bound=Sized)
+
 
 @dataclass(frozen=True)
-class FittedPrompt:
+class FittedPrompt(Generic[Prompt]):
     """A prompt that fits.
 
     Attributes:
-        token_ids: Its tokens.
+        prompt: The messages that have room, rendered.
         messages_left_out: Number of messages that had no room.
         sources: Sentence about the passages that answer the last question; empty where whole files do, or none.
     """
 
-    token_ids: list[int]
+    prompt: Prompt
     messages_left_out: int
     sources: str = ""
 
 
 def fit_conversation(
     messages: Sequence[ChatMessage],
-    render: Callable[[Sequence[ChatMessage]], list[int]],
+    render: Callable[[Sequence[ChatMessage]], Prompt],
     context: int,
     max_tokens: int | None = None,
-) -> FittedPrompt:
+) -> FittedPrompt[Prompt]:
     """Leave out as many of the oldest turns as it takes.
 
     Args:
         messages: The conversation, an optional system message first, ending with the person's turn.
-        render: Messages to prompt token ids.
+        render: Messages to a prompt as long as it has tokens.
         context: Tokens of context, prompt and reply together.
         max_tokens: The reply's limit, where it has one.
 

@@ -1,7 +1,7 @@
 """Makes a large model that computes what a small one computes, so that speed can be measured on real replies.
 
     python -m engine.training.inflate --model FOLDER --parameters 1e9 --out FOLDER
-    python -m engine.training.inflate --model HEAD --target INFLATED --out FOLDER     # a head
+    python -m engine.training.inflate --model DRAFT --target INFLATED --out FOLDER    # its head or prompt tokens
 
 The result has the sizes, the bytes and the cost of a real model and says word for word what the small one says.
 Layers are added that write nothing, the feed-forward network and the attention get units and heads that nobody reads,
@@ -38,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--model", required=True, help="a checkpoint's folder or name")
     size = parser.add_mutually_exclusive_group(required=True)
     size.add_argument("--parameters", type=float, help="how many the result is to have, such as 1e9")
-    size.add_argument("--target", type=Path, help="inflate a head for this inflated model")
+    size.add_argument("--target", type=Path, help="inflate a head or prompt tokens for this inflated model")
     parser.add_argument("--out", type=Path, required=True, help="the result's folder")
     parser.add_argument(
         "--dtype", choices=DTYPES, default="bf16", help="of the matrices (default: %(default)s)"

@@ -2,7 +2,7 @@
 
 The inflated target's hidden rows are the model's own and zeros (`inflate_tensor`), and its embedding too. The draft's
 fusion and blocks keep the new channels at zero in the same way, so the draft guesses what it guessed before; so do the
-blocks of Medusa heads, whose output maps grow as the target's head does.
+blocks of Medusa heads, whose output maps grow as the target's head does. Prompt tokens are rows of the embedding.
 """
 
 from __future__ import annotations
@@ -13,16 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import save_file
 from torch import Tensor
+from torch.nn import functional
 
 from engine.drafting.medusa_heads import read_medusa
+from engine.drafting.prompt_tokens import TENSOR, read_prompt_tokens
 from engine.errors import ConfigInvalid, InvalidOption, TensorMismatch, UnsupportedModel
 from engine.model.config import ModelConfig, read_config
 from engine.training.inflate_model import AMPLITUDE, begin_folder, write_config
 from engine.training.inflate_tensor import RULES, Axis, Extents, Rule, Widening, gains, network_axes
 from engine.training.shard_writer import Planned, write_shards
 from engine.weights.checkpoint import Checkpoint
-from engine.weights.draft_kind import MEDUSA_TENSOR
+from engine.weights.draft_kind import ADAPTER_CONFIG, ADAPTER_SAFETENSORS, MEDUSA_TENSOR, is_prompt_tokens
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 #: What a draft has beside the blocks: EAGLE-2's fusion, then Dovetail's, whose matrices are stored (in, out).
@@ -47,10 +50,10 @@ def inflate_draft(
     amplitude: float = AMPLITUDE,
     seed: int = 0,
 ) -> int:
-    """Write the inflated form of a gated-fusion or concatenation draft, or of Medusa heads.
+    """Write the inflated form of a gated-fusion or concatenation draft, of Medusa heads, or of prompt tokens.
 
     Args:
-        folder: A draft of the model that ``target`` was made from, in Dovetail's, EAGLE-2's or Medusa's layout.
+        folder: A draft of the model that ``target`` was made from, in Dovetail's, EAGLE-2's, Medusa's or PEFT's layout.
         target: The inflated model.
         out: Made if it is missing.
         dtype: Of the matrices; norms stay in float32.
@@ -67,6 +70,8 @@ def inflate_draft(
         OutOfDisk: There is no room in ``out``.
     """
     checkpoint = HeadCheckpoint(folder)
+    if is_prompt_tokens(folder):
+        return _prompt_tokens(checkpoint, read_config(Checkpoint(target)), out)
     rules = {name: _rule(name) for name in checkpoint.shapes if _part(name) not in _TOKENS}
     parts = {_part(name) for name in rules}
     large_target = read_config(Checkpoint(target))
@@ -105,14 +110,35 @@ Sizes = tuple[dict[str, Axis], dict[str, float], dict[str, Any]]
 """Axes and gains of a widening, and the config of what it makes."""
 
 
+def _prompt_tokens(checkpoint: HeadCheckpoint, target: ModelConfig, out: Path) -> int:
+    """Write prompt tokens as `inflate_draft`: what they make the model say stays, and so does their calibration."""
+    layout = read_prompt_tokens(checkpoint)
+    _check_width("Prompt tokens", layout.hidden_size, target)
+    begin_folder(checkpoint.folder, out)
+    rows = checkpoint.tensor(TENSOR).float()
+    wide = functional.pad(rows, (0, target.hidden_size - layout.hidden_size))
+    sizes = {
+        "token_dim": target.hidden_size,
+        "num_layers": target.layers,
+        "num_attention_heads": target.heads,
+    }
+    save_file({TENSOR: wide}, out / ADAPTER_SAFETENSORS, metadata={"format": "pt"})
+    write_config(out, {**checkpoint.config, **sizes}, ADAPTER_CONFIG)
+    return wide.numel()
+
+
+def _check_width(what: str, channels: int, target: ModelConfig) -> None:
+    if channels > target.hidden_size:
+        raise InvalidOption(
+            f"{what} of {channels} channels do not fit a model of {target.hidden_size}: inflate those of the model "
+            "that the target was made from."
+        )
+
+
 def _medusa(checkpoint: HeadCheckpoint, target: ModelConfig) -> Sizes:
     layout = read_medusa(checkpoint)
     rows = layout.drafted or layout.vocabulary_size or 0
-    if layout.hidden_size > target.hidden_size:
-        raise InvalidOption(
-            f"Heads of {layout.hidden_size} channels do not fit a model of {target.hidden_size}: inflate the heads of "
-            "the model that the target was made from."
-        )
+    _check_width("Heads", layout.hidden_size, target)
     axes = {
         "hidden": Axis(target.hidden_size, torch.arange(layout.hidden_size)),
         "vocabulary": Axis(rows, torch.arange(rows)),

@@ -17,11 +17,12 @@ from engine.training.inflate_shape import InflatedShape
 from engine.training.inflate_tensor import RULES, Extents, Widening, gains, network_axes
 from engine.training.shard_writer import SHARD_BYTES, Planned, write_shards
 from engine.weights.checkpoint import INDEX, Checkpoint
+from engine.weights.draft_kind import CONFIGS
 
 #: Of the random numbers. Up to 1 no row's int8 scale changes; BENCHMARKS.md has the agreement measured by format.
 AMPLITUDE = 0.5
 #: Not copied from the folder: what is written anew, weights, and what other formats were packed into.
-_OWN_FILES = ("config.json", "README.md")
+_OWN_FILES = (*CONFIGS, "README.md")
 _WEIGHTS = (".safetensors", ".index.json", ".bin", ".pt", ".pth", ".gguf", ".packed")
 
 
@@ -146,7 +147,7 @@ def begin_folder(folder: Path, out: Path) -> None:
     Raises:
         InvalidOption: ``out`` holds a model already.
     """
-    if (out / "config.json").exists():
+    if any((out / name).exists() for name in CONFIGS):
         raise InvalidOption(f"{out} holds a model already: choose another folder for the inflated one.")
     out.mkdir(parents=True, exist_ok=True)
     (out / INDEX).unlink(missing_ok=True)  # what an interrupted run left must not be taken for this one's
@@ -155,6 +156,6 @@ def begin_folder(folder: Path, out: Path) -> None:
             shutil.copyfile(path, out / path.name)
 
 
-def write_config(out: Path, values: dict[str, Any]) -> None:
-    """Write config.json, last: a folder without one is not taken for a model."""
-    (out / "config.json").write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+def write_config(out: Path, values: dict[str, Any], name: str = CONFIGS[0]) -> None:
+    """Write a config, last: a folder without one is not taken for a model."""
+    (out / name).write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")

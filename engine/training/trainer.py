@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from torch import Tensor, nn
 
 from engine.training.optimizer import optimizers
 from engine.training.product_type import product_type
+from engine.training.running_time import running_time
 from engine.weights.freed_memory import give_back_memory
 
 # Time between two evaluations, at least, beside what one takes.
@@ -154,13 +154,14 @@ class Trainer(Generic[N, S]):
 
     def run(self, supply: Supply[S], evaluate: Callable[[N], str] | None = None) -> None:
         """Learn until the schedule's time is up."""
-        last_log = last_save = last_evaluation = last = time.monotonic()
+        clock = running_time()
+        last_log = last_save = last_evaluation = last = clock.seconds()
         means: dict[str, float] = {}
         tokens_before, evaluate_s = self.progress.tokens, self.schedule.evaluate_s
         while self.schedule.done(self.progress) < 1.0:
             for kind, value in self.step(supply.next()).items():
                 means[kind] = value if kind not in means else 0.95 * means[kind] + 0.05 * value
-            now = time.monotonic()
+            now = clock.seconds()
             self.progress.elapsed_s += now - last
             last = now
             if now - last_log > self.schedule.log_s:
@@ -177,7 +178,7 @@ class Trainer(Generic[N, S]):
                 give_back_memory()
             if evaluate is not None and now - last_evaluation > evaluate_s:
                 print(f"  {evaluate(self.network)}", file=self._out, flush=True)
-                last_evaluation = last = last_log = time.monotonic()
+                last_evaluation = last = last_log = clock.seconds()
                 evaluate_s = max(evaluate_s, _BETWEEN_EVALUATIONS * (last - now))
                 tokens_before = self.progress.tokens
             if now - last_save > self.schedule.checkpoint_s:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from os.path import isfile
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from engine.json_text import read_json
 from engine.outside_file import read_text_file
 from engine.sentences import mark, say
 from engine.weights.pieces import Piece, read_pieces
-from engine.weights.safetensors_file import SafetensorsFile
+from engine.weights.safetensors_file import SCALES, SafetensorsFile
 from engine.weights.values import values
 from engine.weights.watched_file import WatchedFile
 
@@ -62,7 +63,7 @@ class Checkpoint:
         from_gguf: The config comes from a GGUF file's metadata, and not from config.json.
         generation_config: generation_config.json, or what a GGUF file has of it; empty where there is none.
         architecture: ``architectures[0]`` of the config.
-        quantization: A GGUF file's name of its mixture of types, such as Q4_K_M; None for plain numbers.
+        quantization: Name of a quantized model's mixture of types, such as Q4_K_M; None for plain numbers.
         names: The names of all tensors.
         types: Their element types, numbers of GGUF's; those that cannot be read are left out.
         files: The weights files by their paths.
@@ -96,17 +97,45 @@ class Checkpoint:
             self.folder = path
             self.config = read_config_file(path)
             self.generation_config = read_generation_config(path)
-            self.quantization = None
-            self._files = [SafetensorsFile(file) for file in weight_files(path)]
+            self.quantization = published_quantization(self.config)
+            self._files = [SafetensorsFile(file, architecture_of(self.config)) for file in weight_files(path)]
             self._packed_name = "tenon"
         self.architecture = architecture_of(self.config)
         self._file_of: dict[str, WeightsFile] = {}
         for file in self._files:
             self._file_of.update(dict.fromkeys(file.names, file))
+        self._scales = self._take_scales()
         self.names = frozenset(self._file_of)
         self.types = self._types()
         self.files = {file.path: WatchedFile(file.path) for file in self._files}
         self.size_bytes = sum(file.size_bytes for file in self._files)
+
+    def _take_scales(self) -> dict[str, tuple[Path, int]]:
+        """File and place of each tensor's scales, which are no tensors to others.
+
+        Raises:
+            WeightsCorrupt: A tensor's blocks or scales are cut, or not there.
+        """
+        found = {}
+        files = [file for file in self._files if isinstance(file, SafetensorsFile)]
+        for file in files:
+            for name in file.names:
+                blocks = name.removesuffix(SCALES) + ".weight"
+                if name.endswith(SCALES) and blocks in self._file_of:
+                    del self._file_of[name]
+                    rows, columns = self._file_of[blocks].shape(blocks)
+                    if file.shape(name) == (rows, columns // 32) and columns % 32 == 0:
+                        found[blocks] = (file.path, file.place(name)[0])
+        without = next((name for file in files for name in file.block_names if name not in found), None)
+        if without is not None:
+            raise WeightsCorrupt(
+                say(
+                    "The blocks of {name} and their scales do not fit together, so one of them is cut or missing; "
+                    "download the model again.",
+                    name=without,
+                )
+            )
+        return found
 
     def _types(self) -> TensorTypes:
         found = TensorTypes()
@@ -125,7 +154,10 @@ class Checkpoint:
 
     def stored(self, name: str) -> StoredTensor:
         """Place of a tensor. Raises UnsupportedModel for one of a type that cannot be read."""
-        return self._file_of[name].stored(name)
+        found = self._file_of[name].stored(name)
+        if name not in self._scales:
+            return found
+        return replace(found, size_bytes=found.size_bytes // 16 * 17, scales=self._scales[name])
 
     def stored_bytes(self, name: str) -> int:
         """Bytes of a tensor in its file."""
@@ -189,6 +221,12 @@ def piece_values(piece: Piece) -> Tensor:
     if order is not None:
         found = found[order.long()] if len(stored.shape) > 1 else found[:, order.long()]
     return found.float() + stored.offset if stored.offset else found
+
+
+def published_quantization(config: dict[str, Any]) -> str | None:
+    """The quantization that a config.json tells of and Tenon reads: MXFP4, as gpt-oss is published in."""
+    told = config.get("quantization_config")
+    return "MXFP4" if isinstance(told, dict) and told.get("quant_method") == "mxfp4" else None
 
 
 def read_config_file(folder: Path, name: str = "config.json") -> dict[str, Any]:

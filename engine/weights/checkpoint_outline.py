@@ -10,7 +10,7 @@ from engine.gguf.stored_tensor import TensorTypes
 from engine.json_text import read_json
 from engine.outside_file import read_text_file
 from engine.sentences import say
-from engine.weights.checkpoint import INDEX, architecture_of, read_config_file
+from engine.weights.checkpoint import INDEX, architecture_of, published_quantization, read_config_file
 
 
 class CheckpointOutline:
@@ -45,7 +45,7 @@ class CheckpointOutline:
         index = _table(_read_index(folder))
         metadata = _table(index.get("metadata"))
         said, size = metadata.get("quantization"), metadata.get("total_size")
-        self.quantization = said if isinstance(said, str) else None
+        self.quantization = said if isinstance(said, str) else published_quantization(self.config)
         self.names = frozenset(map(str, _table(index.get("weight_map"))))
         there = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
         self.size_bytes = there or (size if isinstance(size, int) and size > 0 else None)

@@ -73,8 +73,14 @@ def read_pieces(
 
     def read(piece: Piece) -> None:
         stored = piece.stored
-        part = (stored.start + piece.first * stored.row_bytes, piece.raw.numpy().data)
-        files[stored.path].read([part], stored.name, keep_cached)
+        if stored.whole:
+            parts = torch.split(piece.raw, [size for _, _, size in stored.ranges])
+            for part, (path, start, _) in zip(parts, stored.ranges, strict=True):
+                files[path].read([(start, part.numpy().data)], stored.name, keep_cached)
+            piece.raw.copy_(stored.rows_of(parts))
+        else:
+            place = stored.start + piece.first * stored.row_bytes
+            files[stored.path].read([(place, piece.raw.numpy().data)], stored.name, keep_cached)
         each(piece)
 
     def begin(stored: StoredTensor, first: int, count: int) -> None:
@@ -104,5 +110,7 @@ def read_pieces(
 
 def _step(stored: StoredTensor, row_multiple: int) -> int:
     """Rows of a piece."""
+    if stored.whole:
+        return max(1, stored.rows)
     multiple = lcm(stored.head_rows, row_multiple)
     return max(multiple, PIECE_BYTES // max(1, stored.row_bytes) // multiple * multiple)

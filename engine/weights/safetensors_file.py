@@ -11,14 +11,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
-from engine.gguf.stored_tensor import BF16, F16, F32, F64, PLAIN, StoredTensor
+from engine.gguf.stored_tensor import BF16, F16, F32, F64, MXFP4, PLAIN, StoredTensor
 from engine.json_text import read_json
 from engine.outside_file import open_file
 from engine.plain_data import from_plain
@@ -33,14 +33,55 @@ OTHER_SIZES = {"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 HEADER_LIMIT_BYTES = 100_000_000  # the format's own limit
 
 
-#: Tensors that stack what each expert has of its own, by the ends of their names, and the matrices that the rows of an
-#: expert are, its number in braces.
-STACKS = {
-    "block_sparse_moe.input_linear.weight": (
-        "block_sparse_moe.experts.{}.gate_proj.weight",
-        "block_sparse_moe.experts.{}.up_proj.weight",
-    ),
-    "block_sparse_moe.output_linear.weight": ("block_sparse_moe.experts.{}.down_proj.weight",),
+@dataclass(frozen=True)
+class Stack:
+    """A tensor that stacks what each expert has of its own.
+
+    Attributes:
+        names: The tensors that the rows of an expert are, its number in braces.
+        transposed: An expert has columns one behind the other.
+        interleaved: Its rows are those of two matrices by turns.
+        flat: It is a vector, one, whatever its dimensions.
+        blocks: Its rows are blocks of MXFP4 without their scales, in two dimensions.
+    """
+
+    names: tuple[str, ...]
+    transposed: bool = False
+    interleaved: bool = False
+    blocks: bool = False
+    flat: bool = False
+
+
+def _gpt_oss(module: str, interleaved: bool) -> dict[str, Stack]:
+    """As it was trained, and as it is published: in MXFP4, the scales of its blocks apart."""
+    ends = {"": ".weight", "_bias": ".bias", "_blocks": ".weight", "_scales": SCALES}
+    return {
+        f"mlp.experts.{module}{end}": Stack(
+            (f"mlp.experts.{{}}.{module}{own}",), end == "", interleaved, end == "_blocks"
+        )
+        for end, own in ends.items()
+    }
+
+
+#: End of the names of MXFP4's scales.
+SCALES = ".scales"
+_CONVOLUTION = {"conv.conv.weight": Stack(("conv.conv.weight",), flat=True)}
+_WHOLE_EXPERTS = {
+    f"experts.{name}": Stack((f"experts.{{}}.{name}.weight",)) for name in ("gate_up_proj", "down_proj")
+}
+#: Stacks by the ends of their names, of the architectures that have some.
+STACKS: dict[str, dict[str, Stack]] = {
+    "GraniteMoeForCausalLM": {
+        "block_sparse_moe.input_linear.weight": Stack(
+            ("block_sparse_moe.experts.{}.gate_proj.weight", "block_sparse_moe.experts.{}.up_proj.weight")
+        ),
+        "block_sparse_moe.output_linear.weight": Stack(("block_sparse_moe.experts.{}.down_proj.weight",)),
+    },
+    "Lfm2ForCausalLM": _CONVOLUTION,
+    "Lfm2MoeForCausalLM": _CONVOLUTION,
+    "GptOssForCausalLM": {**_gpt_oss("gate_up_proj", True), **_gpt_oss("down_proj", False)},
+    "Gemma4ForCausalLM": _WHOLE_EXPERTS,
+    "Gemma4ForConditionalGeneration": _WHOLE_EXPERTS,
 }
 # Far above all there are: a damaged number must not become a list of that many entries.
 _MOST_EXPERTS = 1 << 16
@@ -59,20 +100,26 @@ class Entry:
 class _Part:
     """One of so many equal parts of a tensor, which stacks them."""
 
-    stack: str
+    name: str
     index: int = 0
     count: int = 1
+    stack: Stack | None = None
 
 
 class SafetensorsFile:
     """The header of one file and reads of its tensors.
 
+    Args:
+        path: The file.
+        architecture: Of its model, whose `STACKS` are taken apart.
+
     Raises:
         WeightsCorrupt: It is truncated or not a safetensors file.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, architecture: str = "") -> None:
         self.path = path
+        self._stacks = STACKS.get(architecture, {})
         self.size_bytes = path.stat().st_size
         self.header, self._data_start = self._read_header()
         self.entries = {name: self._entry(name) for name in self.header if name != "__metadata__"}
@@ -134,28 +181,49 @@ class SafetensorsFile:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the tensors, and of the parts of stacks in place of these."""
-        stacks = {part.stack for part in self._parts.values()}
+        stacks = {part.name for part in self._parts.values()}
         return (*(name for name in self.entries if name not in stacks), *self._parts)
 
-    def _split(self, stack: str) -> Iterator[tuple[str, _Part]]:
+    @property
+    def block_names(self) -> tuple[str, ...]:
+        """Names of the tensors that are blocks of MXFP4 without their scales."""
+        return tuple(
+            name
+            for name, part in self._parts.items()
+            if part.stack is not None and part.stack.blocks and self.entries[part.name].dtype == "U8"
+        )
+
+    def _split(self, name: str) -> Iterator[tuple[str, _Part]]:
         """The parts of a stack by their names; none of any other tensor."""
-        end = next(filter(stack.endswith, STACKS), None)
-        shape = self.entries[stack].shape
-        if end is None or len(shape) != 3 or shape[0] > _MOST_EXPERTS or shape[1] % len(STACKS[end]):
+        end = next(filter(name.endswith, self._stacks), None)
+        if end is None:
             return
-        names = STACKS[end]
-        for index in range(shape[0] * len(names)):
-            expert, matrix = divmod(index, len(names))
-            name = stack.removesuffix(end) + names[matrix].format(expert)
-            yield name, _Part(stack, index, shape[0] * len(names))
+        stack, shape = self._stacks[end], self.entries[name].shape
+        dimensions = 4 if stack.blocks else len(shape)
+        if (
+            len(shape) != dimensions
+            or len(shape) < 2
+            or shape[0] > _MOST_EXPERTS
+            or shape[1] % len(stack.names)
+        ):
+            return
+        count = 1 if stack.flat else shape[0] * len(stack.names)
+        for index in range(count):
+            expert, own = divmod(index, len(stack.names))
+            yield name.removesuffix(end) + stack.names[own].format(expert), _Part(name, index, count, stack)
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of a tensor."""
+        """The shape of a tensor, rows first."""
         part = self._parts.get(name)
-        if part is None:
+        if part is None or part.stack is None:
             return self.entries[name].shape
-        experts, rows, columns = self.entries[part.stack].shape
-        return experts * rows // part.count, columns
+        if part.stack.flat:
+            return (math.prod(self.entries[part.name].shape),)
+        experts, *shape = self.entries[part.name].shape
+        shape[0] = experts * shape[0] // part.count
+        if part.stack.blocks:
+            return shape[0], 2 * shape[1] * shape[2]
+        return tuple(reversed(shape)) if part.stack.transposed else tuple(shape)
 
     def identity(self) -> str:
         """Text that differs between two models: the header."""
@@ -168,8 +236,9 @@ class SafetensorsFile:
             UnsupportedModel: It is not of a floating-point type that is read here.
         """
         part = self._parts.get(name) or _Part(name)
-        entry = self.entries[part.stack]
-        if entry.dtype not in KINDS:
+        entry, stack = self.entries[part.name], part.stack or Stack(())
+        kind = MXFP4 if stack.blocks and entry.dtype == "U8" else KINDS.get(entry.dtype)
+        if kind is None:
             raise UnsupportedModel(
                 say(
                     "The tensor {name} is stored as {dtype}, and Tenon reads {names}; choose an "
@@ -179,10 +248,18 @@ class SafetensorsFile:
                     names=", ".join(KINDS),
                 )
             )
-        start, stop = entry.data_offsets
+        start, size_bytes = self.place(name)
+        found = StoredTensor(
+            name, self.path, start, size_bytes, kind, self.shape(name), int(stack.interleaved)
+        )
+        return replace(found, transposed=stack.transposed)
+
+    def place(self, name: str) -> tuple[int, int]:
+        """Beginning of a tensor in the file, and its bytes."""
+        part = self._parts.get(name) or _Part(name)
+        start, stop = self.entries[part.name].data_offsets
         size_bytes = (stop - start) // part.count
-        place = self._data_start + start + part.index * size_bytes
-        return StoredTensor(name, self.path, place, size_bytes, KINDS[entry.dtype], self.shape(name))
+        return self._data_start + start + part.index * size_bytes, size_bytes
 
     def tensor(self, name: str) -> Tensor:
         """Read one whole tensor, numbers or indices, in the type it is stored in.

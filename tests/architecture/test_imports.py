@@ -21,6 +21,7 @@ RANKS = {
     "engine.engine_process": 7,
     "engine.engine": 9,
     "engine.reply": 8,
+    "engine.remote": 8,
     "engine.scheduler": 8,
     "engine.loaded_model": 7,
     "engine.request": 7,

@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -29,7 +30,7 @@ from engine.messages import LoadOptions
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import KVCache
 from tests.benchmarks.forward import Peer, Row, read, settled
-from tests.benchmarks.large_model import KINDS, write_gguf
+from tests.benchmarks.large_model import KINDS, LLAMA, write_gguf
 
 PROMPTS = (512, 2000, 8000)
 BEHIND = (1000, 4000, 16000, 32000)
@@ -106,7 +107,7 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true", help="without llama.cpp")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    path = write_gguf(options.work, options.kind, options.layers)
+    path = write_gguf(options.work, options.kind, replace(LLAMA, layers=options.layers))
     context = max(1024, *options.prompts, *options.behind) + 128
     load_options = LoadOptions(model=str(path), weights="auto", threads=options.threads, context=context)
     model = load_model(load_options)

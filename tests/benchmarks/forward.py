@@ -3,6 +3,7 @@
     pip install llama-cpp-python==0.3.36               # optional: without it Tenon is measured alone
     python -m tests.benchmarks.forward --work /tmp/tenon-bench [--kinds Q4_0 Q4_K_M Q6_K Q8_0 BF16] [--runs 7] [--json]
     python -m tests.benchmarks.forward --model FILE.gguf
+    python -m tests.benchmarks.forward --work /tmp/tenon-bench --mixture --kinds Q4_K_M --prompts 512 --behind
 
 A row is the median time of one forward of M tokens with logits for each, behind 64 committed tokens; the ratio is
 the median of the ratios of neighbouring runs, the other's time over Tenon's: above 1 Tenon is faster. A prompt is read
@@ -45,7 +46,9 @@ from engine.decoding.sequence import TokenSequence
 from engine.kernels import library
 from engine.loaded_model import load_model
 from engine.messages import LoadOptions
-from tests.benchmarks.large_model import KINDS, write_gguf
+from engine.model.config import ModelConfig
+from engine.model.layer import LayerWeights
+from tests.benchmarks.large_model import KINDS, LLAMA, QWEN3_MOE, write_gguf
 from tests.benchmarks.llama_cpp_peer import LlamaCpp
 from tests.benchmarks.memory import ReadRate
 
@@ -150,7 +153,7 @@ def measure(sequence: TokenSequence, peer: Peer | None, options: argparse.Namesp
 
 
 def share_of_bandwidth(
-    sequence: TokenSequence, read_bytes: int, reads: ReadRate, runs: int
+    sequence: TokenSequence, read_bytes: float, reads: ReadRate, runs: int
 ) -> dict[str, float]:
     """Bytes a second of forwards of one token, beside plain reads before and after each."""
     shares, rates = [], [reads.bytes_per_s()]
@@ -163,6 +166,15 @@ def share_of_bandwidth(
         "bandwidth_bytes_per_s": statistics.median(rates),
         "best_bandwidth_bytes_per_s": max(rates),
     }
+
+
+def read_of_layer(config: ModelConfig, layer: LayerWeights) -> float:
+    """Bytes that a forward of one token reads of a layer: of its experts the chosen ones."""
+    mixture, experts = config.mixture, layer.experts
+    if mixture is None or experts is None:
+        return layer.size_bytes
+    all_experts = sum(matrix.size_bytes for matrix in (*experts.gate_up, *experts.down))
+    return layer.size_bytes - all_experts * (1.0 - mixture.chosen / mixture.experts)
 
 
 def compare(path: Path, options: argparse.Namespace) -> dict[str, Any]:
@@ -178,8 +190,9 @@ def compare(path: Path, options: argparse.Namespace) -> dict[str, Any]:
     if peer is not None:
         peer.close()
     source = model.placement
-    read_bytes = sum(source.layer(index).size_bytes for index in range(model.target.config.layers))
-    read_bytes += source.head.size_bytes
+    read_bytes = source.head.size_bytes + sum(
+        read_of_layer(model.target.config, source.layer(index)) for index in range(model.target.config.layers)
+    )
     return {
         "rows": rows,
         **share_of_bandwidth(sequence, read_bytes, ReadRate(options.threads), options.runs),
@@ -204,6 +217,9 @@ def main() -> None:
     )
     parser.add_argument("--work", type=Path, help="a folder for files of the 1.1 B shape, about 6 GB")
     parser.add_argument("--model", type=Path, help="a GGUF file in their place")
+    parser.add_argument(
+        "--mixture", action="store_true", help="files of a 3.2 B mixture of experts in their place"
+    )
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--widths", nargs="*", type=int, default=list(WIDTHS))
     parser.add_argument("--prompts", nargs="*", type=int, default=list(PROMPTS))
@@ -218,8 +234,13 @@ def main() -> None:
     options = parser.parse_args()
     if options.model is None and options.work is None:
         parser.error("give --work or --model")
+    shape = QWEN3_MOE if options.mixture else LLAMA
     options.alone |= find_spec("llama_cpp") is None
-    files = [options.model] if options.model else [write_gguf(options.work, kind) for kind in options.kinds]
+    files = (
+        [options.model]
+        if options.model
+        else [write_gguf(options.work, kind, shape) for kind in options.kinds]
+    )
     results = {}
     for path in files:
         results[path.name] = compare(path, options)

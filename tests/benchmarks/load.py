@@ -18,13 +18,14 @@ import statistics
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from engine.loaded_model import load_model
 from engine.messages import LoadOptions
-from tests.benchmarks.large_model import KINDS, LAYERS, write_gguf
+from tests.benchmarks.large_model import KINDS, LLAMA, write_gguf
 from tests.benchmarks.memory import forget_peak, resident_bytes
 
 CONTEXT = 1024
@@ -82,7 +83,9 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path(), help="a folder for files of the 1.1 B shape")
     parser.add_argument("--model", type=Path, help="a GGUF file in their place")
     parser.add_argument("--kinds", nargs="+", default=["Q4_K_M", "BF16"], choices=KINDS)
-    parser.add_argument("--layers", type=int, default=LAYERS, help="of the shape; 181 make 4.9 GB in Q4_K_M")
+    parser.add_argument(
+        "--layers", type=int, default=LLAMA.layers, help="of the shape; 181 make 4.9 GB in Q4_K_M"
+    )
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--child", choices=["load", "read"], help=argparse.SUPPRESS)
@@ -93,10 +96,11 @@ def main() -> None:
         )
         print(json.dumps(found))
         return
+    shape = replace(LLAMA, layers=options.layers)
     files = (
         [options.model]
         if options.model
-        else [write_gguf(options.work, kind, options.layers) for kind in options.kinds]
+        else [write_gguf(options.work, kind, shape) for kind in options.kinds]
     )
     print("| file | MB | pages | load, s | plain read, s | of its speed | peak, times the file |")
     print("|---|---|---|---|---|---|---|")

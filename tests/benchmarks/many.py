@@ -3,15 +3,17 @@
     python -m tests.benchmarks.many --model FOLDER [--weights q8_0] [--replies 1 2 4 8 16] [--ways plain lookup]
     python -m tests.benchmarks.many --model FILE.gguf --ram-gb 0.3        # layers streamed from the disk
     python -m tests.benchmarks.many --model FILE.gguf --llama-cpp         # needs llama-cpp-python
+    python -m tests.benchmarks.many --model FILE.gguf --llama-server PATH # llama.cpp's own program
 
 So many replies are always open, until there are no prompts any more (tests/benchmarks/lookup_prompts.py); each has so
 many tokens, greedily and whatever ends a text. Throughput is all replies' tokens over all the time, prompts included;
 "decoding" is the same of the turns in which all read no prompt any more. Normalised latency is the mean over replies of
-the time from the asking to the reply's end over its tokens (Minions, section 5.1). A way is
-"plain", "lookup" (prompt lookup; the width of a forward is divided among replies), "adaptive" (the same by the sizes
-of `AdaptiveBudget`) or "fixed K" (K nodes for every reply in every round, the paper's one length for all). A figure is
-the median of some runs, in which ways and numbers take turns. llama.cpp decodes the same prompts in the same run, a
-token of each sequence in a batch, all prompts first.
+the time from the asking to the reply's end over its tokens (Minions, section 5.1). A way is "plain", "lookup" (prompt
+lookup; the width of a forward is divided among replies), "adaptive" (the same by the sizes of `AdaptiveBudget`),
+"selector" or "fixed K" (K nodes for every reply in every round, the paper's one length for all). A figure is the median
+of some runs, in which ways and numbers take turns. llama.cpp decodes the same prompts in the same run, a token of each
+sequence in a batch, all prompts first; its server keeps as many requests open as Tenon replies, over HTTP, and tells no
+decoding alone.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import subprocess
 import time
+import urllib.request
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +33,10 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.length_selector import LengthSelector
 from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.schedule import FixedShape, Schedule
 from engine.decoding.sequence import TokenSequence
@@ -46,6 +53,8 @@ from engine.scheduler import Scheduler, Steps
 from engine.text.stop import ReplyText
 from engine.verifying.sample_and_match import SampleAndMatch
 from tests.benchmarks.lookup_prompts import PROMPTS
+
+_PORT = 8379
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,8 @@ def parts(way: str) -> tuple[Drafter, Schedule]:
         return NoDrafter(), FixedShape(DraftShape(0))
     if way == "lookup":
         return PromptLookup(), WorthwhileNodes(steps=False)
+    if way == "selector":
+        return PromptLookup(), LengthSelector(12)
     if way == "adaptive":
         return PromptLookup(), AdaptiveBudget(15)
     return PromptLookup(), FixedShape(DraftShape(int(way.removeprefix("fixed "))))
@@ -153,6 +164,61 @@ class Peer:
         return Taken(all_s, decoding_s, tokens - count, tokens, all_s / self._tokens)
 
 
+class Server:
+    """llama-server, a process of its own, with as many slots as requests at once."""
+
+    def __init__(
+        self, program: Path, model: Path, threads: int, prompts: list[list[int]], tokens: int
+    ) -> None:
+        self._command = [str(program), "-m", str(model), "-t", str(threads), "-tb", str(threads)]
+        self._command += ["--host", "127.0.0.1", "--port", str(_PORT), "-fa", "on", "--no-webui"]
+        self._room = max(map(len, prompts)) + tokens + 1
+        self._prompts = prompts
+        self._tokens = tokens
+
+    def run(self, count: int) -> Taken:
+        """All prompts, so many at once, by a server that is started for it."""
+        slots = ["-np", str(count), "-c", str(count * self._room)]
+        server = subprocess.Popen(
+            [*self._command, *slots], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            self._await()
+            self._ask(self._prompts[0])  # a first one, untimed
+            begun = time.perf_counter()
+            with ThreadPoolExecutor(count) as pool:
+                each_s = list(pool.map(self._ask, self._prompts))
+            all_s = time.perf_counter() - begun
+        finally:
+            server.terminate()
+            server.wait()
+        return Taken(
+            all_s, 0.0, 0, len(self._prompts) * self._tokens, statistics.fmean(each_s) / self._tokens
+        )
+
+    def _await(self) -> None:
+        for _ in range(300):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{_PORT}/health") as answer:
+                    if answer.status == 200:
+                        return
+            except OSError:
+                time.sleep(0.1)
+        raise RuntimeError("llama-server does not answer")
+
+    def _ask(self, prompt: list[int]) -> float:
+        """Seconds of a reply."""
+        wanted = {"prompt": prompt, "n_predict": self._tokens, "temperature": 0, "ignore_eos": True}
+        body = json.dumps({**wanted, "cache_prompt": False}).encode()
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{_PORT}/completion", body, {"Content-Type": "application/json"}
+        )
+        begun = time.perf_counter()
+        with urllib.request.urlopen(request) as answer:
+            assert json.load(answer)["tokens_predicted"] == self._tokens
+        return time.perf_counter() - begun
+
+
 def measure(runs: dict[tuple[str, int], Callable[[], Taken]], times: int) -> list[dict[str, Any]]:
     """Medians of runs that take turns."""
     found: defaultdict[tuple[str, int], list[Taken]] = defaultdict(list)
@@ -201,6 +267,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int)
     parser.add_argument("--ram-gb", type=float)
     parser.add_argument("--llama-cpp", action="store_true")
+    parser.add_argument("--llama-server", type=Path)
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     budget = None if chosen.ram_gb is None else int(chosen.ram_gb * 1e9)
@@ -218,11 +285,13 @@ def main() -> None:
     for way in chosen.ways:
         for count in chosen.replies:
             runs[way, count] = lambda way=way, count=count: replies.run(way, count)  # type: ignore[misc]
+    file = find_model(chosen.model)
+    path = file if file.is_file() else next(file.glob("*.gguf"), file)
+    if chosen.llama_server is not None:
+        server = Server(chosen.llama_server, path, torch.get_num_threads(), prompts, chosen.tokens)
+        for count in chosen.replies:
+            runs["llama-server", count] = lambda count=count: server.run(count)  # type: ignore[misc]
     if chosen.llama_cpp:
-        import torch
-
-        file = find_model(chosen.model)
-        path = file if file.is_file() else next(file.glob("*.gguf"))
         peer = Peer(path, torch.get_num_threads(), prompts[: max(chosen.replies)], chosen.tokens)
         for count in chosen.replies:
             runs["llama.cpp", count] = lambda count=count: peer.run(count)  # type: ignore[misc]

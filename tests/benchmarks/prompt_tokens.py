@@ -128,11 +128,10 @@ def learn(options: argparse.Namespace) -> None:
         objective = PromptTokenObjective(twin, ends, batches, trial.loss)
         supply = ExampleSupply(decoder, learned, options.step_tokens, 1)
         outcome = train(network, objective, supply, 1.0, io.StringIO(), options.steps)
-        torch.manual_seed(1)
-        with torch.no_grad():
-            losses = [float(divergence.loss(outcome.network, batch)) for batch in batches[:4]]
         shares = [" / ".join(f"{100 * share:.1f}" for share in place) for place in outcome.scores.accuracies]
-        print(f"| {' | '.join([trial.name, f'{sum(losses) / len(losses):.2f}', *shares])} |", flush=True)
+        print(
+            f"| {' | '.join([trial.name, f'{divergence.mean(outcome.network):.2f}', *shares])} |", flush=True
+        )
 
 
 def guess(options: argparse.Namespace) -> None:

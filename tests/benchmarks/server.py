@@ -3,7 +3,8 @@
     python -m tests.benchmarks.server one       time to first token and tokens per second, through a pipe and over HTTP
     python -m tests.benchmarks.server cost      a request's time beside an engine that answers at once
     python -m tests.benchmarks.server idle      memory of 200 connections that say nothing
-    python -m tests.benchmarks.server clients   tokens per second of 1, 4, 8 and 16 clients
+    python -m tests.benchmarks.server clients   tokens per second of 1, 4, 8 and 16 clients; with --llama-server PATH
+                                                in turn with that server, on the same file with 16 slots
     python -m tests.benchmarks.server rest      memory before and after 64 clients, half of which hang up
     python -m tests.benchmarks.server cancel    time from a hang-up to the end of the request
 
@@ -17,9 +18,12 @@ import asyncio
 import json
 import socket
 import statistics
+import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -33,6 +37,8 @@ from tests.support.real_model import real_model
 
 TOKENS = 96
 ROUNDS = 5
+TURNS = 3
+CLIENTS = (1, 4, 8, 16)
 CONNECTIONS = 200
 QUESTION = "Write a short letter to a friend about the number {number}. Begin with the weather."
 
@@ -165,18 +171,63 @@ def idle(model: Path) -> None:
             connection.close()
 
 
-def clients(address: str) -> None:
+def rate(address: str, count: int, turn: int) -> float:
     """Tokens per second of some clients at once, each with a question of its own."""
-    streamed(address, 0, 16)
-    for count in (1, 4, 8, 16):
-        rates = []
-        for turn in range(3):
-            begun = time.perf_counter()
-            with ThreadPoolExecutor(count) as threads:
-                numbers = range(1000 * turn + 100 * count, 1000 * turn + 101 * count)
-                done = list(threads.map(lambda number: streamed(address, number), numbers))
-            rates.append(sum(tokens for _, _, tokens in done) / (time.perf_counter() - begun))
-        print(f"{count:2} clients: {statistics.median(rates):6.1f} tok/s", flush=True)
+    begun = time.perf_counter()
+    with ThreadPoolExecutor(count) as threads:
+        numbers = range(1000 * turn + 100 * count, 1000 * turn + 101 * count)
+        done = list(threads.map(lambda number: streamed(address, number), numbers))
+    return sum(tokens for _, _, tokens in done) / (time.perf_counter() - begun)
+
+
+def clients(addresses: dict[str, str]) -> None:
+    """Tokens per second of some clients at once, of each server in turn."""
+    for address in addresses.values():
+        streamed(address, 0, 16)
+    alone: dict[str, float] = {}
+    for count in CLIENTS:
+        rates: dict[str, list[float]] = {name: [] for name in addresses}
+        for turn in range(TURNS):
+            for name, address in addresses.items():
+                rates[name].append(rate(address, count, turn))
+        told = []
+        for name, each in rates.items():
+            median = statistics.median(each)
+            alone.setdefault(name, median)
+            told.append(f"{name} {median:6.1f} tok/s ({median / alone[name]:.2f} of one client's)")
+        first, *others = rates.values()
+        for other in others:
+            pairs = zip(first, other, strict=True)
+            told.append(f"ratio {statistics.median(here / there for here, there in pairs):.2f}")
+        print(f"{count:2} clients: {', '.join(told)}", flush=True)
+
+
+@contextmanager
+def llama_server(program: str, model: Path) -> Iterator[str]:
+    """llama.cpp's server with as many slots as Tenon's, each with as much context as a question and its answer take."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    slots = max(CLIENTS)
+    command = [program, "-m", str(model), "-t", "2", "-np", str(slots), "-c", str(slots * 512), "--port", str(port),
+               "--api-key", KEY, "--no-webui"]  # fmt: skip
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(600):
+            try:
+                connection = HTTPConnection("127.0.0.1", port, timeout=1)
+                connection.request("GET", "/health")
+                if connection.getresponse().status == 200:
+                    break
+            except OSError:
+                pass
+            assert running.poll() is None, "llama-server does not run"
+            time.sleep(0.1)
+        yield address
+    finally:
+        running.terminate()
+        running.wait(10)
 
 
 def rest(model: Path) -> None:
@@ -227,6 +278,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("part", choices=("one", "cost", "idle", "clients", "rest", "cancel"))
     parser.add_argument("--address", help="of another server")
+    parser.add_argument("--llama-server", metavar="PATH", help="of llama.cpp's server")
+    parser.add_argument("--mode", default="plain", help="of Tenon's server (default: %(default)s)")
     options = parser.parse_args()
     model = real_model()
     assert model is not None, "fetch the bundled model"
@@ -235,12 +288,16 @@ def main() -> None:
     elif options.part == "cancel":
         cancel()
     elif options.part == "clients" and options.address:
-        clients(options.address)
+        clients({"server": options.address})
     elif options.part == "clients":
-        with tempfile.TemporaryDirectory() as folder:
-            own = ("--mode", "plain", "--threads", "2")
-            with serve_command(model, Path(folder), *own) as (running, _):
-                clients(running.address)
+        own = ("--mode", options.mode, "--threads", "2")
+        with ExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            running, _ = stack.enter_context(serve_command(model, Path(folder), *own))
+            addresses = {"Tenon": running.address}
+            if options.llama_server:
+                addresses["llama-server"] = stack.enter_context(llama_server(options.llama_server, model))
+            clients(addresses)
     else:
         {"one": one, "idle": idle, "rest": rest}[options.part](model)
 

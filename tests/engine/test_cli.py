@@ -12,6 +12,7 @@ import pytest
 
 from engine.cli import main
 from engine.cli.parser import size
+from engine.decoding.adaptive_budget import AdaptiveBudget
 from engine.kernels import library
 from engine.messages.machine import MachineReport
 from engine.model.config import read_config
@@ -21,6 +22,7 @@ from engine.placement.streamed import StreamedPlan
 from engine.plain_data import from_plain
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
+from tests.support.prompt_tokens import write_prompt_tokens
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -245,6 +247,25 @@ def test_a_draft_and_its_tree_settings(llama_folder: Path, capsys: pytest.Captur
     assert "the draft runs on the CPU" in captured.err
     assert main([*arguments, "--draft", str(llama_folder), "--draft-depth", "17"]) == 2
     assert capsys.readouterr().err == "tenon: Depth of drafts: choose a whole number from 1 to 16, not 17.\n"
+
+
+def test_rounds_are_told_with_their_probes(
+    llama_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 20)  # random prompt tokens are worth none
+    tokens = str(write_prompt_tokens(tmp_path / "set"))
+    arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "12", "--raw", "Hello", "--rounds"]
+    arguments += ["--mode", "ppd", "--draft", tokens, "--temperature", "0"]
+    assert main([*arguments, "--json"]) == 0
+    reply = json.loads(capsys.readouterr().out)
+    rounds = reply["rounds"]
+    assert len(rounds) == reply["timings"]["target_forwards"]
+    assert sum(len(each["probes"]) for each in rounds) == reply["timings"]["probe_n"] > 0
+    assert [token for each in rounds for token in each["emitted"]] == reply["token_ids"][1:]
+    assert set(rounds[0]["probes"]) == {-1}, "the first round has nothing to guess with yet"
+    assert any(node >= 0 for each in rounds for node in each["probes"])
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.startswith("tenon: --rounds adds to what --json prints")
 
 
 def test_techniques_of_llmcad_can_be_switched_off(

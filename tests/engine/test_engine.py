@@ -181,12 +181,12 @@ def test_cancel_during_decoding_keeps_what_was_written(
 ) -> None:
     layers_run = 0
 
-    def counted(*arguments: Any) -> torch.Tensor:
+    def counted(*arguments: Any, **named: Any) -> torch.Tensor:
         nonlocal layers_run
         layers_run += 1
         if layers_run == 20:  # long before a random model may come to an end
             client.engine.submit(Cancel(request.request_id))
-        return block(*arguments)
+        return block(*arguments, **named)
 
     monkeypatch.setattr("engine.model.decoder.block", counted)
     request = client.request([user("Hello")], llama_folder)
@@ -204,11 +204,11 @@ def test_cancel_is_seen_between_layers_of_the_prompt(
 ) -> None:
     layers_run = 0
 
-    def counted(*arguments: Any) -> torch.Tensor:
+    def counted(*arguments: Any, **named: Any) -> torch.Tensor:
         nonlocal layers_run
         layers_run += 1
         client.engine.submit(Cancel(request.request_id))
-        return block(*arguments)
+        return block(*arguments, **named)
 
     monkeypatch.setattr("engine.model.decoder.block", counted)
     request = client.request("word " * 60, llama_folder)

@@ -12,14 +12,17 @@ import pytest
 from engine.loaded_model import LoadedModel
 from engine.messages import (
     Cancel,
+    CountTokens,
     Event,
     Failed,
     Finished,
     Generate,
     ModelLoaded,
+    Notice,
     Ping,
     Pong,
     TokensAdded,
+    TokensCounted,
     Unload,
 )
 from tests.support.checkpoints import write_checkpoint
@@ -126,6 +129,69 @@ def test_without_room_for_another_cache_one_reply_follows_the_other(
     wait(client, len(requests))
     turns = [request_id for request_id, _ in groupby(event.request_id for event in client.seen(TokensAdded))]
     assert turns == [request.request_id for request in requests]
+
+
+def test_a_request_that_lets_others_first_is_overtaken_while_it_waits(
+    client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LoadedModel, "has_room", lambda model, sequences: False)
+    client.answer("abc", llama_folder, mode="plain", max_tokens=1)
+    client.events.clear()
+    asked = [
+        client.request(
+            f"abc {number}", llama_folder, mode="plain", max_tokens=30, lets_others_first=number < 3
+        )
+        for number in range(4)
+    ]
+    for request in asked:
+        client.engine.submit(request)
+    wait(client, len(asked))
+    ended = [event.request_id for event in client.seen(Finished)]
+    first, second, third, mine = (request.request_id for request in asked)
+    assert ended in ([first, mine, second, third], [mine, first, second, third])
+
+
+def test_a_ping_keeps_no_reply_from_joining(client: EngineClient, llama_folder: Path) -> None:
+    client.answer("abc", llama_folder, mode="plain", max_tokens=1)
+    client.events.clear()
+    long = client.request("abc", llama_folder, mode="plain", max_tokens=200)
+    short = client.request("def", llama_folder, mode="plain", max_tokens=2)
+    client.engine.submit(long)
+    client.wait_for(TokensAdded)
+    client.engine.submit(Ping(1))
+    client.engine.submit(short)
+    client.wait_for(Pong)
+    assert [event.request_id for event in client.seen(Finished)] == [short.request_id, long.request_id]
+
+
+def test_a_count_of_tokens_passes_a_reply_that_waits_for_room(
+    client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LoadedModel, "has_room", lambda model, sequences: False)
+    requests = submit(client, llama_folder)
+    client.wait_for(TokensAdded)
+    counted = CountTokens("counted", client.request("The quick brown fox", llama_folder, weights="fp32"))
+    client.engine.submit(counted)
+    client.wait_for(TokensCounted)
+    assert len(client.seen(Finished)) < len(requests)
+    while len(client.seen(Finished)) < len(requests):
+        client.wait_for(Finished)
+    # Replies do not overtake each other.
+    assert [event.request_id for event in client.seen(Finished)] == [one.request_id for one in requests]
+
+
+def test_drafts_on_the_models_own_device_are_said_to_have_no_pipeline(
+    client: EngineClient, llama_folder: Path, draft: Path
+) -> None:
+    values: dict[str, Any] = {"drafts": (str(draft),), "mode": "minions", "weights": "fp32", "max_tokens": 40}
+    for _ in range(2):
+        requests = [client.request(text, llama_folder, **values) for text in (WORDS, "one two", "abc")]
+        for request in requests:
+            client.engine.submit(request)
+        wait(client, len(requests))
+    said = [event.text for event in client.seen(Notice) if "pipeline is off" in event.text]
+    assert len(said) == 1
+    assert "one device (cpu)" in said[0]
 
 
 def test_the_engine_closes_with_replies_open(client: EngineClient, llama_folder: Path) -> None:

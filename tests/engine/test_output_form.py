@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.messages import ChatMessage, OutputForm
+from engine.messages import ChatMessage, OutputForm, Tool, ToolUse
+from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
 
 SCHEMA = json.dumps(
@@ -70,6 +71,25 @@ def test_drafts_are_checked_by_the_same_mask(client: EngineClient, llama_folder:
     drafted = client.answer("abc abc", llama_folder, mode="dovetail", draft=str(draft), **values)
     assert re.fullmatch(REGEX.text, plain.text)
     assert (drafted.text, drafted.token_ids) == (plain.text, plain.token_ids)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.3])
+@pytest.mark.parametrize("required", [True, False])
+def test_drafts_are_checked_by_the_mask_of_tools(
+    client: EngineClient, tmp_path: Path, required: bool, temperature: float
+) -> None:
+    model = write_checkpoint(tmp_path / "model", "llama", max_position_embeddings=2048)
+    draft = write_checkpoint(tmp_path / "draft", "llama", num_hidden_layers=1, max_position_embeddings=2048)
+    asked = [ChatMessage("user", "Which colours and sizes are there?")]
+    tools = ToolUse((Tool("paint", "Paints.", SCHEMA), Tool("stop")), required=required)
+    values = {"tools": tools, "max_tokens": 120, "temperature": temperature, "seed": 5, "weights": "fp32"}
+    plain = client.answer(asked, model, mode="plain", **values)
+    drafted = client.answer(asked, model, mode="dovetail", draft=str(draft), length=4, **values)
+    looked_up = client.answer(asked, model, mode="lookup", **values)
+    assert drafted.timings.draft_n > 0
+    assert drafted.token_ids == looked_up.token_ids == plain.token_ids
+    if required:
+        assert plain.text.startswith("<tool_call>")
 
 
 @pytest.mark.parametrize("grammar", ['start: "yes" | "no"', 'root ::= "yes" | "no"'])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
+from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers.integrations.mxfp4 import convert_moe_packed_tensors
 
 VOCABULARY_SIZE = 384
 CONTEXT_LENGTH = 512
@@ -55,6 +58,17 @@ LONG_ROPE = {
     "short_factor": [1.0 + 0.05 * i for i in range(6)],
     "long_factor": [1.5 + 0.4 * i for i in range(6)],
 }
+_GEMMA4 = {
+    "head_dim": 32,
+    "global_head_dim": 64,
+    "sliding_window": 24,
+    "num_hidden_layers": 5,
+    "layer_types": [f"{kind}_attention" for kind in ("sliding", "full", "sliding", "sliding", "full")],
+    "hidden_size_per_layer_input": 0,
+    "vocab_size_per_layer_input": VOCABULARY_SIZE,
+    "final_logit_softcapping": 3.0,
+    "tie_word_embeddings": True,
+}
 _GRANITE = {
     "embedding_multiplier": 3.0,
     "attention_multiplier": 0.2,
@@ -74,6 +88,21 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "smollm3": ("SmolLM3ForCausalLM", {"no_rope_layer_interval": 2, "tie_word_embeddings": True}),
     "mistral": ("MistralForCausalLM", {"sliding_window": None, "head_dim": 32}),
     "mistral-window": ("MistralForCausalLM", {"sliding_window": 24}),
+    "ministral3": (
+        "Ministral3ForCausalLM",
+        {
+            "head_dim": 32,
+            "rope_parameters": {
+                "rope_type": "yarn",
+                "rope_theta": 1e6,
+                "factor": 16.0,
+                "original_max_position_embeddings": 16,
+                "mscale": 1.0,
+                "mscale_all_dim": 1.0,
+                "llama_4_scaling_beta": 0.5,
+            },
+        },
+    ),
     "qwen2": ("Qwen2ForCausalLM", {"tie_word_embeddings": True}),
     "qwen2-window": (
         "Qwen2ForCausalLM",
@@ -104,6 +133,43 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
         "GraniteMoeForCausalLM",
         {**_GRANITE, "num_local_experts": 9, "num_experts_per_tok": 2, "tie_word_embeddings": True},
     ),
+    "gpt-oss": (
+        "GptOssForCausalLM",
+        {
+            "head_dim": 32,
+            "num_local_experts": 8,
+            "num_experts_per_tok": 3,
+            "sliding_window": 24,
+            "attention_bias": True,
+            "rope_parameters": {
+                "rope_type": "yarn",
+                "factor": 32.0,
+                "rope_theta": 150_000.0,
+                "truncate": False,
+                "original_max_position_embeddings": 16,
+            },
+        },
+    ),
+    "lfm2": (
+        "Lfm2ForCausalLM",
+        {
+            "layer_types": ["conv", "full_attention", "conv"],
+            "block_multiple_of": 32,
+            "tie_word_embeddings": True,
+        },
+    ),
+    "lfm2-moe": (
+        "Lfm2MoeForCausalLM",
+        {
+            "layer_types": ["full_attention", "conv", "conv"],
+            "conv_L_cache": 4,
+            "num_dense_layers": 1,
+            "num_experts": 8,
+            "num_experts_per_tok": 2,
+            "moe_intermediate_size": 64,
+            "tie_word_embeddings": True,
+        },
+    ),
     "phi3": ("Phi3ForCausalLM", {"sliding_window": 40}),
     "phi3-longrope": (
         "Phi3ForCausalLM",
@@ -131,6 +197,31 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
             },
         },
     ),
+    "gemma4": (
+        "Gemma4ForCausalLM",
+        {**_GEMMA4, "attention_k_eq_v": True, "num_global_key_value_heads": 1},
+    ),
+    "gemma4-inputs": (
+        "Gemma4ForCausalLM",
+        {
+            **_GEMMA4,
+            "hidden_size_per_layer_input": 32,
+            "num_kv_shared_layers": 2,
+            "use_double_wide_mlp": True,
+        },
+    ),
+    "gemma4-moe": (
+        "Gemma4ForCausalLM",
+        {
+            **_GEMMA4,
+            "attention_k_eq_v": True,
+            "num_global_key_value_heads": 1,
+            "enable_moe_block": True,
+            "num_experts": 8,
+            "top_k_experts": 3,
+            "moe_intermediate_size": 64,
+        },
+    ),
 }
 
 
@@ -138,7 +229,8 @@ def all_experts(variant: str) -> dict[str, int]:
     """Changes with which each token takes all experts: nearly equal ones change places where numbers are rounded."""
     values = VARIANTS[variant][1]
     experts = values.get("num_experts") or values.get("num_local_experts")
-    return {"num_experts_per_tok": experts} if experts else {}
+    chosen = "top_k_experts" if "top_k_experts" in values else "num_experts_per_tok"
+    return {chosen: experts} if experts else {}
 
 
 def reference_model(variant: str, seed: int = 0, **changes: Any) -> Any:
@@ -160,6 +252,11 @@ def reference_model(variant: str, seed: int = 0, **changes: Any) -> Any:
     config = model_class.config_class(**values)
     model = model_class._from_config(config, attn_implementation="eager").eval()
     randomize(model, seed)
+    if architecture.startswith("Gemma4"):
+        with torch.no_grad():  # scores are not scaled: norms of queries are small where they are learned
+            for name, parameter in model.named_parameters():
+                if name.endswith("q_norm.weight"):
+                    parameter.mul_(parameter.shape[0] ** -0.5)
     return model
 
 
@@ -170,10 +267,13 @@ def randomize(model: Any, seed: int) -> None:
         for name, parameter in model.named_parameters():
             noise = torch.randn(parameter.shape, generator=generator)
             if parameter.ndim == 1:
-                parameter.add_(0.1 * noise)
+                parameter.add_((1.0 if "sinks" in name else 0.1) * noise)
             else:
                 scale = 1.0 if "embed" in name or "lm_head" in name else 1.5
                 parameter.copy_(scale * noise * parameter.shape[-1] ** -0.5)
+        for name, buffer in model.named_buffers():
+            if name.endswith("layer_scalar"):
+                buffer.add_(0.3 * torch.rand(buffer.shape, generator=generator) - 0.2)
 
 
 def train_tokenizer(chat_template: bool = True) -> Any:
@@ -225,6 +325,40 @@ def write_checkpoint(
     if tokenizer:
         train_tokenizer(chat_template).save_pretrained(folder)
     return folder
+
+
+def write_published_gpt_oss(folder: Path, seed: int = 0, **changes: Any) -> Any:
+    """A checkpoint as gpt-oss is published, experts in blocks of MXFP4 with their scales apart, all else in bfloat16.
+
+    Returns:
+        The transformers model with the weights that it stands for, in float32.
+    """
+    model = reference_model("gpt-oss", seed, **changes)
+    generator = torch.Generator().manual_seed(seed)
+    tensors: dict[str, torch.Tensor] = {}
+    for name, value in model.state_dict().items():
+        if not name.endswith(("experts.gate_up_proj", "experts.down_proj")):
+            tensors[name] = value.bfloat16()
+            value.copy_(tensors[name])
+            continue
+        experts, columns, rows = value.shape
+        blocks = torch.randint(
+            0, 256, (experts, rows, columns // 32, 16), generator=generator, dtype=torch.uint8
+        )
+        scales = torch.randint(121, 125, blocks.shape[:-1], generator=generator, dtype=torch.uint8)
+        tensors |= {f"{name}_blocks": blocks, f"{name}_scales": scales}
+        with torch.no_grad():
+            value.copy_(convert_moe_packed_tensors(blocks, scales, dtype=torch.float32))
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file(tensors, folder / "model.safetensors")
+    quantization = {"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn"]}
+    config = {
+        **model.config.to_dict(),
+        "architectures": ["GptOssForCausalLM"],
+        "quantization_config": quantization,
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    return model
 
 
 def save(

@@ -16,15 +16,20 @@ from torch import Tensor
 ARCHITECTURES = {
     "LlamaForCausalLM": "llama",
     "MistralForCausalLM": "llama",
+    "Ministral3ForCausalLM": "mistral3",
     "SmolLM3ForCausalLM": "smollm3",
     "Qwen2ForCausalLM": "qwen2",
     "Qwen3ForCausalLM": "qwen3",
     "Qwen3MoeForCausalLM": "qwen3moe",
     "GraniteForCausalLM": "granite",
     "GraniteMoeForCausalLM": "granitemoe",
+    "Lfm2ForCausalLM": "lfm2",
+    "Lfm2MoeForCausalLM": "lfm2moe",
+    "GptOssForCausalLM": "gpt-oss",
     "Phi3ForCausalLM": "phi3",
     "Gemma2ForCausalLM": "gemma2",
     "Gemma3ForCausalLM": "gemma3",
+    "Gemma4ForCausalLM": "gemma4",
 }
 _WRITTEN = (Kind.F32, Kind.F16, Kind.BF16, Kind.Q4_0, Kind.Q4_1, Kind.Q5_0, Kind.Q5_1, Kind.Q8_0, Kind.Q4_K)
 _RENAMED = (
@@ -42,14 +47,45 @@ _RENAMED = (
     ("mlp.gate_up_proj", "ffn_up"),
     ("mlp.gate_proj", "ffn_gate"),
     ("mlp.gate.", "ffn_gate_inp."),
+    ("mlp.router.", "ffn_gate_inp."),
+    ("self_attn.sinks", "attn_sinks.weight"),
+    ("model.embedding_norm", "token_embd_norm"),
+    ("operator_norm", "attn_norm"),
+    ("self_attn.q_layernorm", "attn_q_norm"),
+    ("self_attn.k_layernorm", "attn_k_norm"),
+    ("self_attn.out_proj", "attn_output"),
+    ("feed_forward.w1", "ffn_gate"),
+    ("feed_forward.w3", "ffn_up"),
+    ("feed_forward.w2", "ffn_down"),
+    ("feed_forward.gate.", "ffn_gate_inp."),
+    ("feed_forward.expert_bias", "exp_probs_b.bias"),
+    ("conv.in_proj", "shortconv.in_proj"),
+    ("conv.out_proj", "shortconv.out_proj"),
+    ("conv.conv", "shortconv.conv"),
     ("block_sparse_moe.router.", "ffn_gate_inp."),
     ("mlp.up_proj", "ffn_up"),
     ("mlp.down_proj", "ffn_down"),
     ("input_layernorm", "attn_norm"),
 )
-_STACKED = (".experts.gate_up_proj", ".experts.down_proj")
-_INTERLEAVED = ("llama", "smollm3", "granite", "granitemoe")
+_GEMMA4 = (
+    ("model.embed_tokens_per_layer", "per_layer_token_embd"),
+    ("model.per_layer_model_projection", "per_layer_model_proj"),
+    ("model.per_layer_projection_norm", "per_layer_proj_norm"),
+    ("post_feedforward_layernorm_1", "post_ffw_norm_1"),
+    ("post_feedforward_layernorm_2", "post_ffw_norm_2"),
+    ("pre_feedforward_layernorm_2", "pre_ffw_norm_2"),
+    ("router.proj", "ffn_gate_inp"),
+    ("router.scale", "ffn_gate_inp.scale"),
+    ("router.per_expert_scale", "ffn_down_exps.scale"),
+    ("layer_scalar", "layer_output_scale.weight"),
+    ("per_layer_input_gate", "inp_gate"),
+    ("per_layer_projection", "proj"),
+    ("post_per_layer_input_norm", "post_norm"),
+)
+_STACKED = tuple(f".experts.{name}{end}" for name in ("gate_up_proj", "down_proj") for end in ("", "_bias"))
+_INTERLEAVED = ("llama", "mistral3", "smollm3", "granite", "granitemoe")
 _NORMS = (("post_attention_layernorm", "ffn_norm"),)
+_GPT_OSS_NORMS = (("post_attention_layernorm", "post_attention_norm"),)
 _GEMMA_NORMS = (
     ("post_attention_layernorm", "post_attention_norm"),
     ("pre_feedforward_layernorm", "ffn_norm"),
@@ -90,7 +126,8 @@ def write_gguf(
         writer.add_file_type(file_type)
     if tokenizer is not None:
         add_vocabulary(writer, tokenizer, pre, config.vocab_size)
-    _add_frequencies(writer, config)
+    if architecture != "gemma4":
+        _add_frequencies(writer, config)
     kept: dict[str, Tensor] = {}
     for name, tensor in model.state_dict().items():
         if name.endswith(_STACKED):
@@ -99,15 +136,17 @@ def write_gguf(
         if name == "lm_head.weight" and config.tie_word_embeddings:
             continue
         values = tensor.float().numpy()
+        values = values.squeeze(1) if values.ndim == 3 else values
         renamed = _renamed(name, architecture)
         wanted = kind(renamed) if callable(kind) else kind
         # The converter leaves routers as floats.
-        stored = wanted if values.ndim == 2 and "ffn_gate_inp" not in renamed else Kind.F32
+        exact = values.ndim < 2 or "ffn_gate_inp" in renamed or "shortconv.conv" in renamed
+        stored = Kind.F32 if exact else wanted
         if blocks_of is not None and stored not in _WRITTEN:
             writer.add_tensor(renamed, blocks_of(values), raw_dtype=stored)
             continue
-        kept[name] = torch.from_numpy(dequantized(values, stored))
-        if renamed.endswith("norm.weight") and architecture.startswith("gemma"):
+        kept[name] = torch.from_numpy(dequantized(values, stored)).view(tensor.shape)
+        if renamed.endswith("norm.weight") and architecture in ("gemma2", "gemma3"):
             values = values + 1
         if architecture in _INTERLEAVED and ".attn_q." in renamed:
             values = interleaved(values, config.num_attention_heads)
@@ -124,17 +163,25 @@ def _write_experts(
     writer: gguf.GGUFWriter, name: str, tensor: Tensor, kind: Kind | Callable[[str], Kind], architecture: str
 ) -> Tensor:
     """A stack of experts' matrices, gate and up apart; the values that it stands for."""
-    parts = tensor.float().chunk(2, 1) if name.endswith("gate_up_proj") else (tensor.float(),)
-    names = ("ffn_gate_exps", "ffn_up_exps") if len(parts) == 2 else ("ffn_down_exps",)
+    both, bias, gpt_oss = "gate_up_proj" in name, name.endswith("_bias"), architecture == "gpt-oss"
+    whole = tensor.float().transpose(1, 2) if gpt_oss and not bias else tensor.float()
+    # gpt-oss has gate and up by turns.
+    parts = ((whole[:, ::2], whole[:, 1::2]) if gpt_oss else whole.chunk(2, 1)) if both else (whole,)
+    names = ("ffn_gate_exps", "ffn_up_exps") if both else ("ffn_down_exps",)
+    if both and architecture == "gemma4":
+        parts, names = (whole,), ("ffn_gate_up_exps",)
     kept = []
     for part, own in zip(parts, names, strict=True):
         layer = _renamed(name, architecture).split(".")[1]
-        renamed = f"blk.{layer}.{own}.weight"
-        stored = kind(renamed) if callable(kind) else kind
+        renamed = f"blk.{layer}.{own}.{'bias' if bias else 'weight'}"
+        stored = Kind.F32 if bias else kind(renamed) if callable(kind) else kind
         values = np.ascontiguousarray(part.numpy())
         writer.add_tensor(renamed, quantized(values, stored), raw_dtype=stored)
         kept.append(torch.from_numpy(dequantized(values, stored)))
-    return torch.cat(kept, 1)
+    if not gpt_oss:
+        return torch.cat(kept, 1)
+    found = torch.stack(kept, 2).flatten(1, 2) if both else kept[0]
+    return found if bias else found.transpose(1, 2).contiguous()
 
 
 def write_small_gguf(path: Path, architecture: str = "qwen3", values: int = 64) -> None:
@@ -154,7 +201,9 @@ def finish(writer: gguf.GGUFWriter) -> None:
 
 def _renamed(name: str, architecture: str) -> str:
     norms = _GEMMA_NORMS if architecture.startswith("gemma") else _NORMS
-    for theirs, ours in (*_RENAMED, *norms):
+    norms = _GPT_OSS_NORMS if architecture == "gpt-oss" else norms
+    own = _GEMMA4 if architecture == "gemma4" else ()
+    for theirs, ours in (*own, *_RENAMED, *norms):
         name = name.replace(theirs, ours)
     return name
 
@@ -206,18 +255,64 @@ def quantized_q4_k(values: np.ndarray) -> np.ndarray:
     return blocks.reshape(*values.shape[:-1], -1)
 
 
+def _add_gemma4(writer: gguf.GGUFWriter, config: Any) -> None:
+    slides = [kind == "sliding_attention" for kind in config.layer_types]
+    whole = config.per_layer_config[slides.index(False)]
+    writer.add_head_count_kv(
+        [config.num_key_value_heads if one else whole.num_key_value_heads for one in slides]
+    )
+    if config.use_double_wide_mlp:
+        own = config.num_hidden_layers - config.num_kv_shared_layers
+        writer.add_feed_forward_length(
+            [config.intermediate_size * (1 + (i >= own)) for i in range(len(slides))]
+        )
+    else:
+        writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_key_length(whole.head_dim)
+    writer.add_value_length(whole.head_dim)
+    writer.add_key_length_swa(config.head_dim)
+    writer.add_value_length_swa(config.head_dim)
+    writer.add_shared_kv_layers(config.num_kv_shared_layers)
+    writer.add_embedding_length_per_layer_input(config.hidden_size_per_layer_input)
+    writer.add_sliding_window(config.sliding_window)
+    writer.add_sliding_window_pattern(slides)
+    writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    writer.add_rope_freq_base(config.rope_parameters["full_attention"]["rope_theta"])
+    writer.add_rope_freq_base_swa(config.rope_parameters["sliding_attention"]["rope_theta"])
+    writer.add_rope_dimension_count(whole.head_dim)
+    writer.add_rope_dimension_count_swa(config.head_dim)
+    turning = int(whole.head_dim * config.rope_parameters["full_attention"]["partial_rotary_factor"] / 2)
+    factors = [1.0] * turning + [1e30] * (whole.head_dim // 2 - turning)
+    writer.add_tensor("rope_freqs.weight", np.array(factors, np.float32))
+    if config.enable_moe_block:
+        writer.add_expert_count(config.num_experts)
+        writer.add_expert_used_count(config.top_k_experts)
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+
+
 def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None:
+    config.allow_global_per_layer_attribute_access = True
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
     writer.add_block_count(config.num_hidden_layers)
-    writer.add_feed_forward_length(config.intermediate_size)
     writer.add_head_count(config.num_attention_heads)
-    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_layer_norm_rms_eps(getattr(config, "rms_norm_eps", None) or config.norm_eps)
+    writer.add_vocab_size(config.vocab_size)
+    if architecture == "gemma4":
+        _add_gemma4(writer, config)
+        return
+    heads: Any = config.num_key_value_heads
+    width = config.intermediate_size
+    if architecture.startswith("lfm2"):
+        heads = [heads if kind == "full_attention" else 0 for kind in config.layer_types]
+        writer.add_shortconv_l_cache(config.conv_L_cache)
+    if architecture == "lfm2":
+        width = 32 * -(-int(2 * width / 3) // 32)
+    writer.add_feed_forward_length(width)
+    writer.add_head_count_kv(heads)
     writer.add_key_length(head_dim)
     writer.add_value_length(head_dim)
-    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
-    writer.add_vocab_size(config.vocab_size)
     rope = config.rope_parameters
     rope = rope.get("full_attention", rope)
     writer.add_rope_freq_base(rope["rope_theta"])
@@ -244,11 +339,24 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
         if architecture == "granitemoe":
             writer.add_expert_count(config.num_local_experts)
             writer.add_expert_used_count(config.num_experts_per_tok)
+    elif architecture == "mistral3":
+        writer.add_attn_temperature_scale(rope["llama_4_scaling_beta"])
+        writer.add_rope_scaling_yarn_log_mul(rope["mscale_all_dim"])
     elif architecture == "qwen3moe":
         writer.add_expert_count(config.num_experts)
         writer.add_expert_used_count(config.num_experts_per_tok)
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
         writer.add_expert_weights_norm(config.norm_topk_prob)
+    elif architecture == "lfm2moe":
+        writer.add_expert_count(config.num_experts)
+        writer.add_expert_used_count(config.num_experts_per_tok)
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+        writer.add_leading_dense_block_count(config.num_dense_layers)
+    elif architecture == "gpt-oss":
+        writer.add_sliding_window(config.sliding_window)
+        writer.add_expert_count(config.num_local_experts)
+        writer.add_expert_used_count(config.num_experts_per_tok)
+        writer.add_expert_feed_forward_length(config.intermediate_size)
     elif architecture == "phi3":
         writer.add_sliding_window(config.sliding_window or 0)
 

@@ -18,7 +18,7 @@ import anthropic
 import httpx2
 import openai
 
-from engine.engine_process import run_engine
+from engine.engine_process import EngineProcess, run_engine
 from engine.messages import LoadOptions
 from engine.server.application import application
 from engine.server.engine_link import EngineLink
@@ -76,13 +76,13 @@ def scripted_server(most_waiting: int = 64, tick_s: float = TICK_S) -> Iterator[
 
     async def run() -> None:
         metrics = Metrics()
-        script = partial(run_engine, serve=SERVE)
+        script = partial(EngineProcess, partial(run_engine, serve=SERVE))
         link = EngineLink(metrics.take, script, most_waiting=most_waiting)
         try:
             with listening(0) as listener:
                 options = LoadOptions(model="scripted")
                 served = Served("scripted", options, await load(link, options, lambda event: None))
-                server = ModelServer(link, application(served, link, metrics, KEY))
+                server = ModelServer(link, application(lambda: served, link, metrics, KEY))
                 made.append((server, link, f"http://127.0.0.1:{listener.getsockname()[1]}"))
                 ready.set()
                 watching = asyncio.ensure_future(watch(link, tick_s))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from dataclasses import replace
@@ -142,7 +143,9 @@ def streaming(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 def begin(dark: bool) -> tuple[QApplication, Theme, Path]:
     """The application, its theme with the mockups' fonts where they are there, and the folder for the pictures."""
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
+    parser = argparse.ArgumentParser(description="Take pictures of the window.")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("screenshots"), help="of the pictures")
+    folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     app = QApplication([])
     speak(app, "en")

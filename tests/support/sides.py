@@ -105,8 +105,19 @@ def weights_of(source: Any) -> Iterator[Tensor]:
         yield source.embedding.weight
         yield source.head.weight
         yield source.final_norm.gain
+        if source.inputs is not None:
+            yield source.inputs.projection.weight
+            yield source.inputs.norm.gain
         layers = source._weights.layers
     for layer in layers:
         for part in layer.parts():
+            if isinstance(part, Tensor):
+                yield part
+                continue
+            if isinstance(part, Experts):
+                yield from (vector for vector in part.vectors if vector is not None)
             for one in part.matrices if isinstance(part, Experts) else (part,):
+                if isinstance(one, Tensor):
+                    yield one
+                    continue
                 yield one.weight if hasattr(one, "weight") else one.gain

@@ -10,14 +10,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.chat.model_entries import DraftOffer, FolderEntry, ImportEntry, OfferEntry, RemovalEntry
+from app.chat.server_state import ServerPhase, ServerState
 from app.settings.pages import PAGES
 from app.ui.main_window import MainWindow
 from app.ui.models.folders_dialog import FoldersDialog, MoveDialog
 from app.ui.models.get_dialog import GetDialog
 from app.ui.models.model_dialog import ImportDialog, RemovalDialog
 from app.ui.models.models_page import ModelsPage
+from app.ui.models.server_dialog import ForgettingDialog, ServerDialog
 from app.ui.name_dialog import NameDialog
-from app.ui.places import MACHINE, MODELS
+from app.ui.places import MACHINE, MODELS, SERVER
 from engine.messages import MachineReported, MakePlan, PlanMade, ReportMachine
 from tests.support.machine_scene import machine, plan
 from tests.support.model_pictures import stock
@@ -71,6 +73,14 @@ def _machine(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.tell(PlanMade(talk.last(MakePlan).request_id, plan(gpu=True)))
 
 
+def _programs(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    server = workspace.program_server
+    window.places.go(SERVER)
+    server._show(
+        ServerState(ServerPhase.ON, "http://127.0.0.1:8366", "tenon-of-a-test", True, True, "smollm2")
+    )
+
+
 def _compare(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     chat = window.page.current
     assert chat is not None
@@ -112,6 +122,16 @@ def _folders(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     FoldersDialog(window._theme, workspace.model_store, window).open()
 
 
+def _server(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    dialog = ServerDialog(window._theme, workspace.model_store.servers, window, "http://desk:8000", "desk")
+    dialog.open()
+    workspace.model_store.servers.refused.emit("desk wants a key: add the server again with one.")
+
+
+def _forgetting(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    ForgettingDialog(window._theme, "desk", True, window).open()
+
+
 def _move(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     MoveDialog(window._theme, "/media/disk/models", 5 * _GB, window).open()
 
@@ -136,6 +156,8 @@ DIALOGS: dict[str, Opening] = {
     "remove a model": _removal,
     "folders of models": _folders,
     "move the models": _move,
+    "add a server": _server,
+    "forget a server": _forgetting,
 }
 # Lists that a button opens; the arrow keys go through them.
 POPUPS: dict[str, Opening] = {
@@ -151,6 +173,7 @@ PARTS: dict[str, Opening] = {
     "toast": _toast,
     "models page": _models,
     "machine page": _machine,
+    "page for other programs": _programs,
 }
 SURFACES = {**DIALOGS, **POPUPS, **PARTS}
 

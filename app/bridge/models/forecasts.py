@@ -81,7 +81,7 @@ class Forecasts(QObject):
     def ask_installed(self, entries: Sequence[InstalledEntry]) -> None:
         """Predict models that are here."""
         for entry in entries:
-            usable = entry.kind == "target" and not entry.problem and not entry.bundled
+            usable = entry.kind == "target" and not (entry.problem or entry.bundled or entry.server)
             if usable and entry.ref not in self._asked:
                 self._asked.add(entry.ref)
                 self._waiting.append(ModelOutline(entry.ref, entry.place or entry.ref))

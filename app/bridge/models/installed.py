@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -16,6 +16,7 @@ from app.chat.model_entries import ImportEntry, InstalledEntry, RemovalEntry
 from app.words import tr
 from engine.errors import Cancelled, TenonError
 from engine.hub.bundled import bundled_model, bundled_models
+from engine.hub.endpoints import KIND_TITLES, endpoints, remote_name
 from engine.hub.inventory import InstalledModel, installed_model, installed_models, plan_removal, remove
 from engine.hub.model_folders import models_folder
 from engine.hub.other_programs import HUGGING_FACE, OtherModel, other_models
@@ -201,8 +202,10 @@ def model_to_begin_with(chosen: str, recent: Sequence[str]) -> str:
         return chosen
     others = [ref for ref in recent if os.path.exists(ref)]
     with suppress(OSError):
-        others += [entry.ref for entry in _listed() if entry.kind == "target" and not entry.problem]
-    return next(iter(others), chosen)
+        # Where words go is the person's choice: no server takes the place of a model of this computer.
+        listed = [entry for entry in _listed() if entry.kind == "target" and not entry.problem]
+        others += [entry.ref for entry in listed if not entry.server or entry.ref == chosen]
+    return chosen if chosen in others else next(iter(others), chosen)
 
 
 def _bundled() -> tuple[InstalledEntry, ...]:
@@ -237,7 +240,30 @@ def _listed() -> tuple[InstalledEntry, ...]:
             number += 1
         names.add(name)
         others.append(_others_entry(model, name))
-    return (*own, *others)
+    return (*own, *others, *_remote(names))
+
+
+def _remote(taken: set[str]) -> Iterator[InstalledEntry]:
+    """The models of the servers that were added."""
+    for server in endpoints():
+        for model in server.models:
+            ref = server.reference(model.name)
+            name = remote_name(ref)
+            if name in taken:
+                name = f"{name} ({server.name})"
+            while name in taken:
+                name = f"{model.name}, {name}"
+            taken.add(name)
+            yield InstalledEntry(
+                name,
+                ref,
+                format=KIND_TITLES[server.kind],
+                in_place=True,
+                source=server.name,
+                place=server.address,
+                server=server.name,
+                recorded=False,
+            )
 
 
 def _others_entry(model: OtherModel, name: str) -> InstalledEntry:

@@ -143,6 +143,7 @@ def listed(model: CatalogueModel) -> ListedModel:
         heads=model.heads,
         about=model.about,
         catalogued=True,
+        older=model.older,
         repos=(model.safetensors_repo, model.gguf_repo),
     )
 

@@ -14,6 +14,7 @@ from app.bridge.models.folders import Folders
 from app.bridge.models.forecasts import Forecasts
 from app.bridge.models.installed import Installed
 from app.bridge.models.offers import Offers
+from app.bridge.models.servers import Servers
 from app.bridge.question import Question
 from app.chat.model_entries import InstalledEntry
 from app.chat.recommendation import Recommendation
@@ -52,6 +53,7 @@ class ModelStore(QObject):
         self.downloads = Downloads(self)
         self.installed = Installed(self)
         self.folders = Folders(self)
+        self.servers = Servers(self)
         self.offers = Offers(self.downloads, self)
         self.access = HubAccess(self)
         self.forecasts = Forecasts(settings, client, self)
@@ -68,6 +70,7 @@ class ModelStore(QObject):
         self.offers.pair_wanted.connect(lambda target, draft: self._pairs_wanted.add((target, draft)))
         self.installed.removed.connect(self.forecasts.forget)  # the disk has more room now
         self.folders.others_changed.connect(self.installed.refresh)
+        self.servers.changed.connect(self.installed.refresh)
         self.folders.moved.connect(self._follow)
         client.event_received.connect(self._receive)
         client.stopped.connect(self._engine_stopped)
@@ -82,6 +85,7 @@ class ModelStore(QObject):
     def look_around(self) -> None:
         """The page is shown: see what changed since, and predict what is not predicted yet."""
         self.installed.refresh()
+        self.servers.ask_again()
         self.forecasts.ask(self.offers.catalogue())
         self.look_at_installed()
 
@@ -136,6 +140,15 @@ class ModelStore(QObject):
         if not loaded:
             self.installed.remove(names)
 
+    def forget_server(self, name: str) -> None:
+        """Forget a server; where one of its models answers, the bundled one takes over."""
+        refs = {entry.ref for entry in self.installed.entries if entry.server == name}
+        chosen = self._settings.model in refs
+        self._settings.forget_models(refs)
+        self.servers.forget(name)
+        if chosen:
+            self.model_wanted.emit(DEFAULT_MODEL)
+
     def obstacle_to_moving(self) -> str:
         """Reason why Tenon's models cannot be moved now, in one sentence; empty where nothing stands in the way."""
         if self.downloads.under_way:
@@ -173,6 +186,7 @@ class ModelStore(QObject):
         self.forecasts.close()
         self.installed.close()
         self.folders.close()
+        self.servers.close()
         self.downloads.close()
 
     @Slot(str)

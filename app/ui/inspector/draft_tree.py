@@ -30,6 +30,9 @@ from engine.messages import RoundRecord
 _NODE_PX = (57, 27)
 _GAP_PX = (20, 9)
 _MARGIN_PX = 3
+# Probes are dots in the gap below their node: diameter, distance from dot to dot, and how far below.
+_PROBE_PX = (3.0, 6.0, 3.0)
+_PROBE_OPACITY = 0.7
 _NOTHING = mark("No step is chosen.")
 _WORDS: dict[Fate, str] = {
     "root": mark("the token before"),
@@ -89,7 +92,8 @@ class DraftTree(QWidget):
         rows = 1 + max(node.row for node in self._nodes) - self._top_row
         width, height = self._pitch()
         gap_x, gap_y = width - self._node_size()[0], height - self._node_size()[1]
-        return QSize(columns * width - gap_x + 2 * _MARGIN_PX, rows * height - gap_y + 2 * _MARGIN_PX)
+        below = gap_y if any(node.probes for node in self._nodes) else 0
+        return QSize(columns * width - gap_x + 2 * _MARGIN_PX, rows * height - gap_y + below + 2 * _MARGIN_PX)
 
     def path_place(self) -> QRect:
         """Places of the path, the target's own token included."""
@@ -177,6 +181,18 @@ class DraftTree(QWidget):
         metrics = QFontMetricsF(painter.font())
         words = metrics.elidedText(words, Qt.TextElideMode.ElideRight, box.width() - 6)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine, words)
+        if node.probes:
+            self._paint_probes(painter, box, node.probes)
+
+    def _paint_probes(self, painter: QPainter, box: QRectF, probes: int) -> None:
+        """As many faint dots below a node, from the right, as there is room for."""
+        size, step, below = _PROBE_PX
+        color = self._theme.color("mute")
+        color.setAlphaF(_PROBE_OPACITY)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        for place in range(min(probes, int(box.width() / step))):
+            painter.drawEllipse(QRectF(box.right() - size - place * step, box.bottom() + below, size, size))
 
     def _node_size(self) -> tuple[int, int]:
         px = self._theme.type.px
@@ -199,6 +215,9 @@ class DraftTree(QWidget):
         for node in self._nodes:
             by_fate.setdefault(node.fate, []).append(_node_text(node))
         words = "; ".join(f"{tr(_WORDS[fate])}: {', '.join(texts)}" for fate, texts in by_fate.items())
+        probes = sum(node.probes for node in self._nodes)
+        if probes:
+            words = f"{words}; {tr('prompt tokens: {count}', count=probes)}"
         self.setAccessibleName(tr("Draft tree: {steps}", steps=words or tr(_NOTHING)))
 
 
@@ -208,7 +227,9 @@ def _node_text(node: PlacedNode) -> str:
 
 def _node_words(node: PlacedNode) -> str:
     words = f"{node.text!r}: {tr(_WORDS[node.fate])}"
-    if node.score is None:
-        return words
-    percent = figures.digits(100 * exp(min(node.score, 0.0)), 2)
-    return tr("{token}, found likely by {percent} %", token=words, percent=percent)
+    if node.score is not None:
+        percent = figures.digits(100 * exp(min(node.score, 0.0)), 2)
+        words = tr("{token}, found likely by {percent} %", token=words, percent=percent)
+    if node.probes:
+        words = f"{words}; {tr('prompt tokens: {count}', count=node.probes)}"
+    return words

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 from app.bridge.inspection import Inspection
 from app.chat.conversation import Message
 from app.chat.gauges import smooth_speeds
-from app.chat.modes import mode_title
+from app.chat.modes import REMOTE, mode_title
 from app.chat.plan_rows import PlanRow
 from app.chat.reply_trace import Origin, ReplyTrace, origin_in
 from app.ui import figures
@@ -153,6 +153,10 @@ class Inspector(QWidget):
         details = None if self._message is None else self._message.details
         facts = () if self._message is None else reply_facts(self._message)
         self.facts.set_facts(facts, "" if details is None else details.mode_reason)
+        for section in (self.places_section, self.plan_section):
+            section.setVisible(not self._inspection.elsewhere)
+        for section in (self.tokens_section, self.tree_section):
+            section.setVisible(trace.mode != REMOTE)  # a server tells neither tokens nor steps
         self.plan.set_rows(rows, trace.mode)
         self.plan_section.set_detail(_plan_detail(rows, self._inspection.assumed))
         number = trace.last_round if self._round is None else self._round

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,6 +22,7 @@ class PlacedNode:
         row: 0 is the path's; above it rows are negative.
         parent: Its parent's index among the placed nodes, -1 for the root.
         score: Its cumulative log-probability under the drafter, None where that is not known.
+        probes: Number of probes behind it.
     """
 
     text: str
@@ -29,6 +31,7 @@ class PlacedNode:
     row: int
     parent: int
     score: float | None = None
+    probes: int = 0
 
 
 def place_tree(record: RoundRecord) -> list[PlacedNode]:
@@ -43,14 +46,15 @@ def place_tree(record: RoundRecord) -> list[PlacedNode]:
     placing = _Placing(record)
     # The reply may have ended on the path.
     held = record.accepted[: len(texts.emitted)]
-    placed = [PlacedNode(texts.root, "root", 0, 0, -1)]
+    placed = [PlacedNode(texts.root, "root", 0, 0, -1, probes=placing.probes[-1])]
     placing.taken.add((0, 0))
     path = [-1, *held]
     for depth, node in enumerate(held, 1):
         placing.index[node] = depth
         placing.taken.add((depth, 0))
         score = record.scores[node] if record.scores else None
-        placed.append(PlacedNode(texts.drafted[node], "accepted", depth, 0, depth - 1, score))
+        probes = placing.probes[node]
+        placed.append(PlacedNode(texts.drafted[node], "accepted", depth, 0, depth - 1, score, probes))
     if len(texts.emitted) > len(held):
         fate: Fate = "corrected" if record.tested > len(record.accepted) else "plain"
         placing.taken.add((len(path), 0))
@@ -71,6 +75,7 @@ class _Placing:
         self.children: dict[int, list[int]] = {node: [] for node in (-1, *range(len(record.tokens)))}
         for node, parent in enumerate(record.parents):
             self.children[parent].append(node)
+        self.probes = Counter(record.probes)
         self.index = {-1: 0}
         self.taken: set[tuple[int, int]] = set()
 
@@ -92,6 +97,7 @@ class _Placing:
         self.taken.add((column, row))
         self.index[node] = len(placed)
         score = self.record.scores[node] if self.record.scores else None
-        placed.append(PlacedNode(texts.drafted[node], "rejected", column, row, parent, score))
+        probes = self.probes[node]
+        placed.append(PlacedNode(texts.drafted[node], "rejected", column, row, parent, score, probes))
         for child in self.children[node]:
             self.place(child, row, side, placed)

@@ -98,7 +98,9 @@ class InstalledRow(RuledRow):
                 entry.format,
                 size,
                 licence_title(entry.licence),
-                tr("from {source}", source=entry.source)
+                entry.place
+                if entry.server
+                else tr("from {source}", source=entry.source)
                 if entry.source
                 else tr("used in place")
                 if entry.in_place
@@ -142,7 +144,7 @@ class InstalledRow(RuledRow):
 
 
 class InstalledList(QFrame):
-    """All of them."""
+    """All of them, of this computer or of servers."""
 
     use_requested = Signal(str)  # reference
     verify_requested = Signal(str)  # name
@@ -150,12 +152,14 @@ class InstalledList(QFrame):
     remove_requested = Signal(str)  # name
     stop_requested = Signal()
     draft_requested = Signal(str)  # name of the model that it is for
+    change_requested = Signal(str, str)  # address and name of a server
+    forget_requested = Signal(str)  # name of a server
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self.setProperty("kind", "rows")
-        self.setAccessibleName(tr("On this computer"))
+        self.setAccessibleName(title)
         self.rows: dict[str, InstalledRow] = {}
         self._column = filled(QVBoxLayout(self), margins=0, spacing=0)
 
@@ -184,6 +188,13 @@ class InstalledList(QFrame):
         if content.read_share is not None:
             menu.addAction(themed_icon(self._theme, "x"), tr("Stop")).triggered.connect(self.stop_requested)
         if not entry.ref:  # on its way
+            return menu
+        if entry.server:
+            change = menu.addAction(themed_icon(self._theme, "pencil"), tr("Change the server..."))
+            change.triggered.connect(lambda: self.change_requested.emit(entry.place, entry.server))
+            words = tr("Forget {server}...", server=entry.server)
+            forget = menu.addAction(themed_icon(self._theme, "trash-2"), words)
+            forget.triggered.connect(lambda: self.forget_requested.emit(entry.server))
             return menu
         if content.draft is not None:
             words = tr("Get its draft {title}", title=content.draft.title)

@@ -8,13 +8,15 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.models.store import ModelStore
-from app.chat.model_entries import ImportEntry, RemovalEntry
+from app.chat.model_entries import ImportEntry, RemovalEntry, ServerEntry
 from app.ui import figures
 from app.ui.models.installed_list import InstalledList
 from app.ui.models.model_dialog import ImportDialog, RemovalDialog
+from app.ui.models.server_dialog import ForgettingDialog, ServerDialog
 from app.ui.shown_folder import show_folder
 from app.ui.theme.theme import Theme
 from app.words import tr
+from engine.sentences import paragraph
 
 
 class Keeping(QObject):
@@ -22,7 +24,9 @@ class Keeping(QObject):
 
     said = Signal(str, bool)  # a sentence, and whether it stays
 
-    def __init__(self, theme: Theme, store: ModelStore, rows: InstalledList, window: QWidget) -> None:
+    def __init__(
+        self, theme: Theme, store: ModelStore, rows: InstalledList, remote: InstalledList, window: QWidget
+    ) -> None:
         super().__init__(window)
         self._theme = theme
         self._store = store
@@ -39,6 +43,9 @@ class Keeping(QObject):
         rows.stop_requested.connect(installed.stop_reading)
         rows.folder_requested.connect(self._show_folder)
         rows.remove_requested.connect(installed.plan_removal)
+        store.servers.problem.connect(self._say_trouble)
+        remote.change_requested.connect(self.change_server)
+        remote.forget_requested.connect(self._ask_forgetting)
 
     @Slot()
     def add_folder(self) -> None:
@@ -54,6 +61,31 @@ class Keeping(QObject):
         paths, _ = QFileDialog.getOpenFileNames(self._window, tr("Add a model's file"), "", kinds)
         if paths:
             self._store.installed.look_at(paths)
+
+    @Slot()
+    def add_server(self) -> None:
+        """Ask for a server and add it."""
+        self.change_server("", "")
+
+    @Slot(str, str)
+    def change_server(self, address: str, name: str) -> None:
+        """Ask for a server, with fields filled in, and add it."""
+        dialog = ServerDialog(self._theme, self._store.servers, self._window, address, name)
+        dialog.added.connect(self._say_server_added)
+        dialog.open()
+
+    @Slot(str)
+    def _ask_forgetting(self, server: str) -> None:
+        mine = [entry for entry in self._store.installed.entries if entry.server == server]
+        in_use = any(map(self._store.in_use, mine))
+        dialog = ForgettingDialog(self._theme, server, in_use, self._window)
+        dialog.accepted.connect(lambda: self._store.forget_server(server))
+        dialog.open()
+
+    @Slot(object)
+    def _say_server_added(self, entry: ServerEntry) -> None:
+        added = tr("{server} is added, with %n model(s).", n=entry.models, server=entry.name)
+        self.said.emit(paragraph(added, entry.warning), bool(entry.warning))
 
     @Slot(object)
     def _ask_import(self, entry: ImportEntry) -> None:

@@ -50,20 +50,24 @@ class ModelsPage(PlacePage):
         self.folder_button = self._head_button("folder-open", tr("Add from a folder"))
         self.file_button = self._head_button("folder-plus", tr("Add a file"))
         self.file_button.setToolTip(tr("Add a GGUF file"))
+        self.server_button = self._head_button("link", tr("Add a server"))
         self.places_button = self._head_button("hard-drive", tr("Folders..."))
         self.machine_head = SectionHead(tr("For this machine"), self)
         self.cards = CardGrid(theme, self)
         self.download_head = SectionHead(tr("Downloads"), self)
         self.downloads = DownloadList(theme, self)
         self.installed_head = SectionHead(tr("On this computer"), self)
-        self.installed = InstalledList(theme, self)
-        self.keeping = Keeping(theme, self._store, self.installed, self)
+        self.installed = InstalledList(theme, tr("On this computer"), self)
+        self.remote_head = SectionHead(tr("On servers"), self)
+        self.remote = InstalledList(theme, tr("On servers"), self)
+        self.keeping = Keeping(theme, self._store, self.installed, self.remote, self)
         self._build_search(theme)
         self.table = ModelTable(theme, self)
         self.more_button = push_button("", self, self._show_all_rows)
         for widget in (
             self.machine_head, self.cards, self.download_head, self.downloads, self.installed_head, self.installed,
-            self.search_head, self._search_row, self.offline, self.table, self.more_button,
+            self.remote_head, self.remote, self.search_head, self._search_row, self.offline, self.table,
+            self.more_button,
         ):  # fmt: skip
             self.column.addWidget(widget)
         self.column.addStretch(1)
@@ -111,7 +115,8 @@ class ModelsPage(PlacePage):
         self.search.textChanged.connect(self._typed)
         self.cards.get_requested.connect(self._get_card)
         self.cards.chat_requested.connect(self.chat_requested)
-        self.installed.use_requested.connect(self.chat_requested)
+        for rows in (self.installed, self.remote):
+            rows.use_requested.connect(self.chat_requested)
         self.table.get_requested.connect(self._get_row)
         self.downloads.pause_requested.connect(store.downloads.pause)
         self.downloads.resume_requested.connect(self.getting.go_on)
@@ -121,6 +126,7 @@ class ModelsPage(PlacePage):
         self.keeping.said.connect(self.said)
         self.folder_button.clicked.connect(self.keeping.add_folder)
         self.file_button.clicked.connect(self.keeping.add_file)
+        self.server_button.clicked.connect(self.keeping.add_server)
         self.places_button.clicked.connect(self._open_folders)
 
     # --- what is shown ----------------------------------------------------------------------------------------
@@ -136,14 +142,21 @@ class ModelsPage(PlacePage):
         self.downloads.show_entries(entries)
         self.download_head.setVisible(bool(entries))
         self.download_head.say(shelf.queue_words())
-        self.installed.show_contents(shelf.installed_rows())
+        contents_here = shelf.installed_rows()
+        self.installed.show_contents([row for row in contents_here if not row.entry.server])
+        elsewhere = [row for row in contents_here if row.entry.server]
+        self.remote.show_contents(elsewhere)
+        for widget in (self.remote_head, self.remote):
+            widget.setVisible(bool(elsewhere))
         rows = shelf.rows(
             self.chat_filter.isChecked(),
             self.draft_filter.isChecked(),
             self.memory_filter.isChecked(),
             self.getting.asked,
         )
-        shown = rows if self._all_rows or self._searched else rows[:_ROWS_AT_FIRST]
+        # Models that there are better ones than are below the fold, but for those that are searched for.
+        first = [row for row in rows if self.search.text().strip() or not row.model.older]
+        shown = rows if self._all_rows or self._searched else tuple(first[:_ROWS_AT_FIRST])
         self.table.show_rows(shown)
         nothing = tr("Nothing found: try fewer words or filters.")
         self.search_head.say(tr("%n model(s)", n=len(rows)) if rows else nothing)
@@ -153,11 +166,11 @@ class ModelsPage(PlacePage):
 
     def _order_tabs(self) -> None:
         """From the top to the bottom, whenever rows or cards came or went."""
-        order: list[QWidget] = [self.sidebar_button, self.folder_button, self.file_button, self.places_button]
+        order: list[QWidget] = [self.sidebar_button, *self._head_buttons]
         order += [card.button for card in self.cards.cards.values()]
         for download in self.downloads.rows.values():
             order += [download.hold, download.cancel]
-        for installed in self.installed.rows.values():
+        for installed in (*self.installed.rows.values(), *self.remote.rows.values()):
             order += [installed.use, installed.more]
         order += [self.search, self.chat_filter, self.draft_filter, self.memory_filter]
         order += [row.button for row in self.table.rows]
@@ -179,7 +192,7 @@ class ModelsPage(PlacePage):
         """The buttons lose their words where there is no room for all of them."""
         super().resizeEvent(event)
         for style in (Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly):
-            for button in (self.folder_button, self.file_button, self.places_button):
+            for button in self._head_buttons:
                 button.setToolButtonStyle(style)
             if self.head_width <= self.width():
                 break
@@ -189,6 +202,10 @@ class ModelsPage(PlacePage):
     def _refresh_soon(self) -> None:
         if self.isVisible() and not self._later.isActive():
             self._later.start()
+
+    @property
+    def _head_buttons(self) -> tuple[QToolButton, ...]:
+        return self.folder_button, self.file_button, self.server_button, self.places_button
 
     @Slot(str, float)
     def _read_on(self, name: str, share: float) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
 from app.ui.boxes import filled
 from app.ui.inert_text import PlainLabel
-from app.ui.places import MACHINE, MODELS
+from app.ui.places import MACHINE, MODELS, SERVER
 from app.ui.placing import place
 from app.ui.sidebar.download_line import DownloadLine
 from app.ui.theme.icons import scale_icon, themed_icon
@@ -76,7 +76,7 @@ class NavRow(QToolButton):
 
 
 class PlacesNav(QWidget):
-    """Models, This machine, Settings."""
+    """Models, This machine, Other programs, Settings."""
 
     requested = Signal(str)  # a place of `app.ui.places`, or "settings"
 
@@ -91,6 +91,7 @@ class PlacesNav(QWidget):
         for name, icon, title in (
             (MODELS, "package", tr("Models")),
             (MACHINE, "gauge", tr("This machine")),
+            (SERVER, "server", tr("Other programs")),
             (SETTINGS, "settings", tr("Settings")),
         ):
             row = self.rows[name] = NavRow(theme, icon, title, self)

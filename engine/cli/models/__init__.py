@@ -14,7 +14,7 @@ def add_to(commands: Any) -> None:
     models = commands.add_parser(
         "models",
         help="search, download, import, list, check and remove models",
-        description="The models on this machine, and those of the hub.",
+        description="The models on this machine, those of the hub, and those of servers.",
     )
     actions = models.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
     _add_search(actions)
@@ -25,6 +25,7 @@ def add_to(commands: Any) -> None:
     _add_verify(actions)
     _add_folders(actions)
     _add_token(actions)
+    _add_servers(actions)
 
 
 def _add_search(actions: Any) -> None:
@@ -163,6 +164,28 @@ def _add_token(actions: Any) -> None:
     add_json(token)
 
 
+def _add_servers(actions: Any) -> None:
+    servers = actions.add_parser(
+        "servers",
+        help="the servers whose models are used like those of this machine: add one, or forget it",
+        description="vLLM, SGLang, llama.cpp, Ollama, LM Studio, another Tenon, and whatever else speaks OpenAI's "
+        "protocol. What you write to one of their models is sent to its address.",
+    )
+    servers.set_defaults(run=_on_servers)
+    servers.add_argument(
+        "--add", metavar="ADDRESS", help="ask a server for its models and keep it, such as http://desk:8000"
+    )
+    servers.add_argument("--name", metavar="NAME", help="what to call it (default: its host)")
+    servers.add_argument(
+        "--key",
+        action="store_true",
+        help="it wants a key, which is read from standard input, or asked for without showing it, and kept in the "
+        "system's keyring",
+    )
+    servers.add_argument("--forget", metavar="NAME", help="forget a server and its key")
+    add_json(servers)
+
+
 # The hub's client library takes a while to import: only the action that runs does.
 
 
@@ -190,3 +213,9 @@ def _on_shelf(options: argparse.Namespace) -> int:
         "token": shelf.run_token,
     }
     return run[options.action](options)
+
+
+def _on_servers(options: argparse.Namespace) -> int:
+    from engine.cli.models.servers import run_servers
+
+    return run_servers(options)

@@ -14,6 +14,7 @@ from engine.errors import OutOfDisk
 from engine.hub.access_token import forget_token, keep_token
 from engine.hub.bundled import bundled_models
 from engine.hub.download.download_queue import stored_downloads
+from engine.hub.endpoints import KIND_TITLES, endpoints
 from engine.hub.inventory import InstalledModel, installed_model, installed_models, plan_removal, remove
 from engine.hub.local_import import import_model
 from engine.hub.model_folders import add_folder, forget_folder, models_folder
@@ -42,6 +43,11 @@ def run_list(options: argparse.Namespace) -> int:
             }
             for model in others
         ],
+        "remote": [
+            {"reference": server.reference(model.name), "server": server.name, "context": model.context}
+            for server in endpoints()
+            for model in server.models
+        ],
         "downloads": [
             {
                 "name": download.plan.name,
@@ -67,6 +73,9 @@ def run_list(options: argparse.Namespace) -> int:
         print(f"{model.name:<40} {_described(model)}")
     for other in others:
         print(f"{other.reference:<40} {readable(other.size_bytes)}, from {other.source}")
+    for server in endpoints():
+        for served in server.models:
+            print(f"{server.reference(served.name):<40} on {server.address} ({KIND_TITLES[server.kind]})")
     for download in downloads:
         done = f"{readable(download.done_bytes())} of {readable(download.plan.size_bytes)}"
         print(

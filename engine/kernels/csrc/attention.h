@@ -28,6 +28,7 @@ struct attention {
     const uint8_t *keys, *values;   /* rows of this key-value head */
     int32_t cache_type;
     float soft_cap;             /* 0: none */
+    const float *sinks;         /* (group), or NULL */
     int64_t length, window;
     const int32_t *depths;      /* (tokens): uncommitted keys that are seen */
     const int32_t *ancestors;   /* (tokens, ancestors_stride): row - length of index length, length + 1, ...; NULL: 0, 1, ... */
@@ -51,8 +52,8 @@ INLINE void expect_lines(struct lines *lines)
 struct attention_operations {
     int64_t (*workspace_bytes)(int64_t rows, int64_t head_dim);
     void (*attend)(const struct attention *a);
-    /* Merges a head's results of `chunks` chunks, `stride` floats apart. */
-    void (*merge)(const float *partials, int64_t stride, int64_t chunks, int64_t head_dim, float *out);
+    /* Merges a head's results of `chunks` chunks, `stride` floats apart; sink: the head's, or NULL. */
+    void (*merge)(const float *partials, int64_t stride, int64_t chunks, const float *sink, int64_t head_dim, float *out);
 };
 
 extern const struct attention_operations attention128, attention256, attention512, attention_bf16, attention_amx;

@@ -200,14 +200,21 @@ OUTLINE void merge_chunk(float *out, struct softmax *state, const float *mixed, 
 
 static const struct softmax NOTHING = {-FLT_MAX, 0.0f};
 
-static void finish(float *out, struct softmax state, int64_t head_dim)
+/* `sink`: a score that takes a share of the weights and gives nothing; or NULL. */
+OUTLINE void finish(float *out, struct softmax state, const float *sink, int64_t head_dim)
 {
-    const float inverse = 1.0f / state.sum;
+    float factor = 1.0f, sum = state.sum;
+    if (sink) {
+        const float largest = *sink > state.largest ? *sink : state.largest;
+        factor = exponential(state.largest - largest);
+        sum = sum * factor + exponential(*sink - largest);
+    }
+    const float inverse = factor / sum;
     for (int64_t d = 0; d < head_dim; d++)
         out[d] *= inverse;
 }
 
-static void merge(const float *partials, int64_t stride, int64_t chunks, int64_t head_dim, float *out)
+static void merge(const float *partials, int64_t stride, int64_t chunks, const float *sink, int64_t head_dim, float *out)
 {
     struct softmax state = NOTHING;
     memset(out, 0, (size_t)head_dim * sizeof *out);
@@ -216,7 +223,7 @@ static void merge(const float *partials, int64_t stride, int64_t chunks, int64_t
         memcpy(&found, partials + head_dim, sizeof found);
         merge_chunk(out, &state, partials, found, head_dim);
     }
-    finish(out, state, head_dim);
+    finish(out, state, sink, head_dim);
 }
 
 /* --- chunks ------------------------------------------------------------------------------------------------------ */
@@ -361,7 +368,8 @@ static void attend(const struct attention *a)
         attend_chunk(a, &b, chunk, 0, a->tokens);
     end_item();
     for (int64_t row = 0; !a->partials && row < rows; row++)
-        finish(a->out + row / a->group * a->out_stride + row % a->group * a->head_dim, b.states[row], a->head_dim);
+        finish(a->out + row / a->group * a->out_stride + row % a->group * a->head_dim, b.states[row],
+               a->sinks ? a->sinks + row % a->group : NULL, a->head_dim);
 }
 
 const struct attention_operations ATTENTION = {

@@ -23,7 +23,8 @@ enum {
     WHOLE_COLUMNS = BLOCK_COLUMNS < 4 ? BLOCK_COLUMNS : 4,      /* per tile with whole scales, whose sums take two registers */
 };
 
-/* The weights to come: asked for evenly, while others are multiplied. */
+/* The weights to come: asked for evenly, while others are multiplied, and each of their lines, for with few columns a step
+ * is longer than a line, and one that was left out is waited for. */
 struct ahead {
     const uint8_t *at;
     int64_t step;
@@ -32,6 +33,8 @@ struct ahead {
 INLINE void ask(struct ahead *ahead)
 {
     __builtin_prefetch(ahead->at, 0, 2);
+    for (int64_t line = 64; line < ahead->step; line += 64)
+        __builtin_prefetch(ahead->at + line, 0, 2);
     ahead->at += ahead->step;
 }
 

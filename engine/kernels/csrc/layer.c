@@ -9,13 +9,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { MATRICES = 9 };
+enum { MATRICES = 11 };
 
 /* A text's part of the rows, and of attention's items. */
 struct text_run {
     const struct tenon_text *text;
     struct attention_plan plan;
     int64_t first_row, first_item, first_partial;
+    int64_t head_stride;        /* bytes of keys or values from one head's to the next */
     uint8_t *keys, *values;
 };
 
@@ -30,6 +31,8 @@ struct layer_run {
     float *partials;            /* of attention, where keys are split */
     struct product product[MATRICES];
     struct products qkv_products, output_product, gate_up_products, down_product;
+    struct products router_product;     /* where the router has rows of its own */
+    struct products input_gate_product, input_projection_product;
     struct mixture_run mixture;
     struct shares *shares;      /* of the stages: those of the experts' products are known when tokens have chosen */
     int32_t threads;
@@ -37,8 +40,11 @@ struct layer_run {
     float *normed, *qkv, *mixed, *mapped;
     float *gate_up;             /* (m, gate_up_width): gate and up, the router's logits, the shared gate */
     int64_t gate_up_width;
+    int64_t shared_gate;        /* its place there */
+    const float *inputs;        /* this layer's own, rows the step's inputs_stride apart */
     uint8_t *workspace;         /* of attention, this thread's */
     int64_t turning;            /* query and key heads */
+    int64_t row_heads;          /* and value heads */
 };
 
 /* --- stages: what one item of each does -------------------------------------------------------------------------- */
@@ -77,7 +83,10 @@ static void turn(const struct layer_run *r, int64_t token)
     const struct tenon_text *t = x->text;
     const int64_t width = l->head_dim, row = t->length + t->pending + token - x->first_row;
     const int64_t place = row * attention_row_bytes(s->cache_type, width);
-    float *head = r->qkv + token * (r->turning + l->kv_heads) * width;
+    const float query_factor = l->scale * (s->query_factors ? s->query_factors[token] : 1.0f);
+    float *head = r->qkv + token * r->row_heads * width;
+    if (l->keys == TENON_KEYS_ARE_VALUES)
+        memcpy(head + r->turning * width, head + l->heads * width, (size_t)(l->kv_heads * width) * sizeof *head);
     for (int64_t h = 0; h < r->turning; h++, head += width) {
         const int is_query = h < l->heads;
         const float *gain = is_query ? l->query_norm : l->key_norm;
@@ -85,12 +94,15 @@ static void turn(const struct layer_run *r, int64_t token)
             r->rows->norm(head, gain, l->head_norm_floor, width, head);
         if (is_query || s->rotated)
             r->rows->rotate(head, s->cosine + token * s->rotated, s->sine + token * s->rotated, s->rotated, width,
-                            is_query ? l->scale : 1.0f);
+                            is_query ? query_factor : 1.0f);
         if (!is_query)
-            attention_store_row(s->cache_type, head, width, x->keys + (h - l->heads) * t->head_stride + place);
+            attention_store_row(s->cache_type, head, width, x->keys + (h - l->heads) * x->head_stride + place);
     }
-    for (int64_t h = 0; h < l->kv_heads; h++, head += width)
-        attention_store_row(s->cache_type, head, width, x->values + h * t->head_stride + place);
+    for (int64_t h = 0; h < r->row_heads - r->turning; h++, head += width) {
+        if (l->value_norm)
+            r->rows->norm(head, l->value_norm, l->head_norm_floor, width, head);
+        attention_store_row(s->cache_type, head, width, x->values + h * x->head_stride + place);
+    }
 }
 
 /* A text's items are ordered by key-value head, so that a thread stays with the same keys. */
@@ -107,17 +119,18 @@ static void attend(const struct layer_run *r, int64_t item)
     const int64_t head = kv_head * group, partial = attention_partial_floats(l->head_dim);
     const int64_t first = p->chunks * split / p->splits, row = x->first_row + token;
     const struct attention a = {
-        .queries = r->qkv + (row * (r->turning + l->kv_heads) + head) * l->head_dim,
+        .queries = r->qkv + (row * r->row_heads + head) * l->head_dim,
         .out = r->mixed + (row * l->heads + head) * l->head_dim,
-        .query_stride = (r->turning + l->kv_heads) * l->head_dim,
+        .query_stride = r->row_heads * l->head_dim,
         .out_stride = l->heads * l->head_dim,
         .tokens = t->rows - token < p->tokens ? t->rows - token : p->tokens,
         .group = group,
         .head_dim = l->head_dim,
-        .keys = x->keys + kv_head * t->head_stride,
-        .values = x->values + kv_head * t->head_stride,
+        .keys = x->keys + kv_head * x->head_stride,
+        .values = x->values + kv_head * x->head_stride,
         .cache_type = s->cache_type,
         .soft_cap = l->soft_cap,
+        .sinks = l->sinks ? l->sinks + head : NULL,
         .length = t->length,
         .window = s->window,
         .depths = t->depths + token,
@@ -148,7 +161,8 @@ static void merge_parts(const struct layer_run *r, int64_t row)
     const float *parts = r->partials + x->first_partial + (first - x->plan.first_chunk) * stride + token * l->heads * partial;
     float *out = r->mixed + row * l->heads * l->head_dim;
     for (int64_t head = 0; head < l->heads; head++, parts += partial, out += l->head_dim)
-        r->attention->merge(parts, stride, (end + CHUNK - 1) / CHUNK - first, l->head_dim, out);
+        r->attention->merge(parts, stride, (end + CHUNK - 1) / CHUNK - first, l->sinks ? l->sinks + head : NULL, l->head_dim,
+                            out);
 }
 
 static void prepare_output(const struct layer_run *r, int64_t token)
@@ -172,6 +186,16 @@ static void middle(const struct layer_run *r, int64_t token)
     const struct tenon_layer *l = r->layer;
     float *normed = r->normed + token * l->hidden;
     add_residual(r, token, l->attention_end_norm);
+    r->rows->norm(r->hidden + token * l->hidden, l->router_norm ? l->router_norm : l->mlp_norm, l->norm_floor, l->hidden,
+                  normed);
+    products_prepare(l->router_norm ? &r->router_product : &r->gate_up_products, normed, token);
+}
+
+/* The network's rows, where the router has others. */
+static void prepare_network(const struct layer_run *r, int64_t token)
+{
+    const struct tenon_layer *l = r->layer;
+    float *normed = r->normed + token * l->hidden;
     r->rows->norm(r->hidden + token * l->hidden, l->mlp_norm, l->norm_floor, l->hidden, normed);
     products_prepare(&r->gate_up_products, normed, token);
 }
@@ -184,6 +208,10 @@ static void gate(const struct layer_run *r, int64_t token)
     products_prepare(&r->down_product, gate, token);
     if (r->mixture.mixture)
         mixture_choose(&r->mixture, gate + 2 * width, token);
+    const struct tenon_layer *l = r->layer;
+    if (l->experts_norm)        /* the network's rows are in form already */
+        r->rows->norm(r->hidden + token * l->hidden, l->experts_norm, l->norm_floor, l->hidden,
+                      r->normed + token * l->hidden);
 }
 
 static void prepare_expert(const struct layer_run *r, int64_t place)
@@ -194,17 +222,35 @@ static void prepare_expert(const struct layer_run *r, int64_t place)
 /* What the layer's own network gave, times the shared gate, and what the token's experts gave. */
 static void add_experts(const struct layer_run *r, int64_t token)
 {
+    const struct tenon_layer *l = r->layer;
     const struct tenon_mixture *x = r->mixture.mixture;
-    const int64_t hidden = r->layer->hidden;
+    const int64_t hidden = l->hidden;
     float *mapped = r->mapped + token * hidden;
     if (!r->layer->down.n) {
         memset(mapped, 0, (size_t)hidden * sizeof *mapped);
     } else if (x->shared_gate.n) {
-        const float logit = r->gate_up[(token + 1) * r->gate_up_width - 1], factor = 1.0f / (1.0f + expf(-logit));
+        const float logit = r->gate_up[token * r->gate_up_width + r->shared_gate], factor = 1.0f / (1.0f + expf(-logit));
         for (int64_t i = 0; i < hidden; i++)
             mapped[i] *= factor;
     }
-    mixture_add(&r->mixture, token, mapped);
+    if (!l->experts_end_norm) {
+        mixture_add(&r->mixture, token, mapped);
+        return;
+    }
+    float *mixed = r->normed + token * hidden;      /* which the experts have taken */
+    memset(mixed, 0, (size_t)hidden * sizeof *mixed);
+    mixture_add(&r->mixture, token, mixed);
+    r->rows->norm(mixed, l->experts_end_norm, l->norm_floor, hidden, mixed);
+    r->rows->norm(mapped, l->network_end_norm, l->norm_floor, hidden, mapped);
+    r->rows->add(mapped, mixed, hidden);
+}
+
+static void multiply_by_scalar(const struct layer_run *r, int64_t token)
+{
+    const struct tenon_layer *l = r->layer;
+    float *hidden = r->hidden + token * l->hidden;
+    for (int64_t i = 0; l->scalar && i < l->hidden; i++)
+        hidden[i] *= *l->scalar;
 }
 
 static void end(const struct layer_run *r, int64_t token)
@@ -212,8 +258,33 @@ static void end(const struct layer_run *r, int64_t token)
     if (r->mixture.mixture)
         add_experts(r, token);
     add_residual(r, token, r->layer->mlp_end_norm);
+    if (r->layer->input_gate.n)
+        products_prepare(&r->input_gate_product, r->hidden + token * r->layer->hidden, token);
+    else
+        multiply_by_scalar(r, token);
 }
 
+/* The layer's own input meets its gate. */
+static void enter(const struct layer_run *r, int64_t token)
+{
+    const struct tenon_layer *l = r->layer;
+    float *gate = r->gate_up + token * r->gate_up_width;
+    r->rows->gate(gate, r->inputs + token * r->step->inputs_stride, l->input_gate.n, l->activation);
+    products_prepare(&r->input_projection_product, gate, token);
+}
+
+static void add_input(const struct layer_run *r, int64_t token)
+{
+    const struct tenon_layer *l = r->layer;
+    float *mapped = r->mapped + token * l->hidden;
+    r->rows->norm(mapped, l->input_norm, l->norm_floor, l->hidden, mapped);
+    r->rows->add(r->hidden + token * l->hidden, mapped, l->hidden);
+    multiply_by_scalar(r, token);
+}
+
+static void multiply_router(const struct layer_run *r, int64_t item) { products_multiply(&r->router_product, item); }
+static void multiply_input_gate(const struct layer_run *r, int64_t i) { products_multiply(&r->input_gate_product, i); }
+static void multiply_input(const struct layer_run *r, int64_t i) { products_multiply(&r->input_projection_product, i); }
 static void multiply_qkv(const struct layer_run *r, int64_t item) { products_multiply(&r->qkv_products, item); }
 static void multiply_output(const struct layer_run *r, int64_t item) { products_multiply(&r->output_product, item); }
 static void multiply_gate_up(const struct layer_run *r, int64_t item) { products_multiply(&r->gate_up_products, item); }
@@ -229,11 +300,12 @@ typedef void stage(const struct layer_run *r, int64_t item);
 static stage sort_experts;
 
 static stage *const stages[] = {begin, multiply_qkv, turn, attend, prepare_output, multiply_output, middle,
+                                multiply_router, prepare_network,
                                 multiply_gate_up, gate, multiply_down,
                                 sort_experts, prepare_expert, multiply_expert_gate_up, gate_expert, multiply_expert_down,
-                                end};
+                                end, multiply_input_gate, enter, multiply_input, add_input};
 
-enum { STAGES = sizeof stages / sizeof *stages, EXPERTS_GATE_UP = 12, EXPERTS_DOWN = 14 };
+enum { STAGES = sizeof stages / sizeof *stages, EXPERTS_GATE_UP = 14, EXPERTS_DOWN = 16 };
 
 static void sort_experts(const struct layer_run *r, int64_t item)
 {
@@ -287,7 +359,9 @@ static void plan_texts(struct layer_run *r, int32_t threads, struct text_run *te
         const double share = s->texts > 1 ? (double)attention_work(s, t) / work : 1.0;
         const struct attention_plan p = attention_plan(r->layer, s, t, share, r->attention, threads);
         if (texts)
-            texts[i] = (struct text_run){t, p, row, r->attention_items, r->partial_floats, NULL, NULL};
+            texts[i] = (struct text_run){
+                t, p, row, r->attention_items, r->partial_floats,
+                t->capacity * attention_row_bytes(s->cache_type, r->layer->head_dim), NULL, NULL};
         row += t->rows;
         r->attention_items += r->layer->kv_heads * p.blocks * p.splits;
         r->partial_floats += p.partial_floats;
@@ -299,11 +373,14 @@ static void plan_texts(struct layer_run *r, int32_t threads, struct text_run *te
 static int64_t lay_out(struct layer_run *r, int64_t m, int32_t threads, uint8_t *base)
 {
     const struct tenon_layer *l = r->layer;
-    const int64_t all_heads = (r->turning + l->kv_heads) * l->head_dim;
-    struct products *const stages_of[] = {&r->qkv_products, &r->output_product, &r->gate_up_products, &r->down_product};
-    const int64_t strides[] = {all_heads, l->hidden, r->gate_up_width, l->hidden};
+    const int64_t all_heads = r->row_heads * l->head_dim;
+    struct products *const stages_of[] = {&r->qkv_products, &r->output_product, &r->gate_up_products, &r->down_product,
+                                          &r->router_product, &r->input_gate_product, &r->input_projection_product};
+    const int64_t strides[] = {all_heads, l->hidden, r->gate_up_width, l->hidden,
+                               r->gate_up_width, r->gate_up_width, l->hidden};
+    enum { BOUND = sizeof strides / sizeof *strides };
     int64_t at = l->mixture ? mixture_forms_bytes(l->mixture, m) : 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < BOUND; i++) {
         const int64_t bytes = products_bind(stages_of[i], NULL, NULL, 0);
         at = bytes > at ? bytes : at;
     }
@@ -326,8 +403,8 @@ static int64_t lay_out(struct layer_run *r, int64_t m, int32_t threads, uint8_t 
     int64_t other = half + floats(m * r->gate_up_width);
     if (l->mixture)
         other += mixture_lay_out(&r->mixture, base + other);
-    float *const out[] = {r->qkv, r->mapped, r->gate_up, r->mapped};
-    for (int i = 0; base && i < 4; i++)
+    float *const out[] = {r->qkv, r->mapped, r->gate_up, r->mapped, r->gate_up + 2 * l->down.k, r->gate_up, r->mapped};
+    for (int i = 0; base && i < BOUND; i++)
         products_bind(stages_of[i], base, out[i], strides[i]);
     return at > other ? at : other;
 }
@@ -340,15 +417,23 @@ static void set_up(struct layer_run *r, const struct tenon_layer *l, const struc
     r->step = step;
     r->rows = dispatch_highest()->rows;   /* at every width, so that a row's bits do not depend on it */
     r->attention = dispatch_highest()->attention;
-    r->turning = l->heads + l->kv_heads;
+    r->turning = l->heads + (l->keys == TENON_SHARED_KEYS ? 0 : l->kv_heads);
+    r->row_heads = r->turning + (l->keys == TENON_SHARED_KEYS ? 0 : l->kv_heads);
     plan_texts(r, threads, (struct text_run *)scratch);
     r->qkv_products = products_of(r->product, (const struct tenon_matrix *[]){&l->q, &l->k, &l->v}, 3, m);
     r->output_product = products_of(r->product + 3, (const struct tenon_matrix *[]){&l->output}, 1, m);
     const struct tenon_mixture *x = l->mixture;
     r->gate_up_products = products_of(
         r->product + 4, (const struct tenon_matrix *[]){&l->gate, &l->up, x ? &x->router : NULL, x ? &x->shared_gate : NULL},
-        x ? 4 : 2, m);
-    r->gate_up_width = 2 * l->down.k + (x ? x->experts + x->shared_gate.n : 0);
+        x && !l->router_norm ? 4 : 2, m);
+    const int apart = x && l->router_norm;
+    r->router_product = products_of(r->product + 6, (const struct tenon_matrix *[]){x ? &x->router : NULL}, apart, m);
+    r->input_gate_product = products_of(r->product + 9, (const struct tenon_matrix *[]){&l->input_gate}, 1, m);
+    r->input_projection_product = products_of(r->product + 10, (const struct tenon_matrix *[]){&l->input_projection}, 1, m);
+    r->shared_gate = 2 * l->down.k + (x ? x->experts : 0);
+    r->gate_up_width = r->shared_gate + (x ? x->shared_gate.n : 0);
+    if (r->gate_up_width < l->input_gate.n)
+        r->gate_up_width = l->input_gate.n;
     r->down_product = products_of(r->product + 8, (const struct tenon_matrix *[]){&l->down}, 1, m);
     r->mixture = (struct mixture_run){x, r->rows, l->activation, l->hidden, m};
 }
@@ -370,13 +455,20 @@ void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_ste
     set_up(r, layer, step, threads, scratch);
     for (int64_t i = 0; i < step->texts; i++) {
         r->texts[i].keys = caches[i][index];
-        r->texts[i].values = r->texts[i].keys + layer->kv_heads * step->text[i].head_stride;
+        r->texts[i].values = r->texts[i].keys + layer->kv_heads * r->texts[i].head_stride;
     }
+    if (layer->input_gate.n)
+        r->inputs = step->inputs + index * layer->input_gate.n;
     lay_out(r, step->m, threads, scratch + bytes_of_texts(step));
     const int64_t m = step->m, pairs = r->mixture.pairs;
+    const int64_t routed = products_items(&r->router_product) ? m : 0, given = layer->input_gate.n ? m : 0;
     const int64_t counts[STAGES] = {m, products_items(&r->qkv_products), m, r->attention_items, m,
-                                    products_items(&r->output_product), m, products_items(&r->gate_up_products), m,
-                                    products_items(&r->down_product), layer->mixture != NULL, pairs, 0, pairs, 0, m};
+                                    products_items(&r->output_product), m,
+                                    products_items(&r->router_product), routed,
+                                    products_items(&r->gate_up_products), m,
+                                    products_items(&r->down_product), layer->mixture != NULL, pairs, 0, pairs, 0, m,
+                                    products_items(&r->input_gate_product), given,
+                                    products_items(&r->input_projection_product), given};
     r->shares = shared.shares;
     r->threads = threads;
     for (int i = 0; i < STAGES; i++)

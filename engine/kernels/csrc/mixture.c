@@ -147,7 +147,7 @@ void mixture_choose(const struct mixture_run *r, float *scores, int64_t token)
         sum += weight[i];
     const float factor = x->normalised || x->scores == TENON_SOFTMAX ? x->scale / sum : x->scale;
     for (int64_t i = 0; i < chosen; i++)
-        weight[i] *= factor;
+        weight[i] *= x->expert_scale ? factor * x->expert_scale[choice[i]] : factor;
 }
 
 void mixture_sort(const struct mixture_run *r)

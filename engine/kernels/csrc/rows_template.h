@@ -71,12 +71,23 @@ static void gate_gelu(float *gate, const float *up, int64_t n)
         gate[i] = 0.5f * gate[i] * (1.0f + erff(gate[i] * 0.70710678f)) * up[i];
 }
 
+static void gate_clamped(float *gate, const float *up, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const float x = gate[i] > 7.0f ? 7.0f : gate[i], most = up[i] > 7.0f ? 7.0f : up[i];
+        const float y = most < -7.0f ? -7.0f : most, turned = -1.702f * x;
+        gate[i] = x / (1.0f + exponential(turned > 80.0f ? 80.0f : turned)) * (y + 1.0f);
+    }
+}
+
 static void gate(float *gate, const float *up, int64_t n, int32_t activation)
 {
     if (activation == TENON_SILU)
         gate_silu(gate, up, n);
     else if (activation == TENON_GELU_TANH)
         gate_gelu_tanh(gate, up, n);
+    else if (activation == TENON_CLAMPED_SWIGLU)
+        gate_clamped(gate, up, n);
     else
         gate_gelu(gate, up, n);
 }

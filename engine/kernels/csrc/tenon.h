@@ -43,7 +43,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 10, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 13, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -108,7 +108,8 @@ TENON_API int32_t tenon_quantize(int32_t type, const float *x, int64_t n, int64_
 /* Keys and values: bfloat16, or 8 bits: per row and head a byte per channel, then a bfloat16 scale per 32 channels. */
 enum { TENON_CACHE_BF16 = 0, TENON_CACHE_8_BITS = 1 };
 
-enum { TENON_SILU = 0, TENON_GELU_TANH = 1, TENON_GELU = 2 };
+/* Clamped: min(gate, 7) * sigmoid(1.702 min(gate, 7)) * (up within -7 and 7, and 1 more), gpt-oss's. */
+enum { TENON_SILU = 0, TENON_GELU_TANH = 1, TENON_GELU = 2, TENON_CLAMPED_SWIGLU = 3 };
 
 enum { TENON_SOFTMAX = 0, TENON_SIGMOID = 1, TENON_MOST_GROUPS = 64 };
 
@@ -122,27 +123,39 @@ struct tenon_mixture {
     struct tenon_matrix router;
     struct tenon_matrix shared_gate;    /* a number whose sigmoid multiplies the layer's own network; n is 0: none */
     const float *correction;    /* (experts): added to scores for the choice alone; or NULL */
+    const float *expert_scale;  /* (experts): multiplies weights; or NULL */
     float scale;                /* of the weights */
     float sum_floor;            /* added to a sum that weights are divided by */
     int32_t scores;             /* of logits: the softmax or each one's sigmoid */
     int32_t normalised;         /* the chosen experts' weights are divided by their sum */
 };
 
+/* Keys and values: a layer's own; values that are what keys were mapped to; another layer's, whose cache it is given. */
+enum { TENON_OWN_KEYS = 0, TENON_KEYS_ARE_VALUES = 1, TENON_SHARED_KEYS = 2 };
+
 /* The weights of one decoder layer. Norms are gains, the square root of their width multiplied in; a floor is their
  * epsilon times their width. Heads are a multiple of 16 channels wide. */
 struct tenon_layer {
     int64_t hidden, heads, kv_heads, head_dim;
     const float *mlp_norm;
-    const float *attention_norm, *query_norm, *key_norm, *attention_end_norm, *mlp_end_norm;    /* or NULL */
+    const float *attention_norm, *query_norm, *key_norm, *attention_end_norm, *mlp_end_norm, *value_norm;   /* or NULL */
+    const float *sinks;         /* (heads): scores that take a share of a head's attention and give nothing; or NULL */
+    /* Of router and experts that take the residual stream beside the network, and of what each gives; or NULL, all. */
+    const float *router_norm, *experts_norm, *network_end_norm, *experts_end_norm;
+    const float *input_norm;    /* behind input_projection */
+    const float *scalar;        /* multiplies what the layer gives; or NULL */
     /* n is 0 where the rows are those of the matrix before: of k and v in q, of up in gate; and of gate, up and down
      * where there are experts alone. */
     struct tenon_matrix q, k, v, output, gate, up, down;
+    /* What a layer's own input adds: projection of activation(gate of the hidden state) * input; n is 0: there is none. */
+    struct tenon_matrix input_gate, input_projection;
     const struct tenon_mixture *mixture;    /* or NULL */
     float norm_floor, head_norm_floor;
     float scale;                /* of the scores */
     float soft_cap;             /* of the scores; 0: none */
     float residual_scale;       /* of what attention and the network add */
     int32_t activation;
+    int32_t keys;
 };
 
 /* New rows of one text, which stand behind each other among a forward's. In the text's cache they are written behind
@@ -150,7 +163,7 @@ struct tenon_layer {
 struct tenon_text {
     int64_t rows;               /* new ones */
     int64_t length, pending;    /* committed rows, and uncommitted rows written before */
-    int64_t head_stride;        /* bytes of keys or values from one head's to the next */
+    int64_t capacity;           /* rows that a head's keys or values have room for */
     int64_t ancestors_stride;
     const int32_t *depths;      /* (rows): uncommitted rows that a row sees, its own included */
     const int32_t *ancestors;   /* (rows, ancestors_stride): which, counted from the committed ones; NULL: a chain */
@@ -164,6 +177,9 @@ struct tenon_step {
     int64_t window;             /* positions that a row sees, its own included; 0: all */
     int64_t rotated;            /* channels of a head that are rotated */
     const float *cosine, *sine; /* (m, rotated): [cos, cos], [-sin, sin] */
+    const float *query_factors; /* (m): of a row's queries, or NULL */
+    const float *inputs;        /* (m, layers, input_gate.n), rows inputs_stride apart: the layers' own; or NULL */
+    int64_t inputs_stride;
     int32_t cache_type;
 };
 
@@ -172,7 +188,7 @@ TENON_API int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, con
                                             int32_t threads);
 
 /* hidden (m, hidden) in place. Each text's cache is an array of its layers' rows, of which `index` is this layer's: keys
- * (kv_heads, rows, head_dim) of the step's type, heads head_stride apart, and the values behind them. A row's result
+ * (kv_heads, capacity, head_dim) of the step's type, and the values behind them. A row's result
  * depends on its own path alone: not on the other rows, be they its text's or another's, nor on m, nor on which of its
  * ancestors are committed. */
 TENON_API void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step,

@@ -92,14 +92,14 @@ def draft_loss(network: FeatureGuesser, ends: TargetEnds, batch: FeatureBatch) -
     true = features[wanted]
     guessed = [each[wanted].float() for each in found]
     shares = network.shares
-    loss: Tensor = _Entropy.apply(true, ends, shares, *guessed, *network.maps)  # type: ignore[no-untyped-call]
+    loss: Tensor = Entropy.apply(true, ends, shares, *guessed, *network.maps)  # type: ignore[no-untyped-call]
     if network.feature_share:
         for share, each in zip(shares, guessed, strict=True):
             loss = loss + network.feature_share * share * functional.smooth_l1_loss(each, true)
     return loss / sum(shares)
 
 
-class _Entropy(torch.autograd.Function):
+class Entropy(torch.autograd.Function):
     """Mean cross-entropy of the draft's and the target's logits, its gradient computed along.
 
     Logits are most of a step's numbers: autograd would keep them, and pass over them a dozen times. Probabilities of 16

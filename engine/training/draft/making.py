@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -39,15 +38,18 @@ from engine.training.draft.network import DraftNetwork, FeatureGuesser, FusionNa
 from engine.training.draft.probe_count import count_probes, replies_in
 from engine.training.draft.prompt_tokens import LossName, PromptTokenNetwork, PromptTokenObjective
 from engine.training.draft.requests import answers_to, requests
+from engine.training.draft.small import SmallNetwork, SmallObjective
 from engine.training.draft.supply import KIND, ExampleSupply
 from engine.training.draft.texts import TextFolder
 from engine.training.draft.training import FILES, Objective, read_draft, train, write_draft
 from engine.training.draft.tree_count import count_trees, network_of, replies_of
 from engine.training.draft.twin import Twin, check_memory
+from engine.training.draft.wrong_answers import is_wrong
+from engine.training.running_time import running_time
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 
-KindName = Literal["feature", "medusa", "prompt-tokens"]
+KindName = Literal["feature", "medusa", "prompt-tokens", "small"]
 HeadName = Literal["own", "shared"]
 
 # A step's tokens, fewer where the draft's vocabulary is large since each has a row of logits, and the longest text.
@@ -95,10 +97,11 @@ class TrainRequest(TextRequest):
 
     Attributes:
         blocks: 1 to 6: transformer blocks, or residual blocks of each Medusa head.
+        width: Hidden size of a small model.
         fusion: dovetail or eagle, of a feature draft.
         out: The draft's folder; a draft of the same shape that it holds is gone on from.
         vocabulary: Tokens that it may draft, the most frequent ones; None for all.
-        kind: A feature draft, Medusa heads, or prompt tokens.
+        kind: A feature draft, Medusa heads, prompt tokens, or a small model.
         heads: Of Medusa, or prompt tokens: 1 to 16; None for 4 heads or 3 tokens.
         head: Whose output maps the heads have.
         members: Embeddings of each prompt token.
@@ -116,6 +119,7 @@ class TrainRequest(TextRequest):
     members: int = 1
     mask: ProbeMask = "ensemble"
     loss: LossName = "forward"
+    width: int = 128
 
 
 def run(request: TrainRequest, out: TextIO) -> bool:
@@ -133,12 +137,14 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     """
     check_texts(request)
     _check(request)
-    ends_at = time.monotonic() + 60 * request.minutes
+    ends_at = running_time().seconds() + 60 * request.minutes
     checkpoint = Checkpoint(find_model(request.model))
     config = read_config(checkpoint)
     kind, make = _maker(request, config)
     threads = request.threads or usable_cores()
     decoder, examples = texts_of(request, checkpoint, out)
+    if kind is SmallNetwork:
+        examples = _without_wrong_answers(examples, _tokenizer(request.model), out)
     if not examples:
         raise InvalidOption("There is no text to learn from: give longer texts, or chats with replies.")
     stride = max(_KEPT_ASIDE_SHARE, len(examples) // _KEPT_ASIDE)
@@ -150,7 +156,7 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     network = read_draft(request.out, kind, make)
     known = network is not None
     if network is None:
-        vocabulary = None if kind is PromptTokenNetwork else request.vocabulary
+        vocabulary = request.vocabulary if issubclass(kind, FeatureGuesser) else None
         network = make(_frequent_tokens(learned, config.vocabulary_size, vocabulary))
     else:
         print(f"goes on from the draft in {request.out}", file=out, flush=True)
@@ -168,12 +174,14 @@ def run(request: TrainRequest, out: TextIO) -> bool:
             decoder, ends, torch.tensor(max(learned, key=lambda one: len(one.ids)).ids), network.tokens()
         )
         objective = PromptTokenObjective(twin, ends, kept_aside, request.loss)
+    elif isinstance(network, SmallNetwork):
+        objective = SmallObjective(ends, kept_aside)
     elif isinstance(network, MedusaNetwork) and not known:
         network.begin_as(ends.head)
     elif isinstance(network, DraftNetwork) and not known and network.shape.fusion == "eagle":
         _begin_linear(network, decoder, ends, learned)
     supply = ExampleSupply(decoder, learned, tokens, request.seed, threads)
-    minutes = max(ends_at - time.monotonic(), 1.0) / 60
+    minutes = max(ends_at - running_time().seconds(), 1.0) / 60
     outcome = train(network, objective, supply, minutes, out, threads=threads)
     try:
         write_draft(outcome.network, request.out)
@@ -199,9 +207,9 @@ def texts_of(request: TextRequest, checkpoint: Checkpoint, out: TextIO) -> tuple
         checkpoint: The target's.
         out: Takes reports of progress.
     """
-    folder, config = find_model(request.model), read_config(checkpoint)
+    config = read_config(checkpoint)
     records = [] if request.data is None else read_records(request.data)
-    tokenizer = Tokenizer(folder, read_end_ids(folder))
+    tokenizer = _tokenizer(request.model)
     torch.set_num_threads(request.threads or usable_cores())
     decoder = _load(checkpoint, config, request.model)
     longest = _longest(config)
@@ -212,6 +220,18 @@ def texts_of(request: TextRequest, checkpoint: Checkpoint, out: TextIO) -> tuple
         given = requests(tokenizer, request.seed) if request.data is None else answers_to(asked, request.seed)
         examples = _write(request, decoder, tokenizer, given, longest, out)
     return decoder, [example for example in examples if any(example.learn[2:])]
+
+
+def _without_wrong_answers(examples: Sequence[Example], tokenizer: Tokenizer, out: TextIO) -> list[Example]:
+    """Those whose replies no rule tells to be wrong."""
+    right = []
+    for example in examples:
+        reply = [token for token, learn in zip(example.ids, example.learn, strict=True) if learn]
+        if not is_wrong(tokenizer.decode(reply), reply):
+            right.append(example)
+    wrong = len(examples) - len(right)
+    print(f"texts left out because a rule tells that they are wrong: {wrong}", file=out, flush=True)
+    return right
 
 
 def calibrate_fresh(folder: Path, decoder: Decoder, examples: Sequence[Example]) -> None:
@@ -234,6 +254,11 @@ def calibrate_fresh(folder: Path, decoder: Decoder, examples: Sequence[Example])
             write_beside(folder, count.calibration)
 
 
+def _tokenizer(model: str) -> Tokenizer:
+    folder = find_model(model)
+    return Tokenizer(folder, read_end_ids(folder))
+
+
 def _longest(config: ModelConfig) -> int:
     return min(_LONGEST, config.context_length)
 
@@ -252,6 +277,10 @@ def _maker(
         heads = 4 if request.heads is None else request.heads
         MedusaNetwork.check(heads, request.blocks)
         return MedusaNetwork, partial(MedusaNetwork, target, heads, request.blocks, request.head == "own")
+    if request.kind == "small":
+        SmallNetwork.check(request.width, request.blocks)
+        tokenizer = _tokenizer(request.model)
+        return SmallNetwork, lambda ids: SmallNetwork(target, tokenizer, request.width, request.blocks)
     places = 3 if request.heads is None else request.heads
     PromptTokenNetwork.check(places, request.members)
     return PromptTokenNetwork, lambda ids: PromptTokenNetwork(target, places, request.members, request.mask)
@@ -311,7 +340,8 @@ def _write(
     found = [] if kept is None else list(kept.read())
     if found:
         print(f"{len(found)} texts were written before", file=out, flush=True)
-    begun, most = time.monotonic(), request.generate
+    clock, most = running_time(), request.generate
+    begun = clock.seconds()
     until = begun + 60 * request.minutes * _WRITING
     wanted = None if most is None else max(0, most - len(found))
     writer = Writer(decoder, tokenizer.end_ids, longest, min(WIDTH, most or WIDTH))
@@ -327,9 +357,9 @@ def _write(
             for example in writer.write(given, wanted):
                 take(example)
                 if len(fresh) % 32 == 0 or len(fresh) == wanted:
-                    speed = sum(len(each.ids) for each in fresh) / (time.monotonic() - begun)
+                    speed = sum(len(each.ids) for each in fresh) / (clock.seconds() - begun)
                     print(f"{len(fresh)} texts written, {speed:.0f} tokens a second", file=out, flush=True)
-                if time.monotonic() > until:
+                if clock.seconds() > until:
                     break
     except KeyboardInterrupt:
         print(f"stopped writing; goes on with {len(found) + len(fresh)} texts", file=out, flush=True)

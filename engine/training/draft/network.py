@@ -46,6 +46,11 @@ class TrainedDraft(nn.Module, ABC):
     file_name: ClassVar[str]
     config_name: ClassVar[str] = CONFIG
 
+    @property
+    def beside(self) -> Mapping[str, str]:
+        """Further text files of its folder, by their names."""
+        return {}
+
     @abstractmethod
     def published_config(self) -> dict[str, Any]:
         """Its config, in the published layout."""

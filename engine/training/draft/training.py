@@ -20,6 +20,7 @@ from engine.training.draft.loss import Scores
 from engine.training.draft.medusa import MedusaNetwork
 from engine.training.draft.network import DraftNetwork, TrainedDraft
 from engine.training.draft.prompt_tokens import PromptTokenNetwork
+from engine.training.draft.small import TOKENIZER_FILES
 from engine.training.draft.supply import KIND
 from engine.training.trainer import Schedule, Supply, Trainer
 
@@ -30,6 +31,7 @@ FILES = {
         for kind in (DraftNetwork, MedusaNetwork, PromptTokenNetwork)
         for name in (kind.config_name, kind.file_name)
     ),
+    *TOKENIZER_FILES,
     CALIBRATION,
 }
 
@@ -128,7 +130,7 @@ def read_draft(folder: Path, kind: type[TrainedDraft], make: Callable[[Tensor | 
 
 
 def write_draft(network: TrainedDraft, folder: Path) -> None:
-    """Write a draft's folder in a published layout, EAGLE's, Dovetail's, Medusa's or PEFT's, without the target's.
+    """Write a draft's folder in a published layout, EAGLE's, Dovetail's, Medusa's, PEFT's or Llama's.
 
     Args:
         network: The draft to write.
@@ -136,9 +138,11 @@ def write_draft(network: TrainedDraft, folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     config = json.dumps(network.published_config(), indent=2) + "\n"
-    (folder / f"{network.config_name}.tmp").write_text(config, encoding="utf-8")
+    texts = {network.config_name: config, **network.beside}
+    for name, text in texts.items():
+        (folder / f"{name}.tmp").write_text(text, encoding="utf-8")
     save_file(network.published_state(), folder / f"{network.file_name}.tmp", metadata={"format": "pt"})
-    own = (network.config_name, network.file_name)
+    own = (*texts, network.file_name)
     for name in own:
         os.replace(folder / f"{name}.tmp", folder / name)
         os.chmod(folder / name, 0o644)

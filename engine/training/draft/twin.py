@@ -6,18 +6,20 @@ The engine's own forward is for inference alone: it writes its cache in place an
 from __future__ import annotations
 
 import importlib
+from collections.abc import Collection
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
 from engine.drafting.prompt_tokens import PromptTokens
 from engine.errors import InvalidOption
-from engine.model.config import ModelConfig
+from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
+from engine.model.families import FamilyExperts
 from engine.model.footprint import weight_bytes
 from engine.model.token_tree import Draft
 from engine.model.weight_format import DENSE_BF16, weight_format
@@ -35,6 +37,8 @@ _CLOSE = 0.1
 _LIBRARY_BYTES = 150 << 20
 # Tokens that are compared.
 _COMPARED = 48
+# What checkpoints have around a router's matrix, and transformers has not.
+_ROUTER_LAYER = ".layer"
 
 
 class Twin:
@@ -64,20 +68,24 @@ class Twin:
             config = transformers.AutoConfig.for_model(**checkpoint.config)
             # Torch's own attention has no soft cap.
             attention = "eager" if getattr(config, "attn_logit_softcapping", None) else "sdpa"
+            # Its products of many experts at once have no gradients on every processor.
             model = transformers.AutoModelForCausalLM.from_config(
-                config, dtype=dtype, attn_implementation=attention
+                config, dtype=dtype, attn_implementation=attention, experts_implementation="eager"
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise self._refusal("does not know it") from error
-        own = dict(model.named_parameters())
+        if getattr(config, "hidden_size_per_layer_input", 0):
+            raise self._refusal(
+                "gives each layer an input by the token's number, and prompt tokens have none"
+            )
+        own = _named_as_stored(model, read_config(checkpoint).family.experts, checkpoint.names)
         missing = sorted(own.keys() - checkpoint.names)
         wrong = [name for name in own.keys() & checkpoint.names if own[name].shape != checkpoint.shape(name)]
         if missing or wrong:
             raise self._refusal(f"has a tensor {(missing or wrong)[0]} that the checkpoint has not")
-        with torch.no_grad():
-            for name, weight in own.items():
-                for _ in checkpoint.read(name, weight, lambda: None):
-                    pass
+        for name, weight in own.items():
+            for _ in checkpoint.read(name, weight, lambda: None):
+                pass
         self._dtype = dtype
         self._cache: type[Any] = transformers.DynamicCache
         self._body: Any = model.eval().requires_grad_(False).base_model
@@ -168,6 +176,30 @@ class Twin:
         return InvalidOption(
             f"Prompt tokens cannot be trained for {self._family}, because transformers {self._version} {reason}."
         )
+
+
+def _named_as_stored(
+    model: nn.Module, experts: FamilyExperts | None, stored: Collection[str]
+) -> dict[str, Tensor]:
+    """The model's numbers by the names that a checkpoint has for them: transformers stacks what experts have each."""
+    found = {name: weight.detach() for name, weight in model.named_parameters()}
+    # A router's correction is no parameter there.
+    found |= {name: buffer for name, buffer in model.named_buffers() if name in stored}
+    if experts is None:
+        return found
+    of_expert = experts.matrices[0].partition("{}")[0]
+    router = experts.router.removesuffix(_ROUTER_LAYER)
+    for name, weight in list(found.items()):
+        layer, _, part = name.rpartition(of_expert)
+        parts = {"gate_up_proj": experts.matrices[:2], "down_proj": experts.matrices[2:]}.get(part, ())
+        if layer and parts:
+            del found[name]
+            for number, own in enumerate(weight):
+                for module, rows in zip(parts, own.chunk(len(parts)), strict=True):
+                    found[f"{layer}{module.format(number)}.weight"] = rows
+        elif name.endswith(f".{router}.weight") and name not in stored:
+            found[name.replace(router, experts.router)] = found.pop(name)
+    return found
 
 
 def training_bytes(config: ModelConfig, tokens: int, vocabulary_size: int, threads: int) -> int:

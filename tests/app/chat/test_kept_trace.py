@@ -36,6 +36,18 @@ def test_everything_that_is_shown_comes_back() -> None:
     assert [sample.tokens_per_second for sample in again.gauges.samples] == pytest.approx(speeds, abs=0.01)
 
 
+def test_probes_come_back_where_nothing_was_guessed_too() -> None:
+    asked = (
+        replace(record("a", [], " b"), probes=(-1, -1)),
+        replace(record(" b", [" c"], " d"), probes=(-1, 0)),
+    )
+    trace, again = ReplyTrace(), ReplyTrace()
+    trace.take(update(4, 1000.0, asked), 0.0)
+    assert from_bytes(to_bytes(trace), again)
+    kept = [again.round(number) for number in (1, 2)]
+    assert [found and found.probes for found in kept] == [(-1, -1), (-1, 0)]
+
+
 def test_a_round_takes_a_few_bytes() -> None:
     words = (f" word{number * number % 997}" for number in range(2000))
     plain, last = [], " first"
@@ -60,6 +72,7 @@ def test_other_bytes_are_refused(found: bytes) -> None:
         {"drafts": [[0, ["a"], [5], [], [0]]]},
         {"drafts": [[0, ["a"], [-1], [], [3]]]},
         {"drafts": [[0, ["a", "b"], [-1], [], []]]},
+        {"drafts": [[0, ["a"], [-1], [], [0], [], [], [1]]]},
         {"samples": [[0.0, 1.0]]},
         {"emitted": None},
     ],

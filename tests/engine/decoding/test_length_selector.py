@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.decoding.length_selector import LengthSelector
+from engine.decoding.round_cost import RoundCost
 from engine.messages import RoundRecord
 
 
@@ -50,7 +51,10 @@ def test_more_verified_tokens_count_as_less_time() -> None:
 
 
 def test_the_length_stays_within_its_limits() -> None:
-    short, long = LengthSelector(6, length=1, decision_threshold=2), LengthSelector(6, 9, 2)
+    short, long = (
+        LengthSelector(6, length=1, decision_threshold=2),
+        LengthSelector(6, length=9, decision_threshold=2),
+    )
     assert long.length == 6
     for at in range(20):
         short.observe(round_of(short.length, 1.0 + at))
@@ -77,3 +81,12 @@ def test_from_a_short_length_it_settles_at_the_best() -> None:
         selector.observe(round_of(length, (1.0 + 0.06 * length) / expected))
         lengths.append(length)
     assert {*lengths[200:]} <= {6, 7, 8}  # which differ by 2 %
+
+
+def test_a_reply_begins_with_the_length_that_the_one_before_found() -> None:
+    cost = RoundCost()
+    first = LengthSelector(12, cost, decision_threshold=2)
+    for seconds in (1.0, 0.9):
+        first.observe(round_of(first.length, seconds))
+    assert LengthSelector(12, cost).length == first.length == 5
+    assert LengthSelector(3, cost).length == 3

@@ -31,6 +31,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "llama-linear": {},
     "smollm3": {"no_rope_layer_interval": 4, "num_hidden_layers": 5},
     "mistral": {},
+    "ministral3": {},
     "qwen2": {},
     "qwen2-yarn": {},
     "qwen3": {},
@@ -38,10 +39,16 @@ CHANGES: dict[str, dict[str, Any]] = {
     "granite-moe": {},
     "qwen3-moe": {},
     "qwen3-moe-shares": {},
+    "gpt-oss": {},
+    "lfm2": {},
+    "lfm2-moe": {},
     "phi3": {},
     "phi3-longrope": {},
     "gemma2": {},
     "gemma3": {},
+    "gemma4": {},
+    "gemma4-inputs": {},
+    "gemma4-moe": {},
 }
 PROMPT = torch.randint(3, 300, (110,), generator=torch.Generator().manual_seed(3))
 TOKENS = 12

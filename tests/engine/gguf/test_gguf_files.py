@@ -117,7 +117,7 @@ def small(path: Path, architecture: str = "llama", **values: Any) -> Path:
 @pytest.mark.parametrize(
     ("architecture", "values", "error", "sentence"),
     [
-        ("mamba", {}, UnsupportedModel, "architecture mamba; it runs llama, smollm3, qwen2"),
+        ("mamba", {}, UnsupportedModel, "architecture mamba; it runs llama, mistral3, smollm3, qwen2"),
         ("llama", {"expert_count": 8}, UnsupportedModel, r"no expert_count \(8\)"),
         ("llama", {"block_count": None}, ConfigInvalid, "missing or of the wrong kind"),
         ("llama", {"embedding_length": "wide"}, ConfigInvalid, "missing or of the wrong kind"),

@@ -168,6 +168,16 @@ def test_gemma_adds_no_space_in_front(tmp_path: Path) -> None:
     assert tokenizer.decode(tokenizer.encode(" hi")) == " hi"
 
 
+def test_gemma_4_brings_its_merges(tmp_path: Path) -> None:
+    merges = ["\u2581 h", "\u2581h i", "h i"]
+    tokenizer = sentence_piece(
+        tmp_path / "model.gguf", model="gemma4", add_space_prefix=False, architecture="gemma4", merges=merges
+    )
+    assert tokenizer.encode(" hi") == [1, 5 + 256 + PIECES.index("\u2581hi")]
+    assert tokenizer.encode("hi") == [1, 5 + 256 + PIECES.index("hi")]
+    assert tokenizer.decode(tokenizer.encode("hi é hi")) == "hi é hi"
+
+
 def test_phi_3_drops_space_behind_its_special_tokens(tmp_path: Path) -> None:
     tokenizer = sentence_piece(tmp_path / "model.gguf", architecture="phi3")
     end, word = 3, 5 + 256 + PIECES.index("▁hi")

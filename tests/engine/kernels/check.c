@@ -149,8 +149,7 @@ static void run_layer(const struct tenon_layer *layer, const struct text *text, 
     int32_t *depths = malloc((size_t)m * sizeof *depths);
     for (int64_t t = 0; t < m; t++)
         depths[t] = (int32_t)t + 1;
-    const int64_t stride = TEXT * row_bytes[text->cache_type];
-    const struct tenon_text of_step = {.rows = m, .length = first, .head_stride = stride, .depths = depths};
+    const struct tenon_text of_step = {.rows = m, .length = first, .capacity = TEXT, .depths = depths};
     const struct tenon_step step = {
         .m = m, .texts = 1, .text = &of_step, .cache_type = text->cache_type, .window = 90, .rotated = ROTATED,
         .cosine = text->cosine + first * ROTATED, .sine = text->sine + first * ROTATED,
@@ -185,7 +184,7 @@ static int check_layer(const char *set, const struct form *form, int32_t cache_t
     const struct tenon_layer layer = {
         .hidden = HIDDEN, .heads = HEADS, .kv_heads = KV_HEADS, .head_dim = HEAD_DIM, .attention_norm = gain,
         .mlp_norm = gain, .query_norm = head_gain, .key_norm = head_gain, .attention_end_norm = gain,
-        .mlp_end_norm = gain, .q = packed[0], .k = packed[1], .v = packed[2], .output = packed[3], .gate = packed[4],
+        .mlp_end_norm = gain, .sinks = head_gain, .q = packed[0], .k = packed[1], .v = packed[2], .output = packed[3], .gate = packed[4],
         .up = packed[5], .down = packed[6], .mixture = experts ? &mixture : NULL,
         .norm_floor = 1e-4f, .head_norm_floor = 1e-4f, .scale = 0.2f, .soft_cap = 5.0f, .residual_scale = 1.0f, .activation = TENON_SILU,
     };

@@ -18,6 +18,7 @@ from engine.kernels.library import Matrix
 from engine.model.fused_layer import FusedMixture, fused_step, fused_text
 from engine.model.linear import JoinedLinear, PackedLinear
 from engine.model.mixture import Experts, Mixture, mix
+from engine.model.rope import Rotation
 from tests.support.matrices import matrix
 
 pytestmark = pytest.mark.skipif(library.available() is None, reason=library.reason())
@@ -50,6 +51,7 @@ class Shape:
     window: int = 0
     norms: tuple[str, ...] = NORMS[:2]
     bias: bool = False
+    sinks: bool = False
     mixture: Mixture | None = None
 
 
@@ -119,6 +121,7 @@ class RandomLayer:
         self.scaled = {name: gain * len(gain) ** 0.5 for name, gain in self.gains.items()}
         matrices = {name: Matrix.of(packed, self.biases[name]) for name, packed in self.packed.items()}
         self.experts = None if mixture is None else random_experts(mixture, shape.hidden, form)
+        self.sinks = 2.0 + torch.randn(shape.heads, generator=generator) if shape.sinks else None
         self._mixture = None
         if self.experts is not None:
             self._mixture = FusedMixture(mixture, self.experts)
@@ -128,6 +131,7 @@ class RandomLayer:
                 name: getattr(shape, name) for name in ("hidden", "heads", "kv_heads", "head_dim", "soft_cap")
             },
             **{name: gain.data_ptr() for name, gain in self.scaled.items()},
+            sinks=None if self.sinks is None else self.sinks.data_ptr(),
             **matrices,
             norm_floor=1e-5 * shape.hidden,
             head_norm_floor=1e-5 * shape.head_dim,
@@ -188,12 +192,12 @@ def random_experts(mixture: Mixture, hidden: int, form: str) -> Experts:
     )
 
 
-def rotations(positions: Tensor, rotated: int) -> tuple[Tensor, Tensor] | None:
+def rotations(positions: Tensor, rotated: int) -> Rotation | None:
     if not rotated:
         return None
     angles = positions[:, None] * 100.0 ** (-torch.arange(0, rotated, 2) / rotated)
     cosine, sine = angles.cos(), angles.sin()
-    return torch.cat((cosine, cosine), 1)[:, None], torch.cat((-sine, sine), 1)[:, None]
+    return torch.cat((cosine, cosine), 1)[:, None], torch.cat((-sine, sine), 1)[:, None], None
 
 
 def reference(made: RandomLayer, hidden: Tensor) -> Tensor:
@@ -232,7 +236,10 @@ def reference(made: RandomLayer, hidden: Tensor) -> Tensor:
         scores = shape.soft_cap * torch.tanh(scores / shape.soft_cap)
     distance = torch.arange(count)[:, None] - torch.arange(count)
     seen = (distance >= 0) & (distance < (shape.window or count))
-    mixed = scores.masked_fill(~seen, -torch.inf).softmax(-1) @ values
+    scores = scores.masked_fill(~seen, -torch.inf)
+    if made.sinks is not None:
+        scores = torch.cat((scores, made.sinks.double()[:, None, None].expand(-1, count, 1)), -1)
+    mixed = scores.softmax(-1)[..., :count] @ values
     x = x + norm("attention_end_norm", linear("output", mixed.transpose(0, 1).flatten(1)))
     normed = norm("mlp_norm", x)
 
@@ -242,6 +249,9 @@ def reference(made: RandomLayer, hidden: Tensor) -> Tensor:
                 return functional.silu(gate) * up
             case "gelu":
                 return functional.gelu(gate) * up
+            case "clamped_swiglu":
+                gate = gate.clamp(max=7.0)
+                return gate * torch.sigmoid(1.702 * gate) * (up.clamp(-7.0, 7.0) + 1.0)
             case _:
                 return functional.gelu(gate, approximate="tanh") * up
 
@@ -262,7 +272,7 @@ def reference(made: RandomLayer, hidden: Tensor) -> Tensor:
         if made.experts.shared_gate is not None:
             mapped = mapped * exact(made.experts.shared_gate, normed).sigmoid()
         router = partial(exact, made.experts.router)
-        mapped = mapped + mix(shape.mixture, replace(made.experts, router=router), normed, expert)
+        mapped = mapped + mix(shape.mixture, replace(made.experts, router=router), normed, normed, expert)
     return x + norm("mlp_end_norm", mapped)
 
 
@@ -277,6 +287,7 @@ def reference(made: RandomLayer, hidden: Tensor) -> Tensor:
         Shape(norms=NORMS[1:2]),
         Shape(head_dim=128, rotated=128, heads=10, kv_heads=2, window=1),
         *(Shape(mixture=mixture) for mixture in MIXTURES),
+        Shape(sinks=True, activation="clamped_swiglu", window=9),
     ],
     ids=str,
 )
@@ -374,7 +385,9 @@ def test_a_row_does_not_depend_on_the_texts_beside_it(
 
 
 @pytest.mark.parametrize("eight_bits", [False, True], ids=["bf16", "8 bits"])
-@pytest.mark.parametrize("shape", [Shape(), Shape(window=600, head_dim=80, heads=2, kv_heads=1)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [Shape(), Shape(window=600, head_dim=80, heads=2, kv_heads=1), Shape(sinks=True)], ids=str
+)
 def test_a_row_depends_on_its_path_alone_in_long_texts(
     instruction_set: str, shape: Shape, eight_bits: bool
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 import torch
 
@@ -19,7 +21,9 @@ def mover(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def make(capacity: int = 1000, short_text_limit: int | None = None) -> KVCache:
-    return KVCache(LAYERS, KV_HEADS, HEAD_DIM, capacity, torch.float32, torch.device("cpu"), short_text_limit)
+    return KVCache(
+        ((KV_HEADS, HEAD_DIM),) * LAYERS, capacity, torch.float32, torch.device("cpu"), short_text_limit
+    )
 
 
 def write(cache: KVCache, marks: list[int], uncommitted: int = 0) -> list[tuple[torch.Tensor, torch.Tensor]]:
@@ -69,6 +73,31 @@ def test_rows_survive_growth() -> None:
     cache.commit(range(1000))
     assert committed(cache) == [*range(FIRST_ROWS), *range(1000)]
     assert small < cache.bytes <= 2 * 4 * LAYERS * KV_HEADS * HEAD_DIM * 5000
+
+
+def test_a_growth_that_fails_half_way_leaves_an_empty_cache_that_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first layer has grown when memory ends: rows of two sizes would be read wrongly."""
+    cache, empty, calls = make(), KVCache._empty, []
+    write(cache, [1, 2, 3])
+    cache.commit(range(3))
+    small = cache.bytes
+
+    def short(cache: KVCache, shape: Sequence[int], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+        calls.append(shape)
+        if len(calls) == 2:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+        return empty(cache, shape, dtype, device)
+
+    monkeypatch.setattr(KVCache, "_empty", short)
+    with pytest.raises(RuntimeError, match="can't allocate"):
+        write(cache, list(range(FIRST_ROWS)))
+    assert (cache.length, cache.bytes) == (0, small)
+    many = list(range(FIRST_ROWS + 50))
+    write(cache, many)
+    cache.commit(range(len(many)))
+    assert committed(cache) == many
 
 
 def test_there_is_room_up_to_the_capacity_and_not_beyond() -> None:

@@ -114,7 +114,8 @@ def read_published(folder: Path, name: str) -> ModelConfig:
 
 def test_every_supported_architecture_is_compared_with_transformers() -> None:
     compared = {architecture for architecture, _ in VARIANTS.values()}
-    assert set(SUPPORTED) - compared == {"Gemma3ForConditionalGeneration"}  # test_vision_checkpoint.py
+    multimodal = ("Gemma3", "Gemma4", "Gemma4Unified", "Mistral3")  # test_vision_checkpoint.py
+    assert set(SUPPORTED) - compared == {f"{name}ForConditionalGeneration" for name in multimodal}
 
 
 def test_sizes_are_those_of_the_file(folder: Path) -> None:
@@ -175,8 +176,8 @@ def test_another_architecture_is_refused_with_the_list(folder: Path, architectur
         ({"quantization_config": {"quant_method": "gptq", "bits": 4}}, "gptq"),
         ({"hidden_act": "relu2"}, "relu2"),
         (
-            {"rope_scaling": {"rope_type": "proportional", "factor": 2.0}, "rope_parameters": None},
-            "proportional",
+            {"rope_scaling": {"rope_type": "axial", "factor": 2.0}, "rope_parameters": None},
+            "axial",
         ),
         (
             {"rope_scaling": {"rope_type": "default", "mrope_section": [1, 2]}, "rope_parameters": None},

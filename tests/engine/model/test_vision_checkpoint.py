@@ -1,16 +1,22 @@
-"""Gemma 3 with an image encoder: the text part runs, in both spellings of its tensors' names."""
+"""Gemma and Mistral 3 with encoders of images and sound: the text part runs, in the spellings of its names."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from tests.support.checkpoints import SIZES, randomize, save
+from engine.errors import UnsupportedModel
+from engine.model.config import read_config
+from engine.weights.checkpoint_outline import CheckpointOutline
+from tests.support.checkpoints import SIZES, VARIANTS, randomize, save
 from tests.support.decoders import greedy, load_decoder
 
 TEXT = {
@@ -29,25 +35,56 @@ VISION = {
 }
 
 
-@pytest.mark.parametrize("prefix", ["language_model.model.", "model.language_model."])
-def test_the_text_part_gives_the_logits_of_transformers(tmp_path: Path, prefix: str) -> None:
+MINISTRAL = {
+    **SIZES,
+    "model_type": "ministral3",
+    "head_dim": 32,
+    "rope_parameters": {
+        "rope_type": "yarn",
+        "rope_theta": 1e6,
+        "factor": 16.0,
+        "original_max_position_embeddings": 16,
+        "mscale": 1.0,
+        "mscale_all_dim": 1.0,
+        "llama_4_scaling_beta": 0.5,
+    },
+}
+
+
+def gemma3() -> Any:
     config = transformers.Gemma3Config(
         text_config={**SIZES, **TEXT}, vision_config=VISION, mm_tokens_per_image=4, image_token_index=380
     )
-    model = transformers.Gemma3ForConditionalGeneration._from_config(
-        config, attn_implementation="eager"
-    ).eval()
+    return transformers.Gemma3ForConditionalGeneration._from_config(config, attn_implementation="eager")
+
+
+def mistral3(tied: bool) -> Any:
+    vision = {**VISION, "model_type": "pixtral", "head_dim": 8}
+    config = transformers.Mistral3Config(
+        text_config=MINISTRAL, vision_config=vision, image_token_index=380, tie_word_embeddings=tied
+    )
+    return transformers.Mistral3ForConditionalGeneration._from_config(config, attn_implementation="eager")
+
+
+@pytest.mark.parametrize(
+    "made", [gemma3, partial(mistral3, True), partial(mistral3, False)], ids=["gemma3", "tied", "own head"]
+)
+@pytest.mark.parametrize("prefix", ["language_model.model.", "model.language_model."])
+def test_the_text_part_gives_the_logits_of_transformers(
+    tmp_path: Path, prefix: str, made: Callable[[], Any]
+) -> None:
+    model = made().eval()
     randomize(model, 0)
     save(model, tmp_path)
     tensors = load_file(tmp_path / "model.safetensors")
     found = {name for name in tensors if "embed_tokens" in name}.pop().removesuffix("embed_tokens.weight")
-    renamed = {name.replace(found, prefix): tensor for name, tensor in tensors.items()}
+    head = "language_model.lm_head.weight" if prefix.startswith("language") else "lm_head.weight"
+    renamed = {
+        head if name.endswith("lm_head.weight") else name.replace(found, prefix): tensor
+        for name, tensor in tensors.items()
+    }
     save_file(renamed, tmp_path / "model.safetensors")
     assert any("vision_tower" in name for name in renamed)
-    assert json.loads((tmp_path / "config.json").read_text())["architectures"] == [
-        "Gemma3ForConditionalGeneration"
-    ]
-
     prompt = torch.randint(3, 300, (60,), generator=torch.Generator().manual_seed(7))
     decoder = load_decoder(tmp_path)
     with torch.no_grad():
@@ -55,3 +92,45 @@ def test_the_text_part_gives_the_logits_of_transformers(tmp_path: Path, prefix: 
     ours = decoder.forward(prompt, torch.arange(60), decoder.new_cache(60)).logits
     torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
     assert greedy(decoder, prompt, 1) == [int(theirs[-1].argmax())]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, "without a text part .text_config"),
+        ({"model_type": "qwen2"}, "with a text part of the type qwen2"),
+    ],
+)
+def test_a_checkpoint_without_a_text_part_that_runs_is_refused(
+    tmp_path: Path, text: object, sentence: str
+) -> None:
+    config = {
+        "architectures": ["Mistral3ForConditionalGeneration"],
+        "model_type": "mistral3",
+        "text_config": text,
+    }
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(UnsupportedModel, match=sentence):
+        read_config(CheckpointOutline(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["Gemma4", "Gemma4Unified"])
+@torch.no_grad()
+def test_gemma_4_leaves_images_and_sound_out(tmp_path: Path, name: str) -> None:
+    _, text = VARIANTS["gemma4"]
+    vision = {**VISION, "head_dim": 8, "num_key_value_heads": 2, "pooling_kernel_size": 1}
+    config_class = getattr(transformers, f"{name}Config")
+    config = config_class(text_config={**SIZES, **text}, vision_config=vision if name == "Gemma4" else None)
+    if name == "Gemma4Unified":
+        config.vision_config = config.audio_config = None
+    model = getattr(transformers, f"{name}ForConditionalGeneration")._from_config(
+        config, attn_implementation="eager"
+    )
+    model.eval()
+    randomize(model, 0)
+    save(model, tmp_path)
+    prompt = torch.randint(3, 300, (60,), generator=torch.Generator().manual_seed(7))
+    decoder = load_decoder(tmp_path)
+    theirs = model(prompt[None]).logits[0]
+    ours = decoder.forward(prompt, torch.arange(60), decoder.new_cache(60)).logits
+    torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -130,8 +131,16 @@ def test_hidden_rows_of_committed_positions_cross_once(layers: tuple[int, ...], 
     assert link.to_host_bytes == 0
 
 
-@pytest.mark.parametrize("variant", ["llama", "gemma3", "phi3-longrope", "qwen3-moe"])
-@pytest.mark.parametrize("leading", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("variant", "leading"),
+    [
+        *product(
+            ("llama", "gemma3", "phi3-longrope", "qwen3-moe", "gpt-oss", "lfm2-moe", "gemma4", "gemma4-moe"),
+            (1, 2, 3),
+        ),
+        ("gemma4-inputs", 1),  # behind it keys begin that the last layers read
+    ],
+)
 def test_first_layers_on_the_device_change_nothing_and_rows_alone_cross(
     variant: str, leading: int, checkpoint_of: Callable[[str], Path]
 ) -> None:
@@ -166,7 +175,8 @@ def test_first_layers_on_the_device_change_nothing_and_rows_alone_cross(
     width = whole.config.hidden_size * 4
     positions, mask, moved = 8 * (25 + 3), 9, 8
     assert link.to_host_bytes == (25 + 3) * width
-    assert link.to_device_bytes == (25 + 3) * width + positions + mask + moved
+    entering = (25 + 3) * leading * whole.config.input_width * 4
+    assert link.to_device_bytes == (25 + 3) * width + positions + mask + moved + entering
 
 
 def test_layers_in_sixteen_bits_send_half_as_much(llama_folder: Path) -> None:

@@ -83,7 +83,21 @@ def test_streamed_is_resident_bit_for_bit(
         source.release()
 
 
-@pytest.mark.parametrize("variant", ["llama-tied", "llama-biased", "gemma2", "qwen3-moe", "phi3-longrope"])
+@pytest.mark.parametrize(
+    "variant",
+    [
+        "llama-tied",
+        "llama-biased",
+        "gemma2",
+        "qwen3-moe",
+        "gpt-oss",
+        "lfm2",
+        "lfm2-moe",
+        "phi3-longrope",
+        "gemma4-inputs",
+        "gemma4-moe",
+    ],
+)
 @pytest.mark.parametrize("format_", [weight_format("fp32"), weight_format("q8_0")], ids=lambda one: one.name)
 def test_every_part_of_a_layer_is_streamed(
     variant: str, format_: WeightFormat, checkpoint_of: Callable[[str], Path], tmp_path: Path

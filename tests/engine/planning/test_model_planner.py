@@ -156,8 +156,8 @@ def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
     assert first.plan.mode("dovetail").refusal
     explicit = model_planner(replace(options, mode="dovetail"))
     assert explicit.plan.mode("dovetail").drafts == (small,)
-    explicit.learn(drafted(7), "fp32", ResidentPlan.of(12), "dovetail", "chat")
-    explicit.learn(drafted(0), "fp32", ResidentPlan.of(12), "plain", None)
+    explicit.learn(drafted(7), "fp32", ResidentPlan.of(12), "dovetail", {}, "chat")
+    explicit.learn(drafted(0), "fp32", ResidentPlan.of(12), "plain", {}, None)
     later = model_planner(options)
     assert later.plan.mode("dovetail").drafts == (small,)
     assert later.plan.profiled
@@ -168,7 +168,7 @@ def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
 def test_a_plan_for_another_machine_learns_nothing(tmp_path: Path, llama_folder: Path) -> None:
     options = LoadOptions(model=str(llama_folder))
     elsewhere = model_planner(options, machine("laptop-8gb"))
-    elsewhere.learn(drafted(0), "fp32", ResidentPlan.of(12), "plain", None)
+    elsewhere.learn(drafted(0), "fp32", ResidentPlan.of(12), "plain", {}, None)
     assert not model_planner(options, machine("laptop-8gb")).plan.profiled
     assert not list(tmp_path.rglob("profiles/*"))
 

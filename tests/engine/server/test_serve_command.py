@@ -23,17 +23,19 @@ __all__ = ["_own_keyring"]
 
 
 def test_a_key_is_made_once_and_kept() -> None:
-    key, kept = own_key()
+    key, kept, new = own_key()
     assert kept
+    assert new
     assert len(key) > 30
-    assert own_key() == (key, True)
+    assert own_key() == (key, True, False)
+    assert own_key(another=True).text != key
     keyring.set_keyring(MemoryKeyring())
     assert own_key()[0] != key
 
 
 def test_without_a_keyring_each_start_has_its_own_key() -> None:
     keyring.set_keyring(fail.Keyring())
-    (one, kept), (other, _) = own_key(), own_key()
+    (one, kept, _), (other, *_) = own_key(), own_key()
     assert not kept
     assert one != other
 

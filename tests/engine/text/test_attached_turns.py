@@ -21,7 +21,7 @@ def words(text: str) -> list[int]:
     return [hash(word) for word in text.split()]
 
 
-def fit(messages: Sequence[ChatMessage], context: int) -> tuple[str, FittedPrompt]:
+def fit(messages: Sequence[ChatMessage], context: int) -> tuple[str, FittedPrompt[list[int]]]:
     """The rendered text of what fits."""
     seen: dict[tuple[int, ...], str] = {}
 
@@ -33,7 +33,7 @@ def fit(messages: Sequence[ChatMessage], context: int) -> tuple[str, FittedPromp
         return ids
 
     found = fit_with_attachments(messages, render, lambda text: len(words(text)), context)
-    return seen[tuple(found.token_ids)], found
+    return seen[tuple(found.prompt)], found
 
 
 def manual(pages: int = 60) -> Attachment:
@@ -60,7 +60,7 @@ def test_of_a_file_that_does_not_fit_the_passages_that_match_are_read_and_named(
     assert "filter" not in text
     assert found.sources.startswith("From manual.pdf, page")
     assert "7" in found.sources
-    assert len(found.token_ids) <= 1000
+    assert len(found.prompt) <= 1000
 
 
 def test_later_questions_bring_their_own_passages_and_leave_the_prompt_before_as_it_was() -> None:

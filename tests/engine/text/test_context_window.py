@@ -25,7 +25,7 @@ def conversation(turns: int, length: int) -> list[ChatMessage]:
 
 def test_what_fits_is_left_alone() -> None:
     fitted = fit_conversation(conversation(2, 10), render, 100)
-    assert (len(fitted.token_ids), fitted.messages_left_out) == (55, 0)
+    assert (len(fitted.prompt), fitted.messages_left_out) == (55, 0)
 
 
 def test_oldest_turns_go_in_pairs_and_the_system_prompt_stays() -> None:
@@ -37,7 +37,7 @@ def test_oldest_turns_go_in_pairs_and_the_system_prompt_stays() -> None:
 
     fitted = fit_conversation(conversation(10, 10), watch, 100)
     assert fitted.messages_left_out == 14
-    assert len(fitted.token_ids) == 5 + 7 * 10
+    assert len(fitted.prompt) == 5 + 7 * 10
     kept = seen[-1]
     assert [kept[0].role, kept[1].role, kept[-1].content] == ["system", "user", "y" * 10]
 
@@ -45,9 +45,9 @@ def test_oldest_turns_go_in_pairs_and_the_system_prompt_stays() -> None:
 def test_no_more_is_left_out_than_needed() -> None:
     for turns in range(1, 12):
         fitted = fit_conversation(conversation(turns, 10), render, 100)
-        assert len(fitted.token_ids) <= 75
+        assert len(fitted.prompt) <= 75
         if fitted.messages_left_out:
-            assert len(fitted.token_ids) + 20 > 75
+            assert len(fitted.prompt) + 20 > 75
 
 
 def test_a_message_that_does_not_fit_alone_is_refused_with_both_numbers() -> None:

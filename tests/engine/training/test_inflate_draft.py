@@ -13,17 +13,23 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn import functional
 
+from engine.decoding.sequence import TokenSequence
+from engine.decoding.target import Target
 from engine.drafting.medusa_heads import read_medusa
+from engine.drafting.prompt_tokens import check_prompt_tokens, load_prompt_tokens, read_prompt_tokens
 from engine.errors import ConfigInvalid, InvalidOption, TensorMismatch, UnsupportedModel, WeightsMissing
 from engine.gguf.stored_tensor import BF16
 from engine.model.config import read_config
+from engine.model.token_tree import Draft
 from engine.training.inflate import main
 from engine.training.inflate_draft import inflate_draft
 from engine.training.inflate_model import inflate_model
 from engine.training.inflate_shape import InflatedShape
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
+from tests.support.decoders import load_decoder
 from tests.support.heads import MEDUSA_LAYOUTS, Head, make_head, medusa_logits
+from tests.support.prompt_tokens import write_prompt_tokens
 
 #: The sizes of the tiny Llama that the drafts are for.
 HIDDEN, HEADS, KV_HEADS, WIDE, VOCABULARY, EPSILON = 64, 4, 2, 96, 384, 1e-6
@@ -170,6 +176,34 @@ def test_medusa_heads_guess_what_they_guessed(layout: str, target: Path, tmp_pat
     )
     block = next(value for name, value in wide.state.items() if "linear.weight" in name)
     assert block[:HIDDEN].count_nonzero() == block[:HIDDEN].numel()
+
+
+def test_prompt_tokens_ask_for_what_they_asked_for(
+    checkpoint_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    target = tmp_path / "target"
+    inflate_model(checkpoint_of("llama"), target, SHAPE, torch.float32)
+    small = write_prompt_tokens(tmp_path / "small", members=2, hidden_size=HIDDEN)
+    (small / "calibration.json").write_text("{}")
+    assert inflate_draft(small, target, tmp_path / "large") == 3 * 2 * SHAPE.hidden_size
+    assert (tmp_path / "large" / "calibration.json").exists(), (
+        "the guesses are the same, and so what they are worth"
+    )
+    said = []
+    for model, folder in ((checkpoint_of("llama"), small), (target, tmp_path / "large")):
+        checkpoint = HeadCheckpoint(folder)
+        check_prompt_tokens(read_prompt_tokens(checkpoint), read_config(Checkpoint(model)))
+        tokens, sequence = load_prompt_tokens(checkpoint), TokenSequence(Target(load_decoder(model)), 64)
+        sequence.prefill([5, 6, 7, 8], lambda: None)
+        draft = Draft(probes=tokens.behind([3]))
+        sequence.verify(9, draft, lambda: None)
+        said.append(sequence.probe_logits(draft.probe_rows(-1)))
+    torch.testing.assert_close(said[1], said[0], atol=1e-4, rtol=1e-4)
+    with pytest.raises(InvalidOption, match="holds a model already"):
+        inflate_draft(small, target, tmp_path / "large")
+    wide = write_prompt_tokens(tmp_path / "wide", hidden_size=300)
+    with pytest.raises(InvalidOption, match="Prompt tokens of 300 channels do not fit a model of 256"):
+        inflate_draft(wide, target, tmp_path / "out")
 
 
 def test_heads_that_are_too_wide_are_refused(target: Path, tmp_path: Path) -> None:

@@ -51,6 +51,12 @@ def test_a_round_without_texts_has_no_tree_and_scores_may_be_missing() -> None:
     assert [node.score for node in place_tree(ROUNDS[1])][:3] == [None, -0.3, -0.6]
 
 
+def test_a_node_has_its_probes() -> None:
+    asked = replace(record("a", [" b"], " c", [(-1, " d")]), probes=(-1, -1, 0, 1, 1, 1))
+    probes = {node.text: node.probes for node in place_tree(asked)}
+    assert probes == {"a": 2, " b": 1, " c": 0, " d": 3}
+
+
 @given(st.lists(st.integers(0, 40), max_size=40), st.integers(0, 6))
 def test_every_node_has_a_place_of_its_own(choices: list[int], path: int) -> None:
     refused = [(choice % (path + index + 1) - 1, str(index)) for index, choice in enumerate(choices)]

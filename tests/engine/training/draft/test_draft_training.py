@@ -502,6 +502,8 @@ def test_the_command_trains_on_a_file(llama_folder: Path, tmp_path: Path) -> Non
         ({"blocks": 7}, "7 blocks, but it must have between 1 and 6"),
         ({"kind": "medusa", "blocks": 0}, "0 blocks, but it must have between 1 and 6"),
         ({"kind": "medusa", "heads": 17}, "17 heads, but it must have between 1 and 16"),
+        ({"kind": "small", "width": 100}, "width is 100, but it must be a multiple of 64"),
+        ({"kind": "small", "blocks": 7}, "7 blocks, but it must have between 1 and 6"),
         ({"minutes": 0.0}, "training time is 0"),
         ({"minutes": float("nan")}, "training time is nan"),
         ({"threads": 0}, "threads is 0"),

@@ -79,8 +79,8 @@ def network_of(decoder: Decoder, members: int = MEMBERS, mask: Any = "ensemble")
     return network
 
 
-# Transformers keeps experts stacked: refused by name.
-_WITHOUT_TWIN = ("granite-moe", "qwen3-moe", "qwen3-moe-shares")
+# Experts in rows or under names of their own, short convolutions, inputs by the token's number: refused by name.
+_WITHOUT_TWIN = ("gemma4-inputs", "gemma4-moe", "gpt-oss", "lfm2", "lfm2-moe")
 
 
 @pytest.mark.parametrize("variant", _WITHOUT_TWIN)
@@ -190,6 +190,7 @@ def test_loss_and_gradients_are_those_of_one_forward_for_each_point(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(prompt_tokens, "ROWS_EACH", 100.0)  # at every point
+    monkeypatch.setattr(prompt_tokens, "_SCORED_EACH", 1)
     monkeypatch.setattr(prompt_tokens, "ROWS_AT_ONCE", 50)
     monkeypatch.setattr(prompt_tokens, "LOGIT_ROWS", 7)
     network = network_of(target)
@@ -199,9 +200,10 @@ def test_loss_and_gradients_are_those_of_one_forward_for_each_point(
         [examples[0], replace(examples[1], ids=examples[1].ids[:20], learn=examples[1].learn[:20])],
     )
     ends = replace(TargetEnds.of(target), soft_cap=cap)
-    objective = PromptTokenObjective(Twin(Checkpoint(llama_folder), torch.float32), ends, [], kind)
+    objective = PromptTokenObjective(Twin(Checkpoint(llama_folder), torch.float32), ends, [batch], kind)
     objective._ends = ends  # in float32
     loss = objective.loss(network, batch)
+    assert objective.mean(network) == pytest.approx(float(loss.detach()), rel=1e-4)
     expected = naive_loss(llama_folder, network, batch, kind, cap)
     torch.testing.assert_close(loss, expected, atol=1e-4, rtol=1e-4)
     ours, theirs = (torch.autograd.grad(one, network.embeddings)[0] for one in (loss, expected))
@@ -374,6 +376,9 @@ def test_it_goes_on_from_a_set_of_the_same_shape(target: Decoder, tmp_path: Path
     found = again(MEMBERS)
     assert found is not None
     assert torch.equal(found.embeddings, network.embeddings)
+    assert found.rates[1] == 0.01, "the report's; a new set learns as fast as its embeddings are large"
+    ordinary = target.source.embedding(torch.arange(3, 3 + PLACES * MEMBERS)).float()
+    assert network.rates[1] == pytest.approx(0.4 * ordinary.square().mean().sqrt().item())
     assert again(1) is None
 
 

@@ -1,0 +1,247 @@
+"""The server for other programs: in a thread of the window's process, with the window's engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.question import Question
+from app.bridge.worker import Worker
+from app.chat.server_state import ServerPhase, ServerState
+from app.settings.settings import Settings
+from engine.errors import EngineStopped, TenonError
+from engine.messages import (
+    Cancel,
+    Command,
+    CountTokens,
+    ErrorReport,
+    Event,
+    Failed,
+    Generate,
+    LoadOptions,
+    ModelReport,
+)
+
+if TYPE_CHECKING:  # starlette and uvicorn are imported when the server is started
+    from engine.server.background import BackgroundServer, Figures
+    from engine.server.exchange import Served
+
+_STOPPED = "The engine stopped unexpectedly: ask again, and it starts anew."
+_END_S = 1.0
+
+
+class SharedEngine(QObject):
+    """The window's engine as the server has it: commands come from the server's thread and go on in the window's."""
+
+    asked = Signal()  # for a reply
+    process_id = None  # the window watches over it
+    _sent = Signal(object)
+
+    def __init__(self, model: ModelInEngine, parent: QObject) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._tell: Callable[[Event], None] = lambda event: None
+        self._questions: dict[str, Question] = {}
+        self._ended = False
+        self._sent.connect(self._take, Qt.ConnectionType.QueuedConnection)
+
+    def begin(self, tell: Callable[[Event], None], end: Callable[[int | None], None]) -> SharedEngine:
+        """Have this told of each event of what is asked, in the window's thread."""
+        self._tell = tell
+        return self
+
+    def send(self, command: Command) -> None:
+        """Hand a command over."""
+        self._sent.emit(command)
+
+    def kill(self) -> None:
+        """The window ends its engine itself."""
+
+    def close(self) -> None:
+        """The window goes on with its engine."""
+
+    def end(self) -> None:
+        """The server is gone, and nobody wants what is still to come."""
+        self._ended = True
+        for question in tuple(self._questions.values()):
+            question.drop()
+        self._questions.clear()
+
+    @Slot(object)
+    def _take(self, command: Command) -> None:
+        if self._ended:
+            return
+        if isinstance(command, Cancel):
+            if command.request_id in self._questions:
+                self._questions[command.request_id].cancel(or_kill=False)
+        elif isinstance(command, Generate | CountTokens):
+            if isinstance(command, Generate):
+                command = replace(command, fall_back=True)  # as the window asks
+                self.asked.emit()
+            number = command.request_id
+            question = self._questions[number] = self._model.ask_for_program(command)
+            question.each(self._hear).failed(lambda report: self._lose(number, report))
+
+    def _hear(self, event: Event) -> None:
+        number = getattr(event, "request_id", "")
+        if number in self._questions and not self._questions[number].open:
+            del self._questions[number]
+        self._tell(event)
+
+    def _lose(self, number: str, report: ErrorReport) -> None:
+        self._questions.pop(number, None)
+        if report.kind == EngineStopped.__name__:  # its words are for the person at the window
+            self._tell(Failed(number, ErrorReport(report.kind, _STOPPED)))
+
+
+class ProgramServer(QObject):
+    """Switches the server on and off, and keeps it at the model that the window has.
+
+    Attributes:
+        state: How it stands.
+    """
+
+    changed = Signal(object)  # ServerState
+    asked = Signal()  # a program wants a reply
+
+    def __init__(self, settings: Settings, model: ModelInEngine, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._model = model
+        self._server: BackgroundServer | None = None
+        self._shared: SharedEngine | None = None
+        self._worker = Worker("tenon-server-start", self)
+        self._starts = 0  # tells an answer to this start from one to a start that was taken back
+        self.state = ServerState(ServerPhase.STARTING if settings.server_on else ServerPhase.OFF)
+        model.loaded.connect(self._model_loaded)
+
+    @property
+    def on(self) -> bool:
+        """True if it runs or is about to."""
+        return self.state.phase in (ServerPhase.STARTING, ServerPhase.ON)
+
+    def switch(self, on: bool) -> None:
+        """Switch it on or off, at the next starts of Tenon too."""
+        self._settings.server_on = on
+        if on == self.on:
+            return
+        if on:
+            self._show(ServerState(ServerPhase.STARTING))
+            if self._model.report is None:
+                self._model.load_in_background()
+            else:
+                self._start()
+        else:
+            self._end()
+
+    def choose_port(self, port: int) -> None:
+        """Answer at another port; a server that runs goes there."""
+        if port == self._settings.server_port:
+            return
+        self._settings.server_port = port
+        self._again()
+
+    def make_key(self) -> None:
+        """Take another key, so that the one before opens nothing any more."""
+        self._again(new_key=True)
+
+    def figures(self) -> Figures | None:
+        """Figures of the moment; None while it does not run."""
+        return None if self._server is None else self._server.figures()
+
+    def close(self) -> None:
+        """End it. May be called twice."""
+        self._starts += 1
+        self._worker.close(_END_S)
+        if self._server is not None:
+            self._server.stop(_END_S)
+            self._server = self._shared = None
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    @Slot()
+    def _model_loaded(self) -> None:
+        if self._server is None:
+            if self.state.phase is ServerPhase.STARTING:
+                self._start()
+            return
+        options, report, number = self._model.options, self._model.report, self._starts
+        if options is not None and report is not None:
+            self._worker.run(lambda: _served(options, report), lambda served: self._serve(number, served))
+
+    def _serve(self, number: int, served: Served) -> None:
+        if number == self._starts and self._server is not None:
+            self._server.served = served
+            self._show(replace(self.state, model=served.name))
+
+    def _start(self, new_key: bool = False) -> None:
+        options, report = self._model.options, self._model.report
+        if options is None or report is None:
+            return
+        self._starts += 1
+        number, port = self._starts, self._settings.server_port
+        shared = SharedEngine(self._model, self)
+        shared.asked.connect(self.asked)
+
+        def start() -> tuple[BackgroundServer, ServerState]:
+            from engine.server.background import BackgroundServer
+            from engine.server.key import own_key
+
+            served = _served(options, report)
+            key = own_key(another=new_key)
+            server = BackgroundServer(port, key.text, served, shared.begin)
+            return server, ServerState(ServerPhase.ON, server.address, *key, served.name)
+
+        def started(made: tuple[BackgroundServer, ServerState]) -> None:
+            self._shared = shared
+            self._server, state = made
+            if number == self._starts:
+                self._show(state)
+            else:  # it was switched off meanwhile
+                self._stop()
+
+        def failed(error: TenonError) -> None:
+            shared.deleteLater()
+            if number == self._starts:
+                self._settings.server_on = False
+                self._show(ServerState(ServerPhase.FAILED, sentence=error.message))
+
+        self._worker.run(start, started, failed)
+
+    def _end(self) -> None:
+        self._starts += 1
+        self._show(ServerState(ServerPhase.OFF))
+        self._stop()
+
+    def _stop(self) -> None:
+        server, self._server = self._server, None
+        shared, self._shared = self._shared, None
+        if server is None or shared is None:
+            return
+        shared.end()
+        # In the worker, so that the port is free before another start.
+        self._worker.run(server.stop, lambda _: shared.deleteLater())
+
+    def _again(self, new_key: bool = False) -> None:
+        if self.on:
+            self._end()
+            self._settings.server_on = True
+            self._show(ServerState(ServerPhase.STARTING))
+            self._start(new_key)
+
+    def _show(self, state: ServerState) -> None:
+        if state != self.state:
+            self.state = state
+            self.changed.emit(state)
+
+
+def _served(options: LoadOptions, report: ModelReport) -> Served:
+    """The model as programs see it; in the worker's thread, for its name is looked up on the disk."""
+    from engine.server.exchange import Served
+    from engine.server.serving import served_name
+
+    return Served(served_name(options.model), options, report)

@@ -1,0 +1,99 @@
+"""The server for other programs as the window shows it, and the settings by which those programs find it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from app.words import mark, tr
+
+
+class ServerPhase(str, Enum):
+    """Phases of the server."""
+
+    OFF = "off"
+    STARTING = "starting"  # it waits for the model, or for the keyring
+    ON = "on"
+    ENDING = "ending"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class ServerState:
+    """The server.
+
+    Attributes:
+        phase: Its phase.
+        address: Without a path; empty while it is off.
+        key: That programs send.
+        key_kept: The same key holds at the next start.
+        key_new: The key was made by this start, so that nobody has seen it yet.
+        model: Name of the model for programs.
+        sentence: Reason why it could not be started.
+    """
+
+    phase: ServerPhase = ServerPhase.OFF
+    address: str = ""
+    key: str = ""
+    key_kept: bool = True
+    key_new: bool = False
+    model: str = ""
+    sentence: str = ""
+
+
+@dataclass(frozen=True)
+class ProgramSettings:
+    """Settings of one kind of program.
+
+    Attributes:
+        name: Of the program.
+        place: Where they go.
+        text: To be copied.
+    """
+
+    name: str
+    place: str
+    text: str
+
+
+_TERMINAL = mark("into a terminal, before the program is started")
+
+
+def settings_of_programs(state: ServerState) -> list[ProgramSettings]:
+    """Settings with which the usual programs reach a server."""
+    base, key, model = state.address, state.key, state.model
+    chat = f'{{"model": "{model}", "messages": [{{"role": "user", "content": "Hello"}}]}}'
+    return [
+        ProgramSettings(
+            tr("Programs with OpenAI's library"),
+            tr(_TERMINAL),
+            f"export OPENAI_BASE_URL={base}/v1\nexport OPENAI_API_KEY={key}\n",
+        ),
+        ProgramSettings(
+            "Claude Code",
+            tr(_TERMINAL),
+            f"export ANTHROPIC_BASE_URL={base}\nexport ANTHROPIC_AUTH_TOKEN={key}\nexport ANTHROPIC_MODEL={model}\n",
+        ),
+        ProgramSettings(
+            "Continue",
+            tr("into {file}, under “models”", file="~/.continue/config.yaml"),
+            f"  - name: Tenon\n    provider: openai\n    model: {model}\n    apiBase: {base}/v1\n    apiKey: {key}\n"
+            "    roles: [chat, edit, apply]\n",
+        ),
+        ProgramSettings(
+            "Aider",
+            tr("into a terminal"),
+            f"export OPENAI_API_BASE={base}/v1\nexport OPENAI_API_KEY={key}\naider --model openai/{model}\n",
+        ),
+        ProgramSettings(
+            "Open WebUI",
+            tr(_TERMINAL),
+            f"export OPENAI_API_BASE_URL={base}/v1\nexport OPENAI_API_KEY={key}\n",
+        ),
+        ProgramSettings(
+            "curl",
+            tr("into a terminal, to try it"),
+            f"curl {base}/v1/chat/completions -H 'Authorization: Bearer {key}' "
+            f"-H 'Content-Type: application/json' \\\n  -d '{chat}'\n",
+        ),
+    ]

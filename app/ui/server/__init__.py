@@ -1,0 +1,1 @@
+"""The page of the server for other programs."""

@@ -1,0 +1,275 @@
+"""Servers that a person has added: what is kept of each, and where its key is.
+
+Their models are listed beside the installed ones, as ``remote:SERVER/MODEL``. Keys are in the system's keyring, each by
+the address that it is for, so that no other address is ever sent it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from ipaddress import ip_address
+from typing import Literal
+from urllib.parse import urlsplit
+
+from engine.errors import InvalidOption, KeyNotKept, ModelNotFound, OutOfDisk
+from engine.hub.model_folders import data_folder
+from engine.hub.record import write_json
+from engine.json_text import read_json
+from engine.kept_secret import NoKeyring, find_secret, forget_secret, keep_secret
+from engine.messages import ThinkingControl
+from engine.plain_data import from_plain
+from engine.sentences import say
+
+FILE_NAME = "servers.json"
+_PREFIX = "remote:"
+_PATHS = ("/chat/completions", "/v1")
+
+ServerKind = Literal["", "tenon", "llama.cpp", "vllm", "sglang", "ollama", "lmstudio"]
+#: Kinds by the names that people know them by; of any other server nothing but OpenAI's protocol is expected.
+KIND_TITLES: dict[ServerKind, str] = {
+    "": "OpenAI",
+    "tenon": "Tenon",
+    "llama.cpp": "llama.cpp",
+    "vllm": "vLLM",
+    "sglang": "SGLang",
+    "ollama": "Ollama",
+    "lmstudio": "LM Studio",
+}
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """A model of a server.
+
+    Attributes:
+        name: By which the server knows it.
+        context: Tokens of prompt and reply together; None where the server does not say.
+        thinking: What can be said about its thoughts.
+    """
+
+    name: str
+    context: int | None = None
+    thinking: ThinkingControl = ""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A server.
+
+    Attributes:
+        name: The person's.
+        address: Without the ``/v1`` of OpenAI's protocol.
+        kind: The program that answers there.
+        models: Those that it had when it was last asked.
+    """
+
+    name: str
+    address: str
+    kind: ServerKind = ""
+    models: tuple[ServedModel, ...] = ()
+
+    @property
+    def encrypted(self) -> bool:
+        """True if what is sent there cannot be read on the way."""
+        return self.address.startswith("https:")
+
+    @property
+    def is_here(self) -> bool:
+        """True if it is a program of this computer: what is sent there leaves it in no way that the address shows."""
+        host = urlsplit(self.address).hostname or ""
+        try:
+            return ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost" or host.endswith(".localhost")
+
+    @property
+    def key_variable(self) -> str:
+        """The environment variable of its key, where there is no keyring."""
+        return f"TENON_KEY_{re.sub(r'[^A-Z0-9]', '_', self.name.upper())}"
+
+    def reference(self, model: str) -> str:
+        """Text by which one of its models is chosen."""
+        return f"{_PREFIX}{self.name}/{model}"
+
+    def key(self) -> str | None:
+        """The key to send; None where there is none."""
+        return os.environ.get(self.key_variable, "").strip() or find_secret(self._account)
+
+    def keep_key(self, key: str) -> None:
+        """Keep a key in the system's keyring.
+
+        Raises:
+            InvalidOption: It cannot be a key.
+            KeyNotKept: There is no keyring.
+        """
+        key = key.strip()
+        if not key.isascii() or not key.isprintable() or " " in key or not key:
+            raise InvalidOption(say("This is no key: copy it whole from the server that gave it."))
+        try:
+            keep_secret(self._account, key)
+        except NoKeyring as error:
+            raise KeyNotKept(
+                say(
+                    "This system has no keyring that Tenon can keep the key in: put it into the environment variable "
+                    "{variable} instead, and add the server without it.",
+                    variable=self.key_variable,
+                ),
+                details=str(error),
+            ) from error
+
+    @property
+    def _account(self) -> str:
+        return f"key-of-{self.address}"
+
+
+def is_remote(reference: str) -> bool:
+    """True for a model that a server has."""
+    return reference.startswith(_PREFIX)
+
+
+def remote_name(reference: str) -> str:
+    """The name of a server's model for people: the last part of what the server calls it."""
+    return reference.removeprefix(_PREFIX).rpartition("/")[2]
+
+
+def endpoints() -> tuple[Endpoint, ...]:
+    """The servers in the order in which they were added; none if their file cannot be read."""
+    try:
+        found = read_json((data_folder() / FILE_NAME).read_text(encoding="utf-8"))["servers"]
+        return tuple(from_plain(Endpoint, one) for one in found)
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
+
+
+def server_of(reference: str) -> Endpoint | None:
+    """The server of a remote model's reference; None where it was removed, or the reference is another one."""
+    name = reference.removeprefix(_PREFIX).partition("/")[0]
+    known = endpoints() if is_remote(reference) else ()
+    return next((server for server in known if server.name == name), None)
+
+
+def find_remote(reference: str) -> tuple[Endpoint, str]:
+    """The server of a remote model, and the server's name for the model.
+
+    Raises:
+        ModelNotFound: There is no such server any more.
+    """
+    name, _, model = reference.removeprefix(_PREFIX).partition("/")
+    server = server_of(reference)
+    if server is None or not model:
+        raise ModelNotFound(
+            say(
+                "There is no server {name}: choose another model, or add the server on the page Models or with "
+                "`tenon models servers --add ADDRESS`.",
+                name=repr(name),
+            )
+        )
+    return server, model
+
+
+def read_address(text: str) -> str:
+    """A server's address as it is kept, from what a person has typed or pasted.
+
+    Raises:
+        InvalidOption: It is none.
+    """
+    address = text.strip()
+    address = address if "://" in address else f"http://{address}"
+    try:
+        split = urlsplit(address)
+        usable = (
+            split.scheme in ("http", "https")
+            and bool(split.hostname)
+            and split.port != 0
+            and address.isprintable()
+            and not set(address) & set(" \\%<>\"'")
+        )
+    except ValueError:
+        usable = False
+    if not usable or split.query or split.fragment:
+        raise InvalidOption(
+            say(
+                "{address} is no address of a server: write it like http://desk:8000 or https://models.example.org.",
+                address=repr(text.strip()[:100]),
+            )
+        )
+    if split.username is not None or split.password is not None:
+        raise InvalidOption(
+            say("The address holds a name or a key: leave it out, and give the key by itself.")
+        )
+    path = split.path.rstrip("/")
+    for ending in _PATHS:
+        path = path.removesuffix(ending)
+    return f"{split.scheme}://{split.netloc.lower()}{path}"
+
+
+def free_name(address: str, wanted: str = "") -> str:
+    """A name for a server that no other one has: the wanted one, or its host's.
+
+    Raises:
+        InvalidOption: The wanted one cannot be a name, or another server has it.
+    """
+    taken = {server.name for server in endpoints() if server.address != address}
+    name = wanted.strip()
+    if name:
+        if "/" in name or not name.isprintable() or len(name) > 40 or name in taken:
+            raise InvalidOption(
+                say(
+                    "{name} cannot be the server's name: take another one, of 40 characters at most and without a "
+                    "slash.",
+                    name=repr(name[:60]),
+                )
+            )
+        return name
+    known = next((server.name for server in endpoints() if server.address == address), "")
+    host = (urlsplit(address).netloc.rpartition("@")[2] or address)[:40]
+    if known or host not in taken:
+        return known or host
+    return next(name for number in range(2, 1000) if (name := f"{host[:34]} ({number})") not in taken)
+
+
+def keep_endpoint(server: Endpoint) -> None:
+    """Keep a server, in the place of one with its name or its address.
+
+    Raises:
+        OutOfDisk: It cannot be written down.
+    """
+    known = endpoints()
+    same = [one for one in known if server.name == one.name or server.address == one.address]
+    at = known.index(same[0]) if same else len(known)
+    others = [one for one in known if one not in same]
+    _write([*others[:at], server, *others[at:]])
+
+
+def forget_endpoint(name: str) -> None:
+    """Forget a server and its key.
+
+    Raises:
+        ModelNotFound: There is none of this name.
+        OutOfDisk: The list cannot be written.
+    """
+    known = endpoints()
+    server = next((one for one in known if one.name == name), None)
+    if server is None:
+        raise ModelNotFound(
+            say("There is no server {name}: `tenon models servers` names them.", name=repr(name))
+        )
+    _write(one for one in known if one is not server)
+    try:
+        forget_secret(server._account)
+    except NoKeyring:
+        return  # then it has no key either
+
+
+def _write(servers: Iterable[Endpoint]) -> None:
+    path = data_folder() / FILE_NAME
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, {"servers": [asdict(server) for server in servers]})
+    except OSError as error:
+        raise OutOfDisk(
+            say("The list of servers cannot be written ({reason}).", reason=error.strerror or error)
+        ) from error

@@ -1,0 +1,171 @@
+"""A request in OpenAI's protocol, with what each kind of server understands beyond it.
+
+Source: https://platform.openai.com/docs/api-reference/chat; llama.cpp, tools/server/README.md; vLLM,
+docs/serving/openai_compatible_server.md, "Extra parameters".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import InvalidOption
+from engine.hub.endpoints import ServerKind
+from engine.messages import ChatMessage, Generate, OutputForm, ToolUse
+from engine.sentences import say
+
+#: Kinds that sample with more than OpenAI's numbers, and their word for the repetition penalty.
+_PENALTIES: dict[ServerKind, str] = {
+    "tenon": "repeat_penalty",
+    "llama.cpp": "repeat_penalty",
+    "lmstudio": "repeat_penalty",
+    "vllm": "repetition_penalty",
+    "sglang": "repetition_penalty",
+}
+_TEMPLATE_KINDS = ("tenon", "llama.cpp", "vllm", "sglang")
+# A token has about so many bytes of UTF-8; in doubt it is said to have fewer, so that more room is left.
+_BYTES_PER_TOKEN = 3.2
+_TURN_TOKENS = 6
+
+
+@dataclass(frozen=True)
+class CountedTurns:
+    """Turns as long as they have tokens, by an estimate: a server has its tokenizer for itself.
+
+    Attributes:
+        turns: Without attachments: these are in their texts.
+        tokens: Their number.
+    """
+
+    turns: tuple[ChatMessage, ...]
+    tokens: int
+
+    def __len__(self) -> int:
+        return self.tokens
+
+
+def count_text(text: str, scale: float) -> int:
+    """Tokens of a text, by an estimate.
+
+    Args:
+        text: The text.
+        scale: Tokens that the server counted before, over those estimated for the same.
+    """
+    return round(len(text.encode("utf-8", "replace")) / _BYTES_PER_TOKEN * scale) + 1
+
+
+def count_turns(turns: Sequence[ChatMessage], tools: ToolUse, scale: float) -> CountedTurns:
+    """Turns and their number of tokens, by an estimate."""
+    texts = [turn.content for turn in turns]
+    texts += [part for turn in turns for call in turn.calls for part in (call.name, call.arguments)]
+    texts += [part for tool in tools.offered for part in (tool.name, tool.description, tool.parameters)]
+    tokens = sum(count_text(text, scale) for text in texts) + _TURN_TOKENS * (len(turns) + 1)
+    return CountedTurns(tuple(turns), tokens)
+
+
+def path_and_body(
+    request: Generate, turns: Sequence[ChatMessage], opening: str, model: str, kind: ServerKind
+) -> tuple[str, dict[str, Any]]:
+    """The request for a server.
+
+    Args:
+        request: What is wanted.
+        turns: Its conversation as it fits, without the reply that is continued.
+        opening: The beginning of that reply; empty for none.
+        model: The server's name for the model.
+        kind: Of server.
+
+    Raises:
+        InvalidOption: No server does this.
+    """
+    body: dict[str, Any] = {"model": model, "stream": True, "stream_options": {"include_usage": True}}
+    sampling = request.sampling
+    wanted = {
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "seed": sampling.seed,
+        "max_tokens": request.max_tokens,
+        "stop": list(request.stop) or None,
+    }
+    if kind in _PENALTIES:
+        wanted |= {
+            "top_k": _all_tokens(sampling.top_k, kind),
+            "min_p": sampling.min_p,
+            _PENALTIES[kind]: sampling.repetition_penalty,
+        }
+    body |= {name: value for name, value in wanted.items() if value is not None}
+    if request.logprobs is not None:
+        raise InvalidOption(say("A model on a server gives no log-probabilities here: leave them out."))
+    if request.raw_prompt is not None:
+        return "/v1/completions", {**body, "prompt": request.raw_prompt}
+    messages = [_message(turn) for turn in turns]
+    if opening:
+        messages.append({"role": "assistant", "content": opening})
+        if kind in ("vllm", "sglang"):
+            body |= {"add_generation_prompt": False, "continue_final_message": True}
+    body["messages"] = messages
+    body |= _thinking(request, kind)
+    if request.form is not None:
+        body["response_format"] = _form(request.form)
+    return "/v1/chat/completions", body | _tools(request.tools)
+
+
+def _all_tokens(top_k: int | None, kind: ServerKind) -> int | None:
+    """Tokens to draw from; all of them are 0 here and -1 in some servers."""
+    return -1 if top_k == 0 and kind in ("vllm", "sglang") else top_k
+
+
+def _message(turn: ChatMessage) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": turn.role, "content": turn.content}
+    if turn.calls:
+        message["tool_calls"] = [
+            {
+                "id": call.id or f"call_{at}",
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for at, call in enumerate(turn.calls)
+        ]
+    if turn.role == "tool":
+        message["tool_call_id"] = turn.answers
+    return message
+
+
+def _thinking(request: Generate, kind: ServerKind) -> dict[str, Any]:
+    """Wishes for thoughts, as variables of the chat template or in OpenAI's word for it."""
+    wished = request.thinking
+    found: dict[str, Any] = {}
+    if wished.effort is not None:
+        found["reasoning_effort"] = wished.effort
+    if wished.on is not None and kind in _TEMPLATE_KINDS:
+        found["chat_template_kwargs"] = {"enable_thinking": wished.on}
+    elif wished.on is False and kind == "ollama":
+        found["reasoning_effort"] = "none"
+    return found
+
+
+def _form(form: OutputForm) -> dict[str, Any]:
+    if form.kind != "schema":
+        raise InvalidOption(
+            say("A model on a server writes no reply by a grammar here: give a JSON schema instead.")
+        )
+    return {"type": "json_schema", "json_schema": {"name": "reply", "schema": json.loads(form.text)}}
+
+
+def _tools(use: ToolUse) -> dict[str, Any]:
+    if not use.offered:
+        return {}
+    choice: object = "required" if use.required else "auto"
+    if use.only:
+        choice = {"type": "function", "function": {"name": use.only}}
+    functions = [
+        {"name": tool.name, "description": tool.description, "parameters": json.loads(tool.parameters)}
+        for tool in use.offered
+    ]
+    return {
+        "tools": [{"type": "function", "function": function} for function in functions],
+        "tool_choice": choice,
+        "parallel_tool_calls": use.parallel,
+    }

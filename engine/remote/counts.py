@@ -1,0 +1,153 @@
+"""What servers tell of a reply's speed and of their drafts, as the figures that Tenon shows.
+
+The mean acceptance length is 1 + accepted / steps: a step checks one draft, and gives one token more than it accepts.
+Sources: llama.cpp, tools/server/README.md (``timings``); vLLM, docs/features/per_request_metrics.md
+(``metrics.speculative_decoding``) and docs/design/metrics.md (``vllm:spec_decode_*``); SGLang, ``/server_info``
+(``internal_states[].avg_spec_accept_length``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from engine.messages import Timings
+
+_SAMPLE = re.compile(r"^(vllm:\w+?)(?:_total)?(?:\{(.*)\})?\s+([0-9.eE+-]+)(?:\s|$)", re.MULTILINE)
+_MODEL = re.compile(r'model_name="((?:[^"\\]|\\.)*)"')
+_DRAFTS, _DRAFTED, _ACCEPTED = (
+    f"vllm:spec_decode_num_{name}" for name in ("drafts", "draft_tokens", "accepted_tokens")
+)
+_WRITTEN = "vllm:generation_tokens"
+#: Over less than this a speed says nothing.
+LEAST_MS = 50.0
+
+
+@dataclass(frozen=True)
+class DraftCounts:
+    """Yield of a server's drafts.
+
+    Attributes:
+        steps: Drafts that were checked.
+        drafted: Tokens in them.
+        accepted: Those that held.
+        shared: Replies to others are counted too.
+    """
+
+    steps: int
+    drafted: int
+    accepted: int
+    shared: bool = False
+
+    def added_to(self, timings: Timings) -> Timings:
+        """The timings with these figures; as they were where nothing was drafted."""
+        if not self.steps or not self.drafted:
+            return timings
+        return replace(
+            timings,
+            draft_n=self.drafted,
+            draft_n_tested=self.drafted,
+            draft_n_accepted=self.accepted,
+            acceptance_rate=self.accepted / self.drafted,
+            mean_acceptance_length=1 + self.accepted / self.steps,
+            target_forwards=self.steps,
+            shared=self.shared,
+        )
+
+
+def with_llama_timings(timings: Timings, told: Mapping[str, Any]) -> Timings:
+    """The timings of llama.cpp's server or Tenon's in the place of those measured here, as far as they are told."""
+    prompt_n, cache_n = (_count(told.get(name)) for name in ("prompt_n", "cache_n"))
+    predicted_n = _count(told.get("predicted_n")) or timings.predicted_n
+    prompt_ms, predicted_ms = (_number(told.get(name)) for name in ("prompt_ms", "predicted_ms"))
+    found = replace(
+        timings,
+        prompt_n=prompt_n if prompt_ms else timings.prompt_n,
+        cache_n=cache_n,
+        prompt_ms=prompt_ms or timings.prompt_ms,
+        prompt_per_second=prompt_n / prompt_ms * 1e3 if prompt_n and prompt_ms else None,
+        predicted_n=predicted_n,
+        predicted_ms=predicted_ms or timings.predicted_ms,
+    )
+    if predicted_n > 1 and found.predicted_ms > 0:
+        found = replace(found, predicted_per_second=predicted_n / found.predicted_ms * 1e3)
+    accepted = _count(told.get("draft_n_accepted"))
+    return DraftCounts(predicted_n - accepted, _count(told.get("draft_n")), accepted).added_to(found)
+
+
+def with_usage(timings: Timings, usage: Mapping[str, Any]) -> Timings:
+    """The timings with the server's counts of tokens in the place of those counted here."""
+    details = usage.get("prompt_tokens_details")
+    cached = _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
+    prompt, predicted = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    ms = timings.predicted_ms
+    return replace(
+        timings,
+        prompt_n=max(prompt - cached, 0),
+        cache_n=min(cached, prompt),
+        predicted_n=predicted or timings.predicted_n,
+        predicted_per_second=(predicted - 1) / ms * 1e3 if predicted > 1 and ms >= LEAST_MS else None,
+        prompt_per_second=(prompt - cached) / timings.prompt_ms * 1e3
+        if prompt > cached and timings.prompt_ms > 0
+        else None,
+    )
+
+
+def of_request(metrics: object) -> DraftCounts | None:
+    """Counts of one reply from vLLM's ``metrics`` beside it; None where it has none."""
+    found = metrics.get("speculative_decoding") if isinstance(metrics, dict) else None
+    if not isinstance(found, dict):
+        return None
+    names = ("num_spec_steps", "num_draft_tokens", "num_accepted_draft_tokens")
+    steps, drafted, accepted = (_count(found.get(name)) for name in names)
+    return DraftCounts(steps, drafted, accepted) if steps else None
+
+
+def read_counters(page: str, model: str) -> Counter[str]:
+    """The counters of vLLM for a model, from its page for Prometheus, summed over its engines."""
+    found: Counter[str] = Counter()
+    for name, labels, value in _SAMPLE.findall(page):
+        named = _MODEL.search(labels)
+        if name in (_DRAFTS, _DRAFTED, _ACCEPTED, _WRITTEN) and (named is None or named[1] == model):
+            found[name] += round(float(value))
+    return found
+
+
+def between(before: Mapping[str, int], after: Mapping[str, int], own_tokens: int) -> DraftCounts | None:
+    """Counts between two looks at the counters.
+
+    Args:
+        before: Just before the reply.
+        after: Just after it.
+        own_tokens: Of the reply; where the server has written more, others were served too.
+    """
+    steps, drafted, accepted, written = (
+        after.get(name, 0) - before.get(name, 0) for name in (_DRAFTS, _DRAFTED, _ACCEPTED, _WRITTEN)
+    )
+    if steps <= 0 or min(drafted, accepted, written) < 0:  # none drafted, or the server was started anew
+        return None
+    return DraftCounts(steps, drafted, accepted, shared=written > own_tokens)
+
+
+def with_server_mean(timings: Timings, info: object) -> Timings:
+    """The timings with SGLang's mean of all replies since its start, where its drafts have any."""
+    states = info.get("internal_states") if isinstance(info, dict) else None
+    means = [
+        mean
+        for state in (states if isinstance(states, list) else [])
+        if isinstance(state, dict) and (mean := _number(state.get("avg_spec_accept_length"))) > 1
+    ]
+    return replace(timings, mean_acceptance_length=sum(means) / len(means), shared=True) if means else timings
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40 else 0
+
+
+def _number(value: object) -> float:
+    """A number that is told; 0 for anything else, which means nothing here."""
+    usable = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e12
+    return float(value) if usable else 0.0  # type: ignore[arg-type]

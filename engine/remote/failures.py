@@ -1,0 +1,273 @@
+"""Everything that can be wrong with a server or its answer: one sentence each."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from math import ceil
+
+import httpx2
+
+from engine.errors import (
+    PromptTooLong,
+    RemoteBroken,
+    RemoteBusy,
+    RemoteError,
+    RemoteRefused,
+    RemoteUnreachable,
+    TenonError,
+)
+from engine.hub.endpoints import Endpoint
+from engine.sentences import figure, say
+
+_CODES = ("context_length_exceeded", "exceed_context_size_error")
+# vLLM, SGLang, llama.cpp and llama-cpp-python say both numbers, in words of their own.
+_CONTEXTS = (
+    re.compile(r"maximum context length (?:is|of) ([\d,]+)"),
+    re.compile(r"model's context length \(([\d,]+) tokens\)"),
+    re.compile(r"available context size \(([\d,]+) tokens\)"),
+    re.compile(r"context holds ([\d,]+)"),
+    re.compile(r"exceed context window of ([\d,]+)"),
+)
+_PROMPTS = (
+    re.compile(r"\(([\d,]+) in the messages"),
+    re.compile(r"request has ([\d,]+) input tokens"),
+    re.compile(r"prompt contains (?:at least )?([\d,]+) (?:input )?tokens"),
+    re.compile(r"input \(([\d,]+) tokens\)"),
+    re.compile(r"request \(([\d,]+) tokens\)"),
+    re.compile(r"message is ([\d,]+) tokens long"),
+    re.compile(r"Requested tokens \(([\d,]+)\)"),
+    re.compile(r"([\d,]+) tokens from the input messages"),
+    re.compile(r"requested (?:a total of )?([\d,]+) tokens"),
+)
+_LONGEST_QUOTE = 200
+
+
+class ContextTooSmall(PromptTooLong):
+    """The server's own word that a prompt is too long.
+
+    Attributes:
+        context: Tokens of context there; None where it did not say.
+        prompt: Tokens of the prompt, by its count; None where it did not say.
+    """
+
+    def __init__(self, message: str, context: int | None = None, prompt: int | None = None) -> None:
+        super().__init__(message)
+        self.context = context
+        self.prompt = prompt
+
+
+def refusal(
+    server: Endpoint, status: int, body: object, headers: Mapping[str, str], has_key: bool, model: str = ""
+) -> TenonError:
+    """The error for an answer with a status that is none of success, or for an error within a stream.
+
+    Args:
+        server: Who answered.
+        status: Of HTTP; 0 within a stream, where the error itself may have one.
+        body: The answer as JSON, or None.
+        headers: Of the answer.
+        has_key: A key was sent.
+        model: The one that was asked for; empty where none was.
+    """
+    error = body.get("error", body) if isinstance(body, dict) else None
+    fields = error if isinstance(error, dict) else {}
+    told = fields.get("message") or fields.get("detail") or (error if isinstance(error, str) else "")
+    words = _quoted(told)
+    code = fields.get("code")
+    status = status or (code if isinstance(code, int) and not isinstance(code, bool) else 500)
+    if status in (301, 302, 303, 307, 308):
+        return RemoteUnreachable(
+            say(
+                "{server} sends every request on to {place}, and Tenon sends neither your words nor the key after it: "
+                "add that address if it is the right one.",
+                server=server.name,
+                place=headers.get("location", "?")[:200],
+            )
+        )
+    context = _context_error(fields, words, status)
+    if context is not None:
+        return context
+    if status in (401, 403):
+        sentence = (
+            say(
+                "{server} does not accept the key: add the server again with the right one.",
+                server=server.name,
+            )
+            if has_key
+            else say("{server} wants a key: add the server again with one.", server=server.name)
+        )
+        return RemoteRefused(sentence)
+    if status == 429:
+        return RemoteBusy(_come_back(server, headers))
+    if status in (502, 503, 504) or "loading model" in words.lower():
+        wait = _retry_after(headers)
+        if wait is not None:
+            return RemoteBusy(_come_back(server, headers))
+        return RemoteBusy(
+            say(
+                "{server} is starting, or has no room for another request ({status}): try again in a minute.",
+                server=server.name,
+                status=status,
+            )
+        )
+    if model and (status == 404 or (status == 400 and "model" in words and "not found" in words)):
+        return RemoteError(
+            say(
+                "{server} has no model {model} any more: choose another one of its models.",
+                server=server.name,
+                model=model,
+            )
+        )
+    if status == 404:
+        return no_server(server)
+    if words:
+        return RemoteError(
+            say(
+                "{server} refused the request ({status}): {words}",
+                server=server.name,
+                status=status,
+                words=words,
+            )
+        )
+    return RemoteError(
+        say("{server} failed with the status {status}: try again.", server=server.name, status=status)
+    )
+
+
+def no_server(server: Endpoint) -> RemoteUnreachable:
+    """The error for an address at which something else answers."""
+    return RemoteUnreachable(
+        say(
+            "At {address} is no server of models that speaks OpenAI's protocol: check the address, its port, and a "
+            "sign-in page or proxy between.",
+            address=server.address,
+        )
+    )
+
+
+def unreachable(server: Endpoint, error: Exception) -> RemoteError:
+    """The error for a request that got no answer."""
+    details = repr(error)
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return RemoteUnreachable(
+            say(
+                "The certificate of {server} is not trusted by this system: add your company's certificate to the "
+                "system's store, or name its file in SSL_CERT_FILE.",
+                server=server.name,
+            ),
+            details,
+        )
+    if isinstance(error, httpx2.ProxyError):
+        return RemoteUnreachable(
+            say(
+                "The proxy refuses the way to {server}: check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
+                server=server.name,
+            ),
+            details,
+        )
+    if isinstance(error, httpx2.ConnectTimeout | httpx2.ConnectError | httpx2.UnsupportedProtocol):
+        return RemoteUnreachable(
+            say(
+                "{server} cannot be reached at {address}: check the address and the network, and whether it runs.",
+                server=server.name,
+                address=server.address,
+            ),
+            details,
+        )
+    if isinstance(error, httpx2.TimeoutException):
+        return RemoteUnreachable(
+            say(
+                "{server} was silent for too long: try again when it has less to do.",
+                server=server.name,
+            ),
+            details,
+        )
+    return broken_off(server, details)
+
+
+def broken_off(server: Endpoint, details: str = "") -> RemoteBroken:
+    """The error for a connection that ended before the reply did."""
+    return RemoteBroken(
+        say(
+            "The connection to {server} broke off before the reply was complete: try again.",
+            server=server.name,
+        ),
+        details,
+    )
+
+
+def empty(server: Endpoint) -> RemoteBroken:
+    """The error for a reply that ended before it began."""
+    return RemoteBroken(
+        say(
+            "{server} ended the reply before its first word: shorten the message, which may be longer than the model's "
+            "context there, or look into the server's log.",
+            server=server.name,
+        )
+    )
+
+
+def unreadable(server: Endpoint, details: str = "") -> RemoteBroken:
+    """The error for an answer that is none of the protocol's."""
+    return RemoteBroken(
+        say(
+            "{server} sent something that is no part of a reply: try again, or check what stands between it and this "
+            "computer.",
+            server=server.name,
+        ),
+        details,
+    )
+
+
+def _context_error(fields: Mapping[str, object], words: str, status: int) -> ContextTooSmall | None:
+    """The error for a prompt that does not fit, with the server's numbers; None for any other."""
+    named = any(code in (fields.get("code"), fields.get("type")) for code in _CODES)
+    context, prompt = _whole(fields.get("n_ctx")), _whole(fields.get("n_prompt_tokens"))
+    context = context or _number(_CONTEXTS, words)
+    prompt = prompt or _number(_PROMPTS, words)
+    if not named and (context is None or status not in (400, 413, 422, 500)):
+        return None
+    if context is None or prompt is None:
+        sentence = say("The message does not fit the context of the model on the server: shorten it.")
+    else:
+        sentence = say(
+            "The message is {prompt} tokens long, but the model's context on the server holds {context}: shorten it.",
+            prompt=figure(prompt, ","),
+            context=figure(context, ","),
+        )
+    return ContextTooSmall(sentence, context, prompt)
+
+
+def _number(patterns: tuple[re.Pattern[str], ...], words: str) -> int | None:
+    found = next((match for pattern in patterns if (match := pattern.search(words))), None)
+    return None if found is None else _whole(int(found[1].replace(",", "") or 0))
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def _come_back(server: Endpoint, headers: Mapping[str, str]) -> str:
+    wait = _retry_after(headers)
+    if wait is None:
+        return say("{server} has too much to do: try again in a minute.", server=server.name)
+    return say("{server} has too much to do: try again in {seconds} s.", server=server.name, seconds=wait)
+
+
+def _retry_after(headers: Mapping[str, str]) -> int | None:
+    """Seconds to wait by the header (RFC 9110, section 10.2.3): a number of them, or a date."""
+    said = headers.get("retry-after", "").strip()
+    try:
+        seconds = float(said) if said[:1].isdigit() else parsedate_to_datetime(said).timestamp() - time.time()
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return ceil(min(max(seconds, 1.0), 86_400.0))
+
+
+def _quoted(told: object) -> str:
+    """The server's own words, on one line and not too many."""
+    words = " ".join(str(told).split()) if isinstance(told, str) else ""
+    return words if len(words) <= _LONGEST_QUOTE else f"{words[: _LONGEST_QUOTE - 1]}…"

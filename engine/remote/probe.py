@@ -1,0 +1,186 @@
+"""What a server is, which models it has, and what these can do: asked in the words that each kind of server has for it.
+
+Sources: llama.cpp, tools/server/README.md (``/props``); vLLM and SGLang, ``max_model_len`` of ``/v1/models``; Ollama,
+docs/api.md (``/api/show``, ``/api/ps``); LM Studio, REST API v0 (``/api/v0/models``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from engine.errors import RemoteError, TenonError
+from engine.hub.endpoints import Endpoint, ServedModel, ServerKind
+from engine.messages import ThinkingControl
+from engine.remote.connection import READING_S, Connection
+from engine.remote.failures import no_server
+from engine.sentences import say
+
+_OWNERS: dict[str, ServerKind] = {
+    "tenon": "tenon",
+    "llamacpp": "llama.cpp",
+    "vllm": "vllm",
+    "sglang": "sglang",
+}
+_MOST_MODELS = 200
+_AT_ONCE = 8
+
+
+def probe(server: Endpoint, key: str | None = None) -> Endpoint:
+    """Ask a server what it is; it is neither kept nor changed.
+
+    Args:
+        server: Its name and address.
+        key: To be sent; None for the one that is kept.
+
+    Raises:
+        RemoteError: It does not answer, or not as a server of models.
+    """
+
+    async def run() -> Endpoint:
+        connection = Connection(server, key)
+        try:
+            return await learn(connection)
+        finally:
+            await connection.close()
+
+    return asyncio.run(run())
+
+
+def unencrypted(server: Endpoint, has_key: bool) -> str:
+    """A sentence for a key that others can read on its way; empty where none is sent so."""
+    if not has_key or server.encrypted or server.is_here:
+        return ""
+    return say(
+        "The key and your words go to {server} unencrypted, so whoever is on the network between can read them: use an "
+        "address that begins with https, or a tunnel such as ssh -L.",
+        server=server.name,
+    )
+
+
+async def learn(connection: Connection) -> Endpoint:
+    """The server with its kind and its models, as `probe` finds them."""
+    server = connection.server
+    listed = _objects(_field(await connection.ask("/v1/models"), "data", server))
+    models = [ServedModel(name, _whole(one.get("max_model_len"))) for one in listed if (name := _name(one))]
+    if listed and not models:
+        raise no_server(server)
+    models = models[:_MOST_MODELS]
+    owners = {str(one.get("owned_by")) for one in listed}
+    kind: ServerKind = next((kind for owner, kind in _OWNERS.items() if owner in owners), "")
+    if kind in ("tenon", "llama.cpp"):
+        props = await _asked(connection, "/props")
+        models = [_with_props(model, props) for model in models]
+    elif kind in ("vllm", "sglang"):
+        models = [replace(model, thinking="switch") for model in models]
+    elif isinstance((await _asked(connection, "/api/version")).get("version"), str):
+        kind, models = "ollama", await _ollama(connection, models)
+    else:
+        known = _objects((await _asked(connection, "/api/v0/models")).get("data"))
+        if known:
+            kind, models = "lmstudio", _lm_studio(models, known)
+    return replace(server, kind=kind, models=tuple(models))
+
+
+async def learn_model(connection: Connection, name: str) -> tuple[Endpoint, ServedModel]:
+    """The server and one of its models, which is brought into memory where that is what decides on its context.
+
+    Raises:
+        RemoteError: The server does not answer, or has no such model any more.
+    """
+    server = await learn(connection)
+    if server.kind == "ollama":
+        # An empty prompt loads the model, and only then it is known how much context it gets.
+        await connection.ask("/api/generate", {"model": name}, name, READING_S)
+        server = replace(server, models=tuple(await _ollama(connection, [*server.models])))
+    found = next((model for model in server.models if model.name == name), None)
+    if found is None:
+        raise RemoteError(
+            say(
+                "{server} has no model {model} any more: choose another one of its models.",
+                server=server.name,
+                model=name,
+            )
+        )
+    return server, found
+
+
+async def _asked(connection: Connection, path: str, body: object = None) -> Mapping[str, Any]:
+    """An answer that is an object; an empty one where this kind of server has nothing at this address."""
+    try:
+        found = await connection.ask(path, body)
+    except TenonError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _with_props(model: ServedModel, props: Mapping[str, Any]) -> ServedModel:
+    """A model of llama.cpp's server or of Tenon's, by the server's properties."""
+    settings = props.get("default_generation_settings")
+    context = _whole(settings.get("n_ctx")) if isinstance(settings, dict) else None
+    told, template = props.get("thinking"), str(props.get("chat_template", ""))
+    thinking: ThinkingControl = ""
+    if told == "switch" or "enable_thinking" in template:
+        thinking = "switch"
+    elif told == "effort" or "reasoning_effort" in template:
+        thinking = "effort"
+    return replace(model, context=context or model.context, thinking=thinking)
+
+
+async def _ollama(connection: Connection, models: list[ServedModel]) -> list[ServedModel]:
+    """Ollama's models: the context of one in memory is what it was given, of any other what its settings say."""
+    running = {
+        str(one.get("model") or one.get("name")): _whole(one.get("context_length"))
+        for one in _objects((await _asked(connection, "/api/ps")).get("models"))
+    }
+    turns = asyncio.Semaphore(_AT_ONCE)
+
+    async def shown(model: ServedModel) -> ServedModel | None:
+        async with turns:
+            about = await _asked(connection, "/api/show", {"model": model.name})
+        able = about.get("capabilities")
+        if isinstance(able, list) and "completion" not in able:
+            return None
+        settings = dict(
+            pair for line in str(about.get("parameters", "")).splitlines() if len(pair := line.split()) == 2
+        )
+        own = settings.get("num_ctx", "")
+        context = running.get(model.name) or (int(own) if own.isdecimal() else None)
+        thinks = isinstance(able, list) and "thinking" in able
+        return replace(model, context=context, thinking="switch" if thinks else "")
+
+    return [model for model in await asyncio.gather(*map(shown, models)) if model is not None]
+
+
+def _lm_studio(models: list[ServedModel], known: Iterable[Mapping[str, Any]]) -> list[ServedModel]:
+    """LM Studio's models, those left out that write no texts."""
+    about = {str(one.get("id")): one for one in known}
+    found = []
+    for model in models:
+        own = about.get(model.name, {})
+        if own.get("type") != "embeddings":
+            context = _whole(own.get("loaded_context_length")) or _whole(own.get("max_context_length"))
+            found.append(replace(model, context=context))
+    return found
+
+
+def _field(answer: object, name: str, server: Endpoint) -> object:
+    if not isinstance(answer, dict) or not isinstance(answer.get(name), list):
+        raise no_server(server)
+    return answer[name]
+
+
+def _objects(value: object) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _name(one: Mapping[str, Any]) -> str:
+    """A model's name; empty for one that cannot be shown or sent."""
+    name = one.get("id")
+    return name if isinstance(name, str) and name.isprintable() and len(name) <= 300 else ""
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

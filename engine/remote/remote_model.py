@@ -1,0 +1,149 @@
+"""A server's model in the place of one in memory: what is known of it, and the connection that its replies share."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from engine.errors import TenonError
+from engine.hub.endpoints import KIND_TITLES, find_remote, remote_name
+from engine.messages import CountTokens, LoadOptions, ModelAdvice, ModelReport
+from engine.remote.asking import count_turns, path_and_body
+from engine.remote.connection import Connection
+from engine.remote.probe import learn_model, unencrypted
+from engine.sentences import say
+
+Result = TypeVar("Result")
+
+# A cancel is seen within this time.
+_LOOK_S = 0.02
+#: Replies at once; further ones wait for their turn, as a server may have little room.
+_MOST_REPLIES = 16
+
+
+class RemoteModel:
+    """Asks the server for the model's facts, and keeps a thread for what is said over the net.
+
+    Args:
+        options: Name the model; of the others the context holds, as an upper limit.
+        check: Called often; raises to cancel.
+
+    Attributes:
+        server: With what was learned of it just now.
+        context: Tokens of prompt and reply together; None where nobody has said.
+        scale: Tokens that the server counted in the last prompt, over those estimated for it.
+        notes: Sentences for the person.
+
+    Raises:
+        TenonError: The server does not answer, or has no such model.
+    """
+
+    def __init__(self, options: LoadOptions, check: Callable[[], None] = lambda: None) -> None:
+        started = time.perf_counter()
+        self.options = options
+        server, self.name = find_remote(options.model)
+        self.connection = Connection(server)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="tenon-remote", daemon=True)
+        self._thread.start()
+        try:
+            self.server, self.facts = self.wait_for(learn_model(self.connection, self.name), check)
+        except BaseException:
+            self.release()
+            raise
+        limits = [limit for limit in (self.facts.context, options.context) if limit]
+        self.context = min(limits) if limits else None
+        self.scale = 1.0
+        warning = unencrypted(self.server, self.connection.has_key)
+        self.notes = (warning,) if warning else ()
+        self.report = ModelReport(
+            name=remote_name(options.model),
+            folder=server.address,
+            architecture=KIND_TITLES[self.server.kind],
+            parameters=0,
+            weights=say("on {server}", server=server.name),
+            context=self.context or 0,
+            weight_bytes=0,
+            load_ms=(time.perf_counter() - started) * 1e3,
+            advice=ModelAdvice(thinking=self.facts.thinking),
+        )
+
+    def serves(self, options: LoadOptions) -> bool:
+        """True if a request with these options is one for this model; a server removed or changed since is another."""
+        try:
+            server, name = find_remote(options.model)
+        except TenonError:
+            return False
+        here = self.connection.server
+        return (server.address, name, options.context) == (here.address, self.name, self.options.context)
+
+    def has_room(self, replies: int) -> bool:
+        """True if one more reply may be asked for beside so many."""
+        return replies < _MOST_REPLIES
+
+    def count(self, command: CountTokens, check: Callable[[], None]) -> int:
+        """Number of tokens in a request's prompt: the server's, where it counts; else an estimate.
+
+        Raises:
+            TenonError: The request makes no sense.
+        """
+        request = command.request
+        counted = count_turns(request.messages, request.tools, self.scale).tokens
+        _, body = path_and_body(request, request.messages, "", self.name, self.server.kind)
+        asked = {name: value for name, value in body.items() if name in ("model", "messages")}
+        try:
+            found = self.wait_for(self.connection.ask("/v1/messages/count_tokens", asked), check)
+        except TenonError:
+            check()
+            return counted
+        tokens = found.get("input_tokens") if isinstance(found, dict) else None
+        return tokens if isinstance(tokens, int) else counted
+
+    def start(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
+        """Begin some work on the net; cancelling the future closes its connection."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def wait_for(self, work: Coroutine[Any, Any, Result], check: Callable[[], None]) -> Result:
+        """The result of some work on the net, which a cancel ends."""
+        future = self.start(work)
+        try:
+            while True:
+                check()
+                try:
+                    return future.result(_LOOK_S)
+                except FutureTimeout:
+                    if future.done():
+                        raise
+        finally:
+            future.cancel()
+
+    def remember_context(self, context: int) -> None:
+        """The server has said how much its context holds."""
+        self.context = context
+        self.report = replace(self.report, context=context)
+
+    def release(self) -> None:
+        """Close the connections; nothing can be asked of the model after it."""
+
+        async def end() -> None:
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+            await self.connection.close()
+
+        if self._loop.is_closed():
+            return
+        try:
+            self.start(end()).result(1.0)
+        except FutureTimeout:
+            return  # the thread is a daemon, and what it waits for has limits of its own
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
