@@ -93,10 +93,12 @@ class ReplyRun:
         self._sampler = settled_sampler(
             request.sampling, model.generation_config, secrets.randbits(32), request.raw_prompt is None
         )
-        tools = request.tools
+        tools, template = request.tools, model.tokenizer.template
+        reasoning = None if template is None or request.raw_prompt is not None else template.reasoning
         self._mask = None
         if request.form is not None or tools.offered:
-            self._mask = model.forms.mask(request.form, tools)
+            answer = "" if reasoning is None or opening(request) else reasoning.answer
+            self._mask = model.forms.mask(request.form, tools, answer)
         sampler = self._sampler
         if self._mask is not None:
             sampler = MaskedSampler(**vars(sampler), mask=self._mask)
@@ -105,10 +107,12 @@ class ReplyRun:
             sampler = self._log = LoggedSampler(**vars(self._sampler), inner=sampler, top=request.logprobs)
         self._logprobs: list[TokenLogprob] = []
         self._rule: Verifier = RULES[request.verify].verifier(sampler)
-        template = model.tokenizer.template
         decode: Callable[[Sequence[int]], str] = model.tokenizer.decode
-        if tools.offered and template is not None:
-            decode = model.tokenizer.decode_with(template.calls.marks)
+        reader = None
+        if template is not None and reasoning is not None:
+            reader = reasoning.reader(opening(request))
+            calls = template.calls.marks if tools.offered else ()
+            decode = model.tokenizer.decode_with((*reasoning.marks, *calls))
         watch = LoopWatch(decode, _asked(request)) if request.stop_loops else None
         self._reply = ReplyText(
             decode,
@@ -116,6 +120,7 @@ class ReplyRun:
             request.stop,
             request.max_tokens,
             None if watch is None else watch.add,
+            reader,
         )
         self._prompt: list[int] = []
         self._drafted: list[tuple[int, int]] = []

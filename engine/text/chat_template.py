@@ -19,6 +19,7 @@ import psutil
 from engine.errors import UnsupportedModel
 from engine.messages import Thinking, ThinkingControl
 from engine.sentences import mark, say
+from engine.text.reasoning import Reasoning, template_reasoning
 from engine.text.template_program import MEMORY_BYTES, serve
 from engine.text.tool_calls import DESCRIBED, template_format
 from engine.text.tool_calls.format import ToolFormat
@@ -66,6 +67,11 @@ class ChatTemplate:
         except (TemplateRefused, UnsupportedModel):  # which `render` tells of
             return ""
         return "effort" if _EFFORT in asked else "switch" if asked.intersection(_SWITCHES) else ""
+
+    @cached_property
+    def reasoning(self) -> Reasoning:
+        """Words in which its model thinks."""
+        return template_reasoning(self.source)
 
     @cached_property
     def knows_tools(self) -> bool:

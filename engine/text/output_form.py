@@ -105,19 +105,20 @@ class FormCompiler:
                 say("Replies of this model cannot be held to a form: use another model."), details=str(error)
             ) from error
 
-    def mask(self, form: OutputForm | None, tools: ToolUse = _NO_TOOLS) -> TokenMask | None:
+    def mask(self, form: OutputForm | None, tools: ToolUse = _NO_TOOLS, answer: str = "") -> TokenMask | None:
         """The mask at a reply's beginning; None for a reply that may be anything.
 
         Args:
             form: Of the reply.
             tools: Tools that it may call, with arguments of their schemas; beside a form, of which it is the one or
                 the other, a JSON schema.
+            answer: Text that a form without tools waits for; empty where it begins at once.
 
         Raises:
             InvalidOption: The form is none, or too large.
         """
         if not tools.offered:
-            return None if form is None else self._mask(lambda: _grammar(form))
+            return None if form is None else self._mask(lambda: _grammar(form), answer)
         template = self._tokenizer.template
         calls = DESCRIBED if template is None else template.calls
         awaited = form is None and not tools.required

@@ -9,7 +9,6 @@ from engine.messages import Tool
 from engine.text.stop import overlap
 from engine.text.thoughts import ThoughtAndAnswer
 from engine.text.tool_calls.format import CallPiece, CallReader, ToolFormat
-from engine.text.tool_calls.harmony import Harmony, HarmonyReply
 
 
 @dataclass(frozen=True)
@@ -34,10 +33,8 @@ class ReplyParts:
     """
 
     def __init__(self, opening: str = "", form: ToolFormat | None = None, tools: Sequence[Tool] = ()) -> None:
-        self._thoughts: ThoughtAndAnswer | HarmonyReply = (
-            HarmonyReply() if isinstance(form, Harmony) else ThoughtAndAnswer(opening)
-        )
-        self._form = None if isinstance(form, Harmony) else form
+        self._thoughts = ThoughtAndAnswer(opening)
+        self._form = form
         self._tools = tools
         self._reader: CallReader | None = None
         self._held = ""
@@ -57,9 +54,9 @@ class ReplyParts:
         # Space behind calls is their own.
         return replace(said, answer=said.answer + held) if held.strip() or not self._calls else said
 
-    def _said(self, thought: str, answer: str, calls: Sequence[CallPiece] = ()) -> Said:
+    def _said(self, thought: str, answer: str) -> Said:
         if self._form is None:
-            return Said(thought, answer, self._numbered(calls))
+            return Said(thought, answer)
         self._held += answer
         text, found = "", list[CallPiece]()
         while True:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from engine.text.detokenizer import Detokenizer
+
+if TYPE_CHECKING:
+    from engine.text.reasoning import ReplyReader
 
 Reason = Literal["end", "stop", "length", "loop"]
 
@@ -30,6 +33,7 @@ class ReplyText:
         stop: Sequence[str] = (),
         limit: int | None = None,
         loops: Callable[[int], bool] | None = None,
+        reader: ReplyReader | None = None,
     ) -> None:
         """Start an empty reply.
 
@@ -39,12 +43,14 @@ class ReplyText:
             stop: Strings that end it and are not part of it; empty ones are ignored.
             limit: Most tokens to take, None for no limit.
             loops: Takes each token and says whether the reply repeats itself, which ends it; None asks nobody.
+            reader: Brings the text into ``<think>``; None for one that comes in it.
         """
         self._detokenizer = Detokenizer(decode)
         self._end_ids = end_ids
         self._stop = [string for string in stop if string]
         self._limit = limit
         self._loops = loops
+        self._reader = reader
         self._held = ""
         self._fresh = ""
         self.token_ids: list[int] = []
@@ -89,6 +95,7 @@ class ReplyText:
         """Text that these tokens would add if they came next: whole characters, up to where it would end."""
         ahead = copy(self)
         ahead._detokenizer = self._detokenizer.copy()
+        ahead._reader = None if self._reader is None else self._reader.copy()
         ahead.token_ids, ahead.ends = list(self.token_ids), list(self.ends)
         ahead._fresh = ""
         ahead._loops = None
@@ -99,13 +106,15 @@ class ReplyText:
 
     def close(self, reason: Reason | None) -> None:
         """End the reply here (None: from outside, by a cancel) and release the text that is held back."""
-        self._extend(self._detokenizer.finish(cut=reason != "end"))
+        self._extend(self._detokenizer.finish(cut=reason != "end"), last=True)
         if self.stop_reason is None:
             self._emit(self._held)
             self._held = ""
             self.stop_reason = reason
 
-    def _extend(self, text: str) -> None:
+    def _extend(self, text: str, last: bool = False) -> None:
+        if self._reader is not None:
+            text = self._reader.add(text) + (self._reader.end() if last else "")
         if not self._stop:
             self._emit(text)
             return

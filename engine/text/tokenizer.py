@@ -18,7 +18,6 @@ from engine.messages import ChatMessage, Thinking, Tool
 from engine.outside_file import read_text_file
 from engine.sentences import say
 from engine.text.chat_template import ChatTemplate, TemplateRefused
-from engine.text.thoughts import OPEN, begins_with_thought
 from engine.text.tokenizer_folder import read_folder, read_folder_template, template_beside
 from engine.text.tool_calls import DESCRIBED
 from engine.text.tool_calls.described import as_objects, described, with_calls_written
@@ -105,6 +104,8 @@ class Tokenizer:
         if self.template is None:
             return self.encode(plain_transcript(messages) + (f" {opening}" if opening else ""))
         turns = _turns(messages)
+        if "tool_responses" in self.template.source:
+            turns = _with_responses(turns)
         known = as_objects(tools) if self.template.knows_tools else ()
         try:
             text = self.template.render(turns, thinking, known)
@@ -126,9 +127,7 @@ class Tokenizer:
                     "The model's chat template turns this conversation into an empty text: use another model."
                 )
             )
-        if text.rstrip().endswith(OPEN) and begins_with_thought(opening):
-            text = text.rstrip().removesuffix(OPEN)  # the mark is a part of the reply, which has it already
-        return self._ids(text + opening)
+        return self._ids(self.template.reasoning.continued(text, opening))
 
     def _ids(self, text: str) -> list[int]:
         ids: list[int] = self._backend.encode(text, add_special_tokens=False).ids
@@ -209,6 +208,18 @@ def _turns(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
             turn["tool_call_id"], turn["name"] = known.get(message.answers, ("000000000", ""))
         turns.append(turn)
     return turns
+
+
+def _with_responses(turns: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """For Gemma 4's template: results stand in the turn that called, which goes on behind them."""
+    joined: list[dict[str, Any]] = []
+    for turn in turns:
+        if turn["role"] == "tool" and joined and "tool_calls" in joined[-1]:
+            response = {"name": turn["name"], "response": turn["content"]}
+            joined[-1].setdefault("tool_responses", []).append(response)
+        else:
+            joined.append(turn)
+    return joined
 
 
 def _system_into_first_turn(messages: Sequence[ChatMessage]) -> list[ChatMessage]:

@@ -7,10 +7,16 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.messages import ChatMessage, OutputForm, Tool, ToolUse
-from tests.support.checkpoints import write_checkpoint
+from engine.text.output_form import FormCompiler
+from engine.text.reply_parts import ReplyParts
+from engine.text.tokenizer import Tokenizer
+from engine.text.tool_calls import FORMATS
+from engine.text.tool_calls.harmony import MARKS, OPENING
+from tests.support.checkpoints import train_tokenizer, write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
 
 SCHEMA = json.dumps(
@@ -119,3 +125,58 @@ def test_a_form_that_is_none_is_refused(client: EngineClient, llama_folder: Path
 def test_another_rule_of_verification_is_refused(client: EngineClient, llama_folder: Path) -> None:
     error = client.failure("abc", llama_folder, mode="plain", form=REGEX, verify="typical").error
     assert "sample-and-match" in error.message
+
+
+#: With the marks and the shape of gpt-oss's.
+HARMONY = """
+{%- if tools %}{{- 'namespace functions ' + tools | tojson }}{%- endif %}
+{%- for message in messages %}
+    {{- '<|start|>' + message.role + '<|message|>' + message.content + '<|end|>' }}
+    {%- if message.tool_calls %}{{- '<|call|>' }}{%- endif %}
+{%- endfor %}
+{{- '<|start|>assistant' }}{#- <|channel|> #}
+"""
+
+
+@pytest.fixture
+def harmony(tmp_path: Path) -> Path:
+    """A model whose replies have channels."""
+    folder = write_checkpoint(tmp_path / "harmony", "llama", max_position_embeddings=2048)
+    tokenizer = train_tokenizer(chat_template=False)
+    tokenizer.add_special_tokens({"additional_special_tokens": list(MARKS)})
+    tokenizer.chat_template = HARMONY
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_a_call_of_harmony_is_told_as_every_call_is(client: EngineClient, harmony: Path) -> None:
+    tools = ToolUse((Tool("paint", "Paints.", SCHEMA),), required=True)
+    asked = [ChatMessage("user", "Which colours and sizes are there?")]
+    reply = client.answer(asked, harmony, tools=tools, max_tokens=200, temperature=0.0, weights="fp32")
+    parts = ReplyParts("", FORMATS["harmony"], tools.offered)
+    said = [parts.add(reply.text), parts.end()]
+    assert "".join(one.thought + one.answer for one in said) == ""
+    (name, *more) = [piece for one in said for piece in one.calls]
+    assert name.name == "paint"
+    assert json.loads("".join(piece.arguments for piece in more))["colour"] in ("red", "green")
+    # A model that may answer is not made to call.
+    free = client.answer(
+        asked, harmony, tools=ToolUse(tools.offered), max_tokens=20, temperature=0.0, weights="fp32"
+    )
+    assert not Tokenizer(harmony).decode(free.token_ids, special=True).startswith(OPENING)
+
+
+def test_a_form_waits_for_the_channel_of_the_answer(harmony: Path) -> None:
+    tokenizer = Tokenizer(harmony)
+    assert tokenizer.template is not None
+    mask = FormCompiler(tokenizer).mask(REGEX, answer=tokenizer.template.reasoning.answer)
+    assert mask is not None
+    before = tokenizer.encode(
+        "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>"
+    )
+    for token in before:
+        assert mask.allowed() is None
+        mask.take(token)
+    allowed = mask.allowed()
+    assert allowed is not None
+    assert {tokenizer.decode([int(at)])[:1] for at in np.flatnonzero(allowed)} == {"a", "b", "c"}

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.text.detokenizer import Detokenizer
+from engine.text.reasoning import template_reasoning
 from engine.text.stop import ReplyText
 
 END = 256
@@ -136,3 +137,23 @@ def test_a_continued_reply_keeps_its_first_space() -> None:
         reply.close("end")
     assert (fresh.text, continued.text) == ("a b", " a b")
     assert continued.token_ids == [ord("a"), ord("b")]
+
+
+def test_a_preview_leaves_the_reader_of_channels_where_it_was() -> None:
+    reply = ReplyText(decode, {END}, ["Stop"], reader=template_reasoning("<|channel|><|message|>").reader(""))
+    begun, rest = (
+        "<|channel|>analysis<|message|>Hm",
+        ".<|end|><|start|>assistant<|channel|>final<|message|>Yes. Stop",
+    )
+    for byte in begun.encode():
+        reply.add(byte)
+    assert reply.text == "<think>\nHm"
+    assert reply.preview(rest.encode()) == ".\n</think>\n\nYes. "
+    assert reply.text == "<think>\nHm"
+    going = [reply.add(byte) for byte in rest.encode()]
+    assert (reply.text, reply.stop_reason, going.count(False)) == (
+        "<think>\nHm.\n</think>\n\nYes. ",
+        "stop",
+        1,
+    )
+    assert len(reply.ends) == len(reply.token_ids)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from engine.messages import ChatMessage, Generate, LoadOptions, Notice, Thinking
 from engine.request import begun_thought, fit_prompt
 from engine.text.chat_template import ChatTemplate
+from engine.text.reasoning import template_reasoning
 from engine.text.thoughts import ThoughtAndAnswer, begins_with_thought, thought_tokens, without_thoughts
 from engine.text.tokenizer import Tokenizer
 from tests.support.checkpoints import train_tokenizer, write_checkpoint
@@ -111,6 +112,100 @@ def test_a_reply_that_comes_in_pieces_is_divided_as_it_would_be_whole(
         assert thought == inner
     else:
         assert thought == inner
+
+
+HARMONY = "<|channel|>analysis<|message|>"
+WORDS = [
+    # template, what its model writes, what the reply says
+    (
+        HARMONY,
+        "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Sunny.<|return|>",
+        "<think>\nHm.\n</think>\n\nSunny.",
+    ),
+    (
+        HARMONY,
+        "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>analysis<|message|>So.<|end|>"
+        "<|start|>assistant<|channel|>final<|message|>Sun<|start|>assistant<|channel|>",
+        "<think>\nHm.\n\nSo.\n</think>\n\nSun",
+    ),
+    (HARMONY, "<|channel|>analysis<|message|>I was stop", "<think>\nI was stop"),
+    (HARMONY, "<|channel|>final<|message|>1 < 2 <|", "1 < 2 <|"),
+    (HARMONY, "A model without channels <|", "A model without channels <|"),
+    (HARMONY, '{"city": "Rome"}', '{"city": "Rome"}'),
+    (HARMONY, "<|channel|>" + "a" * 300, "a" * 300),
+    (
+        "<|channel><channel|>",
+        "<|channel>thought\nHm.\n<channel|>Sunny.",
+        "<think>\nHm.\n\n</think>\n\nSunny.",
+    ),
+    ("<|channel><channel|>", "<|channel>thought\n<channel|>Sunny.", "Sunny."),
+    ("<|channel><channel|>", "Sunny <|channel", "Sunny <|channel"),
+    ("[THINK]", "[THINK]Hm. [So]\n[/THINK]Sunny [THINK", "<think>\nHm. [So]\n\n</think>\n\nSunny [THINK"),
+]
+
+
+@pytest.mark.parametrize(("template", "written", "said"), WORDS)
+@given(st.lists(st.integers(0, 60), max_size=12))
+def test_a_reply_in_other_words_goes_on_in_those_of_think(
+    template: str, written: str, said: str, cuts: list[int]
+) -> None:
+    begins = [0, *sorted(min(cut, len(written)) for cut in cuts), len(written)]
+    words = template_reasoning(template).reader("")
+    assert words is not None
+    found = "".join(words.add(written[start:end]) for start, end in pairwise(begins))
+    assert found + words.end() == said
+
+
+@pytest.mark.parametrize(
+    ("template", "prompt", "opening", "text"),
+    [
+        (HARMONY, "<|start|>assistant", "Sun", "<|start|>assistant<|channel|>final<|message|>Sun"),
+        (HARMONY, "A", "<think>\nHm.", "A<|channel|>analysis<|message|>Hm."),
+        (
+            HARMONY,
+            "A",
+            "<think>\nHm.\n</think>\n\nSun",
+            "A<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Sun",
+        ),
+        (HARMONY, "A", "", "A"),
+        (
+            "<|channel><channel|>",
+            "A<|channel>thought\n<channel|>",
+            "Sun",
+            "A<|channel>thought\n<channel|>Sun",
+        ),
+        ("<|channel><channel|>", "A<|channel>thought\n<channel|>", "<think>\nHm.", "A<|channel>thought\nHm."),
+        (
+            "<|channel><channel|>",
+            "A",
+            "<think>\nHm.\n</think>\n\nSun",
+            "A<|channel>thought\nHm.\n<channel|>Sun",
+        ),
+        ("", "A<think>\n", "<think>\nHm.", "A<think>\nHm."),
+        ("", "A<think>\n\n</think>\n\n", "<think>\nHm.", "A<think>\nHm."),
+        ("", "A", "Sun", "ASun"),
+    ],
+)
+def test_a_reply_that_is_continued_stands_in_the_template_s_words(
+    template: str, prompt: str, opening: str, text: str
+) -> None:
+    assert template_reasoning(template).continued(prompt, opening) == text
+
+
+@pytest.mark.parametrize(
+    ("opening", "written", "said"),
+    [
+        ("<think>\nHm", ".<|end|><|start|>assistant<|channel|>final<|message|>Sun", ".\n</think>\n\nSun"),
+        ("<think>\nHm.\n</think>\n\nSun", "ny<|return|>", "ny"),
+        ("Sun", " and <|end|>", " and "),
+    ],
+)
+def test_a_continued_reply_goes_on_where_it_stopped(opening: str, written: str, said: str) -> None:
+    words = template_reasoning(HARMONY).reader(opening)
+    assert words is not None
+    ahead = words.copy()
+    assert words.add(written) + words.end() == said
+    assert ahead.add(written) + ahead.end() == said
 
 
 def test_a_thought_that_was_begun_before_goes_on() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
-from engine.messages import ChatMessage
+from engine.messages import ChatMessage, Tool, ToolCall
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from tests.support.checkpoints import train_tokenizer
 
@@ -47,6 +47,25 @@ def test_a_template_without_system_role_gets_its_text_in_the_first_turn(tmp_path
     assert tokenizer.decode(tokenizer.render(CONVERSATION)).startswith(
         "[user]Be brief.\n\nHello[assistant]Hi"
     )
+
+
+def test_results_of_gemma_4_s_tools_stand_in_the_turn_that_called(tmp_path: Path) -> None:
+    """With the words of Gemma 4's template, in which a turn has its calls and what came of them."""
+    source = (
+        "{% if tools %}{{ tools | length }}{% endif %}{% for message in messages %}[{{ message.role }}]"
+        "{% for call in message.tool_calls or [] %}<|tool_call>call:{{ call.function.name }}{% endfor %}"
+        "{% for one in message.tool_responses or [] %}<{{ one.name }}={{ one.response }}>{% endfor %}"
+        "{{ message.content }}{% endfor %}"
+    )
+    tokenizer = Tokenizer(saved(tmp_path, source))
+    turns = [
+        ChatMessage("user", "When?"),
+        ChatMessage("assistant", "", calls=(ToolCall("now", "{}", "1"), ToolCall("day", "{}", "2"))),
+        ChatMessage("tool", "noon", answers="1"),
+        ChatMessage("tool", "Monday", answers="2"),
+    ]
+    text = tokenizer.decode(tokenizer.render(turns, tools=(Tool("now"), Tool("day"))), special=True)
+    assert text == "2[user]When?[assistant]<|tool_call>call:now<|tool_call>call:day<now=noon><day=Monday>"
 
 
 def test_without_a_template_turns_are_labelled_paragraphs(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import random
 import pytest
 
 from engine.messages import ChatMessage, Tool, ToolCall
+from engine.text.reasoning import template_reasoning
 from engine.text.reply_parts import ReplyParts
 from engine.text.tool_calls import DESCRIBED, FORMATS, template_format
 from engine.text.tool_calls.described import described
@@ -33,16 +34,22 @@ NOW = ToolCall("now", "{}")
 TOOLS = (WEATHER, Tool("now"))
 
 
-def read(form: str, text: str, seed: int = 0) -> tuple[str, str, list[tuple[str, object]]]:
+def read(
+    form: str, text: str, seed: int = 0, template: str = ""
+) -> tuple[str, str, list[tuple[str, object]]]:
     """Thought, answer and calls of a reply that comes in pieces."""
     chance = random.Random(seed)
     parts = ReplyParts("", FORMATS[form], TOOLS)
+    words = template_reasoning(template).reader("")
     pieces = []
     at = 0
     while at < len(text):
         length = chance.randint(1, 9)
-        pieces.append(parts.add(text[at : at + length]))
+        came = text[at : at + length]
+        pieces.append(parts.add(words.add(came) if words is not None else came))
         at += length
+    if words is not None:
+        pieces.append(parts.add(words.end()))
     pieces.append(parts.end())
     calls: list[list[str]] = []
     for piece in pieces:
@@ -63,7 +70,7 @@ def test_a_call_that_was_written_is_read(form: str, seed: int) -> None:
     assert read(form, text, seed) == ("", "", [("get_weather", json.loads(CALL.arguments))])
 
 
-@pytest.mark.parametrize("form", sorted({*FORMATS} - {"llama3", "harmony"}))
+@pytest.mark.parametrize("form", sorted({*FORMATS} - {"llama3"}))
 @pytest.mark.parametrize("seed", range(3))
 def test_thought_and_words_come_before_calls(form: str, seed: int) -> None:
     calls = FORMATS[form].written(CALL)
@@ -75,7 +82,7 @@ def test_thought_and_words_come_before_calls(form: str, seed: int) -> None:
     assert read(form, text, seed) == ("Hm <", "Let me [see] <it>.", expected)
 
 
-@pytest.mark.parametrize("form", sorted({*FORMATS} - {"harmony"}))
+@pytest.mark.parametrize("form", sorted(FORMATS))
 @pytest.mark.parametrize(
     "text", ["No call at all.\n", "1 < 2 {and} [so on]", "<tool", "[TOOL", "a\n\n  b ", '"{"', ""]
 )
@@ -143,15 +150,45 @@ def test_values_have_the_types_of_the_schema() -> None:
     ]
 
 
-def test_channels_of_harmony() -> None:
-    text = (
+HARMONY = "<|channel|><|message|>"
+GEMMA = "<|channel>thought<channel|>"
+#: A turn with a thought and a call, as each template's model writes it.
+CONVERSATIONS = {
+    "harmony": (
+        HARMONY,
         "<|channel|>analysis<|message|>They ask.<|end|><|start|>assistant<|channel|>commentary<|message|>One moment."
         "<|end|><|start|>assistant<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>"
-        '{"city": "Rome"}<|call|>'
-    )
-    assert read("harmony", text) == ("They ask.", "One moment.", [("get_weather", {"city": "Rome"})])
-    final = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Sunny.<|return|>"
-    assert read("harmony", final, 3) == ("Hm.", "Sunny.", [])
+        '{"city": "Rome"}<|call|>',
+    ),
+    # With the recipient where the template writes it, and the end of a call's message cut as an end token is.
+    "harmony's template": (
+        HARMONY,
+        "<|channel|>analysis<|message|>They ask.<|end|><|start|>assistant<|channel|>commentary<|message|>One moment."
+        "<|end|><|start|>assistant to=functions.get_weather<|channel|>commentary json<|message|>"
+        '{"city": "Rome"}',
+    ),
+    "gemma4": (
+        GEMMA,
+        "<|channel>thought\nThey ask.\n<channel|>One moment.<|tool_call>call:get_weather"
+        '{city:<|"|>Rome<|"|>}<tool_call|>',
+    ),
+    "lfm2": (
+        "",
+        "<think>They ask.</think>One moment.<|tool_call_start|>[get_weather(city='Rome')]<|tool_call_end|>",
+    ),
+    "mistral": (
+        "[THINK]",
+        '[THINK]They ask.[/THINK]One moment.[TOOL_CALLS]get_weather[ARGS]{"city": "Rome"}',
+    ),
+}
+
+
+@pytest.mark.parametrize("form", CONVERSATIONS)
+@pytest.mark.parametrize("seed", range(6))
+def test_a_turn_with_thought_words_and_call_is_divided(form: str, seed: int) -> None:
+    template, text = CONVERSATIONS[form]
+    found = read(form.partition("'")[0], text, seed, template)
+    assert found == ("They ask.", "One moment.", [("get_weather", {"city": "Rome"})])
 
 
 @pytest.mark.parametrize(

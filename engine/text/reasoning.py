@@ -1,0 +1,245 @@
+"""Words in which models think: a reply comes in its template's own and goes on in ``<think>``, whatever they are.
+
+What folds, counts and sends back thoughts (`engine/text/thoughts.py`, the window, the server) knows ``<think>`` alone.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from copy import copy
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.text.stop import overlap
+from engine.text.thoughts import CLOSE, OPEN, begins_with_thought
+from engine.text.tool_calls.harmony import CALL, CHANNEL, MARKS, MESSAGE, OPENING, START
+
+Kind = Literal["thought", "answer"]
+
+
+class ReplyReader(ABC):
+    """Brings one reply into ``<think>``, as it comes. A thought stands in front: one behind an answer is left out.
+
+    Args:
+        opening: The beginning of the reply that was there before, where it is continued.
+    """
+
+    def __init__(self, opening: str = "") -> None:
+        self._held = ""
+        self._thinks = begins_with_thought(opening) and CLOSE not in opening  # a thought is open
+        self._answers = bool(opening.strip()) and not self._thinks
+        self._blank = False  # space at the beginning of a part is left out
+
+    @abstractmethod
+    def add(self, text: str) -> str:
+        """Take a piece of the reply; returns what is certain now."""
+
+    @abstractmethod
+    def end(self) -> str:
+        """The rest, once nothing more comes."""
+
+    def copy(self) -> ReplyReader:
+        """One that goes on from here and leaves this one as it is."""
+        return copy(self)
+
+    def _said(self, kind: Kind, text: str) -> str:
+        if self._blank:
+            text = text.lstrip()
+        if not text or (kind == "thought" and self._answers):
+            return ""
+        self._blank = False
+        if kind == "thought":
+            begun, self._thinks = "" if self._thinks else f"{OPEN}\n", True
+            return begun + text
+        begun = f"\n{CLOSE}\n\n" if self._thinks else ""
+        self._thinks, self._answers = False, True
+        return begun + text
+
+
+class Reasoning(ABC):
+    """Words of a family of templates.
+
+    Attributes:
+        marks: Special tokens that a reply is read by.
+        answer: What an answer begins with, which one that has a form waits for; empty where it may begin at once.
+    """
+
+    marks: tuple[str, ...] = ()
+    answer: str = ""
+
+    def reader(self, opening: str) -> ReplyReader | None:
+        """A reader of a reply; None where it is in ``<think>`` as it comes."""
+        return None
+
+    @abstractmethod
+    def continued(self, prompt: str, opening: str) -> str:
+        """The prompt with the beginning of a reply that is to be continued, in these words."""
+
+
+@dataclass(frozen=True)
+class Marked(Reasoning):
+    """A thought between two marks: Gemma 4's channel, Mistral's ``[THINK]``."""
+
+    opened: str = OPEN
+    closed: str = CLOSE
+    marks: tuple[str, ...] = ()
+
+    def reader(self, opening: str) -> ReplyReader | None:
+        """A reader of a reply."""
+        return None if self.opened == OPEN else _MarkedReader(self.opened, self.closed, opening)
+
+    def continued(self, prompt: str, opening: str) -> str:
+        """The prompt with the beginning of a reply."""
+        if not begins_with_thought(opening):
+            return prompt + opening
+        # What the prompt has of the thought already, or a thought that it leaves empty.
+        bare = prompt.rstrip()
+        if bare.endswith(self.closed) and bare.removesuffix(self.closed).rstrip().endswith(self.opened):
+            bare = bare.removesuffix(self.closed).rstrip()
+        prompt = bare.removesuffix(self.opened) if bare.endswith(self.opened) else prompt
+        if self.opened == OPEN:
+            return prompt + opening
+        thought, closed, answer = opening.lstrip().removeprefix(OPEN).lstrip().partition(CLOSE)
+        return f"{prompt}{self.opened}\n{thought}" + (f"{self.closed}{answer.lstrip()}" if closed else "")
+
+
+class _MarkedReader(ReplyReader):
+    def __init__(self, opened: str, closed: str, opening: str) -> None:
+        super().__init__(opening)
+        self._marks: dict[Kind, str] = {"answer": opened, "thought": closed}
+        self._kind: Kind = "thought" if self._thinks else "answer"
+
+    def add(self, text: str) -> str:
+        """Take a piece of the reply."""
+        self._held += text
+        said = ""
+        while True:
+            mark = self._marks[self._kind]
+            inner, found, behind = self._held.partition(mark)
+            if not found:
+                keep = overlap(self._held, mark)
+                said += self._said(self._kind, inner[: len(inner) - keep])
+                self._held = inner[len(inner) - keep :]
+                return said
+            if self._kind == "thought" or inner.strip():
+                said += self._said(self._kind, inner)
+            self._held, self._blank = behind, True
+            self._kind = "answer" if self._kind == "thought" else "thought"
+
+    def end(self) -> str:
+        """The rest."""
+        held, self._held = self._held, ""
+        return self._said(self._kind, held)
+
+
+class Harmony(Reasoning):
+    """gpt-oss: the analysis channel is the thought, the others are the answer, with calls among them.
+
+    Source: https://github.com/openai/harmony.
+    """
+
+    marks = MARKS
+    answer = f"{CHANNEL}final{MESSAGE}"
+
+    def reader(self, opening: str) -> ReplyReader:
+        """A reader of a reply."""
+        return _HarmonyReader(opening)
+
+    def continued(self, prompt: str, opening: str) -> str:
+        """The prompt with the beginning of a reply."""
+        if not opening:
+            return prompt
+        if not begins_with_thought(opening):
+            return f"{prompt}{self.answer}{opening}"
+        thought, closed, answer = opening.lstrip().removeprefix(OPEN).lstrip().partition(CLOSE)
+        begun = f"{prompt}{CHANNEL}analysis{MESSAGE}{thought.rstrip() if closed else thought}"
+        return begun + (f"<|end|>{START}assistant{self.answer}{answer.lstrip()}" if closed else "")
+
+
+_ENDS = (CALL, "<|end|>", "<|return|>", START, CHANNEL)
+_TO = re.compile(r"to=functions\.([^\s<]+)")
+#: Heads are short: what is longer is a text that some other program's model wrote without one.
+_LONGEST_HEAD = 200
+
+
+class _HarmonyReader(ReplyReader):
+    def __init__(self, opening: str) -> None:
+        super().__init__(opening)
+        self._head = not opening.strip()  # what comes is a message's head
+        self._kind: Kind = "thought" if self._thinks else "answer"
+        self._called = False
+
+    def add(self, text: str) -> str:
+        """Take a piece of the reply."""
+        self._held += text
+        said = ""
+        while True:
+            if self._head:
+                head, found, behind = self._held.partition(MESSAGE)
+                if found:
+                    said += self._begin(head)
+                    self._held = behind
+                elif _is_head(head):
+                    return said
+                else:
+                    self._kind = "answer"
+                    self._held = self._held.removeprefix(START).removeprefix(CHANNEL)
+                self._head = False
+            at, mark = min(
+                ((place, one) for one in _ENDS if (place := self._held.find(one)) >= 0), default=(-1, "")
+            )
+            keep = max(overlap(self._held, one) for one in _ENDS)
+            inner = self._held[:at] if at >= 0 else self._held[: len(self._held) - keep]
+            said += self._said(self._kind, inner)
+            self._held = self._held[len(inner) :]
+            if at < 0:
+                return said
+            if mark not in (START, CHANNEL):  # these are of the next head
+                self._held = self._held.removeprefix(mark)
+            said += self._said("answer", CALL) if self._called else ""
+            self._called, self._head = False, True
+
+    def _begin(self, head: str) -> str:
+        called = _TO.search(head)
+        self._called = called is not None
+        again = self._thinks or self._answers  # another message follows
+        self._kind = "thought" if called is None and "analysis" in head else "answer"
+        self._blank = True
+        if called is not None:
+            self._blank = False
+            return self._said("answer", f"{OPENING}{called[1]} <|constrain|>json{MESSAGE}")
+        # Two thoughts, or two answers, are paragraphs of one.
+        same = self._thinks if self._kind == "thought" else self._answers
+        if not (again and same):
+            return ""
+        self._blank = False
+        return self._said(self._kind, "\n\n")
+
+    def end(self) -> str:
+        """The rest; a head without a message says nothing."""
+        held, self._held = self._held, ""
+        return "" if self._head else self._said(self._kind, held)
+
+
+def _is_head(text: str) -> bool:
+    begun = text.lstrip()
+    marks = (CHANNEL, START, "to=", "<|constrain|>")
+    return len(text) < _LONGEST_HEAD and any(
+        begun.startswith(mark) or mark.startswith(begun) for mark in marks
+    )
+
+
+_THINK = Marked()
+_GEMMA = Marked("<|channel>thought", "<channel|>", ("<|channel>", "<channel|>"))
+_MISTRAL = Marked("[THINK]", "[/THINK]", ("[THINK]", "[/THINK]"))
+_HARMONY = Harmony()
+
+
+def template_reasoning(source: str) -> Reasoning:
+    """The words of a chat template."""
+    if CHANNEL in source and MESSAGE in source:
+        return _HARMONY
+    if "<|channel>" in source and "<channel|>" in source:
+        return _GEMMA
+    return _MISTRAL if "[THINK]" in source else _THINK
