@@ -51,7 +51,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "gemma4-moe": {},
 }
 PROMPT = torch.randint(3, 300, (110,), generator=torch.Generator().manual_seed(3))
-TOKENS = 12
+TOKENS = 64
 
 
 def written(variant: str, path: Path, kind: Kind, **changes: Any) -> Any:

@@ -114,10 +114,18 @@ def test_a_checkpoint_without_a_text_part_that_runs_is_refused(
         read_config(CheckpointOutline(tmp_path))
 
 
-@pytest.mark.parametrize("name", ["Gemma4", "Gemma4Unified"])
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [
+        ("Gemma4", "gemma4"),
+        ("Gemma4", "gemma4-inputs"),
+        ("Gemma4", "gemma4-moe"),
+        ("Gemma4Unified", "gemma4"),
+    ],
+)
 @torch.no_grad()
-def test_gemma_4_leaves_images_and_sound_out(tmp_path: Path, name: str) -> None:
-    _, text = VARIANTS["gemma4"]
+def test_gemma_4_leaves_images_and_sound_out(tmp_path: Path, name: str, variant: str) -> None:
+    _, text = VARIANTS[variant]
     vision = {**VISION, "head_dim": 8, "num_key_value_heads": 2, "pooling_kernel_size": 1}
     config_class = getattr(transformers, f"{name}Config")
     config = config_class(text_config={**SIZES, **text}, vision_config=vision if name == "Gemma4" else None)

@@ -28,7 +28,7 @@ from engine.placement.plan import spread
 from engine.placement.streamed import Streamed
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.packed_file import PackedFile
-from tests.support.checkpoints import reference_model, write_checkpoint
+from tests.support.checkpoints import VARIANTS, reference_model, write_checkpoint
 from tests.support.gguf_files import write_gguf
 from tests.support.streams import delay_reads, poison_what_is_let_go, resident_decoder, streamed_decoder
 
@@ -83,21 +83,7 @@ def test_streamed_is_resident_bit_for_bit(
         source.release()
 
 
-@pytest.mark.parametrize(
-    "variant",
-    [
-        "llama-tied",
-        "llama-biased",
-        "gemma2",
-        "qwen3-moe",
-        "gpt-oss",
-        "lfm2",
-        "lfm2-moe",
-        "phi3-longrope",
-        "gemma4-inputs",
-        "gemma4-moe",
-    ],
-)
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
 @pytest.mark.parametrize("format_", [weight_format("fp32"), weight_format("q8_0")], ids=lambda one: one.name)
 def test_every_part_of_a_layer_is_streamed(
     variant: str, format_: WeightFormat, checkpoint_of: Callable[[str], Path], tmp_path: Path
