@@ -2285,12 +2285,12 @@
    <translation>Auch sein Entwurf {name}, {size}</translation>
   </message>
   <message>
-   <location filename="engine/placement/streamed.py" />
+   <location filename="engine/placement/disk.py" />
    <source>Its file lies on a network drive: a solid-state drive in this machine would be faster.</source>
    <translation>Seine Datei liegt auf einem Netzlaufwerk: eine SSD in diesem Computer wäre schneller.</translation>
   </message>
   <message>
-   <location filename="engine/placement/streamed.py" />
+   <location filename="engine/placement/disk.py" />
    <source>Its file lies on a spinning disk: a solid-state drive in this machine would be faster.</source>
    <translation>Seine Datei liegt auf einer Festplatte: eine SSD in diesem Computer wäre schneller.</translation>
   </message>
@@ -4923,7 +4923,7 @@
    <translation>Das Feld {name} fehlt in einer Nachricht darin oder ist doppelt.</translation>
   </message>
   <message>
-   <location filename="engine/placement/streamed.py" />
+   <location filename="engine/placement/from_disk.py" />
    <source>The file of the model's weights that Tenon made is damaged, so this reply ends here: ask again, and Tenon makes the file anew.</source>
    <translation>Die Datei, die Tenon aus den Gewichten des Modells erzeugt hat, ist beschädigt, daher endet diese Antwort hier: neu fragen, dann erzeugt Tenon die Datei neu.</translation>
   </message>
@@ -4943,7 +4943,7 @@
    <translation>Die Datei {file} neben den Köpfen {name} ist beschädigt oder für andere Köpfe gemacht, daher wird ihr Baum nicht verwendet: mit `tenon train tree` einen suchen.</translation>
   </message>
   <message>
-   <location filename="engine/placement/streamed.py" />
+   <location filename="engine/placement/from_disk.py" />
    <source>The file {name} was changed while it was in use: ask again.</source>
    <translation>Die Datei {name} wurde geändert, während sie in Gebrauch war: erneut fragen.</translation>
   </message>
@@ -5253,6 +5253,11 @@
    <translation>Das Modell wird geladen.</translation>
   </message>
   <message>
+   <location filename="engine/placement/streamed_experts.py" />
+   <source>The model is larger than the memory it may take, so experts are read from the disk when a token chooses them: up to {size} GB for each token, which takes about {seconds} s. Those that were used last stay.</source>
+   <translation>Das Modell ist größer als der Speicher, den es nehmen darf, daher werden Experten von der Festplatte gelesen, wenn ein Token sie wählt: bis zu {size} GB je Token, was etwa {seconds} s dauert. Die zuletzt gebrauchten bleiben.</translation>
+  </message>
+  <message>
    <location filename="app/ui/transcript/reply_status.py" />
    <source>The model is larger than the memory it may take, so its weights are read from the disk for every pass; the speed is the disk's.</source>
    <translation>Das Modell ist größer als der erlaubte Speicher, daher werden seine Gewichte für jeden Durchlauf von der Festplatte gelesen; das Tempo ist das der Festplatte.</translation>
@@ -5333,7 +5338,7 @@
    <translation>Die tokenizer.model des Modells ist von einer Art, die Tenon nicht kennt: seine tokenizer.json dorthin kopieren.</translation>
   </message>
   <message>
-   <location filename="engine/placement/streamed.py" />
+   <location filename="engine/placement/from_disk.py" />
    <source>The model's weights could not be read from the disk any more, so this reply ends here: check that the disk is connected, then ask again.</source>
    <translation>Die Gewichte des Modells ließen sich nicht mehr von der Festplatte lesen, daher endet diese Antwort hier: prüfen, ob die Festplatte angeschlossen ist, dann neu fragen.</translation>
   </message>
@@ -7300,6 +7305,11 @@
    <location filename="app/ui/choice_popup.py" />
    <source>{choice}, in use</source>
    <translation>{choice}, in Gebrauch</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/streamed_experts.py" />
+   <source>{count} experts of each layer in memory, the others read from the disk when they are chosen</source>
+   <translation>{count} Experten jeder Schicht im Speicher, die anderen von der Festplatte gelesen, wenn sie gewählt werden</translation>
   </message>
   <message>
    <location filename="engine/model/tensors.py" />

@@ -2273,12 +2273,12 @@
    <translation>连同它的草稿 {name}，{size}</translation>
   </message>
   <message>
-   <location filename="engine/placement/streamed.py" />
+   <location filename="engine/placement/disk.py" />
    <source>Its file lies on a network drive: a solid-state drive in this machine would be faster.</source>
    <translation>其文件位于网络磁盘：放在本机的固态硬盘上会更快。</translation>
   </message>
   <message>
-   <location filename="engine/placement/streamed.py" />
+   <location filename="engine/placement/disk.py" />
    <source>Its file lies on a spinning disk: a solid-state drive in this machine would be faster.</source>
    <translation>其文件位于机械硬盘：放在本机的固态硬盘上会更快。</translation>
   </message>
@@ -4910,7 +4910,7 @@
    <translation>其中某条消息缺少字段 {name}，或该字段重复。</translation>
   </message>
   <message>
-   <location filename="engine/placement/streamed.py" />
+   <location filename="engine/placement/from_disk.py" />
    <source>The file of the model's weights that Tenon made is damaged, so this reply ends here: ask again, and Tenon makes the file anew.</source>
    <translation>Tenon 生成的模型权重文件已损坏，因此此回复到此为止：请再问一次，Tenon 会重新生成该文件。</translation>
   </message>
@@ -4930,7 +4930,7 @@
    <translation>草稿头 {name} 旁的文件 {file} 已损坏或属于其他草稿头，因此不使用其中的树：请用 `tenon train tree` 搜索一棵。</translation>
   </message>
   <message>
-   <location filename="engine/placement/streamed.py" />
+   <location filename="engine/placement/from_disk.py" />
    <source>The file {name} was changed while it was in use: ask again.</source>
    <translation>文件 {name} 在使用期间被更改：请再问一次。</translation>
   </message>
@@ -5240,6 +5240,11 @@
    <translation>正在加载模型。</translation>
   </message>
   <message>
+   <location filename="engine/placement/streamed_experts.py" />
+   <source>The model is larger than the memory it may take, so experts are read from the disk when a token chooses them: up to {size} GB for each token, which takes about {seconds} s. Those that were used last stay.</source>
+   <translation>模型大于它可以占用的内存，因此专家在被词元选中时才从磁盘读取：每个词元最多 {size} GB，约需 {seconds} 秒。最近用过的专家会留下。</translation>
+  </message>
+  <message>
    <location filename="app/ui/transcript/reply_status.py" />
    <source>The model is larger than the memory it may take, so its weights are read from the disk for every pass; the speed is the disk's.</source>
    <translation>模型大于可用内存，因此每次计算都要从磁盘读取权重；速度取决于磁盘。</translation>
@@ -5320,7 +5325,7 @@
    <translation>该模型的 tokenizer.model 属于 Tenon 不认识的类型：请将其 tokenizer.json 复制到那里。</translation>
   </message>
   <message>
-   <location filename="engine/placement/streamed.py" />
+   <location filename="engine/placement/from_disk.py" />
    <source>The model's weights could not be read from the disk any more, so this reply ends here: check that the disk is connected, then ask again.</source>
    <translation>无法再从磁盘读取模型的权重，因此此回复到此为止：请检查磁盘是否已连接，然后再问一次。</translation>
   </message>
@@ -7284,6 +7289,11 @@
    <location filename="app/ui/choice_popup.py" />
    <source>{choice}, in use</source>
    <translation>{choice}，使用中</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/streamed_experts.py" />
+   <source>{count} experts of each layer in memory, the others read from the disk when they are chosen</source>
+   <translation>每层 {count} 个专家在内存中，其余的在被选中时从磁盘读取</translation>
   </message>
   <message>
    <location filename="engine/model/tensors.py" />

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -127,6 +127,8 @@ class _Kept(threading.local):
 
 
 _kept = _Kept()
+# Between the halves of a layer others may be computed: a draft's, while the experts come from the disk.
+_kept_for_halves = _Kept()
 
 
 def stores(addresses: Sequence[ctypes.Array[ctypes.c_void_p]]) -> ctypes.Array[ctypes.c_void_p]:
@@ -140,7 +142,12 @@ def stores(addresses: Sequence[ctypes.Array[ctypes.c_void_p]]) -> ctypes.Array[c
 
 
 def forward(
-    layer: Layer, step: Step, caches: ctypes.Array[ctypes.c_void_p], index: int, hidden: Tensor
+    layer: Layer,
+    step: Step,
+    caches: ctypes.Array[ctypes.c_void_p],
+    index: int,
+    hidden: Tensor,
+    bring: Callable[[list[int]], None] | None = None,
 ) -> None:
     """Run a layer.
 
@@ -150,21 +157,27 @@ def forward(
         caches: From `stores`; the new rows are written into them.
         index: The layer's place in them.
         hidden: (m, hidden) float32, changed in place.
+        bring: Called with the experts that the rows have chosen, those of the last row first, before any of these is
+            read; raises to cancel. None where all experts are there.
 
     Raises:
         RuntimeError: There is no library.
     """
     functions, threads = _functions(), torch.get_num_threads()
     needed = functions.tenon_layer_scratch_bytes(ctypes.byref(layer), ctypes.byref(step), threads)
-    functions.tenon_layer_forward(
-        ctypes.byref(layer),
-        ctypes.byref(step),
-        ctypes.addressof(caches),
-        index,
-        hidden.data_ptr(),
-        _scratch(needed),
-        threads,
+    scratch = _scratch(needed, _kept if bring is None else _kept_for_halves)
+    arguments = (
+        *(ctypes.byref(layer), ctypes.byref(step), ctypes.addressof(caches), index),
+        *(hidden.data_ptr(), scratch, threads),
     )
+    if bring is None:
+        functions.tenon_layer_forward(*arguments)
+        return
+    mixture = Mixture.from_address(layer.mixture)
+    choice = functions.tenon_layer_choose(*arguments)
+    chosen = (ctypes.c_int32 * (step.m * mixture.chosen)).from_address(choice)
+    bring(list(dict.fromkeys(reversed(chosen))))
+    functions.tenon_layer_mix(*arguments)
 
 
 def forward_model(model: Model, forward: Pass) -> bool:
@@ -193,10 +206,10 @@ def _functions() -> ctypes.CDLL:
     return functions
 
 
-def _scratch(size_bytes: int) -> int:
+def _scratch(size_bytes: int, kept: _Kept = _kept) -> int:
     """Address of this thread's scratch memory, aligned to 64."""
-    if _kept.size_bytes < size_bytes:
-        _kept.scratch = torch.empty(size_bytes + 63, dtype=torch.uint8)
-        _kept.size_bytes = size_bytes
-        _kept.address = (_kept.scratch.data_ptr() + 63) // 64 * 64
-    return _kept.address
+    if kept.size_bytes < size_bytes:
+        kept.scratch = torch.empty(size_bytes + 63, dtype=torch.uint8)
+        kept.size_bytes = size_bytes
+        kept.address = (kept.scratch.data_ptr() + 63) // 64 * 64
+    return kept.address

@@ -97,6 +97,17 @@ def expert_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
     return sum(_slot_bytes(slot, weight_format) for slot in slots) // config.layers
 
 
+@lru_cache(maxsize=1024)
+def expert_sizes(config: ModelConfig, weight_format: WeightFormat) -> tuple[int, ...]:
+    """Bytes of the matrices of one expert of each layer; 0 where a layer has none."""
+    count = 1 if config.mixture is None else config.mixture.experts
+    each = [
+        [slot for slot in layer_slots(config, layer) if slot.of_expert and len(slot.shape) == 2]
+        for layer in range(config.layers)
+    ]
+    return tuple(sum(_slot_bytes(slot, weight_format) for slot in slots) // count for slots in each)
+
+
 def read_bytes(config: ModelConfig, weight_format: WeightFormat, rows: int) -> float:
     """Bytes of a layer's weights that a forward of so many rows reads, the mean of all layers.
 

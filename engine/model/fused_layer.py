@@ -8,7 +8,7 @@ bit, so that speculation changes nothing in the packed formats either.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -57,8 +57,8 @@ class FusedMixture:
         columns = [list(column) for column in zip(*parts, strict=True)]
         if len(columns) == 2:  # gate and up in one
             columns.insert(1, [Matrix() for _ in parts])
-        arrays = [(Matrix * len(column))(*column) for column in columns]
-        self._held = experts, arrays  # the structure holds addresses only
+        self._arrays = arrays = [(Matrix * len(column))(*column) for column in columns]
+        self._experts = experts  # the structure holds addresses only
         gate, up, down = map(ctypes.addressof, arrays)
         shared_gate, correction = experts.shared_gate, experts.correction
         self.structure = kernel.Mixture(
@@ -79,6 +79,20 @@ class FusedMixture:
             normalised=mixture.normalised,
         )
 
+    @property
+    def bring(self) -> Callable[[list[int]], None] | None:
+        """What brings experts that were chosen and may be elsewhere; None where all are there."""
+        return None if self._experts.bring is None else self._bring
+
+    def _bring(self, chosen: list[int]) -> None:
+        experts = self._experts
+        assert experts.bring is not None, "asked by whoever may bring them"
+        used = [array for array in self._arrays if array[0].n]
+        for expert in experts.bring(chosen):
+            matrices = *_structures(experts.gate_up[expert]), *_structures(experts.down[expert])
+            for array, matrix in zip(used, matrices, strict=True):
+                array[expert] = matrix
+
 
 class FusedLayer:
     """One layer's weights for the kernel library, all its matrices packed; see `made_of`."""
@@ -87,6 +101,7 @@ class FusedLayer:
         experts = weights.experts
         mixture = None if experts is None or config.mixture is None else FusedMixture(config.mixture, experts)
         self._held = weights, mixture  # the structure holds addresses only
+        self._bring = None if mixture is None else mixture.bring
         hidden, head_dim = config.hidden_size, config.head_dim
         self.structure = kernel.Layer(
             hidden=hidden,
@@ -141,7 +156,7 @@ class FusedLayer:
             index: The layer's place in them.
             hidden: The rows.
         """
-        kernel.forward(self.structure, step.step, caches, index, hidden)
+        kernel.forward(self.structure, step.step, caches, index, hidden, self._bring)
 
 
 def can_fuse(config: ModelConfig) -> bool:

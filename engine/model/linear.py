@@ -41,8 +41,12 @@ class Linear:
     __slots__ = ("_transposed", "bias", "weight")
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
-        self.weight = weight
         self.bias = bias
+        self.move_to(weight)
+
+    def move_to(self, weight: Tensor) -> None:
+        """Take the numbers from elsewhere: (out, in)."""
+        self.weight = weight
         self._transposed = weight.t()
 
     @property
@@ -63,6 +67,10 @@ class _MatrixAndBias:
     def __init__(self, matrix: Packed, bias: Tensor | None = None) -> None:
         self.matrix = matrix
         self.bias = bias
+
+    def move_to(self, matrix: Packed) -> None:
+        """Take the blocks from elsewhere: of a matrix of the same sizes and type."""
+        self.matrix = matrix
 
     @property
     def size_bytes(self) -> int:

@@ -6,7 +6,7 @@ them, groups and correction as in DeepSeek-V3 (2024), section 2.1.2.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -63,6 +63,10 @@ class Mixture:
         """Experts of a layer that a forward of so many rows reads, were each row's choice independent."""
         return self.experts * (1.0 - (1.0 - self.chosen / self.experts) ** rows)
 
+    def brought(self, rows: int, kept: int) -> float:
+        """Of these, the ones that are not among the experts that were used last, of which so many are kept."""
+        return self.read(rows) * (1.0 - kept / self.experts)
+
 
 @dataclass(frozen=True)
 class Experts:
@@ -75,6 +79,8 @@ class Experts:
         shared_gate: h -> 1, or None.
         correction: (E,) float32, or None.
         scale: (E,) float32, or None.
+        bring: Where experts may be elsewhere, brings those that rows have chosen, which stay until it is called again
+            for a layer; names those whose matrices lie at another place than before. Raises to cancel.
     """
 
     router: LinearMap
@@ -83,6 +89,7 @@ class Experts:
     shared_gate: LinearMap | None = None
     correction: Tensor | None = None
     scale: Tensor | None = None
+    bring: Callable[[Sequence[int]], Collection[int]] | None = None
 
     @property
     def vectors(self) -> tuple[Tensor | None, ...]:
@@ -145,7 +152,10 @@ def mix(
     chosen, weights = choose(mixture, experts.router(routed), experts.correction, experts.scale)
     mixed = rows.new_zeros(rows.shape)
     on_host = chosen.cpu()
-    for expert in sorted(set(on_host.flatten().tolist())):
+    taken = list(dict.fromkeys(reversed(on_host.flatten().tolist())))
+    if experts.bring is not None:
+        experts.bring(taken)
+    for expert in sorted(taken):
         row, place = (on_host == expert).nonzero(as_tuple=True)
         row, place = row.to(rows.device), place.to(rows.device)
         given = network(experts.gate_up[expert], experts.down[expert], rows[row])

@@ -6,9 +6,11 @@ from engine.placement.plan import PlacementPlan
 from engine.placement.resident import ResidentPlan
 from engine.placement.split import SplitPlan
 from engine.placement.streamed import StreamedPlan
+from engine.placement.streamed_experts import StreamedExpertsPlan
 
 PLACEMENTS: dict[str, type[PlacementPlan]] = {
-    plan.name: plan for plan in (ResidentPlan, SplitPlan, ColumnsPlan, LayerOffloadPlan, StreamedPlan)
+    plan.name: plan
+    for plan in (ResidentPlan, SplitPlan, ColumnsPlan, LayerOffloadPlan, StreamedExpertsPlan, StreamedPlan)
 }
 
 __all__ = [
@@ -18,5 +20,6 @@ __all__ = [
     "PlacementPlan",
     "ResidentPlan",
     "SplitPlan",
+    "StreamedExpertsPlan",
     "StreamedPlan",
 ]

@@ -61,8 +61,8 @@ def device_part(part: Any, tensors: Iterator[Tensor]) -> Any:
         router, *rest = (device_part(matrix, tensors) for matrix in part.matrices)
         shared_gate = None if part.shared_gate is None else rest.pop(0)
         own = len(part.gate_up)
-        vectors = (None if vector is None else next(tensors) for vector in part.vectors)
-        return Experts(router, tuple(rest[:own]), tuple(rest[own:]), shared_gate, *vectors)
+        correction, scale = (None if vector is None else next(tensors) for vector in part.vectors)
+        return Experts(router, tuple(rest[:own]), tuple(rest[own:]), shared_gate, correction, scale)
     if isinstance(part, JoinedLinear):
         return joined([device_part(one, tensors) for one in part.parts])
     first = next(tensors)

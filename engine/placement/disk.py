@@ -9,12 +9,22 @@ from typing import Literal
 
 import psutil
 
+from engine.sentences import mark, say
+
 DiskKind = Literal["network", "spinning", "solid"]
 
 _BLOCK_DEVICES = Path("/sys/dev/block")
 _NETWORK = frozenset(
     ("nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "ceph", "glusterfs", "fuse.sshfs", "fuse.rclone")
 )
+_SLOW_DISKS: dict[DiskKind | None, str] = {
+    "network": mark("Its file lies on a network drive: a solid-state drive in this machine would be faster."),
+    "spinning": mark(
+        "Its file lies on a spinning disk: a solid-state drive in this machine would be faster."
+    ),
+}
+# Virtual disks say that they turn; no single disk that does reads as fast as this, nor does a usual network.
+_SLOW_BYTES_S = 400e6
 
 
 def disk_kind(path: Path) -> DiskKind | None:
@@ -45,3 +55,9 @@ def _rotational(source: str) -> bool | None:
         with suppress(OSError):
             return (folder / "queue" / "rotational").read_text(encoding="ascii").strip() == "1"
     return None
+
+
+def slow_disk_note(path: Path, bytes_per_s: float) -> str:
+    """A sentence behind others about a file on a kind of disk that is slow, and is; empty for none."""
+    kind = disk_kind(path)
+    return f" {say(_SLOW_DISKS[kind])}" if kind in _SLOW_DISKS and bytes_per_s < _SLOW_BYTES_S else ""

@@ -104,9 +104,7 @@ class LayerRing:
     def _wait(self, read: PendingRead, on_wait: OnWait) -> None:
         begun = time.perf_counter()
         try:
-            while not read.wait(0):
-                if not on_wait():
-                    read.wait(_PAUSE_S)
+            wait_for(read, on_wait)
         finally:
             self.waited_s += time.perf_counter() - begun
 
@@ -125,3 +123,10 @@ class LayerRing:
     def _recycle(self, buffer: int) -> None:
         """Let a buffer be filled again: its content is no longer needed."""
         self._free.append(buffer)
+
+
+def wait_for(read: PendingRead, on_wait: OnWait) -> None:
+    """Wait until a read is over, and do what there is to do meanwhile, which may raise."""
+    while not read.wait(0):
+        if not on_wait():
+            read.wait(_PAUSE_S)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -26,9 +26,9 @@ _ALIGNMENT_BYTES = 64
 _GAP_BYTES = 64 << 10
 
 
-@dataclass(frozen=True)
-class LayerPlace:
-    """Place of a layer's matrices on the disk.
+@dataclass(frozen=True, eq=False)
+class DiskPlace:
+    """Place of some matrices on the disk.
 
     Attributes:
         extents: To be read, in order.
@@ -37,6 +37,101 @@ class LayerPlace:
 
     extents: tuple[Extent, ...]
     starts: Mapping[StoredTensor, list[int]]
+
+    @classmethod
+    def of(cls, stored: Sequence[StoredTensor]) -> DiskPlace:
+        """Of these matrices; what lies close together is read as one."""
+        extents: list[Extent] = []
+        starts = {one: [0] * len(one.ranges) for one in stored}
+        begin = 0
+        ranges = [(*part, one, at) for one in stored for at, part in enumerate(one.ranges)]
+        for path, start, size, one, at in sorted(ranges, key=lambda part: (str(part[0]), part[1])):
+            last = extents[-1] if extents else None
+            if last is None or last.path != path or start > last.offset + last.size_bytes + _GAP_BYTES:
+                begin += 0 if last is None else last.whole_bytes
+                offset = start // ALIGNMENT_BYTES * ALIGNMENT_BYTES
+                extents.append(Extent(path, offset, start + size - offset))
+            else:
+                end = max(last.offset + last.size_bytes, start + size)
+                extents[-1] = Extent(path, last.offset, end - last.offset)
+            starts[one][at] = begin + start - extents[-1].offset
+        return cls(tuple(extents), starts)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes that are read."""
+        return sum(extent.size_bytes for extent in self.extents)
+
+    @property
+    def whole_bytes(self) -> int:
+        """Bytes of memory that it is read into."""
+        return sum(extent.whole_bytes for extent in self.extents)
+
+    def piece(self, stored: StoredTensor, memory: PageMemory) -> Piece:
+        """All rows of one of the matrices, from where the extents were read into."""
+        ranges = zip(self.starts[stored], stored.ranges, strict=True)
+        raw = stored.rows_of([memory.tensor(start, size) for start, (_, _, size) in ranges])
+        return Piece(stored, 0, stored.rows, raw)
+
+
+@dataclass(frozen=True)
+class MatrixRoom:
+    """Matrices in memory, each on its own boundary.
+
+    Attributes:
+        packed: In a packed format: by their names in the checkpoint.
+        fields: In a dense one: the tensors that they fill, by field.
+    """
+
+    packed: Mapping[str, Packed]
+    fields: Mapping[str, Tensor]
+
+    @staticmethod
+    def bytes_of(matrices: Sequence[Slot], weight_format: WeightFormat, refused: Collection[str]) -> int:
+        """The bytes that they take."""
+        return sum(_aligned(_bytes_of(slot, weight_format, refused)) for slot in matrices)
+
+    @classmethod
+    def of(
+        cls,
+        matrices: Sequence[Slot],
+        memory: PageMemory,
+        weight_format: WeightFormat,
+        refused: Collection[str],
+        start: int = 0,
+    ) -> MatrixRoom:
+        """Hand out memory from a byte on; matrices that the format cannot hold (``refused``) are in 16 bits."""
+        packed: dict[str, Packed] = {}
+        fields: dict[str, Tensor] = {}
+        if weight_format.packed:
+            for slot in matrices:
+                size = _bytes_of(slot, weight_format, refused)
+                kind = BF16 if slot.name in refused else weight_format.kind_of(slot)
+                packed[slot.name] = Packed(memory.tensor(start, size), slot.shape[0], slot.shape[1], kind)
+                start = _aligned(start + size)
+            return cls(packed, fields)
+        dtype = weight_format.dense
+        for field in dict.fromkeys(slot.field for slot in matrices):
+            parts = [slot for slot in matrices if slot.field == field]
+            rows, columns = sum(slot.shape[0] for slot in parts), parts[0].shape[1]
+            size = rows * columns * dtype.itemsize
+            fields[field] = memory.tensor(start, size).view(dtype).view(rows, columns)
+            start = _aligned(start + size)
+        return cls(packed, fields)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all of them."""
+        packed = sum(matrix.size_bytes for matrix in self.packed.values())
+        return packed + sum(field.nbytes for field in self.fields.values())
+
+    def put(self, slot: Slot, piece: Piece) -> None:
+        """Bring all rows of a matrix to their place."""
+        if slot.name in self.packed:
+            arrange_piece(piece, self.packed[slot.name])
+        else:
+            rows = self.fields[slot.field][slot.first_row : slot.first_row + piece.count]
+            rows.copy_(piece_values(piece))
 
 
 class LayerRoom:
@@ -64,10 +159,14 @@ class LayerRoom:
         self._vectors = vectors
         self._refused = refused
         self._slots = [layer_slots(config, index) for index in range(config.layers)]
-        self.places = [self._place(matrices_of(slots)) for slots in self._slots]
-        self.size_bytes = max(self._end(matrices_of(slots)) for slots in self._slots)
+        self.places = [
+            DiskPlace.of([source.stored(slot.name) for slot in matrices_of(slots)]) for slots in self._slots
+        ]
+        self.size_bytes = max(
+            MatrixRoom.bytes_of(matrices_of(slots), weight_format, refused) for slots in self._slots
+        )
         self._memory = PageMemory(self.size_bytes)
-        self._made: dict[int, tuple[dict[str, Packed], dict[str, Tensor], LayerWeights]] = {}
+        self._made: dict[int, tuple[MatrixRoom, LayerWeights]] = {}
 
     @torch.inference_mode()
     def make(self, index: int, memory: PageMemory) -> LayerWeights:
@@ -79,80 +178,37 @@ class LayerRoom:
         """
         if index not in self._made:
             self._made[index] = self._dress(index)
-        matrices, fields, layer = self._made[index]
-        starts = self.places[index].starts
+        room, layer = self._made[index]
         for slot in matrices_of(self._slots[index]):
-            stored = self._source.stored(slot.name)
-            ranges = zip(starts[stored], stored.ranges, strict=True)
-            raw = stored.rows_of([memory.tensor(start, size) for start, (_, _, size) in ranges])
-            piece = Piece(stored, 0, stored.rows, raw)
-            if slot.name in matrices:
-                arrange_piece(piece, matrices[slot.name])
-            else:
-                rows = fields[slot.field][slot.first_row : slot.first_row + stored.rows]
-                rows.copy_(piece_values(piece))
+            room.put(slot, self.places[index].piece(self._source.stored(slot.name), memory))
         return layer
 
-    def _dress(self, index: int) -> tuple[dict[str, Packed], dict[str, Tensor], LayerWeights]:
+    def _dress(self, index: int) -> tuple[MatrixRoom, LayerWeights]:
         slots = self._slots[index]
-        matrices: dict[str, Packed] = {}
-        fields: dict[str, Tensor] = {}
-        start = 0
+        room = MatrixRoom.of(matrices_of(slots), self._memory, self._format, self._refused)
         if self._format.packed:
-            for slot in matrices_of(slots):
-                size = self._slot_bytes(slot)
-                data = self._memory.tensor(start, size)
-                matrices[slot.name] = Packed(data, slot.shape[0], slot.shape[1], self._kind_of(slot))
-                start = _aligned(start + size)
-            return matrices, fields, packed_layer(self._config, slots, {**self._vectors, **matrices})
-        dtype = self._format.dense
-        for field in dict.fromkeys(slot.field for slot in slots):
-            parts = [slot for slot in slots if slot.field == field]
-            if len(parts[0].shape) == 1:
-                vector = torch.cat([self._vectors[slot.name] for slot in parts])
-                # As a dense model is loaded.
-                fields[field] = vector if parts[0].exact else vector.to(dtype)
-                continue
-            rows, columns = sum(slot.shape[0] for slot in parts), parts[0].shape[1]
-            size = rows * columns * dtype.itemsize
-            fields[field] = self._memory.tensor(start, size).view(dtype).view(rows, columns)
-            start = _aligned(start + size)
-        return matrices, fields, layer_weights(fields, self._config)
-
-    def _end(self, matrices: list[Slot]) -> int:
-        """Bytes that a layer's matrices take, each on its own boundary."""
-        return sum(_aligned(self._slot_bytes(slot)) for slot in matrices)
-
-    def _kind_of(self, slot: Slot) -> int:
-        return BF16 if slot.name in self._refused else self._format.kind_of(slot)
-
-    def _slot_bytes(self, slot: Slot) -> int:
-        if slot.name in self._refused:
-            return blocks.arranged_bytes(BF16, *slot.shape)
-        return self._format.slot_bytes(slot)
-
-    def _place(self, matrices: list[Slot]) -> LayerPlace:
-        stored = [self._source.stored(slot.name) for slot in matrices]
-        extents: list[Extent] = []
-        starts = {one: [0] * len(one.ranges) for one in stored}
-        begin = 0
-        ranges = [(*part, one, at) for one in stored for at, part in enumerate(one.ranges)]
-        for path, start, size, one, at in sorted(ranges, key=lambda part: (str(part[0]), part[1])):
-            last = extents[-1] if extents else None
-            if last is None or last.path != path or start > last.offset + last.size_bytes + _GAP_BYTES:
-                begin += 0 if last is None else last.whole_bytes
-                offset = start // ALIGNMENT_BYTES * ALIGNMENT_BYTES
-                extents.append(Extent(path, offset, start + size - offset))
-            else:
-                end = max(last.offset + last.size_bytes, start + size)
-                extents[-1] = Extent(path, last.offset, end - last.offset)
-            starts[one][at] = begin + start - extents[-1].offset
-        return LayerPlace(tuple(extents), starts)
+            return room, packed_layer(self._config, slots, {**self._vectors, **room.packed})
+        vectors: dict[str, list[Slot]] = {}
+        for slot in slots:
+            if len(slot.shape) == 1:
+                vectors.setdefault(slot.field, []).append(slot)
+        fields = dict(room.fields)
+        for field, parts in vectors.items():
+            vector = torch.cat([self._vectors[slot.name] for slot in parts])
+            # As a dense model is loaded.
+            fields[field] = vector if parts[0].exact else vector.to(self._format.dense)
+        return room, layer_weights(fields, self._config)
 
 
-def matrices_of(slots: list[Slot]) -> list[Slot]:
+def matrices_of(slots: Sequence[Slot]) -> list[Slot]:
     """Those of a layer's tensors that are read for each forward."""
     return [slot for slot in slots if len(slot.shape) == 2]
+
+
+def _bytes_of(slot: Slot, weight_format: WeightFormat, refused: Collection[str]) -> int:
+    if slot.name in refused:
+        return blocks.arranged_bytes(BF16, *slot.shape)
+    return weight_format.slot_bytes(slot)
 
 
 def _aligned(place: int) -> int:

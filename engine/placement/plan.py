@@ -121,6 +121,8 @@ class PlacementPlan(ABC):
     name: ClassVar[str]
     fuses_layers: ClassVar[bool] = True
     """True if the kernel library computes the host's packed layers, each in one call."""
+    reads_ahead: ClassVar[bool] = True
+    """True if weights are on their way while others are computed with."""
 
     @classmethod
     def suited(cls, sizes: Sizes) -> Sizes:
@@ -213,8 +215,12 @@ class PlacementPlan(ABC):
         )
 
     def disk_bytes(self, sizes: Sizes) -> int:
-        """Bytes that each forward reads from the disk."""
+        """Bytes of the weights that are on the disk alone."""
         return _sum(sizes.layers, [place.disk for place in self.layers])
+
+    def read_bytes(self, sizes: Sizes, width: int) -> int:
+        """Bytes that a forward of so many rows reads from the disk."""
+        return self.disk_bytes(sizes)
 
     def fits(self, sizes: Sizes, room: Room) -> bool:
         """True if there is room for it."""
@@ -231,11 +237,10 @@ class PlacementPlan(ABC):
         host, there = units.host, self.computed_there
         return (len(self.layers) - there) * host.layer + there * units.device.layer + host.head
 
-    def crossing_s(self, layer_bytes: int, disk_bytes_per_s: float, bus_bytes_per_s: float) -> float:
-        """Seconds that a forward's weights are on their way."""
-        read, copied = sum(place.disk for place in self.layers), sum(place.copied for place in self.layers)
-        seconds = read * layer_bytes / disk_bytes_per_s
-        return seconds + (copied * layer_bytes / bus_bytes_per_s if copied else 0.0)
+    def crossing_s(self, sizes: Sizes, width: int, disk_bytes_per_s: float, bus_bytes_per_s: float) -> float:
+        """Seconds that the weights of a forward of so many rows are on their way."""
+        copied = _sum(sizes.layers, [place.copied for place in self.layers])
+        return self.read_bytes(sizes, width) / disk_bytes_per_s + copied / bus_bytes_per_s
 
     def as_json(self) -> dict[str, Any]:
         """Plain types, as ``tenon plan --json`` prints them."""

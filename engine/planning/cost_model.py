@@ -19,9 +19,9 @@ import numpy
 
 from engine.drafting.kind import DraftKind
 from engine.messages.machine import FormatSpeed
-from engine.model.footprint import layer_bytes
 from engine.model.weight_format import WeightFormat
 from engine.placement import PlacementPlan
+from engine.placement.footprint import Sizes
 from engine.planning.expected_tokens import Expectation
 from engine.planning.machine_speeds import MachineSpeeds
 from engine.planning.model_facts import TargetFacts
@@ -85,7 +85,7 @@ class TargetCost:
         config = target.config
         self._speeds = speeds
         self._plan = plan
-        self._layer_bytes = layer_bytes(config, weights, 0)
+        self._sizes = Sizes(config, weights, position)
         self._units = UnitTimes(config, weights, speeds, position)
         self._position = position
         self._packed = weights.packed
@@ -99,7 +99,8 @@ class TargetCost:
         """T_V(width) without anything measured of this model."""
         operators = _FUSED_FORWARD_OPERATORS if self._packed else _FORWARD_OPERATORS
         outside = operators * self._speeds.host.operator_s
-        return max(self._computing_s(width), self._crossing_s()) + outside
+        computing, crossing = self._computing_s(width), self._crossing_s(width)
+        return (max(computing, crossing) if self._plan.reads_ahead else computing + crossing) + outside
 
     @property
     def loop_s(self) -> float:
@@ -109,7 +110,8 @@ class TargetCost:
 
     def waiting_s(self, width: int) -> float:
         """Of a forward, the time in which nothing is computed: weights are on their way."""
-        return max(0.0, self._crossing_s() - self._computing_s(width))
+        computing = self._computing_s(width) if self._plan.reads_ahead else 0.0
+        return max(0.0, self._crossing_s(width) - computing)
 
     def prefill_s(self, tokens: int, chunk: int) -> float:
         """Reading a prompt, in chunks."""
@@ -121,10 +123,10 @@ class TargetCost:
         units = self._units.at(width, self._plan.fuses_layers)
         return self._plan.computing_s(units, width, self._position)
 
-    def _crossing_s(self) -> float:
+    def _crossing_s(self, width: int) -> float:
         gpu, disk = self._speeds.gpu, self._speeds.disk_bytes_per_s
         bus = math.inf if gpu is None else gpu.from_host_bytes_per_s
-        return self._plan.crossing_s(self._layer_bytes, disk, bus)
+        return self._plan.crossing_s(self._sizes, width, disk, bus)
 
 
 class DraftCost:

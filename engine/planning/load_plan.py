@@ -22,7 +22,14 @@ from engine.messages import LoadOptions, MachineReport
 from engine.model.config import ModelConfig
 from engine.model.weight_format import DENSE_BF16, WeightFormat
 from engine.modes import Mode
-from engine.placement import PLACEMENTS, PlacementPlan, ResidentPlan, SplitPlan, StreamedPlan
+from engine.placement import (
+    PLACEMENTS,
+    PlacementPlan,
+    ResidentPlan,
+    SplitPlan,
+    StreamedExpertsPlan,
+    StreamedPlan,
+)
 from engine.placement.footprint import Footprint, Sizes
 from engine.planning.context_range import DEFAULT_CONTEXT, SMALLEST_CONTEXT, check_context, default_context
 from engine.planning.format_choice import AUTO, cache_formats
@@ -299,9 +306,10 @@ class LoadPlanner:
         ):
             sizes = replace(sizes, context=max(sizes.context // 2, self._smallest))
         for one in (sizes, replace(sizes, context=self._smallest)):
-            placement = StreamedPlan.fit(one, room, self._most_layers)
-            if placement is not None:
-                return self._made(mode, placement, one, beside)
+            for kind in (StreamedExpertsPlan, StreamedPlan):
+                placement = kind.fit(one, room, self._most_layers)
+                if placement is not None:
+                    return self._made(mode, placement, one, beside)
         return None
 
     def _made(

@@ -194,7 +194,7 @@ class MachinePlanner:
             placement=load.placement.as_json(),
             drafts=tuple(draft.name for draft in drafts),
             draft_devices=tuple(draft.device for draft in load.drafts),
-            disk_bytes_per_round=load.placement.disk_bytes(load.sizes(self._target.config)),
+            disk_bytes_per_round=load.placement.read_bytes(load.sizes(self._target.config), 1),
         )
 
     def _refusal(self, mode: Mode, load: LoadPlan | None, weights: WeightFormat, drafts: Drafts) -> str:

@@ -181,8 +181,15 @@ def test_what_takes_long_to_import_comes_later(module: str, slow: set[str]) -> N
 
 def test_nobody_asks_for_the_kind_of_a_placement() -> None:
     """Differences between placements are in their classes: no other file compares their names or types."""
-    names = {"resident", "offload", "columns", "layer-offload", "stream"}
-    classes = {"ResidentPlan", "SplitPlan", "ColumnsPlan", "LayerOffloadPlan", "StreamedPlan"}
+    names = {"resident", "offload", "columns", "layer-offload", "stream", "stream-experts"}
+    classes = {
+        "ResidentPlan",
+        "SplitPlan",
+        "ColumnsPlan",
+        "LayerOffloadPlan",
+        "StreamedExpertsPlan",
+        "StreamedPlan",
+    }
     offenders = []
     for path in [*(ROOT / "engine").rglob("*.py"), *(ROOT / "app").rglob("*.py")]:
         if path.is_relative_to(ROOT / "engine" / "placement"):

@@ -106,7 +106,7 @@ def test_a_reply_from_the_disk_is_the_one_from_memory(
 def test_a_slow_kind_of_disk_is_said(
     kind: str, words: str, folder: Path, client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.placement.streamed.disk_kind", lambda path: kind)
+    monkeypatch.setattr("engine.placement.disk.disk_kind", lambda path: kind)
     for speed in (100e6, 2e9):
         monkeypatch.setattr(Streamed, "measure_disk", lambda placement, meanwhile, speed=speed: speed)
         client.answer(PROMPT, folder, **options(folder, max_tokens=1, context=100 + int(speed // 1e9)))

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from engine.model.config import read_config
-from engine.model.converted import open_converted, streams_as_it_is
+from engine.model.config import ModelConfig, read_config
+from engine.model.converted import Converted, open_converted, streams_as_it_is
 from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import WeightFormat
+from engine.placement.expert_room import Places
 from engine.placement.layer_ring import LayerRing
 from engine.placement.plan import spread
 from engine.placement.resident import Resident
 from engine.placement.streamed import Streamed
+from engine.placement.streamed_experts import StreamedExperts
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.direct_reader import DirectReader
 
@@ -38,14 +40,24 @@ def resident_decoder(folder: Path, weight_format: WeightFormat) -> Decoder:
 
 def streamed_decoder(folder: Path, weight_format: WeightFormat, pinned: int, buffers: int) -> Decoder:
     """The same from the disk. Its source is a `Streamed`, to be released."""
-    checkpoint = Checkpoint(folder)
-    config = read_config(checkpoint)
-    converted = None
-    if not streams_as_it_is(config, weight_format):
-        converted = open_converted(checkpoint, config, weight_format, folder.parent / "cache")
+    checkpoint, config, converted = _opened(folder, weight_format)
     return Decoder(
         config, Streamed(checkpoint, config, weight_format, converted, spread(config.layers, pinned), buffers)
     )
+
+
+def streamed_experts_decoder(folder: Path, weight_format: WeightFormat, kept: int) -> Decoder:
+    """The same with experts from the disk. Its source is a `StreamedExperts`, to be released."""
+    checkpoint, config, converted = _opened(folder, weight_format)
+    return Decoder(config, StreamedExperts(checkpoint, config, weight_format, converted, kept))
+
+
+def _opened(folder: Path, weight_format: WeightFormat) -> tuple[Checkpoint, ModelConfig, Converted | None]:
+    checkpoint = Checkpoint(folder)
+    config = read_config(checkpoint)
+    if streams_as_it_is(config, weight_format):
+        return checkpoint, config, None
+    return checkpoint, config, open_converted(checkpoint, config, weight_format, folder.parent / "cache")
 
 
 def poison_what_is_let_go(patch: pytest.MonkeyPatch) -> None:
@@ -58,6 +70,16 @@ def poison_what_is_let_go(patch: pytest.MonkeyPatch) -> None:
         recycle(ring, buffer)
 
     patch.setattr(LayerRing, "_recycle", poisoned)
+    take = Places.take
+
+    def emptied(places: Places, needed: Collection[int]) -> int | None:
+        start = take(places, needed)
+        if start is not None:
+            memory = places.memory.view[start : start + places.each_bytes]
+            memory[:] = b"\xff" * len(memory)
+        return start
+
+    patch.setattr(Places, "take", emptied)
 
 
 def delay_reads(patch: pytest.MonkeyPatch, seed: int, longest_s: float) -> None:

@@ -305,7 +305,7 @@ static stage *const stages[] = {begin, multiply_qkv, turn, attend, prepare_outpu
                                 sort_experts, prepare_expert, multiply_expert_gate_up, gate_expert, multiply_expert_down,
                                 end, multiply_input_gate, enter, multiply_input, add_input};
 
-enum { STAGES = sizeof stages / sizeof *stages, EXPERTS_GATE_UP = 14, EXPERTS_DOWN = 16 };
+enum { STAGES = sizeof stages / sizeof *stages, SORT_EXPERTS = 12, EXPERTS_GATE_UP = 14, EXPERTS_DOWN = 16 };
 
 static void sort_experts(const struct layer_run *r, int64_t item)
 {
@@ -446,8 +446,12 @@ int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, const struct 
     return bytes_of_texts(step) + lay_out(&r, step->m, threads, NULL);
 }
 
-void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step, void *const *const *caches,
-                         int64_t index, float *hidden, uint8_t *scratch, int32_t threads)
+/* Runs the stages from one up to another, which are all of them or those before or behind the choice of experts: then
+ * scratch memory is laid out twice alike, and what the first half left in it is there for the second. Returns the
+ * choice of experts. */
+static const int32_t *run_stages(const struct tenon_layer *layer, const struct tenon_step *step,
+                                 void *const *const *caches, int64_t index, float *hidden, uint8_t *scratch,
+                                 int32_t threads, int first, int end)
 {
     struct shared_run shared = {.run = {.hidden = hidden}};
     struct layer_run *r = &shared.run;
@@ -472,6 +476,26 @@ void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_ste
     r->shares = shared.shares;
     r->threads = threads;
     for (int i = 0; i < STAGES; i++)
-        shares_init(&shared.shares[i], counts[i], threads);
+        shares_init(&shared.shares[i], i >= first && i < end ? counts[i] : 0, threads);
     pool_run(work, &shared, threads);
+    return r->mixture.choice;
+}
+
+void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step, void *const *const *caches,
+                         int64_t index, float *hidden, uint8_t *scratch, int32_t threads)
+{
+    run_stages(layer, step, caches, index, hidden, scratch, threads, 0, STAGES);
+}
+
+const int32_t *tenon_layer_choose(const struct tenon_layer *layer, const struct tenon_step *step,
+                                  void *const *const *caches, int64_t index, float *hidden, uint8_t *scratch,
+                                  int32_t threads)
+{
+    return run_stages(layer, step, caches, index, hidden, scratch, threads, 0, SORT_EXPERTS);
+}
+
+void tenon_layer_mix(const struct tenon_layer *layer, const struct tenon_step *step, void *const *const *caches,
+                     int64_t index, float *hidden, uint8_t *scratch, int32_t threads)
+{
+    run_stages(layer, step, caches, index, hidden, scratch, threads, SORT_EXPERTS, STAGES);
 }

@@ -43,7 +43,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 13, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 14, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -194,6 +194,16 @@ TENON_API int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, con
 TENON_API void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step,
                                    void *const *const *caches, int64_t index, float *hidden, uint8_t *scratch,
                                    int32_t threads);
+
+/* The same in two halves, for a layer with experts of which those that were not chosen may be elsewhere: up to the
+ * choice, which is returned, (m, chosen), in scratch memory; and what follows it. Both halves take the same arguments,
+ * and nobody else the scratch memory between them. */
+TENON_API const int32_t *tenon_layer_choose(const struct tenon_layer *layer, const struct tenon_step *step,
+                                            void *const *const *caches, int64_t index, float *hidden,
+                                            uint8_t *scratch, int32_t threads);
+TENON_API void tenon_layer_mix(const struct tenon_layer *layer, const struct tenon_step *step,
+                               void *const *const *caches, int64_t index, float *hidden, uint8_t *scratch,
+                               int32_t threads);
 
 /* Layers that follow each other in memory, and what is behind the last. */
 struct tenon_model {

@@ -1,0 +1,201 @@
+"""The base of placements that read a part of the weights from the disk for each forward.
+
+What is the same for all of them: how they are loaded, the parts outside the layers, and how what is read is compared
+with what it should be.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+import torch
+from torch import Tensor
+
+from engine.errors import WeightsUnreadable
+from engine.kernels.packing import Packed
+from engine.model.config import ModelConfig
+from engine.model.converted import Converted, streams_as_it_is
+from engine.model.embedding import Table
+from engine.model.layer import OnWait, Side, no_work
+from engine.model.linear import ALL, Linear, PackedLinear
+from engine.model.loader import final_norm, layer_inputs, read_slots
+from engine.model.packed_loader import (
+    PackedReader,
+    TensorSource,
+    embedding_rows,
+    final_norm_of,
+    format_notes,
+    packed_inputs,
+)
+from engine.model.tensors import (
+    Slot,
+    check_tensors,
+    count_parameters,
+    head_slot,
+    input_slots,
+    outer_slots,
+)
+from engine.model.weight_format import WeightFormat
+from engine.placement.disk import slow_disk_note
+from engine.placement.layer_room import DiskPlace
+from engine.placement.placement import Placement
+from engine.placement.plan import PlacementPlan
+from engine.placement.source import Placed, TargetSource
+from engine.sentences import mark, say
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.direct_reader import PageMemory
+from engine.weights.packed_file import PackedFile, PackedFileUnusable, check_section, spoil_packed_file
+
+CPU = torch.device("cpu")
+_UNREADABLE = mark(
+    "The model's weights could not be read from the disk any more, so this reply ends here: check that the disk is "
+    "connected, then ask again."
+)
+_DAMAGED = mark(
+    "The file of the model's weights that Tenon made is damaged, so this reply ends here: ask again, and Tenon makes "
+    "the file anew."
+)
+_CHANGED = mark("The file {name} was changed while it was in use: ask again.")
+
+
+class DiskPlan(PlacementPlan):
+    """A placement that reads from the disk for each forward."""
+
+    @abstractmethod
+    def make(self, source: TargetSource, converted: Converted | None) -> FromDisk:
+        """Read what stays in memory; for the errors and ``converted`` see `FromDisk`."""
+
+    @abstractmethod
+    def told(self, placement: FromDisk, bytes_per_s: float) -> str:
+        """Say what is read for each forward, and how long it takes."""
+
+    def load(self, source: TargetSource) -> Placed:
+        """Keep what stays in memory, and say what reading the others costs."""
+        check_tensors(source.checkpoint, source.config)
+        try:
+            converted = source.convert()
+            placement = self.make(source, converted)
+        except WeightsUnreadable:
+            if streams_as_it_is(source.config, source.weights):
+                raise
+            converted = source.convert()  # the file was damaged, and is made anew
+            placement = self.make(source, converted)
+        speed = placement.measure_disk(_checked(source.check))
+        path = source.checkpoint.folder if converted is None else converted.packed.path
+        note = self.told(placement, speed) + slow_disk_note(path, speed)
+        return Placed(placement, count_parameters(source.config), "cpu, disk", (note, *placement.notes))
+
+
+def _checked(check: Callable[[], None]) -> OnWait:
+    """Wrap a check as an `OnWait`, so that it can cancel while the disk is waited for."""
+
+    def on_wait() -> bool:
+        check()
+        return False
+
+    return on_wait
+
+
+class FromDisk(Placement):
+    """Weights from the model's own files, some of them read for each forward.
+
+    Of the embedding the rows of tokens that occur are read; norms, biases and the head are in memory. What is read the
+    first time from a file that Tenon made is compared with its checksum.
+
+    Args:
+        checkpoint: The model.
+        config: Of this checkpoint.
+        weight_format: Format of its layers.
+        converted: Holds its matrices in the types of the format; None where the checkpoint's own bytes will do.
+        check: Called while the weights are read that stay; raises to cancel.
+
+    Attributes:
+        notes: Sentences for the person about what could not be done as asked.
+
+    Raises:
+        WeightsUnreadable: The disk failed, or what was read is damaged.
+    """
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        config: ModelConfig,
+        weight_format: WeightFormat,
+        converted: Converted | None,
+        check: Callable[[], None],
+    ) -> None:
+        self._checkpoint = checkpoint
+        self._config = config
+        self._types = weight_format
+        self.home = Side("cpu", CPU, weight_format.activations, weight_format.cache)
+        self._converted = converted
+        self._source: TensorSource = converted or checkpoint
+        self._refused = {} if converted is None else converted.refused
+        self._whole: set[DiskPlace] = set()
+        self._verify([head_slot(config)], check)
+        self.notes = self._load_outer(check)
+        self._resident_bytes = self.head.size_bytes + (0 if self.inputs is None else self.inputs.size_bytes)
+
+    @abstractmethod
+    def measure_disk(self, on_wait: OnWait = no_work) -> float:
+        """Read something for the first time, and say how many bytes a second that brought."""
+
+    def _load_outer(self, check: Callable[[], None]) -> tuple[str, ...]:
+        """Norm and head, and the embedding where it is the head; what has to be said of the format."""
+        config, types = self._config, self._types
+        self.embedding = embedding_rows(self._checkpoint, config)
+        if not types.packed:
+            slots = [slot for slot in outer_slots(config) if config.tied or slot.field != "embedding"]
+            slots += input_slots(config)
+            outer = read_slots(self._checkpoint, slots, types.dense, CPU, lambda size: None, check)
+            self.final_norm = final_norm(config, outer["final_norm"])
+            self.head = Linear(outer["embedding"] if config.tied else outer["head"])
+            if config.tied:
+                self.embedding = Table(outer["embedding"])
+            self.inputs = layer_inputs(
+                self._checkpoint, config, outer.__getitem__, lambda field: Linear(outer[field]), types.dense
+            )
+            return ()
+        reader = PackedReader(self._source, types, keep_cached=False)
+        slots = [outer_slots(config)[1], head_slot(config), *input_slots(config)]
+        parts = reader.read(slots, check=check)
+        self.inputs = packed_inputs(self._checkpoint, config, parts)
+        self.final_norm = final_norm_of(config, parts)
+        head = parts[head_slot(config).name]
+        assert isinstance(head, Packed)
+        self.head = PackedLinear(head, refined_above=ALL)
+        return format_notes(config, types, self._refused | reader.refused)
+
+    def _check(self, place: DiskPlace, memory: PageMemory) -> None:
+        """Nothing is computed of bytes that are not the model's."""
+        for path, file in self._source.files.items():
+            if file.changed:
+                raise WeightsUnreadable(say(_CHANGED, name=path.name))
+        if self._converted is not None and place not in self._whole:
+            for stored, starts in place.starts.items():
+                data = memory.tensor(starts[0], stored.size_bytes)  # a converted matrix lies in one range
+                self._compare(self._converted.packed, stored.name, data)
+            self._whole.add(place)
+
+    def _verify(self, slots: Iterable[Slot], check: Callable[[], None]) -> None:
+        """Compare what is about to be read into memory with its checksums."""
+        if self._converted is not None:
+            packed = self._converted.packed
+            for slot in slots:
+                check()
+                self._compare(packed, slot.name, packed.bytes_of(packed.sections[slot.name]))
+
+    def _compare(self, packed: PackedFile, name: str, data: Tensor) -> None:
+        try:
+            check_section(packed.sections[name], data)
+        except PackedFileUnusable as problem:
+            with suppress(OSError):
+                spoil_packed_file(packed.path)
+            raise WeightsUnreadable(say(_DAMAGED), details=f"{packed.path}: {problem}") from problem
+
+
+def unreadable(error: OSError) -> WeightsUnreadable:
+    """The error of a reply whose weights the disk does not bring any more."""
+    return WeightsUnreadable(say(_UNREADABLE), details=str(error))
