@@ -16,6 +16,9 @@ from engine.text.reply_parts import Said
 
 #: A stream that has nothing to say for so long says that it lives.
 PING_S = 10.0
+#: Pieces of text that come so soon behind others are sent together, as the window shows them: each sending wakes server
+#: and client, on processors that the model computes with.
+_TOGETHER_S = 0.03
 _CANCELLED = "The request was stopped before its end."
 
 
@@ -72,10 +75,16 @@ class ExchangeAnswer(Response):
         opened: set[int] = set()
         replies: dict[int, Reply] = {}
         while len(replies) < count:
-            item = await self._answers.next(None if stream is None else PING_S)
-            if item is None:
-                if stream is not None:
+            if stream is None:
+                item = await self._answers.next(gather=True)
+            else:
+                if not self._answers.ready:
+                    await stream.flush()
+                gather, stream.gathers = stream.gathers, False
+                item = await self._answers.next(_TOGETHER_S if gather else PING_S, gather)
+                if item is None and not gather:
                     await stream.write(exchange.ping())
+            if item is None:
                 continue
             index, event = item
             if isinstance(event, Failed):
@@ -94,7 +103,7 @@ class ExchangeAnswer(Response):
                 exchange.logged(index, event.logprobs)
                 said = Said(answer=event.text) if parts is None else parts.add(event.text)
                 if said:
-                    await stream.write(exchange.delta(index, said))
+                    stream.add(exchange.delta(index, said))
             elif isinstance(event, Finished):
                 said = Said() if parts is None else parts.end()
                 rest = exchange.delta(index, said) if said else b""
@@ -103,15 +112,32 @@ class ExchangeAnswer(Response):
 
 
 class _Stream:
-    """Body of a response, which begins with its first piece."""
+    """Body of a response, which begins with its first piece.
+
+    Attributes:
+        gathers: Text was sent just now.
+    """
 
     def __init__(self, send: Send, media_type: str) -> None:
         self._send = send
         self._media_type = media_type
+        self._held = b""
         self.begun = False
+        self.gathers = False
+
+    def add(self, piece: bytes) -> None:
+        """Hold a piece of text for the next sending."""
+        self._held += piece
+
+    async def flush(self) -> None:
+        """Send the text that is held."""
+        if self._held:
+            self.gathers = True
+            await self.write(b"")
 
     async def write(self, piece: bytes, last: bool = False) -> None:
-        """Send a piece; an empty one is none, unless it is the last."""
+        """Send what is held and a piece; an empty one is none, unless it is the last."""
+        piece, self._held = self._held + piece, b""
         if not piece and not last:
             return
         if not self.begun:

@@ -21,6 +21,8 @@ from engine.messages import (
     Failed,
     Finished,
     Generate,
+    StatisticsUpdated,
+    TokensAdded,
     TokensCounted,
 )
 from engine.server.refusal import Refused
@@ -76,13 +78,25 @@ class Answers:
         self._cancel = cancel
         self._events: deque[tuple[int, Event]] = deque()
         self._waiting: asyncio.Future[None] | None = None
+        self._gathers = False
 
-    async def next(self, patience_s: float | None = None) -> tuple[int, Event] | None:
-        """The next event; None where none has come in this time."""
+    @property
+    def ready(self) -> bool:
+        """True if an event is there."""
+        return bool(self._events)
+
+    async def next(self, patience_s: float | None = None, gather: bool = False) -> tuple[int, Event] | None:
+        """The next event; None where none has come in this time.
+
+        Args:
+            patience_s: None for any time.
+            gather: Text alone waits for this time to pass, or for another event.
+        """
         if not self._events:
             # A future and a timer: `asyncio.wait_for` makes a task for each token, which takes longer than all else.
             loop = asyncio.get_running_loop()
             waiting = self._waiting = loop.create_future()
+            self._gathers = gather
             timer = None if patience_s is None else loop.call_later(patience_s, self._wake)
             try:
                 await waiting
@@ -95,7 +109,8 @@ class Answers:
     def put(self, index: int, event: Event) -> None:
         """An event has come."""
         self._events.append((index, event))
-        self._wake()
+        if not self._gathers or not isinstance(event, TokensAdded | StatisticsUpdated):
+            self._wake()
 
     def _wake(self) -> None:
         if self._waiting is not None and not self._waiting.done():

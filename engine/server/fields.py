@@ -44,7 +44,12 @@ class Fields:
 
     def names(self) -> Iterable[str]:
         """Names of the fields that are there."""
-        return [name for name, value in self._values.items() if value is not None]
+        return list(self.values)
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        """All of them as they are, without those that are null."""
+        return {name: value for name, value in self._values.items() if value is not None}
 
     def value(self, field: str) -> object:
         """A field as it is; None where it is not there."""

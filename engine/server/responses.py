@@ -5,6 +5,8 @@ Source: https://platform.openai.com/docs/api-reference/responses.
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -29,6 +31,7 @@ from engine.server.tools import Calls, item_call, openai_tools
 from engine.text.reply_parts import Said
 
 _STATELESS = "Tenon's server keeps no responses: leave the field {} out, and send the whole conversation."
+_EMPTY_TOOL = {"type": "function", "description": None, "parameters": None, "strict": None}
 _UNSERVED = {
     **UNSERVED,
     **{name: _STATELESS.format(name) for name in ("previous_response_id", "conversation", "background")},
@@ -46,10 +49,19 @@ class Responses(Exchange):
         self._text = ""  # of the item that is open
         fields.refuse(_UNSERVED)
         self._calls = Calls()
-        self._format = fields.inner("text").value("format") or {"type": "text"}
-        self._asked = {name: fields.value(name) for name in ("instructions", "max_output_tokens", "metadata")}
-        self._asked["tools"] = fields.value("tools") or []
-        self._asked["tool_choice"] = fields.value("tool_choice") or "auto"
+        self._asked: dict[str, Any] = {
+            **{name: fields.text(name) for name in ("instructions", "safety_identifier", "prompt_cache_key")},
+            **{name: fields.whole(name) for name in ("max_output_tokens", "max_tool_calls")},
+            "metadata": fields.inner("metadata").values,
+            "tools": [{**_EMPTY_TOOL, **tool.values} for tool in fields.objects("tools")],
+            "tool_choice": fields.value("tool_choice") or "auto",
+            "reasoning": {"effort": None, "summary": None, **fields.inner("reasoning").values},
+            "text": {"format": fields.inner("text").value("format") or {"type": "text"}},
+        }
+        try:
+            json.dumps(self._asked, allow_nan=False)
+        except ValueError as error:  # the answer repeats them, and would be no JSON
+            raise Refused(400, "The request has a number that is not finite: send another.") from error
         instructions = fields.text("instructions")
         turns = [ChatMessage("system", instructions)] if instructions else []
         if isinstance(fields.value("input"), str):
@@ -119,10 +131,12 @@ class Responses(Exchange):
     def _response(self, reply: Reply | None) -> dict[str, Any]:
         cut = reply is not None and reply.stop_reason == "length"
         status = "in_progress" if reply is None else "incomplete" if cut else "completed"
+        asked, advised = self.requests[0].sampling, self.served.report.advice.sampling
         return {
             "id": self.id,
             "object": "response",
             "created_at": self.created,
+            "completed_at": int(time.time()) if status == "completed" else None,
             "status": status,
             "error": None,
             "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
@@ -132,10 +146,14 @@ class Responses(Exchange):
             "parallel_tool_calls": self.requests[0].tools.parallel,
             "previous_response_id": None,
             "store": False,
-            "temperature": self.requests[0].sampling.temperature,
-            "top_p": self.requests[0].sampling.top_p,
+            "background": False,
+            "service_tier": "default",
+            "temperature": advised.temperature if asked.temperature is None else asked.temperature,
+            "top_p": advised.top_p if asked.top_p is None else asked.top_p,
+            "presence_penalty": 0.0,
+            "frequency_penalty": 0.0,
+            "top_logprobs": 0,
             "truncation": "disabled" if self.requests[0].whole else "auto",
-            "text": {"format": self._format},
             "usage": None if reply is None else _usage(reply),
             **({} if reply is None else {"timings": timings(reply)}),
         }

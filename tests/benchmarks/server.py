@@ -40,6 +40,7 @@ ROUNDS = 5
 TURNS = 3
 CLIENTS = (1, 4, 8, 16)
 CONNECTIONS = 200
+REQUESTS = 300
 QUESTION = "Write a short letter to a friend about the number {number}. Begin with the weather."
 
 
@@ -115,37 +116,37 @@ def one(model: Path) -> None:
 
 
 def cost() -> None:
-    """A request beside an engine that answers at once."""
+    """A request beside an engine that answers at once, over a connection that is kept."""
     with scripted_server() as running:
-        asked = {"model": "scripted", "messages": [{"role": "user", "content": "say 1"}]}
-        over_http, alone = [], []
+        assert running.link is not None
+        link, loop, place = running.link, running.link._loop, urlsplit(running.address)
+        connection = HTTPConnection(place.hostname or "", place.port)
+        headers = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
+        asked = json.dumps({"model": "scripted", "messages": [{"role": "user", "content": "say 1"}]})
+        direct = Generate("", LoadOptions(model="scripted"), (ChatMessage("user", "say 1"),))
 
-        async def directly() -> None:
-            assert running.link is not None
-            answers = running.link.ask(
-                [Generate("", LoadOptions(model="scripted"), (ChatMessage("user", "say 1"),))]
-            )
+        def over_http(method: str, path: str, body: str | None) -> float:
+            begun = time.perf_counter()
+            connection.request(method, path, body, headers)
+            connection.getresponse().read()
+            return time.perf_counter() - begun
+
+        async def alone() -> float:
+            begun = time.perf_counter()
+            answers = link.ask([direct])
             while (item := await answers.next()) is not None and not isinstance(item[1], Finished):
                 pass
+            return time.perf_counter() - begun
 
-        assert running.link is not None
-        loop = running.link._loop
-        for _ in range(300):
-            begun = time.perf_counter()
-            running.http.post("/v1/chat/completions", json=asked)
-            middle = time.perf_counter()
-            asyncio.run_coroutine_threadsafe(directly(), loop).result()
-            over_http.append((middle - begun) * 1e3)
-            alone.append((time.perf_counter() - middle) * 1e3)
-        health = []
-        for _ in range(300):
-            begun = time.perf_counter()
-            running.http.get("/health")
-            health.append((time.perf_counter() - begun) * 1e3)
-    median = statistics.median
-    print(f"over HTTP {median(over_http):.2f} ms, engine alone {median(alone):.2f} ms, "
-          f"difference {median(over_http) - median(alone):.2f} ms; /health with the client's part "
-          f"{median(health):.2f} ms")  # fmt: skip
+        took: dict[str, list[float]] = {"http": [], "alone": [], "health": []}
+        for _ in range(REQUESTS):
+            took["http"].append(over_http("POST", "/v1/chat/completions", asked))
+            took["alone"].append(asyncio.run_coroutine_threadsafe(alone(), loop).result())
+            took["health"].append(over_http("GET", "/health", None))
+        connection.close()
+    http, engine, health = (statistics.median(times) * 1e3 for times in took.values())
+    print(f"over HTTP {http:.2f} ms, engine alone {engine:.2f} ms, difference {http - engine:.2f} ms; "
+          f"/health {health:.2f} ms")  # fmt: skip
 
 
 def idle(model: Path) -> None:

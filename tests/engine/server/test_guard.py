@@ -23,6 +23,8 @@ POSTED = (
     "/api/chat",
     "/api/generate",
     "/api/show",
+    "/v1/embeddings",
+    "/api/embed",
 )
 
 
@@ -102,12 +104,15 @@ def test_a_body_that_is_too_large_is_refused(scripted: Running) -> None:
     assert "32 MiB" in sentence("", answer.json())
 
 
+NAMES = (
+    "role", "content", "type", "text", "a", "function", "name", "parameters", "input_schema", "arguments", "tool_calls",
+    "input", "id", "call_id", "output", "tool_use_id", "schema", "json_schema", "effort", "format",
+)  # fmt: skip
+WORDS = ("user", "assistant", "tool", "function", "function_call", "function_call_output", "tool_use", "tool_result",
+         "json_schema", "any", "required")  # fmt: skip
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("user"),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["role", "content", "type", "text", "a"]), inner, max_size=3)
-    ),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(WORDS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
     max_leaves=6,
 )
 FIELDS = (
@@ -115,6 +120,7 @@ FIELDS = (
     "temperature", "top_p", "top_k", "min_p", "seed", "stop", "stop_sequences", "tools", "tool_choice", "thinking",
     "response_format", "stream_options", "reasoning", "reasoning_effort", "chat_template_kwargs", "options", "think",
     "format", "raw", "model", "text", "output_config", "logprobs", "logit_bias", "truncation", "instructions",
+    "metadata", "parallel_tool_calls", "top_logprobs", "grammar", "json_schema", "max_tool_calls", "service_tier",
 )  # fmt: skip
 BODIES = st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=6).map(json.dumps).map(
     str.encode

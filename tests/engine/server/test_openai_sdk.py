@@ -137,6 +137,27 @@ def test_a_response_is_the_same_text(server: Running) -> None:
     assert events[-1].response.output_text == response.output_text
 
 
+def test_a_response_repeats_what_was_asked_and_says_what_holds(server: Running) -> None:
+    tool = {"type": "function", "name": "look", "parameters": {"type": "object"}}
+    asked = {"model": server.model, "input": "The quick", "max_output_tokens": 3}
+    answer = server.openai.responses.create(
+        **asked, tools=[tool], metadata={"of": "a test"}, reasoning={"effort": "low"}, prompt_cache_key="k"
+    )
+    told = answer.to_dict()
+    assert told["tools"] == [{**tool, "description": None, "strict": None}]
+    assert (told["metadata"], told["prompt_cache_key"]) == ({"of": "a test"}, "k")
+    assert told["reasoning"] == {"effort": "low", "summary": None}
+    assert (told["temperature"], told["top_p"]) == (0.8, 0.95)  # as a model without advice is sampled
+    assert (told["status"], told["completed_at"], told["background"]) == ("incomplete", None, False)
+
+
+def test_a_number_that_json_does_not_know_is_refused_and_not_repeated(server: Running) -> None:
+    body = b'{"input": "a", "max_output_tokens": 2, "metadata": {"a": NaN}}'
+    answer = server.http.post("/v1/responses", content=body)
+    assert answer.status_code == 400
+    assert "not finite" in answer.json()["error"]["message"]
+
+
 def test_a_conversation_of_items_is_answered(scripted: Running) -> None:
     items = [
         {"role": "developer", "content": "Be brief."},
