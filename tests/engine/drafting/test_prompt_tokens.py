@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +24,19 @@ from engine.drafting.prompt_tokens import PromptTokens, load_prompt_tokens
 from engine.drafting.sampled_tree import DraftSampling
 from engine.drafting.sparse_tree import SparseTree, StateTree
 from engine.errors import ConfigInvalid, DraftMismatch, TensorMismatch, WeightsMissing
+from engine.kernels import blocks, library
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
+from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
 from engine.model.token_tree import PROBE_MASKS, ROOT, Draft, DraftShape
+from engine.model.weight_format import weight_format
 from engine.placement.link import Link
 from engine.placement.resident import Resident
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
+from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_decoder, load_reference
 from tests.support.packed_models import PACKED, load
 from tests.support.prompt_tokens import write_prompt_tokens
@@ -41,6 +47,7 @@ PROMPT = torch.randint(3, 300, (23,), generator=torch.Generator().manual_seed(4)
 ROOT_TOKEN, CONTEXT, TOKENS = 17, 128, 32
 TREE = Draft((5, 6, 7, 8), (ROOT, ROOT, 0, 2))
 REACHES = (3, 1, 2, 3, 0)
+INSTRUCTION_SETS = [name for name, usable in library.instruction_sets().items() if usable]
 SAMPLERS = {"greedy": Sampler(temperature=0.0), "sampled": Sampler(temperature=1.0, seed=7)}
 
 
@@ -111,25 +118,54 @@ def test_each_node_s_prompt_tokens_say_what_transformers_says(
             torch.testing.assert_close(tokens.average(found), expected, atol=2e-4, rtol=1e-3)
 
 
-@pytest.mark.parametrize("mask", PROBE_MASKS)
+@pytest.fixture(scope="module")
+def wide_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rows of 256 numbers, a block of the widest types."""
+    folder = tmp_path_factory.mktemp("wide") / "llama"
+    return write_checkpoint(folder, hidden_size=256, intermediate_size=256, num_hidden_layers=2)
+
+
+@pytest.fixture(params=INSTRUCTION_SETS)
+def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
+    before = library.available()
+    library.select(request.param)
+    yield request.param
+    library.select(before)
+
+
+@pytest.mark.parametrize("rows", [12, 65, 128])
+@pytest.mark.parametrize("block", blocks.QUANTIZABLE)
 def test_packed_rows_with_probes_have_the_bits_of_those_without(
-    mask: str, llama_folder: Path, tmp_path: Path
+    block: str, rows: int, instruction_set: str, wide_folder: Path, tmp_path: Path
 ) -> None:
-    tokens = tokens_of(tmp_path / "set", members=3, vt_attention_type=mask)
-    decoder = Decoder(read_config(Checkpoint(llama_folder)), Resident(load(llama_folder)))
-    sequence = TokenSequence(Target(decoder), CONTEXT)
+    config, checkpoint = read_config(Checkpoint(wide_folder)), Checkpoint(wide_folder)
+    form = replace(weight_format("q8_0"), kind=blocks.NAMES[block])
+    decoder = Decoder(config, Resident(load_packed(checkpoint, config, form)))
+    sequence = TokenSequence(Target(decoder), 2 * CONTEXT)
     sequence.prefill(PROMPT, lambda: None)
-    alone = sequence.verify(ROOT_TOKEN, TREE, lambda: None).clone()
-    draft = Draft(TREE.tokens, TREE.parents, probes=tokens.behind(REACHES))
-    assert torch.equal(sequence.verify(ROOT_TOKEN, draft, lambda: None), alone)
-    # Of a node they do not depend on what else is in the forward either.
-    found = sequence.probe_logits(draft.probe_rows(2))
-    path = Draft((5, 7), (ROOT, 0), probes=tokens.behind((0, 0, 3)))
-    sequence.verify(ROOT_TOKEN, path, lambda: None)
-    again = sequence.probe_logits(path.probe_rows(1))
-    assert found is not None
-    assert again is not None
-    assert torch.equal(found, again)
+    chance = random.Random(rows)
+    nodes = (rows - 1) // 4
+    tree = Draft(
+        tuple(chance.randrange(3, 300) for _ in range(nodes)),
+        tuple(chance.randrange(ROOT, node) for node in range(nodes)),
+    )
+    alone = sequence.verify(ROOT_TOKEN, tree, lambda: None).clone()
+    for mask in PROBE_MASKS:
+        tokens = tokens_of(tmp_path / mask, members=2, hidden_size=256, vt_attention_type=mask)
+        reaches = [1] * (1 + nodes)
+        while 1 + nodes + 2 * (sum(reaches) + 1) <= rows:
+            reaches[chance.choice([at for at, reach in enumerate(reaches) if reach < 3])] += 1
+        draft = Draft(tree.tokens, tree.parents, probes=tokens.behind(reaches))
+        assert rows - 2 < draft.rows <= rows
+        assert torch.equal(sequence.verify(ROOT_TOKEN, draft, lambda: None), alone)
+        # Those of a node do not depend on what else is in the forward either.
+        found = sequence.probe_logits(draft.probe_rows(0))
+        path = Draft(tree.tokens[:1], (ROOT,), probes=tokens.behind((0, reaches[1])))
+        sequence.verify(ROOT_TOKEN, path, lambda: None)
+        again = sequence.probe_logits(path.probe_rows(0))
+        assert found is not None
+        assert again is not None
+        assert torch.equal(found, again)
 
 
 @pytest.fixture(
