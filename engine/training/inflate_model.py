@@ -52,7 +52,7 @@ def inflate_model(
 
     Raises:
         UnsupportedModel: A family that cannot be inflated.
-        InvalidOption: ``shape`` would shrink something, or ``out`` holds a model.
+        InvalidOption: ``shape`` would shrink something, ``folder`` is a file, or ``out`` holds a model.
         OutOfDisk: There is no room in ``out``.
         CheckpointError: The checkpoint is not usable.
     """
@@ -145,8 +145,10 @@ def begin_folder(folder: Path, out: Path) -> None:
     """Make ``out`` and copy what is neither weights nor config: the tokenizer, generation settings.
 
     Raises:
-        InvalidOption: ``out`` holds a model already.
+        InvalidOption: ``folder`` is a file, or ``out`` holds a model already.
     """
+    if not folder.is_dir():
+        raise InvalidOption(f"{folder} is one file: give the folder of a checkpoint with its config.json.")
     if any((out / name).exists() for name in CONFIGS):
         raise InvalidOption(f"{out} holds a model already: choose another folder for the inflated one.")
     out.mkdir(parents=True, exist_ok=True)

@@ -23,8 +23,9 @@ from engine.training.inflate import main
 from engine.training.inflate_model import inflate_model
 from engine.training.inflate_shape import InflatedShape, choose_shape, parameter_count
 from engine.weights.checkpoint import INDEX, Checkpoint
-from tests.support.checkpoints import write_checkpoint
+from tests.support.checkpoints import reference_model, write_checkpoint
 from tests.support.decoders import greedy, load_decoder, load_reference
+from tests.support.gguf_files import write_gguf
 from tests.support.toy import TOY
 
 VARIANTS = (
@@ -205,6 +206,10 @@ def test_a_full_disk_is_said_before_anything_is_written(
 def test_the_command_answers_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--model", "no-such-model", "--parameters", "1e9", "--out", str(tmp_path)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+    converted = tmp_path / "small.gguf"
+    write_gguf(reference_model("llama", 0), converted)
+    assert main(["--model", str(converted), "--parameters", "1e6", "--out", str(tmp_path / "large")]) == 2
+    assert "small.gguf is one file: give the folder" in capsys.readouterr().err
 
 
 @pytest.mark.slow
