@@ -16,7 +16,7 @@ A step has as many rows of prompt tokens whatever the ensemble is, so a larger o
 input with the root and the probes (the report's table 6.1); T, the seconds of a forward in the loop of a reply, over
 that of one row; tokens of a round of that tree, of the full and of a random one, expected by the log of ranks (R(T),
 section 5.6) and run; and tokens per second, predicted as the expected ones over T, and run. Trees are counted on texts
-that a training keeps aside and run on greedy replies to prompts of four kinds. Replies are equal to plain's, or OTHER
+that a training keeps aside and run on replies to prompts of four kinds. Replies are equal to plain's, or OTHER
 TEXT stands beside them. What Medusa heads come to stands below.
 """
 
@@ -51,6 +51,7 @@ from engine.kernels import library
 from engine.loaded_model import load_model
 from engine.messages import ChatMessage, LoadOptions
 from engine.model.decoder import Decoder
+from engine.model.sampling import Sampler
 from engine.model.token_tree import ProbeMask
 from engine.training.draft.acceptance import Acceptance, replies_with, settled_rounds
 from engine.training.draft.features import Example, batch_of
@@ -188,13 +189,13 @@ def size(options: argparse.Namespace) -> None:
     prompts = [
         render([ChatMessage("user", text)]) for kind in KINDS for text in PROMPTS[kind][: options.prompts]
     ]
-    tokens = _set(options)
+    tokens, sampler = _set(options), Sampler(temperature=options.temperature, seed=1)
     log = RankLog(tuple(probe_ranks(decoder, tokens, *reply) for reply in spoken))
     counts, chance = PathCounts(log), random.Random(1)
     kinds: dict[str, dict[int, SparseTree | None]] = {
-        "dynamic": dict(trees_by_rows(counts, [rows - 1 for rows in SIZES], tokens.members)),
-        "full": {rows - 1: full_tree(counts, rows - 1, tokens.members) for rows in SIZES},
-        "random": {rows - 1: random_tree(counts, rows - 1, chance) for rows in SIZES},
+        "dynamic": dict(trees_by_rows(counts, [rows - 1 for rows in options.sizes], tokens.members)),
+        "full": {rows - 1: full_tree(counts, rows - 1, tokens.members) for rows in options.sizes},
+        "random": {rows - 1: random_tree(counts, rows - 1, chance) for rows in options.sizes},
     }
     drafters = {kind: _drafter(tokens, trees) for kind, trees in kinds.items()}
     heads = _heads(options.draft, decoder)
@@ -203,11 +204,11 @@ def size(options: argparse.Namespace) -> None:
     medusa = width_drafter(heads.network, decoder, counted, counted.follows)
 
     def replies(drafter: Drafter, rows: int) -> Acceptance:
-        return replies_with(decoder, drafter, prompts, ends, rows - 1, options.tokens)
+        return replies_with(decoder, drafter, prompts, ends, rows - 1, options.tokens, sampler=sampler)
 
     sequence = TokenSequence(Target(decoder), len(prompts[0]) + 40 * PLACES + 2 * SIZES[-1])
     plain = replies(NoDrafter(), 1)
-    seconds: dict[int, list[float]] = {rows: [] for rows in (1, *SIZES)}
+    seconds: dict[int, list[float]] = {rows: [] for rows in (1, *options.sizes)}
     speeds: dict[tuple[str, int], list[float]] = {}
     for _ in range(options.turns):
         # In turns, so that what disturbs one size disturbs all.
@@ -226,7 +227,7 @@ def size(options: argparse.Namespace) -> None:
     head += [f"{kind}, {how}" for kind in kinds for how in ("expected", "run")]
     head += ["tok/s predicted", "run", "of plain"]
     print(f"| {' | '.join(head)} |\n|" + "---|" * len(head))
-    for rows in SIZES:
+    for rows in options.sizes:
         dynamic = kinds["dynamic"].get(rows - 1)
         states = dynamic.states if dynamic else ()
         cells = [f"{rows}", ", ".join(f"{len(state.nodes)}" for state in states)]
@@ -274,6 +275,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", help="trials by name")
     parser.add_argument("--weights", default="auto")
     parser.add_argument("--prompts", type=int, default=1, help="of each kind")
+    parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, choices=SIZES, help="rows of a round")
+    parser.add_argument("--temperature", type=float, default=0.0, help="0 is greedy")
     parser.add_argument("--tokens", type=int, default=48, help="of a reply, at most")
     parser.add_argument("--turns", type=int, default=3)
     options = parser.parse_args()

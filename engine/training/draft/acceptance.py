@@ -25,6 +25,8 @@ from engine.placement.link import Link
 from engine.text.stop import ReplyText
 from engine.verifying.sample_and_match import SampleAndMatch
 
+_GREEDY = Sampler(temperature=0.0)
+
 
 @dataclass(frozen=True)
 class Acceptance:
@@ -56,8 +58,9 @@ def replies_with(
     nodes: int,
     count: int,
     done: Callable[[int], None] = lambda replies: None,
+    sampler: Sampler = _GREEDY,
 ) -> Acceptance:
-    """Reply greedily with drafts of so many nodes in every round.
+    """Reply with drafts of so many nodes in every round.
 
     Args:
         decoder: The target.
@@ -67,6 +70,7 @@ def replies_with(
         nodes: Of each draft.
         count: Longest reply.
         done: Called with the number of replies so far.
+        sampler: Of the replies.
     """
     sequence = TokenSequence(Target(decoder), max(map(len, prompts)) + count + nodes + 1)
     ids: list[int] = []
@@ -74,7 +78,7 @@ def replies_with(
     for number, prompt in enumerate(prompts, 1):
         reply = ReplyText(lambda ids: "", end_ids, (), count)
         clock = ReplyClock()
-        for _ in _decode(sequence, drafter, prompt, nodes, reply, clock):
+        for _ in _decode(sequence, drafter, prompt, nodes, reply, clock, sampler):
             pass
         ids += reply.token_ids
         tokens += clock.predicted_n - 1
@@ -122,8 +126,9 @@ def _decode(
     nodes: int,
     reply: ReplyText,
     clock: ReplyClock,
+    sampler: Sampler = _GREEDY,
 ) -> Iterator[None]:
-    recipe = Recipe(drafter, SampleAndMatch(Sampler(temperature=0.0)), FixedShape(DraftShape(nodes)))
+    recipe = Recipe(drafter, SampleAndMatch(sampler), FixedShape(DraftShape(nodes)))
     hooks = Hooks(lambda: None, lambda done, total: None, lambda tokens, drafted: None)
     return Decoding(sequence, recipe, prompt, reply, clock, hooks)
 
