@@ -5492,8 +5492,8 @@
   </message>
   <message>
    <location filename="engine/drafting/prompt_tokens.py" />
-   <source>The prompt tokens are for a model of {wanted} layers, and this one has {layers}; choose a set that was trained for this model.</source>
-   <translation>Die Prompt-Tokens sind für ein Modell mit {wanted} Schichten, dieses hat {layers}: einen Satz wählen, der für dieses Modell trainiert wurde.</translation>
+   <source>The prompt tokens are for a model of {wanted_layers} layers and {wanted_heads} attention heads, and this one has {layers} and {heads}; choose a set that was trained for this model.</source>
+   <translation>Die Prompt-Tokens sind für ein Modell mit {wanted_layers} Schichten und {wanted_heads} Aufmerksamkeitsköpfen, dieses hat {layers} und {heads}: einen Satz wählen, der für dieses Modell trainiert wurde.</translation>
   </message>
   <message>
    <location filename="engine/drafting/prompt_tokens.py" />

@@ -5478,8 +5478,8 @@
   </message>
   <message>
    <location filename="engine/drafting/prompt_tokens.py" />
-   <source>The prompt tokens are for a model of {wanted} layers, and this one has {layers}; choose a set that was trained for this model.</source>
-   <translation>这些提示词元用于有 {wanted} 层的模型，而此模型有 {layers} 层：请选择为此模型训练的一组。</translation>
+   <source>The prompt tokens are for a model of {wanted_layers} layers and {wanted_heads} attention heads, and this one has {layers} and {heads}; choose a set that was trained for this model.</source>
+   <translation>这些提示词元用于有 {wanted_layers} 层和 {wanted_heads} 个注意力头的模型，而此模型有 {layers} 层和 {heads} 个：请选择为此模型训练的一组。</translation>
   </message>
   <message>
    <location filename="engine/drafting/prompt_tokens.py" />

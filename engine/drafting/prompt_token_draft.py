@@ -79,7 +79,7 @@ class PromptTokenDraft(CalibratedDraft[PromptTokenLayout, PromptTokenCalibration
         return self.layout.size_bytes
 
     def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
-        """Hidden size and layers must be the target's: the same width may be another model's."""
+        """Sizes must be the target's: the same width may be another model's."""
         check_prompt_tokens(self.layout, config)
 
     def load(self, parts: DraftLoad) -> LoadedDraft:

@@ -57,6 +57,7 @@ class PromptTokenLayout:
         members: Of each place's ensemble, n.
         hidden_size: The target's.
         layers: Of the target; None where nothing says it.
+        heads: Of its attention, likewise.
         mask: Who sees whom.
     """
 
@@ -64,6 +65,7 @@ class PromptTokenLayout:
     members: int
     hidden_size: int
     layers: int | None
+    heads: int | None
     mask: ProbeMask
 
     @property
@@ -153,25 +155,31 @@ def read_prompt_tokens(checkpoint: HeadCheckpoint) -> PromptTokenLayout:
     count = _size(config, "num_special_tokens", None, DEEPEST)
     members = _size(config, "virtual_tokens_per_special_token", 1, MOST_MEMBERS)
     hidden = _size(config, "token_dim", next(iter(checkpoint.shapes.get(TENSOR, ())[1:]), None), None)
-    layers = None if config.get("num_layers") is None else _size(config, "num_layers", None, None)
+    layers, heads = (
+        None if config.get(name) is None else _size(config, name, None, None)
+        for name in ("num_layers", "num_attention_heads")
+    )
     compare_tensors(checkpoint.shapes, {TENSOR: (count * members, hidden)}, lambda name: False, _MISMATCH)
-    return PromptTokenLayout(count, members, hidden, layers, mask)
+    return PromptTokenLayout(count, members, hidden, layers, heads, mask)
 
 
 def check_prompt_tokens(layout: PromptTokenLayout, model: ModelConfig) -> None:
     """Refuse those of another model.
 
     Raises:
-        DraftMismatch: They have another hidden size, or were trained for another number of layers.
+        DraftMismatch: They have another hidden size, or were trained for other numbers of layers or attention heads.
     """
     check_sizes(layout.hidden_size, model.vocabulary_size, model)
-    if layout.layers not in (None, model.layers):
+    layers, heads = layout.layers or model.layers, layout.heads or model.heads
+    if (layers, heads) != (model.layers, model.heads):
         raise DraftMismatch(
             say(
-                "The prompt tokens are for a model of {wanted} layers, and this one has {layers}; choose a set "
-                "that was trained for this model.",
-                wanted=layout.layers,
+                "The prompt tokens are for a model of {wanted_layers} layers and {wanted_heads} attention heads, and "
+                "this one has {layers} and {heads}; choose a set that was trained for this model.",
+                wanted_layers=layers,
+                wanted_heads=heads,
                 layers=model.layers,
+                heads=model.heads,
             )
         )
 

@@ -3,6 +3,7 @@
     python -m tests.benchmarks.prompt_tokens learn --texts FOLDER --count 1216 [--steps 60] [--only "hard labels"]
     python -m tests.benchmarks.prompt_tokens guess --texts FOLDER --count 1216 [--aside 32] [--set FOLDER]
     python -m tests.benchmarks.prompt_tokens size --texts FOLDER --count 1216 --aside 6 [--weights auto] [--tokens 48]
+    python -m tests.benchmarks.prompt_tokens draft --model LARGE --small smollm2 [--weights auto] [--set FOLDER]
 
 ``TENON_CPU_CAP=avx2`` before it caps the kernels.
 
@@ -18,6 +19,9 @@ that of one row; tokens of a round of that tree, of the full and of a random one
 section 5.6) and run; and tokens per second, predicted as the expected ones over T, and run. Trees are counted on texts
 that a training keeps aside and run on replies to prompts of four kinds. Replies are equal to plain's, or OTHER
 TEXT stands beside them. What Medusa heads come to stands below.
+
+``draft`` lets a small model draft greedily for a large one, with and without the set as prompt tokens of its own:
+tokens of a round, its forwards and milliseconds in each, and tokens per second, the medians of the turns.
 """
 
 from __future__ import annotations
@@ -30,29 +34,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
+from engine.drafting.draft_model import DraftModel
+from engine.drafting.draft_model_drafter import DraftModelDrafter
 from engine.drafting.drafter import Drafter, NoDrafter
 from engine.drafting.dynamic_tree import DEEPEST, TreeShape
 from engine.drafting.medusa_draft import MedusaDraft
 from engine.drafting.prompt_token_calibration import PromptTokenCalibration
 from engine.drafting.prompt_token_draft import PromptTokenDrafter
 from engine.drafting.prompt_tokens import PromptTokens, load_prompt_tokens
+from engine.drafting.prompted_draft import PromptedDraft
 from engine.drafting.rank_log import RankLog, ranks_of
 from engine.drafting.searched_tree import WIDTHS
 from engine.drafting.sparse_tree import PathCounts, SparseTree, full_tree, random_tree, trees_by_rows
 from engine.hub.installed import find_model
 from engine.kernels import library
-from engine.loaded_model import load_model
+from engine.loaded_model import LoadedModel, load_model
 from engine.messages import ChatMessage, LoadOptions
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import ProbeMask
+from engine.placement.link import Link
 from engine.training.draft.acceptance import Acceptance, replies_with, settled_rounds
 from engine.training.draft.features import Example, batch_of
 from engine.training.draft.loss import TOPS, TargetEnds
@@ -67,6 +77,7 @@ from engine.training.draft.width_times import width_drafter
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.benchmarks.lookup_prompts import PROMPTS
+from tests.support.replies import run_reply
 
 KINDS = ("chat", "code", "summary", "list")
 PLACES = 3
@@ -101,7 +112,12 @@ def _texts(options: argparse.Namespace) -> tuple[Checkpoint, Decoder, list[Examp
     """The model, what to learn, and what is kept aside, as a training divides them."""
     checkpoint = Checkpoint(find_model(options.model))
     request = TextRequest(
-        model=options.model, data=None, generate=options.count, minutes=1.0, texts=options.texts
+        model=options.model,
+        data=None,
+        generate=options.count,
+        minutes=1.0,
+        texts=options.texts,
+        threads=options.threads,
     )
     decoder, examples = texts_of(request, checkpoint, sys.stderr)
     stride = max(1, len(examples) // 32)
@@ -180,15 +196,23 @@ def _set(options: argparse.Namespace) -> PromptTokens:
     return load_prompt_tokens(HeadCheckpoint(find_model(str(options.set))))
 
 
+def _prompts(model: LoadedModel, options: argparse.Namespace) -> list[list[int]]:
+    return [
+        model.tokenizer.render([ChatMessage("user", text)])
+        for kind in KINDS
+        for text in PROMPTS[kind][: options.prompts]
+    ]
+
+
 def size(options: argparse.Namespace) -> None:
     """Print times, tokens and speeds by rows."""
-    model = load_model(LoadOptions(model=options.model, mode="plain", weights=options.weights))
+    model = load_model(
+        LoadOptions(model=options.model, mode="plain", weights=options.weights, threads=options.threads)
+    )
     decoder, ends = model.target.decoder, model.tokenizer.end_ids
     assert decoder is not None
-    render, spoken = model.tokenizer.render, list(replies_in(_texts(options)[3]))
-    prompts = [
-        render([ChatMessage("user", text)]) for kind in KINDS for text in PROMPTS[kind][: options.prompts]
-    ]
+    spoken = list(replies_in(_texts(options)[3]))
+    prompts = _prompts(model, options)
     tokens, sampler = _set(options), Sampler(temperature=options.temperature, seed=1)
     log = RankLog(tuple(probe_ranks(decoder, tokens, *reply) for reply in spoken))
     counts, chance = PathCounts(log), random.Random(1)
@@ -251,6 +275,69 @@ def size(options: argparse.Namespace) -> None:
     )
 
 
+class _Counted(DraftModel):
+    """Counts the forwards that drafting takes."""
+
+    forwards = 0
+
+    def run(self, *arguments: Any, **options: Any) -> Tensor:
+        self.forwards += options.get("logit_rows") != slice(0, 0)
+        return super().run(*arguments, **options)
+
+
+def draft(options: argparse.Namespace) -> None:
+    """Print what prompt tokens of a small model are worth where it drafts for a large one."""
+    target = load_model(
+        LoadOptions(model=options.model, mode="plain", weights=options.weights, threads=options.threads)
+    )
+    small = load_model(LoadOptions(model=options.small, mode="plain", threads=options.threads)).target.decoder
+    decoder, tokens = target.target.decoder, _set(options)
+    assert decoder is not None
+    assert small is not None
+    count = options.tokens
+    prompts = _prompts(target, options)
+    sequence = TokenSequence(Target(decoder), max(map(len, prompts)) + count + SIZES[-1])
+    model = _Counted(
+        small, decoder.config.vocabulary_size, sequence.context, Link(torch.device("cpu")), lambda: None
+    )
+
+    def replies(drafter: Drafter, nodes: int) -> tuple[list[list[int]], list[float]]:
+        """Texts; tokens of a round, forwards and milliseconds of the draft in it, and tokens per second."""
+        before = model.forwards
+        found = [run_reply(sequence, drafter, prompt, count, nodes) for prompt in prompts]
+        rounds = sum(timings.target_forwards for _, timings in found)
+        emitted = sum(timings.predicted_n - 1 for _, timings in found)
+        drafting_ms = sum(timings.draft_ms for _, timings in found)
+        speed = 1e3 * emitted / sum(timings.predicted_ms for _, timings in found)
+        return [text for text, _ in found], [
+            emitted / rounds,
+            (model.forwards - before) / rounds,
+            drafting_ms / rounds,
+            speed,
+        ]
+
+    plain, figures = replies(NoDrafter(), 0)
+    print(
+        f"{library.available()}, {target.report.weights}, {small.config.layers} layers, plain {figures[-1]:.1f} tok/s"
+    )
+    head = ["width", "depth", "nodes", "prompt tokens", "tokens a round", "forwards", "draft, ms", "tok/s"]
+    print(f"| {' | '.join(head)} |\n|" + "---|" * len(head))
+    for shape in (TreeShape(1, 4, 4), TreeShape(1, 8, 8), TreeShape(4, 4, 8), TreeShape(4, 8, 15)):
+        ways = {"": DraftModelDrafter(model, shape), "with": PromptedDraft(model, tokens, shape)}
+        turns: dict[str, list[list[float]]] = {name: [] for name in ways}
+        for _ in range(options.turns):
+            for name, drafter in ways.items():
+                texts, figures = replies(drafter, shape.nodes)
+                assert texts == plain, "OTHER TEXT"
+                turns[name].append(figures)
+        for name, each in turns.items():
+            cells = [f"{median(column):.2f}" for column in zip(*each, strict=True)]
+            print(
+                f"| {' | '.join([f'{shape.width}', f'{shape.depth}', f'{shape.nodes}', name, *cells])} |",
+                flush=True,
+            )
+
+
 def _drafter(tokens: PromptTokens, trees: Mapping[int, SparseTree | None]) -> PromptTokenDrafter:
     known = {rows: tree for rows, tree in trees.items() if tree is not None}
     drafter = PromptTokenDrafter(tokens, PromptTokenCalibration(tuple(known), tuple(known.values())))
@@ -263,9 +350,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("learn", "guess", "size"))
-    parser.add_argument("--texts", type=Path, required=True, help="a folder that a training keeps")
-    parser.add_argument("--count", type=int, required=True, help="of its texts")
+    parser.add_argument("what", choices=("learn", "guess", "size", "draft"))
+    parser.add_argument("--texts", type=Path, help="a folder that a training keeps")
+    parser.add_argument("--count", type=int, help="of its texts")
+    parser.add_argument("--small", default="smollm2", help="the model that drafts")
     parser.add_argument("--aside", type=int, default=32, help="texts to score or count on")
     parser.add_argument("--model", default="smollm2")
     parser.add_argument("--set", default="smollm2-prompt-tokens")
@@ -274,13 +362,14 @@ def main() -> None:
     parser.add_argument("--step-tokens", type=int, default=320)
     parser.add_argument("--only", nargs="+", help="trials by name")
     parser.add_argument("--weights", default="auto")
+    parser.add_argument("--threads", type=int)
     parser.add_argument("--prompts", type=int, default=1, help="of each kind")
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, choices=SIZES, help="rows of a round")
     parser.add_argument("--temperature", type=float, default=0.0, help="0 is greedy")
     parser.add_argument("--tokens", type=int, default=48, help="of a reply, at most")
     parser.add_argument("--turns", type=int, default=3)
     options = parser.parse_args()
-    {"learn": learn, "guess": guess, "size": size}[options.what](options)
+    {"learn": learn, "guess": guess, "size": size, "draft": draft}[options.what](options)
 
 
 if __name__ == "__main__":

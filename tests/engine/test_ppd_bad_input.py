@@ -35,7 +35,12 @@ def refusal(capsys: CLI, *arguments: object) -> str:
     ("config", "width", "sentence"),
     [
         ({}, 32, "hidden size 32, and this model's is 64"),
-        ({"num_layers": 5}, 64, "for a model of 5 layers, and this one has 3"),
+        ({"num_layers": 5}, 64, "for a model of 5 layers and 4 attention heads, and this one has 3 and 4"),
+        (
+            {"num_attention_heads": 8},
+            64,
+            "for a model of 3 layers and 8 attention heads, and this one has 3 and 4",
+        ),
         ({"vt_attention_type": "diagonal"}, 64, "an attention mask named 'diagonal', and Tenon knows"),
     ],
 )

@@ -324,7 +324,8 @@ def test_other_adapters_are_none(tmp_path: Path) -> None:
         ({"token_dim": -1}, ConfigInvalid, "token_dim in .* is -1, and must be a whole number"),
         ({"num_special_tokens": 2}, TensorMismatch, "The prompt tokens do not match their adapter_config.json"),
         ({"token_dim": 32}, TensorMismatch, r"prompt_embeddings is \(3, 64\) and not \(3, 32\)"),
-        ({"num_layers": 5}, DraftMismatch, "for a model of 5 layers, and this one has 3"),
+        ({"num_layers": 5}, DraftMismatch, "for a model of 5 layers and 4 attention heads, and this one has 3 and 4"),
+        ({"num_attention_heads": 8}, DraftMismatch, "of 3 layers and 8 attention heads, and this one has 3 and 4"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(

@@ -419,7 +419,7 @@ def test_options_of_drafting_are_predicted_and_have_measurements_of_their_own() 
 
 def test_matches_beside_poor_prompt_tokens_are_expected_to_give_what_lookup_gives() -> None:
     config = target("llama-7b").config
-    layout = PromptTokenLayout(3, 1, config.hidden_size, config.layers, "ensemble")
+    layout = PromptTokenLayout(3, 1, config.hidden_size, config.layers, config.heads, "ensemble")
     tree = SparseTree((StateTree(((0,),), (1, 1)),) * 3, 1.01)
     tokens = PromptTokenDraft("set", "digest", layout, config, PromptTokenCalibration((3,), (tree,)))
     report = machine("laptop-8gb")
@@ -515,7 +515,7 @@ def test_wide_trees_are_taken_where_rows_cost_little() -> None:
 def with_prompt_tokens(name: str, model: str, tokens: tuple[float, ...] = ()) -> MachinePlan:
     """Three prompt tokens, with the tokens of a round of 3, 7 and 15 rows that were counted."""
     config = target(model).config
-    layout = PromptTokenLayout(3, 1, config.hidden_size, config.layers, "ensemble")
+    layout = PromptTokenLayout(3, 1, config.hidden_size, config.layers, config.heads, "ensemble")
     state = StateTree(((0,),), (1, 1))
     trees = tuple(SparseTree((state,) * 3, each) for each in tokens)
     beside = PromptTokenCalibration((3, 7, 15)[: len(trees)], trees) if trees else None
