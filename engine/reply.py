@@ -226,7 +226,15 @@ class ReplyRun:
             sampling = DraftSampling(self._sampler, drafts == "with replacement")
         matches = self._chances if alone else None
         looks_up, prompted = self._mode.finds_matches(values), bool(values.get(PROMPTED.name))
-        wanted = Drafting(self._mode.growth(values), sampling, matches, looks_up, prompted, self._unconfirmed)
+        wanted = Drafting(
+            self._mode.growth(values),
+            sampling,
+            matches,
+            looks_up,
+            prompted,
+            self._unconfirmed,
+            lambda: sequence.cache,
+        )
         texts = dict(zip(self._model.drafts, sequence.drafts, strict=True))
         return [
             Member(

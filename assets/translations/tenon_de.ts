@@ -4818,6 +4818,16 @@
    <translation>Dem Entwurf ging der Speicher aus, daher geht die Antwort ohne ihn weiter.</translation>
   </message>
   <message>
+   <location filename="engine/drafting/assistant_network.py" />
+   <source>The draft reads keys of the shape {heads} x {width}, and this model has none; choose a draft that was made for this model.</source>
+   <translation>Der Entwurf liest Schlüssel der Form {heads} x {width}, und dieses Modell hat keine solchen: einen Entwurf wählen, der für dieses Modell gemacht ist.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/assistant_network.py" />
+   <source>The draft reads the keys and values of a Gemma 4 model, and this one is of the family {family}; choose a draft that was made for this model.</source>
+   <translation>Der Entwurf liest Schlüssel und Werte eines Gemma-4-Modells, und dieses ist aus der Familie {family}: einen Entwurf wählen, der für dieses Modell gemacht ist.</translation>
+  </message>
+  <message>
    <location filename="engine/drafting/head_loader.py" />
    <source>The draft reads the layers {names} of a model, and this one has {layers}; choose a draft that was made for this model.</source>
    <translation>Der Entwurf liest die Schichten {names} eines Modells, dieses hat aber {layers}: einen Entwurf wählen, der für dieses Modell gemacht ist.</translation>
@@ -4881,6 +4891,11 @@
    <location filename="engine/drafting/head_layout.py" />
    <source>The draft's tensors are not those of any layout that Tenon reads, as its config.json has it: {problems}; choose another draft.</source>
    <translation>Die Tensoren des Entwurfsmodells sind nach seiner config.json die keiner Anordnung, die Tenon liest: {problems}; wählen Sie ein anderes Entwurfsmodell.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/assistant_network.py" />
+   <source>The draft's {name} does not name each token once; download the draft again.</source>
+   <translation>{name} des Entwurfs nennt nicht jedes Token genau einmal: den Entwurf noch einmal laden.</translation>
   </message>
   <message>
    <location filename="app/bridge/engine_client.py" />

@@ -4805,6 +4805,16 @@
    <translation>草稿内存不足，因此回复将不用草稿继续。</translation>
   </message>
   <message>
+   <location filename="engine/drafting/assistant_network.py" />
+   <source>The draft reads keys of the shape {heads} x {width}, and this model has none; choose a draft that was made for this model.</source>
+   <translation>该草稿读取形状为 {heads} x {width} 的键，而此模型没有这样的键；请选择为此模型制作的草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/assistant_network.py" />
+   <source>The draft reads the keys and values of a Gemma 4 model, and this one is of the family {family}; choose a draft that was made for this model.</source>
+   <translation>该草稿读取 Gemma 4 模型的键和值，而此模型属于 {family} 系列；请选择为此模型制作的草稿。</translation>
+  </message>
+  <message>
    <location filename="engine/drafting/head_loader.py" />
    <source>The draft reads the layers {names} of a model, and this one has {layers}; choose a draft that was made for this model.</source>
    <translation>草稿要读取模型的第 {names} 层，而此模型有 {layers} 层；请选择为此模型制作的草稿。</translation>
@@ -4868,6 +4878,11 @@
    <location filename="engine/drafting/head_layout.py" />
    <source>The draft's tensors are not those of any layout that Tenon reads, as its config.json has it: {problems}; choose another draft.</source>
    <translation>按照 config.json，草稿的张量不属于 Tenon 能读取的任何布局：{problems}；请选择另一个草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/assistant_network.py" />
+   <source>The draft's {name} does not name each token once; download the draft again.</source>
+   <translation>草稿的 {name} 没有恰好列出每个词元一次；请重新下载该草稿。</translation>
   </message>
   <message>
    <location filename="app/bridge/engine_client.py" />

@@ -14,7 +14,7 @@ from engine.decoding.prompt_reading import PromptReading
 from engine.decoding.target import Target
 from engine.drafting.kind import DraftText
 from engine.model.decoder import Output, TextRows
-from engine.model.kv_cache import shared_tokens
+from engine.model.kv_cache import KVCache, shared_tokens
 from engine.model.next_rows import NextText
 from engine.model.token_tree import Draft
 
@@ -46,6 +46,11 @@ class TokenSequence:
         self._hidden = HiddenRows(target.config.hidden_size)
         self._in_place = False  # the last forward's are where they would be kept
         self._verified_rows: Tensor | None = None
+
+    @property
+    def cache(self) -> KVCache:
+        """Its cache; another one once a device has failed."""
+        return self._cache
 
     @property
     def cache_bytes(self) -> int:

@@ -25,7 +25,7 @@ from engine.model.embedding import Embedding, Table
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights
 from engine.model.linear import LinearMap, rows_of
-from engine.model.loader import dress_layer, read_slots
+from engine.model.loader import read_slots
 from engine.model.norm import Norm
 from engine.model.rope import RopeTable, rotate
 from engine.model.tensors import Slot
@@ -242,7 +242,7 @@ def load_block(
     if own_head is None and ids is not None:
         own_head = rows_of(shared.head, ids)
     epsilon = layout.blocks.norm_epsilon
-    blocks = [_layer(layout.blocks, read(slots), maps) for slots in layout.layers]
+    blocks = [maps.layer(layout.blocks, read(slots)) for slots in layout.layers]
     weights = BlockWeights(
         embedding=Table(outer["embedding"].to(weight_format.dense))
         if "embedding" in outer
@@ -258,15 +258,6 @@ def load_block(
         markov=_markov(layout, outer, maps),
     )
     return BlockNetwork(layout, weights, hidden_layers, weight_format.activations, weight_format.cache)
-
-
-def _layer(config: ModelConfig, tensors: dict[str, Tensor], maps: HeadMaps) -> LayerWeights:
-    return dress_layer(
-        config,
-        tensors.keys(),
-        vector=tensors.__getitem__,
-        linear=lambda field: maps.linear(tensors[field], tensors.get(f"{field}_bias")),
-    )
 
 
 def _markov(layout: BlockLayout, outer: dict[str, Tensor], maps: HeadMaps) -> MarkovHead | None:

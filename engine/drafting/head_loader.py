@@ -152,7 +152,7 @@ def load_feature_network(
     names = {slot.field: slot.name for slot in layout.outer}
     blocks = [read(slots) for slots in layout.layers]
     fusion = _fusion(layout, outer | blocks[0], maps)
-    layers = tuple(_block(layout, tensors, maps) for tensors in blocks)
+    layers = tuple(maps.layer(layout.blocks, tensors) for tensors in blocks)
     own_head, own_embedding = outer.get("head"), outer.get("embedding")
     target_ids = None
     if layout.draft_vocabulary_size != layout.blocks.vocabulary_size:
@@ -207,14 +207,14 @@ class HeadMaps:
             return Linear(weight.to(self.weight_format.dense), bias)
         return PackedLinear(pack(weight, self.weight_format.matrix_kind(weight.shape[1])), bias)
 
-
-def _block(layout: HeadLayout, tensors: dict[str, Tensor], maps: HeadMaps) -> LayerWeights:
-    return dress_layer(
-        layout.blocks,
-        tensors.keys(),
-        vector=tensors.__getitem__,
-        linear=lambda field: maps.linear(tensors[field], tensors.get(f"{field}_bias")),
-    )
+    def layer(self, config: ModelConfig, tensors: dict[str, Tensor]) -> LayerWeights:
+        """A block from its tensors by the field names of `layer_slots`."""
+        return dress_layer(
+            config,
+            tensors.keys(),
+            vector=tensors.__getitem__,
+            linear=lambda field: self.linear(tensors[field], tensors.get(f"{field}_bias")),
+        )
 
 
 def _fusion(layout: HeadLayout, tensors: dict[str, Tensor], maps: HeadMaps) -> Fusion:

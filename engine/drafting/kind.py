@@ -16,6 +16,7 @@ from engine.drafting.sampled_tree import DraftSampling
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
+from engine.model.kv_cache import KVCache
 from engine.model.weight_format import WeightFormat
 from engine.placement.link import Link
 from engine.text.tokenizer import Tokenizer
@@ -86,6 +87,7 @@ class Drafting:
         looks_up: Trees that guess all levels at once take matches in, where they are not drawn.
         prompted: A small model drafts with prompt tokens of its own.
         drafted: Called with the tokens of the best guess as it grows, where drafting takes long.
+        cache: The target's cache of the text; None where no draft reads it.
     """
 
     growth: TreeShape | Pacing
@@ -94,6 +96,7 @@ class Drafting:
     looks_up: bool
     prompted: bool
     drafted: Callable[[Sequence[int]], None]
+    cache: Callable[[], KVCache] | None = None
 
 
 DraftText = Callable[[Drafting], Drafter]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from engine.drafting.assistant_draft import AssistantDraft
 from engine.drafting.block_draft import BlockDraft
 from engine.drafting.head_draft import HeadDraft
 from engine.drafting.kind import DraftKind
@@ -19,6 +20,7 @@ DRAFT_KINDS: tuple[type[DraftKind], ...] = (
     MedusaDraft,
     BlockDraft,
     ParallelDraft,
+    AssistantDraft,
     HeadDraft,
     ModelDraft,
 )

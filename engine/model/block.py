@@ -28,12 +28,14 @@ class SeenRows:
         mask: Rows that each of them sees.
         cache: Has room for n rows behind the committed ones; they are written there.
         previous: Rows of the cache before each of them, for convolutions; None where there are none.
+        committed: They see what is committed, and nothing of their own is written (layers that have queries alone).
     """
 
     count: int
     mask: StepMask
     cache: KVCache
     previous: Tensor | None = None
+    committed: bool = False
 
 
 def attention(
@@ -106,13 +108,15 @@ def _attended(
     sinks: Tensor | None,
 ) -> Tensor:
     mask, cache = text.mask, text.cache
-    if config.keys_of is None:
+    if text.committed:
+        keys, values = cache.committed(index, mask.first_row, config.head_dim, queries.device)
+    elif config.keys_of is None:
         keys, values = cache.append(index, new_keys, new_values, mask.first_row)
     else:
         keys, values = cache.seen(index, text.count, mask.first_row)
     queries = queries.to(keys.dtype)
     scale, soft_cap = config.attention_scale, config.attention_soft_cap
-    if cache.far_rows is None:
+    if cache.far_rows is None or text.committed:
         return attend(queries, keys, values, mask, scale, soft_cap, sinks)
     return cache.far_rows.attend(cache, index, queries, keys, values, mask, scale, soft_cap, sinks)
 

@@ -146,6 +146,15 @@ class ModelConfig:
             for shape in self.shapes
         )
 
+    def last_keys(self, slides: bool) -> int:
+        """The last layer with keys and values of its own that has a window, or that has none.
+
+        Raises:
+            ValueError: There is none.
+        """
+        own = (layer for layer, shape in enumerate(self.cache_shapes) if isinstance(shape, tuple))
+        return max(layer for layer in own if (self.windows[layer] is not None) == slides)
+
     def convolves(self, layer: int) -> bool:
         """True if a layer has a convolution in attention's place."""
         return bool(self.convolutions) and self.convolutions[layer]
@@ -166,20 +175,26 @@ class ModelConfig:
         return self.heads // self.kv_heads
 
 
-def read_config(checkpoint: Checkpoint | CheckpointOutline) -> ModelConfig:
+def read_config(
+    checkpoint: Checkpoint | CheckpointOutline, families: Mapping[str, Family] = SUPPORTED
+) -> ModelConfig:
     """Read a checkpoint's config.
+
+    Args:
+        checkpoint: The checkpoint.
+        families: Those that it may be of, by architecture.
 
     Raises:
         UnsupportedModel: The architecture, or a feature of it, is one that Tenon cannot run.
         ConfigInvalid: A value is missing or makes no sense.
     """
-    family = SUPPORTED.get(checkpoint.architecture)
+    family = families.get(checkpoint.architecture)
     if family is None:
         raise UnsupportedModel(
             say(
                 "Tenon cannot run {architecture}; it runs {names}.",
                 architecture=checkpoint.architecture,
-                names=", ".join(SUPPORTED),
+                names=", ".join(families),
             )
         )
     if family.experts is None or not family.experts.fused or checkpoint.quantization is None:
@@ -302,7 +317,7 @@ def _translate(
         raise ValueError(f"{config['hidden_size']} channels, head_dim {head_dim}")
     prefix = _tensor_prefix(checkpoint, family)
     windows = _windows(config, family, layers)
-    shapes = _shapes(config, layers) if family.global_heads else ()
+    shapes = _shapes(config, layers, family.query_only) if family.global_heads else ()
     ropes, layer_ropes = _ropes(config, family, shapes, layers)
     scale = (float(config["query_pre_attn_scalar"]) if family.scalar_scale else float(head_dim)) ** -0.5
     input_width = int(config["hidden_size_per_layer_input"]) if family.global_heads else 0
@@ -358,11 +373,14 @@ def _tied(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, Any],
     return not any(name.endswith("lm_head.weight") for name in checkpoint.names)
 
 
-def _shapes(config: Mapping[str, Any], layers: int) -> tuple[LayerShape, ...]:
-    """Gemma 4's layers by their types; the last ones may read the keys and values of the last of their type before."""
+def _shapes(config: Mapping[str, Any], layers: int, query_only: bool) -> tuple[LayerShape, ...]:
+    """Gemma 4's layers by their types; the last ones may read the keys and values of the last of their type before.
+
+    Which ones layers without any read is settled by the model that they draft for.
+    """
     kinds, heads = config["layer_types"], int(config["num_attention_heads"])
-    owners = layers - int(config["num_kv_shared_layers"])
-    last = {kind: index for index, kind in enumerate(kinds[:owners])}
+    owners = 0 if query_only else layers - int(config["num_kv_shared_layers"])
+    last = {kind: index for index, kind in enumerate(kinds if query_only else kinds[:owners])}
     shapes = []
     for index, kind in enumerate(kinds[:layers]):
         whole = kind == "full_attention"

@@ -82,6 +82,7 @@ class Family:
         ignored_prefixes: Tensors of parts that Tenon does not run (an image encoder).
         names: Tenon's names of modules of a layer, which are Llama's, with the family's own; and of the final norm.
         convolutions: Layers of the type ``conv`` have a gated short convolution in attention's place.
+        query_only: Layers have no keys and values: they read those of the model that this one drafts for.
         experts: Facts of the experts that its layers may have.
     """
 
@@ -111,6 +112,7 @@ class Family:
     ignored_prefixes: tuple[str, ...] = ()
     names: tuple[tuple[str, str], ...] = ()
     convolutions: bool = False
+    query_only: bool = False
     experts: FamilyExperts | None = None
 
     def named(self, module: str) -> str:
@@ -269,4 +271,17 @@ SUPPORTED: dict[str, Family] = {
     "Gemma4ForCausalLM": _GEMMA4,
     "Gemma4ForConditionalGeneration": _GEMMA4_MULTIMODAL,
     "Gemma4UnifiedForConditionalGeneration": replace(_GEMMA4_MULTIMODAL, text_types=("gemma4_unified_text",)),
+}
+#: Drafts that Gemma 4 comes with: its layers without keys and values.
+_GEMMA4_ASSISTANT = replace(
+    _GEMMA4,
+    name="Gemma 4",
+    text_config="text_config",
+    text_types=("gemma4_text", "gemma4_unified_text"),
+    query_only=True,
+    experts=None,
+)
+ASSISTANTS: dict[str, Family] = {
+    "Gemma4AssistantForCausalLM": _GEMMA4_ASSISTANT,
+    "Gemma4UnifiedAssistantForCausalLM": _GEMMA4_ASSISTANT,
 }

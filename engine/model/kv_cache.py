@@ -276,6 +276,21 @@ class KVCache:
         both = self.store(layer)[:, :, first_row : self.length + self._uncommitted + count]
         return both[0], both[1]
 
+    def committed(
+        self, layer: int, first_row: int, head_dim: int, device: torch.device
+    ) -> tuple[Tensor, Tensor]:
+        """Keys and values of the committed rows from ``first_row`` on, for who reads the cache of another model.
+
+        Returns:
+            Two (kv_heads, rows, head_dim) on a device; rows of 8 bits as float32.
+        """
+        both = self.store(layer)[:, :, first_row : self.length]
+        if both.dtype == torch.int8:
+            scales = both[..., head_dim:].contiguous().view(torch.bfloat16).float()
+            both = both[..., :head_dim] * scales.repeat_interleave(32, -1)[..., :head_dim]
+        both = both.to(device)
+        return both[0], both[1]
+
     def commit(self, rows: Sequence[int], keep: Sequence[int] = ()) -> None:
         """Keep some of the uncommitted rows and forget the others.
 

@@ -82,9 +82,15 @@ def is_block(folder: Path) -> bool:
     return "dflash_config" in config or {"block_size", "mask_token_id", "target_layer_ids"} <= set(config)
 
 
+def is_assistant(folder: Path) -> bool:
+    """True for a folder of a draft that reads its target's keys and values (Gemma 4's assistants), by its config."""
+    return str(_config(folder / "config.json").get("model_type")).endswith("_assistant")
+
+
 def _config_says_head(folder: Path) -> bool:
     keys = _config_keys(folder / "config.json")
-    return bool(keys & {"speculators_model_type", "draft_vocab_size"}) or is_block(folder)
+    said = keys & {"speculators_model_type", "draft_vocab_size"}
+    return bool(said) or is_block(folder) or is_assistant(folder)
 
 
 def _config_keys(path: Path) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -325,6 +326,77 @@ def write_checkpoint(
     if tokenizer:
         train_tokenizer(chat_template).save_pretrained(folder)
     return folder
+
+
+def write_assistant(
+    folder: Path,
+    variant: str = "gemma4",
+    seed: int = 0,
+    ordered: bool = True,
+    unified: bool = False,
+    **changes: Any,
+) -> Any:
+    """A draft for a variant of Gemma 4, as its makers publish one.
+
+    Args:
+        folder: The folder; created.
+        variant: A key of `VARIANTS`.
+        seed: Of the weights.
+        ordered: Its head looks at the tokens of some clusters alone.
+        unified: It is one of those for models that take images and sound without encoders.
+        **changes: Values of its text part.
+
+    Returns:
+        The assistant in transformers.
+    """
+    kept = (
+        *("vocab_size", "num_key_value_heads", "num_global_key_value_heads", "attention_k_eq_v"),
+        *("head_dim", "global_head_dim", "sliding_window", "max_position_embeddings"),
+    )
+    values = {**SIZES, **VARIANTS[variant][1]}
+    name = f"Gemma4{'Unified' if unified else ''}Assistant"
+    text = {
+        "model_type": "gemma4_unified_text" if unified else "gemma4_text",
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_hidden_layers": 3,
+        "num_attention_heads": 4,
+        "layer_types": ["sliding_attention", "full_attention", "full_attention"],
+        "hidden_size_per_layer_input": 0,
+        "vocab_size_per_layer_input": 0,
+        **{key: values[key] for key in kept if key in values},
+        **changes,
+    }
+    config = getattr(transformers, f"{name}Config")(
+        text_config=text,
+        backbone_hidden_size=values["hidden_size"],
+        use_ordered_embeddings=ordered,
+        num_centroids=32,
+        centroid_intermediate_top_k=5,
+    )
+    _admit_queries_alone(type(config.text_config).__name__)
+    model = (
+        getattr(transformers, f"{name}ForCausalLM")._from_config(config, attn_implementation="eager").eval()
+    )
+    randomize(model, seed)
+    if ordered:
+        order = torch.randperm(VOCABULARY_SIZE, generator=torch.Generator().manual_seed(seed))
+        model.masked_embedding.token_ordering.copy_(order)
+    save(model, folder)
+    return model
+
+
+@cache
+def _admit_queries_alone(name: str) -> None:
+    """transformers 5.23 looks for a layer with keys in every config, and an assistant has none."""
+    config_class: Any = getattr(transformers, name)
+    usual = config_class.kv_sharing_modes.fget
+
+    def modes(config: Any) -> Any:
+        alone = config.num_kv_shared_layers == config.num_hidden_layers
+        return ["reuse"] * config.num_hidden_layers if alone else usual(config)
+
+    config_class.kv_sharing_modes = property(modes)
 
 
 def write_published_gpt_oss(folder: Path, seed: int = 0, **changes: Any) -> Any:
