@@ -22,6 +22,7 @@ NVIDIA's Model-Optimizer (export/plugins/hf_spec_export.py).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -117,8 +118,8 @@ class HeadLayout:
 
 def slot_bytes(slot: Slot, weight_format: WeightFormat) -> int:
     """Bytes of one tensor of a draft in memory."""
-    if len(slot.shape) == 1:
-        return slot.shape[0] * 4
+    if len(slot.shape) != 2:
+        return math.prod(slot.shape) * 4
     if slot.field == "embedding":
         return slot.shape[0] * slot.shape[1] * weight_format.dense.itemsize
     return weight_format.matrix_bytes(*slot.shape)

@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
+from engine.decoding.adaptive_budget import AdaptiveBudget
 from engine.drafting.block_draft import BlockDraft, BlockDrafter
 from engine.drafting.block_network import load_block
 from engine.drafting.dynamic_tree import TreeShape
@@ -25,10 +26,12 @@ from engine.placement.link import Link
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import write_checkpoint
-from tests.support.decoders import load_decoder
+from tests.support.decoders import load_decoder, load_reference, reference_greedy
+from tests.support.engine_client import EngineClient
 from tests.support.heads import CONFIG, HEADS, HIDDEN, KV_HEADS, VOCABULARY, WIDE, norm
 
 MASK, SIZE, LAYERS, RANK, EACH = 3, 5, 2, 8, HIDDEN // HEADS
+PROMPT = "one two three four one two three four one two " * 3
 TEXT = torch.randint(4, 300, (17,), generator=torch.Generator().manual_seed(4)).tolist()
 SIZES = {**CONFIG, "model_type": "qwen3", "num_hidden_layers": LAYERS, "head_dim": EACH, "rope_theta": 1e6}
 DFLASH = {
@@ -217,6 +220,22 @@ def test_a_block_is_that_of_the_reference(target: Decoder, tmp_path: Path, name:
         assert drafter.propose(DraftShape(SIZE)).tokens == tuple(
             chain_of(name, state, hidden, text[-1], matrix)
         )
+
+
+@pytest.mark.usefixtures("no_gpu")
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_reply_is_the_models_own(
+    client: EngineClient, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
+    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)
+    model = write_checkpoint(tmp_path / "llama", num_hidden_layers=7)
+    draft = write(tmp_path / "draft", CONFIGS[name], make_state(name))
+    settings = {"weights": "fp32", "max_tokens": 40}
+    reply = client.answer(PROMPT, model, mode="dovetail", draft=str(draft), **settings)
+    assert list(reply.token_ids) == reference_greedy(load_reference(model), reply.prompt_ids, 40)
+    assert reply.token_ids == client.answer(PROMPT, model, mode="plain", **settings).token_ids
+    assert reply.timings.draft_n > 0
 
 
 @pytest.mark.parametrize(

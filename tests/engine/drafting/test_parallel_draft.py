@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.decoding.adaptive_budget import AdaptiveBudget
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.head_layout import read_layout
 from engine.drafting.head_loader import load_feature_network, share
@@ -20,10 +21,12 @@ from engine.placement.link import Link
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import write_checkpoint
-from tests.support.decoders import load_decoder
+from tests.support.decoders import load_decoder, load_reference, reference_greedy
+from tests.support.engine_client import EngineClient
 from tests.support.heads import HIDDEN, Head, make_head, reference, reference_logits
 
 MASK, DEPTHS = 3, 4
+PROMPT = "one two three four one two three four one two " * 3
 TEXT = torch.randint(4, 300, (24,), generator=torch.Generator().manual_seed(4)).tolist()
 
 
@@ -84,6 +87,22 @@ def test_all_levels_are_those_of_the_reference(target: Decoder, tmp_path: Path, 
         hidden = reference(head, masked, tokens, torch.empty(0, HIDDEN), embedding)
         levels = reference_logits(head, hidden[-DEPTHS:], torch.empty(0))
         assert drafter.propose(DraftShape(DEPTHS)).tokens == tuple(levels.argmax(-1).tolist())
+
+
+@pytest.mark.usefixtures("no_gpu")
+@pytest.mark.parametrize("layout", ["speculators", "modelopt"])
+def test_a_reply_is_the_models_own(
+    client: EngineClient, tmp_path: Path, layout: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # However busy the machine is: the schedule goes by measured times, and would draft less or nothing.
+    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 7)
+    model = write_checkpoint(tmp_path / "llama", num_hidden_layers=7)
+    draft = peagle(layout).write(tmp_path / "head", safetensors=True)
+    settings = {"weights": "fp32", "max_tokens": 40}
+    reply = client.answer(PROMPT, model, mode="dovetail", draft=str(draft), **settings)
+    assert list(reply.token_ids) == reference_greedy(load_reference(model), reply.prompt_ids, 40)
+    assert reply.token_ids == client.answer(PROMPT, model, mode="plain", **settings).token_ids
+    assert reply.timings.draft_n > 0
 
 
 def test_a_missing_row_and_a_missing_token_are_named(target: Decoder, tmp_path: Path) -> None:
