@@ -37,6 +37,7 @@ struct attention {
     float *partials;            /* NULL: `out` becomes the result; else each chunk's, see attention_partial_floats */
     int64_t partial_token_stride, partial_chunk_stride;
     uint8_t *workspace;
+    const uint8_t *next, *next_end;     /* the first keys of the thread's next item */
 };
 
 /* Lines of memory that are needed a while later: some are asked for with each piece of work in between, for more at

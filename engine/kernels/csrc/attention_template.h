@@ -124,12 +124,16 @@ static void find_rows(const struct attention *a, const struct buffers *b, const 
     }
 }
 
+static struct lines lines_between(const uint8_t *at, const uint8_t *end, int64_t pieces)
+{
+    return (struct lines){(const char *)at, (const char *)end, ((end - at) / 64 + pieces - 1) / pieces};
+}
+
 /* A head's keys and values are streams too short for the processor to see what comes. */
 static struct lines lines_of(const struct attention *a, const uint8_t *side, int64_t index, int64_t rows, int64_t pieces)
 {
-    const int64_t row_bytes = attention_row_bytes(a->cache_type, a->head_dim), bytes = rows * row_bytes;
-    const char *at = (const char *)side + index * row_bytes;
-    return (struct lines){at, at + bytes, (bytes / 64 + pieces - 1) / pieces};
+    const int64_t row_bytes = attention_row_bytes(a->cache_type, a->head_dim);
+    return lines_between(side + index * row_bytes, side + (index + rows) * row_bytes, pieces);
 }
 
 static void prepare_keys(const struct attention *a, const struct buffers *b, int64_t token, struct span seen,
@@ -341,7 +345,8 @@ static void attend_chunk(const struct attention *a, const struct buffers *b, int
     if (common) {
         prepare_keys(a, b, token, any, 0, common, lines_of(a, a->values, begin, common, pieces));
         if (!many)
-            soon = lines_of(a, a->keys, begin + CHUNK, common, pieces / 2);
+            soon = chunk + 1 < a->end_chunk ? lines_of(a, a->keys, begin + CHUNK, common, pieces / 2)
+                                            : lines_between(a->next, a->next_end, pieces / 2);
         prepare_values(a, b, token, any, 0, common, soon);
     }
     for (int64_t row = 0; row < rows; row += TILE_ROWS)

@@ -105,9 +105,25 @@ static void turn(const struct layer_run *r, int64_t token)
     }
 }
 
+/* The keys that an item begins with: few rows take less time than their keys take to come. */
+static void find_first_keys(const struct layer_run *r, int64_t item, const uint8_t **keys, const uint8_t **end)
+{
+    const struct text_run *x = text_of_item(r, item);
+    const struct attention_plan *p = &x->plan;
+    item -= x->first_item;
+    const int64_t row_bytes = attention_row_bytes(r->step->cache_type, r->layer->head_dim);
+    const int64_t first = (p->first_chunk + p->chunks * (item % p->splits) / p->splits) * CHUNK;
+    const int64_t left = x->text->length - first, count = left < 0 ? 0 : left < CHUNK ? left : CHUNK;
+    *keys = x->keys + item / p->splits / p->blocks * x->head_stride + first * row_bytes;
+    *end = *keys + count * row_bytes;
+}
+
 /* A text's items are ordered by key-value head, so that a thread stays with the same keys. */
 static void attend(const struct layer_run *r, int64_t item)
 {
+    const uint8_t *next = NULL, *next_end = NULL;
+    if (item + 1 < r->attention_items)
+        find_first_keys(r, item + 1, &next, &next_end);
     const struct tenon_layer *l = r->layer;
     const struct tenon_step *s = r->step;
     const struct text_run *x = text_of_item(r, item);
@@ -143,6 +159,8 @@ static void attend(const struct layer_run *r, int64_t item)
         .partial_token_stride = l->heads * partial,
         .partial_chunk_stride = t->rows * l->heads * partial,
         .workspace = r->workspace,
+        .next = next,
+        .next_end = next_end,
     };
     r->attention->attend(&a);
 }
