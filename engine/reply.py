@@ -206,10 +206,9 @@ class ReplyRun:
 
     def _plain_s(self, cost: RoundCost) -> float | None:
         """A forward without a draft, as this session's replies have it, else earlier ones behind a text like this."""
-        if cost.measured and cost.knows_plain:
-            return cost.forward_s(0)
-        if self._planner is None:
-            return None
+        known = cost.mean_plain_s()
+        if known is not None or self._planner is None:
+            return known
         profile = self._planner.profile(self._model.report.weights)
         return profile.plain_seconds(self._model.plan.placement, len(self._prompt))
 

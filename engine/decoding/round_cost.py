@@ -16,6 +16,8 @@ _ENOUGH = 3
 _FIRST_NODES = 1
 # Rounds whose median is taken: enough to see through a hiccup, few enough to follow the load.
 _KEPT = 7
+# Plain rounds whose mean is compared with a reply's speed: one hiccup among them is no more than a few per cent.
+_COMPARED = 64
 
 
 class RoundCost:
@@ -42,6 +44,7 @@ class RoundCost:
         self.length: int | None = None
         # Seconds that forwards compute, and seconds of those that waited.
         self._verify = _Curve()
+        self._plain_s: deque[float] = deque(maxlen=_COMPARED)
         self._disk_s: deque[float] = deque(maxlen=_KEPT)
         # Seconds that each row beyond the first adds, by the power of two that the rows come to: measured, expected.
         self._row_s: dict[int, deque[float]] = {}
@@ -57,6 +60,8 @@ class RoundCost:
     def add_verify(self, size: int, seconds: float, waited_s: float = 0.0) -> None:
         """A forward over the root and so many rows was measured; ``waited_s`` of it went by for weights."""
         self._verify.add(_bucket(size), seconds - waited_s)
+        if not size:
+            self._plain_s.append(seconds)
         if size and self.plain_rounds():
             narrow_s = self._verify.quiet_s(1)
             # No forward takes longer than its rows one by one, unless something else came in between.
@@ -97,6 +102,12 @@ class RoundCost:
     def knows_plain(self) -> bool:
         """True if plain rounds were measured, or must take the disk's time because wider ones did."""
         return bool(self.plain_rounds()) or (self.measured and self._verify.seconds(1) <= self._least_s())
+
+    def mean_plain_s(self) -> float | None:
+        """A round that drafts nothing, hiccups included as in a reply's own speed; None where that is not known."""
+        if self._plain_s:
+            return statistics.fmean(self._plain_s)
+        return self.forward_s(0) if self.knows_plain else None
 
     def plain_s(self) -> float:
         """A round that drafts nothing. Some round must have been measured; without a plain one, what it may take."""

@@ -26,7 +26,7 @@ class ReplyClock:
         cache_n: Tokens of the prompt that were already in the cache.
         predicted_n: Tokens emitted.
         target_forwards: Verifying forwards; the prompt's are not counted.
-        recalled_plain_s: Seconds of a forward without a draft in earlier replies; None where not known.
+        recalled_plain_s: Mean seconds of a forward without a draft in earlier replies; None where not known.
         rounds: Records of all of them, oldest first.
         members: Names of the drafters that vote.
     """
@@ -46,6 +46,9 @@ class ReplyClock:
     rounds: list[RoundRecord] = field(default_factory=list)
     members: tuple[str, ...] = ()
     _plain_s: list[float] = field(default_factory=list)
+    _plain_n: int = 0
+    _plain_sum_s: float = 0.0
+    _began_plain: bool = True
     _settling: Settling = field(default_factory=Settling)
     _prompt_done: float | None = None
     _first_token: float | None = None
@@ -76,8 +79,7 @@ class ReplyClock:
         self.probe_n += len(record.probes)
         self.draft_s += record.draft_ms / 1e3
         self.verify_s += record.verify_ms / 1e3
-        if self._settling(record) and not record.drafted_rows and not record.beside:
-            self._plain_s.append(record.verify_ms / 1e3)
+        self._count_plain(record)
         if record.sources:
             self._count_members(record)
         while len(self._tested) < tested:
@@ -86,6 +88,17 @@ class ReplyClock:
         for position in range(tested):
             self._tested[position] += 1
             self._accepted[position] += position < accepted
+
+    def _count_plain(self, record: RoundRecord) -> None:
+        """Count a round without a draft; one behind a wide forward tells nothing, unless that was the prompt's."""
+        settled = self._settling(record)
+        self._began_plain = self._began_plain and not record.drafted_rows
+        if record.drafted_rows or record.beside or not (settled or self._began_plain):
+            return
+        self._plain_n += 1
+        self._plain_sum_s += record.verify_ms / 1e3
+        if settled:
+            self._plain_s.append(record.verify_ms / 1e3)
 
     def _count_members(self, record: RoundRecord) -> None:
         """Count by member: nodes, positions of the path at which it had a guess, and guesses that held."""
@@ -157,10 +170,17 @@ class ReplyClock:
         )
 
     def _plain_per_second(self, predicted_s: float) -> float | None:
-        """Speed of plain decoding, in tokens/s: by the mean forward without a draft and the mean time between two."""
+        """Speed at which plain decoding would have written the same tokens, in tokens/s, counted as the reply's own is.
+
+        Rounds without a draft took what they took; each token of the others costs the mean of such rounds, and every
+        token the mean time between two rounds. The first token came out of the prompt's forward in both.
+        """
         enough = len(self._plain_s) >= _FEWEST_PLAIN
         forward_s = statistics.fmean(self._plain_s) if enough else self.recalled_plain_s
-        if not forward_s or not self.target_forwards:
+        others = self.predicted_n - 1 - self._plain_n
+        if self.predicted_n < 2 or not self.target_forwards or (others > 0 and not forward_s):
             return None
         between_s = max(predicted_s - self.draft_s - self.verify_s, 0.0) / self.target_forwards
-        return 1.0 / (forward_s + between_s)
+        forwards_s = self._plain_sum_s + max(others, 0) * (forward_s or 0.0)
+        seconds = forwards_s + between_s * (self.predicted_n - 1)
+        return self.predicted_n / seconds if seconds else None

@@ -123,3 +123,14 @@ def test_earlier_sessions_tell_relations() -> None:
     assert cost.forward_s(1) == pytest.approx(2.4)
     assert cost.forward_s(15) == pytest.approx(6.0)
     assert cost.nodes_to_try == 31
+
+
+def test_plain_rounds_are_compared_by_their_mean_as_a_replys_speed_is_one() -> None:
+    cost = RoundCost()
+    assert cost.mean_plain_s() is None
+    for seconds in (*[0.004] * 9, 0.014):
+        cost.add_verify(0, seconds)
+    assert cost.mean_plain_s() == pytest.approx(0.005)
+    waits = RoundCost()
+    waits.add_verify(3, 0.5, waited_s=0.5)
+    assert waits.mean_plain_s() == 0.5

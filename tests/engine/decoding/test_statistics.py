@@ -58,39 +58,59 @@ def test_records_are_handed_over_once_and_the_latest_of_many() -> None:
     assert clock.take_rounds() == tuple(rounds[-64:])
 
 
-def test_plain_speed_is_that_of_the_rounds_without_a_draft_and_of_earlier_ones_while_there_are_few() -> None:
+def _begun() -> ReplyClock:
     clock = ReplyClock()
     clock.prompt_done()
-    clock.round_done(_round((-1,), (0,), verify_ms=9.0))
+    clock.emitted(1)
+    return clock
+
+
+def _run(clock: ReplyClock, *rounds: RoundRecord) -> None:
+    for record in rounds:
+        clock.round_done(record)
+        clock.emitted(len(record.accepted) + 1)
+
+
+def test_plain_speed_is_that_of_the_rounds_without_a_draft_and_of_earlier_ones_while_there_are_few() -> None:
+    clock = _begun()
+    _run(clock, _round((-1,), (0,), verify_ms=9.0))
     assert clock.timings().plain_per_second is None  # nothing is known of plain rounds
     clock.recalled_plain_s = 0.02
-    assert clock.timings().plain_per_second == pytest.approx(50.0)
-    for _ in range(7):
-        clock.round_done(_round((), (), verify_ms=40.0))
-    assert clock.timings().plain_per_second == pytest.approx(50.0)
-    clock.round_done(_round((), (), verify_ms=120.0))
-    assert clock.timings().plain_per_second == pytest.approx(20.0)
+    assert clock.timings().plain_per_second == pytest.approx(3 / (2 * 0.02))
+    _run(clock, *[_round((), (), verify_ms=40.0)] * 7)
+    assert clock.timings().plain_per_second == pytest.approx(10 / (2 * 0.02 + 7 * 0.04))
+    _run(clock, _round((), (), verify_ms=120.0))
+    assert clock.timings().plain_per_second == pytest.approx(11 / (10 * 0.05))
 
 
 def test_a_hiccup_counts_for_plain_decoding_as_for_the_reply() -> None:
     """A reply that drafts in half of its rounds, and gains nothing by that, is as fast as plain decoding."""
-    clock, now = ReplyClock(), 0.0
-    clock.prompt_done()
+    clock, now = _begun(), 0.0
     for number in range(400):
         parents = (-1,) if number // 100 % 2 else ()
         verify_ms = 100.0 if number % 10 == 5 else 10.0
         now += verify_ms / 1e3
-        clock.round_done(_round(parents, (), draft_ms=0.0, verify_ms=verify_ms))
+        _run(clock, _round(parents, (), draft_ms=0.0, verify_ms=verify_ms))
     assert clock.timings().plain_per_second == pytest.approx(400 / now, rel=0.05)
+
+
+@pytest.mark.parametrize("tokens", [24, 200])
+def test_a_reply_that_drafted_nothing_is_as_fast_as_plain_decoding(tokens: int) -> None:
+    """Its first forwards are slow, behind the prompt's, as they would have been; earlier replies are no matter."""
+    clock = _begun()
+    clock.recalled_plain_s = 0.003
+    times_ms = [9.0] * 6 + [5.0] * (tokens - 7)
+    _run(clock, *[_round((), (), draft_ms=0.0, verify_ms=verify_ms) for verify_ms in times_ms])
+    assert clock.timings().plain_per_second == pytest.approx(tokens / (sum(times_ms) / 1e3))
 
 
 def test_plain_rounds_behind_wide_ones_tell_nothing_of_plain_decoding() -> None:
     """The model is not in the caches then; in 40 ms it is."""
-    clock = ReplyClock()
-    clock.prompt_done()
+    clock = _begun()
     for _ in range(20):
-        clock.round_done(_round((-1,) * 7, (), verify_ms=8.0))
+        _run(clock, _round((-1,) * 7, (), verify_ms=8.0))
         for verify_ms in (*[5.5] * 8, *[4.0] * 3):
-            clock.round_done(_round((), (), draft_ms=0.0, verify_ms=verify_ms))
+            _run(clock, _round((), (), draft_ms=0.0, verify_ms=verify_ms))
     # One of the slow ones ends when the 40 ms do.
-    assert clock.timings().plain_per_second == pytest.approx(1000 / ((5.5 + 3 * 4.0) / 4), rel=1e-6)
+    mean_s = (5.5 + 3 * 4.0) / 4e3
+    assert clock.timings().plain_per_second == pytest.approx(241 / (240 * mean_s), rel=1e-6)
