@@ -5981,11 +5981,6 @@
    <translation>Das SQLite dieses Computers hat keinen Volltextindex (FTS5), daher werden Buchstaben verglichen, und es dauert länger.</translation>
   </message>
   <message>
-   <location filename="engine/drafting/head_layout.py" />
-   <source>This draft has the extra layernorms of speculators' eagle format, and nothing says whether it passes on its output before or behind the last of them, so Tenon does not run it; choose an EAGLE-3 draft.</source>
-   <translation>Dieses Entwurfsmodell hat die zusätzlichen Normen des eagle-Formats von speculators, und nirgends steht, ob es seine Ausgabe vor oder hinter der letzten davon weitergibt; deshalb führt Tenon es nicht aus. Wählen Sie einen EAGLE-3-Entwurf.</translation>
-  </message>
-  <message>
    <location filename="app/settings/exchange.py" />
    <source>This file holds no settings of Tenon: choose one that was made by Export settings.</source>
    <translation>Diese Datei enthält keine Einstellungen von Tenon: eine wählen, die mit „Einstellungen exportieren“ gemacht ist.</translation>

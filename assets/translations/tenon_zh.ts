@@ -5967,11 +5967,6 @@
    <translation>本机的 SQLite 没有全文索引 (FTS5)，因此逐字比较，耗时较长。</translation>
   </message>
   <message>
-   <location filename="engine/drafting/head_layout.py" />
-   <source>This draft has the extra layernorms of speculators' eagle format, and nothing says whether it passes on its output before or behind the last of them, so Tenon does not run it; choose an EAGLE-3 draft.</source>
-   <translation>这个草稿带有 speculators 的 eagle 格式的额外归一化，而没有资料说明它传递的是最后一个归一化之前还是之后的输出，所以 Tenon 不运行它；请选择 EAGLE-3 草稿。</translation>
-  </message>
-  <message>
    <location filename="app/settings/exchange.py" />
    <source>This file holds no settings of Tenon: choose one that was made by Export settings.</source>
    <translation>此文件不含 Tenon 的设置：请选择由“导出设置”生成的文件。</translation>

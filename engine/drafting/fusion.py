@@ -53,15 +53,19 @@ class EagleFusion(Fusion):
 
     Args:
         fc: 2 h -> h.
+        norm: Of the embedding (speculators' ``layernorms``), or None.
     """
 
-    def __init__(self, fc: LinearMap) -> None:
-        super().__init__(fc)
-        self.join: LinearMap = fc
+    def __init__(self, fc: LinearMap, norm: Norm | None = None) -> None:
+        super().__init__(fc, norm)
+        self._fc, self._norm = fc, norm
+        self.join = fc if norm is None else None
 
     def __call__(self, embedding: Tensor, features: Tensor) -> tuple[Tensor, Tensor | None]:
         """Join by one linear map."""
-        return self.join(torch.cat((embedding, features), -1)), None
+        if self._norm is not None:
+            embedding = self._norm(embedding)
+        return self._fc(torch.cat((embedding, features), -1)), None
 
 
 class DovetailFusion(Fusion):

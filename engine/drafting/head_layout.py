@@ -10,7 +10,9 @@
 | speculators | as EAGLE-3, or as EAGLE-1 under other names | ``layers.0`` | as there |
 | P-EAGLE | as EAGLE-3, ``mask_hidden`` in place of states that are not there yet | the same | the same |
 
-EAGLE-3.1 may pass on its output behind the final norm (``norm_output``) in place of the one before it.
+EAGLE-3.1 may pass on its output behind the final norm (``norm_output``) in place of the one before it. EAGLE-1 with
+speculators' ``layernorms`` (of the embedding, before attention and before the head) does: the rows that it takes of its
+target are those that the target's head maps too, and vLLM runs an EAGLE with a final norm so.
 
 If ``draft_vocab_size`` is smaller than the vocabulary, ``d2t`` names the tokens that are drafted, and ``t2d``, where it
 is there, marks them: in EAGLE-3, and in what `engine.training.draft` makes, whose head is the target's rows of these
@@ -74,7 +76,7 @@ class HeadLayout:
         norm_before_residual: EAGLE-3: see `Eagle3Fusion`.
         outer: Its tensors outside the blocks.
         layers: Those of each block.
-        norm_output: EAGLE-3.1: the feature that it passes on is its output behind the final norm.
+        norm_output: The feature that it passes on is its output behind the final norm (EAGLE-3.1, EAGLE-1 with norms).
         mask_token: P-EAGLE: the token in place of those that are not there yet; None for drafts level by level.
         depths: P-EAGLE: tokens of a forward.
     """
@@ -177,13 +179,7 @@ def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind)
     regular = kind == "eagle3" and not speculators and numbered
     blocks, inner = block_config(raw, kind == "eagle3", prefix, regular)
     hidden = blocks.hidden_size
-    if speculators and raw.get("layernorms"):
-        raise UnsupportedModel(
-            say(
-                "This draft has the extra layernorms of speculators' eagle format, and nothing says whether it passes "
-                "on its output before or behind the last of them, so Tenon does not run it; choose an EAGLE-3 draft."
-            )
-        )
+    normed = kind == "eagle" and speculators and bool(raw.get("layernorms"))
     try:
         settings = _settings(raw)
         target_hidden = int(raw.get("target_hidden_size") or hidden)
@@ -208,6 +204,11 @@ def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind)
         biased = raw.get("fusion_bias", False) if speculators else raw.get("bias", True)
         if biased if kind == "eagle" else f"{prefix}fc.bias" in names:
             outer.append(Slot(f"{prefix}{fc}.bias", (hidden,), "fc_bias"))
+    if normed:
+        outer += [
+            Slot(f"{prefix}embedding_layernorm.weight", (hidden,), "token_norm"),
+            Slot(f"{prefix}pre_lm_head_layernorm.weight", (hidden,), "final_norm"),
+        ]
     if kind == "eagle3":
         outer.append(Slot(f"{prefix}norm.weight", (hidden,), "final_norm"))
         if settings["norm_before_fc"]:
@@ -224,7 +225,7 @@ def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind)
             )
             outer.append(Slot(f"{prefix}mask_hidden", wanted, "mask_hidden"))
     layers = [layer_slots(blocks, index) for index in range(blocks.layers)]
-    layers[0] = _first_block(layers[0], blocks, kind, speculators or regular)
+    layers[0] = _first_block(layers[0], blocks, kind, speculators or regular, normed)
     return HeadLayout(
         kind=kind,
         blocks=blocks,
@@ -234,7 +235,7 @@ def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind)
         norm_before_residual=bool(raw.get("norm_before_residual", False)),
         outer=tuple(outer),
         layers=tuple(tuple(slots) for slots in layers),
-        norm_output=settings["norm_output"],
+        norm_output=settings["norm_output"] or normed,
         mask_token=mask_token,
         depths=depths,
     )
@@ -312,9 +313,11 @@ def embedding_and_head(
     return slots
 
 
-def _first_block(slots: list[Slot], blocks: ModelConfig, kind: Kind, numbered: bool) -> list[Slot]:
+def _first_block(
+    slots: list[Slot], blocks: ModelConfig, kind: Kind, numbered: bool, normed: bool
+) -> list[Slot]:
     if kind != "eagle3":
-        kept = [slot for slot in slots if slot.field != "attention_norm"]
+        kept = [slot for slot in slots if normed or slot.field != "attention_norm"]
         if not numbered:
             return kept
         return [replace(slot, name=slot.name.replace("layers.0.", "transformer.", 1)) for slot in kept]

@@ -228,7 +228,8 @@ def _fusion(layout: HeadLayout, tensors: dict[str, Tensor], maps: HeadMaps) -> F
         return DovetailFusion(Norm(tensors["token_norm"], epsilon), first, second, gate)
     fc = maps.linear(tensors["fc"], tensors.get("fc_bias"))
     if layout.kind == "eagle":
-        return EagleFusion(fc)
+        norm = tensors.get("token_norm")
+        return EagleFusion(fc, None if norm is None else Norm(norm, epsilon))
     return Eagle3Fusion(
         fc,
         Norm(tensors["embedding_norm"], epsilon),

@@ -64,6 +64,7 @@ LAYOUTS = (
     "speculators-3.1",
     "speculators-qwen3",
     "speculators-eagle",
+    "speculators-eagle-normed",
     "dovetail",
     "dovetail-prefixed",
 )
@@ -144,6 +145,9 @@ def make_head(layout: str, seed: int = 0) -> Head:
         if layout == "eagle":  # "bias" is true where config.json leaves it out
             outer["fc.bias"] = vector(HIDDEN, 0.0)
     blocks = [_block(index, eagle3, matrix, vector) for index in range(count)]
+    if layout == "speculators-eagle-normed":
+        blocks[0]["input_layernorm.weight"] = vector(HIDDEN)
+        outer |= {f"{name}_layernorm.weight": vector(HIDDEN) for name in ("embedding", "pre_lm_head")}
     if layout == "speculators-qwen3":
         for block in blocks:
             block |= {f"self_attn.{name}_norm.weight": vector(HIDDEN // HEADS) for name in "qk"}
@@ -255,6 +259,7 @@ def _name(head: Head) -> None:
                 head.window = 6
         else:
             outer["fusion_fc.weight"] = outer.pop("fc.weight")
+            config |= {"layernorms": head.layout.endswith("normed"), "fusion_bias": False}
             first = "transformer."
     names = [first, *(f"layers.{index}." for index in range(1, len(head.blocks)))]
     head.state = {f"{prefix}{name}": value for name, value in outer.items()}
@@ -300,11 +305,13 @@ def reference(head: Head, rows: Tensor, tokens: Tensor, drafted: Tensor, embeddi
         gate = torch.sigmoid(torch.cat((left, right), -1) @ outer["W_z"])
         hidden = gate * left + (1 - gate) * right
     else:
+        if "embedding_layernorm.weight" in outer:
+            token = norm(token, outer["embedding_layernorm.weight"])
         hidden = torch.cat((token, hidden), -1) @ outer["fc.weight"].T + outer.get(
             "fc.bias", torch.zeros(HIDDEN)
         )
     for index, block in enumerate(head.blocks):
-        if index:
+        if index or (not eagle3 and "input_layernorm.weight" in block):
             attended = norm(hidden, block["input_layernorm.weight"])
         window = head.window if index == 0 else None
         hidden = hidden + _attention(block, hidden if attended is None else attended, head.theta, window)
@@ -312,6 +319,8 @@ def reference(head: Head, rows: Tensor, tokens: Tensor, drafted: Tensor, embeddi
         mapped = norm(hidden, block["post_attention_layernorm.weight"])
         gate = functional.silu(mapped @ block["mlp.gate_proj.weight"].T)
         hidden = hidden + (gate * (mapped @ block["mlp.up_proj.weight"].T)) @ block["mlp.down_proj.weight"].T
+    if "pre_lm_head_layernorm.weight" in outer:
+        return norm(hidden, outer["pre_lm_head_layernorm.weight"])
     return norm(hidden, outer["norm.weight"]) if head.config.get("norm_output") else hidden
 
 

@@ -265,7 +265,6 @@ def test_bad_values_are_refused(target: Decoder, tmp_path: Path, change: dict[st
     "change",
     [
         {"speculators_model_type": "mlp"},
-        {"layernorms": True},
         {"transformer_layer_config": {"model_type": "deepseek_v3"}},
     ],
 )
