@@ -18,7 +18,7 @@ TABLES = Path(__file__).resolve().parents[1] / "assets" / "translations"
 _WIDE_ENDS = ("。", "！", "？")
 # Control characters, and halves of characters, which no file and no pipe takes.
 _ILLEGIBLE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
-_LONGEST_NAME = 500
+_LONGEST_NAME = 1000
 # The point and the comma of an English number, by language.
 _MARKS = {"de": str.maketrans(".,", ",.")}
 

@@ -5951,6 +5951,11 @@
    <translation>Denkt nach</translation>
   </message>
   <message>
+   <location filename="engine/gguf/config.py" />
+   <source>This GGUF file is of an older kind, which has each head's keys and values in one tensor (attn_kv_b); choose a newer conversion of this model.</source>
+   <translation>Diese GGUF-Datei ist von einer älteren Art, die Schlüssel und Werte aller Köpfe in einem Tensor hat (attn_kv_b); wählen Sie eine neuere Umwandlung dieses Modells.</translation>
+  </message>
+  <message>
    <location filename="engine/gpu_addon/bundled_torch.py" />
    <source>This Tenon does not say which torch it runs on, so no GPU support can be chosen: install Tenon again.</source>
    <translation>Dieses Tenon sagt nicht, auf welchem torch es läuft, daher lässt sich keine GPU-Unterstützung wählen: Tenon neu installieren.</translation>

@@ -5937,6 +5937,11 @@
    <translation>思考中</translation>
   </message>
   <message>
+   <location filename="engine/gguf/config.py" />
+   <source>This GGUF file is of an older kind, which has each head's keys and values in one tensor (attn_kv_b); choose a newer conversion of this model.</source>
+   <translation>此 GGUF 文件属于较旧的格式，各注意力头的键和值存放在同一个张量中（attn_kv_b）；请选择该模型较新的转换版本。</translation>
+  </message>
+  <message>
    <location filename="engine/gpu_addon/bundled_torch.py" />
    <source>This Tenon does not say which torch it runs on, so no GPU support can be chosen: install Tenon again.</source>
    <translation>此 Tenon 未注明所用的 torch，因此无法选择 GPU 支持：请重新安装 Tenon。</translation>

@@ -23,13 +23,17 @@ _ARCHITECTURES = {
     "qwen3moe": ("Qwen3MoeForCausalLM", "qwen3_moe"),
     "lfm2": ("Lfm2ForCausalLM", "lfm2"),
     "lfm2moe": ("Lfm2MoeForCausalLM", "lfm2_moe"),
+    "deepseek2": ("DeepseekV3ForCausalLM", "deepseek_v3"),
     "gpt-oss": ("GptOssForCausalLM", "gpt_oss"),
     "phi3": ("Phi3ForCausalLM", "phi3"),
     "gemma2": ("Gemma2ForCausalLM", "gemma2"),
     "gemma3": ("Gemma3ForCausalLM", "gemma3_text"),
     "gemma4": ("Gemma4ForCausalLM", "gemma4_text"),
 }
-_WITH_EXPERTS = ("granitemoe", "qwen3moe", "gpt-oss", "lfm2moe", "gemma4")
+#: Of the same architecture, where experts are chosen by shares and not by sigmoids.
+_DEEPSEEK_V2 = ("DeepseekV2ForCausalLM", "deepseek_v2")
+_SIGMOID = 2
+_WITH_EXPERTS = ("granitemoe", "qwen3moe", "gpt-oss", "lfm2moe", "gemma4", "deepseek2")
 _WITH_MULTIPLIERS = ("granite", "granitemoe")
 _MULTIPLIERS = {
     "embedding_scale": "embedding_multiplier",
@@ -118,7 +122,8 @@ class _Translation:
         self._architecture = architecture
         self._shapes = shapes
         self._floats = floats
-        self._layers = int(self._value("block_count"))
+        # Layers behind the last one guess further tokens.
+        self._layers = int(self._value("block_count")) - int(self._value("nextn_predict_layers", 0))
         self._hidden = int(self._value("embedding_length"))
         self._heads = self._same("attention.head_count")
         self._head_dim = int(self._value("attention.key_length", self._hidden // self._heads))
@@ -170,7 +175,7 @@ class _Translation:
     def config(self) -> dict[str, Any]:
         neutrals = _NEUTRAL if self._architecture in _WITH_EXPERTS else {**_NEUTRAL, "expert_count": 0}
         own: Container[str] = _MULTIPLIERS if self._architecture in _WITH_MULTIPLIERS else ()
-        if self._architecture == "mistral3":
+        if self._architecture in ("mistral3", "deepseek2"):
             own = ("rope.scaling.yarn_log_multiplier",)
         for key, neutral in neutrals.items():
             if key in own:
@@ -185,11 +190,14 @@ class _Translation:
                         architecture=self._architecture,
                     )
                 )
-        if self._value("attention.value_length", self._head_dim) != self._head_dim:
+        latents = self._architecture == "deepseek2"
+        if not latents and self._value("attention.value_length", self._head_dim) != self._head_dim:
             raise UnsupportedModel(
                 say("Tenon has no heads whose keys and values differ in size; choose another model.")
             )
         name, model_type = _ARCHITECTURES[self._architecture]
+        if latents and not self._sigmoid():
+            name, model_type = _DEEPSEEK_V2
         return {
             "architectures": [name],
             "model_type": model_type,
@@ -217,6 +225,8 @@ class _Translation:
             own = {name: float(self._value(key, 0.0)) or 1.0 for key, name in _MULTIPLIERS.items()}
         if self._architecture == "gemma4":
             return self._gemma4()
+        if self._architecture == "deepseek2":
+            return self._latents()
         if self._architecture == "gpt-oss":
             own = {"sliding_window": self._value("attention.sliding_window"), **self._sliding_layers()}
         if self._architecture.startswith("lfm2"):
@@ -252,10 +262,44 @@ class _Translation:
             ],
         }
 
-    def _ministral(self) -> dict[str, Any]:
-        if self._architecture != "mistral3":
+    def _sigmoid(self) -> bool:
+        """True if experts are chosen by sigmoids; files that do not say it have a correction of them or not."""
+        corrected = any(name.endswith("exp_probs_b.bias") for name in self._shapes)
+        kind = int(self._value("expert_gating_func", 0))
+        return kind == _SIGMOID if kind else corrected
+
+    def _latents(self) -> dict[str, Any]:
+        """DeepSeek's attention: the file has sizes of what is cached, and those of a head beside them."""
+        if "blk.0.attn_k_b.weight" not in self._shapes:
+            raise UnsupportedModel(
+                say(
+                    "This GGUF file is of an older kind, which has each head's keys and values in one tensor "
+                    "(attn_kv_b); choose a newer conversion of this model."
+                )
+            )
+        rank, rotated = int(self._value("attention.kv_lora_rank")), int(self._value("rope.dimension_count"))
+        groups = int(self._value("expert_group_count", 1))
+        experts = self._experts()
+        return {
+            **experts,
+            "norm_topk_prob": bool(self._value("expert_weights_norm", False)),
+            "kv_lora_rank": rank,
+            "q_lora_rank": int(self._value("attention.q_lora_rank", 0)) or None,
+            "qk_rope_head_dim": rotated,
+            "qk_nope_head_dim": int(self._value("attention.key_length_mla")) - rotated,
+            "v_head_dim": int(self._value("attention.value_length_mla")),
+            "n_shared_experts": int(self._value("expert_shared_count", 0)),
+            "n_group": groups,
+            "topk_group": int(self._value("expert_group_used_count", groups)),
+            "topk_method": "greedy" if groups == 1 else "group_limited_greedy",
+        }
+
+    def _scaled_queries(self) -> dict[str, Any]:
+        if self._architecture not in ("mistral3", "deepseek2"):
             return {}
         weight = float(self._value("rope.scaling.yarn_log_multiplier", 0.0))
+        if self._architecture == "deepseek2":  # a tenth of what others write
+            return {"mscale": 10 * weight, "mscale_all_dim": 10 * weight}
         beta = float(self._value("attention.temperature_scale", 0.0))
         return {"mscale": weight, "mscale_all_dim": weight, "llama_4_scaling_beta": beta}
 
@@ -329,7 +373,7 @@ class _Translation:
             return self._gemma4_rope()
         parameters = self._scaled({"rope_theta": float(self._value("rope.freq_base", 10000.0))})
         rotated = int(self._value("rope.dimension_count", self._head_dim))
-        if rotated != self._head_dim:
+        if rotated != self._head_dim and self._architecture != "deepseek2":
             parameters["partial_rotary_factor"] = rotated / self._head_dim
         if self._architecture != "gemma3":
             return parameters
@@ -399,7 +443,7 @@ class _Translation:
                 "beta_fast": float(self._value("rope.scaling.yarn_beta_fast", 32.0)),
                 "beta_slow": float(self._value("rope.scaling.yarn_beta_slow", 1.0)),
                 "truncate": self._architecture != "gpt-oss",
-                **self._ministral(),
+                **self._scaled_queries(),
             }
         raise UnsupportedModel(
             say("Tenon has no RoPE of the type {kind} in GGUF files; choose another model.", kind=kind)

@@ -50,6 +50,23 @@ _EXPERT_STACKS = {
     "ffn_up_exps": "mlp.experts.{}.up_proj",
     "ffn_down_exps": "mlp.experts.{}.down_proj",
 }
+#: DeepSeek's, whose heads have maps of their own from a latent.
+_LATENTS = {
+    **_EXPERTS,
+    "attn_q_a": "self_attn.q_a_proj",
+    "attn_q_b": "self_attn.q_b_proj",
+    "attn_q_a_norm": "self_attn.q_a_layernorm",
+    "attn_kv_a_mqa": "self_attn.kv_a_proj_with_mqa",
+    "attn_kv_a_norm": "self_attn.kv_a_layernorm",
+    "ffn_gate_shexp": "mlp.shared_experts.gate_proj",
+    "ffn_up_shexp": "mlp.shared_experts.up_proj",
+    "ffn_down_shexp": "mlp.shared_experts.down_proj",
+}
+_LATENT_STACKS = {
+    **_EXPERT_STACKS,
+    "attn_k_b": "self_attn.k_b_proj.{}",
+    "attn_v_b": "self_attn.v_b_proj.{}",
+}
 _GRANITE_STACKS = {
     name: module.replace("mlp.", "block_sparse_moe.") for name, module in _EXPERT_STACKS.items()
 }
@@ -157,6 +174,9 @@ NAMINGS = {
         {**_LAYER, "ffn_gate_inp": "block_sparse_moe.router.layer"}, _GRANITE_STACKS, interleaved=True
     ),
     "qwen3moe": Naming(_EXPERTS, _EXPERT_STACKS),
+    "deepseek2": Naming(
+        _LATENTS, _LATENT_STACKS, bare={"exp_probs_b.bias": "mlp.gate.e_score_correction_bias"}
+    ),
     "gpt-oss": Naming(
         {**_LAYER, "ffn_gate_inp": "mlp.router", "post_attention_norm": "post_attention_layernorm"},
         _EXPERT_STACKS,

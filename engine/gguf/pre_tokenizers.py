@@ -19,6 +19,10 @@ _WORD = (
 )
 _REST = r"| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 _TEKKEN = _WORD.replace("SUFFIX", "") + r"|\p{N}" + _REST
+_DEEPSEEK3 = (
+    r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
+    r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 _GPT4O = _WORD.replace("SUFFIX", "(?i:'s|'t|'re|'ve|'m|'ll|'d)?") + r"|\p{N}{1,3}" + _REST
 
 
@@ -46,7 +50,8 @@ SPLITTINGS = {
         ("smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b"), _DIGITS
     ),
     **dict.fromkeys(("llama3", "llama-v3", "llama-bpe", "falcon3", "pixtral", "midm-2.0"), _LLAMA3_LIKE),
-    **dict.fromkeys(("dbrx", "smaug-bpe"), Splitting((_LLAMA3,))),
+    **dict.fromkeys(("dbrx", "smaug-bpe", "glm4", "chatglm-bpe"), Splitting((_LLAMA3,))),
+    "deepseek-v3": Splitting((r"\p{N}{1,3}", "[一-龥\u3040-ゟ゠-ヿ]+", _DEEPSEEK3)),
     **dict.fromkeys(("qwen2", "deepseek-r1-qwen", "stablelm2", "megrez"), Splitting((_QWEN2,))),
     **dict.fromkeys(("gpt-4o", "llama4"), Splitting((_GPT4O,))),
     "tekken": Splitting((_TEKKEN,), whole_words=True, starts=True),

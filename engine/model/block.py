@@ -13,6 +13,7 @@ from engine.model.attention import StepMask, attend
 from engine.model.config import ModelConfig
 from engine.model.convolution import convolve
 from engine.model.kv_cache import KVCache
+from engine.model.latent import attend_latents
 from engine.model.layer import LayerWeights
 from engine.model.linear import LinearMap
 from engine.model.mixture import mix
@@ -61,6 +62,8 @@ def attention(
     """
     if weights.convolution is not None:
         return _convolved(weights, weights.convolution, index, rows, texts)
+    if config.latent is not None:
+        return weights.output(attend_latents(config, config.latent, weights, index, rows, rotation, texts))
     heads, kv_heads = config.heads, config.kv_heads
     qkv = weights.qkv(rows).view(len(rows), -1, config.head_dim)
     parts = [qkv[:, :heads], qkv[:, heads : heads + kv_heads]]  # no keys where another layer's are read

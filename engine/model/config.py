@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,6 +11,7 @@ from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.gguf.stored_tensor import TensorTypes
 from engine.model.config_values import BAD_VALUE, CONVOLUTION, complete
 from engine.model.families import SUPPORTED, Family, FamilyExperts
+from engine.model.latent import Latent
 from engine.model.mixture import MOST_GROUPS, Mixture
 from engine.model.rope import Rope, read_rope
 from engine.sentences import mark, say
@@ -55,8 +57,8 @@ class ModelConfig:
         hidden_size: Width of the residual stream, h.
         layers: Number of layers.
         heads: Query heads.
-        kv_heads: Key-value heads; ``heads`` is a multiple.
-        head_dim: Width of a head; heads * head_dim need not be h.
+        kv_heads: Key-value heads; ``heads`` is a multiple. Latents are one.
+        head_dim: Width of a head; heads * head_dim need not be h. Of a latent all that is cached.
         intermediate_size: Width of the feed-forward network.
         vocabulary_size: Rows of embedding and head, V.
         context_length: Longest text, in tokens.
@@ -86,6 +88,7 @@ class ModelConfig:
         keys_of: As in `LayerShape`.
         input_width: Width of a layer's own rows of a second embedding (Gemma 4's E models); 0 for none.
         input_vocabulary: Rows of that embedding.
+        latent: Sizes of attention over latents; None where keys and values are cached.
     """
 
     architecture: str
@@ -124,6 +127,7 @@ class ModelConfig:
     keys_of: int | None = None
     input_width: int = 0
     input_vocabulary: int = 0
+    latent: Latent | None = None
 
     def of_layer(self, index: int) -> ModelConfig:
         """The sizes of one layer in place of those of most."""
@@ -154,6 +158,11 @@ class ModelConfig:
         """
         own = (layer for layer, shape in enumerate(self.cache_shapes) if isinstance(shape, tuple))
         return max(layer for layer in own if (self.windows[layer] is not None) == slides)
+
+    @property
+    def cache_parts(self) -> int:
+        """Tensors of a layer's cache: keys and values, or latents that both are maps of."""
+        return 2 if self.latent is None else 1
 
     def convolves(self, layer: int) -> bool:
         """True if a layer has a convolution in attention's place."""
@@ -309,6 +318,9 @@ def _translate(
     heads, kv_heads, head_dim = (
         int(config[name]) for name in ("num_attention_heads", "num_key_value_heads", "head_dim")
     )
+    latent = _latent(config) if family.latent else None
+    if latent is not None:
+        kv_heads, head_dim = 1, latent.width
     if heads % kv_heads or head_dim % 2 or min(heads, head_dim) < 1:
         raise ValueError(f"{heads} heads, {kv_heads} key-value heads, head_dim {head_dim}")
     layers = int(config["num_hidden_layers"])
@@ -320,6 +332,8 @@ def _translate(
     shapes = _shapes(config, layers, family.query_only) if family.global_heads else ()
     ropes, layer_ropes = _ropes(config, family, shapes, layers)
     scale = (float(config["query_pre_attn_scalar"]) if family.scalar_scale else float(head_dim)) ** -0.5
+    if latent is not None:
+        scale = _latent_scale(latent, config["rope_parameters"])
     input_width = int(config["hidden_size_per_layer_input"]) if family.global_heads else 0
     multipliers = family.multipliers
     attention_bias = bool(config["attention_bias"])
@@ -363,7 +377,31 @@ def _translate(
         shapes=shapes,
         input_width=input_width,
         input_vocabulary=int(config["vocab_size_per_layer_input"]) if input_width else 0,
+        latent=latent,
     )
+
+
+def _latent(config: Mapping[str, Any]) -> Latent:
+    latent = Latent(
+        rank=int(config["kv_lora_rank"]),
+        rotated=int(config["qk_rope_head_dim"]),
+        plain=int(config["qk_nope_head_dim"]),
+        values=int(config["v_head_dim"]),
+        query_rank=int(config["q_lora_rank"] or 0),
+        interleaved=bool(config["rope_interleave"]),
+    )
+    if latent.rotated % 2 or (config["attention_bias"] and not latent.query_rank):
+        raise ValueError(f"{latent}, attention_bias {config['attention_bias']}")
+    return latent
+
+
+def _latent_scale(latent: Latent, rope: Mapping[str, Any]) -> float:
+    """Of scores over latents: YaRN makes them larger by the square of what it was trained with."""
+    weight, factor = float(rope.get("mscale_all_dim") or 0.0), float(rope.get("factor") or 1.0)
+    scale = float(latent.query_width**-0.5)
+    if rope["rope_type"] == "default" or factor <= 1.0:
+        return scale
+    return scale * (0.1 * weight * math.log(factor) + 1.0) ** 2
 
 
 def _tied(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, Any], family: Family) -> bool:
@@ -427,7 +465,8 @@ def _mixture(config: Mapping[str, Any], family: FamilyExperts, layers: int, fuse
                 experts=experts,
             )
         )
-    groups, chosen_groups = int(config["n_group"]), int(config["topk_group"])
+    greedy = config.get("topk_method") == "greedy"  # DeepSeek V2 has groups, and may choose without them
+    groups, chosen_groups = (1 if greedy else int(config[name] or 1) for name in ("n_group", "topk_group"))
     if (
         experts % groups
         or not chosen <= chosen_groups * (experts // groups) <= experts
@@ -446,6 +485,7 @@ def _mixture(config: Mapping[str, Any], family: FamilyExperts, layers: int, fuse
         scale=float(config["routed_scaling_factor"]),
         groups=groups,
         chosen_groups=chosen_groups,
+        group_scores=family.group_scores,
         corrected=bool(family.correction) and bool(config.get("use_expert_bias", True)),
         scaled=bool(family.expert_scale),
         beside=family.beside,

@@ -62,6 +62,18 @@ _QWEN_EXPERTS = {
     "decoder_sparse_step": 1,
     "mlp_only_layers": None,
 }
+_LATENTS = {
+    **_EXPERTS,
+    "num_experts": 64,
+    "n_shared_experts": 1,
+    "first_k_dense_replace": 0,
+    "kv_lora_rank": 512,
+    "q_lora_rank": 1536,
+    "qk_rope_head_dim": 64,
+    "qk_nope_head_dim": 128,
+    "v_head_dim": 128,
+    "rope_interleave": True,
+}
 _GRANITE = {
     "vocab_size": 32_000,
     "intermediate_size": 11_008,
@@ -204,6 +216,53 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "num_dense_layers": 2,
         "use_expert_bias": True,
     },
+    "deepseek_v2": {
+        **_LATENTS,
+        "vocab_size": 102_400,
+        "intermediate_size": 11_008,
+        "max_position_embeddings": 2048,
+        "num_experts_per_tok": None,
+        "moe_intermediate_size": 1407,
+        "n_shared_experts": 2,
+        "n_group": None,
+        "topk_group": None,
+        "topk_method": "greedy",
+        "norm_topk_prob": False,
+    },
+    "deepseek_v3": {
+        **_LATENTS,
+        "vocab_size": 129_280,
+        "hidden_size": 7168,
+        "intermediate_size": 18_432,
+        "num_hidden_layers": 61,
+        "num_attention_heads": 128,
+        "num_key_value_heads": 128,
+        "max_position_embeddings": 4096,
+        "num_experts": 256,
+        "moe_intermediate_size": 2048,
+        "first_k_dense_replace": 3,
+        "routed_scaling_factor": 2.5,
+        "n_group": 8,
+        "topk_group": 4,
+    },
+    "glm4_moe_lite": {
+        **_LATENTS,
+        "vocab_size": 154_880,
+        "hidden_size": 2048,
+        "intermediate_size": 10_240,
+        "num_hidden_layers": 47,
+        "num_attention_heads": 20,
+        "num_key_value_heads": 20,
+        "rms_norm_eps": 1e-5,
+        "max_position_embeddings": 202_752,
+        "num_experts_per_tok": 4,
+        "moe_intermediate_size": 1536,
+        "first_k_dense_replace": 1,
+        "q_lora_rank": 768,
+        "qk_nope_head_dim": 192,
+        "v_head_dim": 256,
+        "routed_scaling_factor": 1.8,
+    },
     "granite": _GRANITE,
     "granitemoe": {**_EXPERTS, **_GRANITE, "num_experts": 8, "num_experts_per_tok": 2},
     "phi3": {
@@ -271,6 +330,13 @@ _RANGES = {
     "num_experts_per_tok": (1, 1 << 16),
     "moe_intermediate_size": (1, 1 << 24),
     "shared_expert_intermediate_size": (0, 1 << 24),
+    "n_shared_experts": (0, 1 << 10),
+    "first_k_dense_replace": (0, 10_000),
+    "kv_lora_rank": (1, 1 << 16),
+    "q_lora_rank": (1, 1 << 20),
+    "qk_rope_head_dim": (2, 1 << 16),
+    "qk_nope_head_dim": (1, 1 << 16),
+    "v_head_dim": (1, 1 << 16),
     "n_group": (1, 1 << 16),
     "topk_group": (1, 1 << 16),
     "decoder_sparse_step": (1, 10_000),
@@ -287,7 +353,13 @@ _RANGES = {
 }
 #: What may be null beside the values whose default is.
 _NULLABLE = frozenset(
-    ("num_key_value_heads", "sliding_window", "final_logit_softcapping", "attn_logit_softcapping")
+    (
+        "num_key_value_heads",
+        "sliding_window",
+        "q_lora_rank",
+        "final_logit_softcapping",
+        "attn_logit_softcapping",
+    )
 )
 _FULL, _SLIDING = "full_attention", "sliding_attention"
 CONVOLUTION = "conv"
@@ -349,6 +421,12 @@ def complete(raw: Mapping[str, Any], model_type: str) -> dict[str, Any]:
         values["num_key_value_heads"] = values["num_attention_heads"]
     if values["head_dim"] is None:
         values["head_dim"] = values["hidden_size"] // values["num_attention_heads"]
+    if "kv_lora_rank" in defaults:
+        values["head_dim"] = values["qk_rope_head_dim"]  # what is rotated
+    if "n_shared_experts" in defaults:
+        values["shared_expert_intermediate_size"] = (
+            values["n_shared_experts"] * values["moe_intermediate_size"]
+        )
     if not values.get("use_sliding_window", True):
         values["sliding_window"] = None
     layers = range(values["num_hidden_layers"])

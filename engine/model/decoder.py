@@ -115,6 +115,7 @@ class Decoder:
             carry=self.source.carry,
             to_device=to_device,
             far_rows=self.source.new_far_rows(capacity_tokens),
+            parts=config.cache_parts,
         )
 
     def forward(

@@ -29,6 +29,7 @@ class FamilyExperts:
         biases: Router and matrices carry biases.
         correction: Tensor that is added to scores for the choice; empty for none.
         scores: What the router's logits become.
+        group_scores: Groups of experts are chosen by the sum of so many of their largest scores.
         sum_floor: Added to the sum that weights are divided by.
         beside: Experts take the residual stream beside the dense network, each with norms of its own (Gemma 4).
         router_norm: Weight of the norm before the router, which divides by sqrt(hidden size) too; empty for none.
@@ -43,6 +44,7 @@ class FamilyExperts:
     shared_gate: str = ""
     correction: str = ""
     scores: Literal["softmax", "sigmoid"] = "softmax"
+    group_scores: int = 2
     sum_floor: float = 0.0
     beside: bool = False
     router_norm: str = ""
@@ -84,6 +86,8 @@ class Family:
         convolutions: Layers of the type ``conv`` have a gated short convolution in attention's place.
         query_only: Layers have no keys and values: they read those of the model that this one drafts for.
         experts: Facts of the experts that its layers may have.
+        latent: Keys and values are maps of a latent, which is cached in their place.
+        extra_layers: Files have layers behind the last one that guess further tokens, which Tenon does not run.
     """
 
     name: str
@@ -114,6 +118,8 @@ class Family:
     convolutions: bool = False
     query_only: bool = False
     experts: FamilyExperts | None = None
+    latent: bool = False
+    extra_layers: bool = False
 
     def named(self, module: str) -> str:
         """The family's name of a module."""
@@ -181,6 +187,19 @@ _LFM2 = Family(
     ),
     convolutions=True,
 )
+_DEEPSEEK = Family(
+    "DeepSeek V3",
+    qkv_bias=None,
+    output_bias=None,
+    latent=True,
+    extra_layers=True,
+    experts=FamilyExperts(
+        shared="mlp.shared_experts.",
+        correction="mlp.gate.e_score_correction_bias",
+        scores="sigmoid",
+        sum_floor=1e-20,
+    ),
+)
 #: Of checkpoints with an image encoder.
 _TEXT_PART: dict[str, Any] = {
     "tensor_prefixes": ("language_model.model.", "model.language_model."),
@@ -236,6 +255,13 @@ SUPPORTED: dict[str, Family] = {
             sum_floor=1e-6,
         ),
     ),
+    "DeepseekV2ForCausalLM": replace(
+        _DEEPSEEK,
+        name="DeepSeek V2",
+        experts=FamilyExperts(shared="mlp.shared_experts.", group_scores=1),
+    ),
+    "DeepseekV3ForCausalLM": _DEEPSEEK,
+    "Glm4MoeLiteForCausalLM": replace(_DEEPSEEK, name="GLM-4.7-Flash"),
     "GptOssForCausalLM": Family(
         "gpt-oss",
         qkv_bias=None,

@@ -139,6 +139,7 @@ class FusedLayer:
         matrices = _matrices(weights)
         fits = (
             weights.convolution is None
+            and config.latent is None
             and cache in (torch.bfloat16, torch.int8)
             and _fits(config)
             and _alike(weights.experts)
@@ -161,7 +162,7 @@ class FusedLayer:
 
 def can_fuse(config: ModelConfig) -> bool:
     """True if the library can compute all layers of this model, provided that their matrices are packed."""
-    return _fits(config) and not config.convolutions
+    return _fits(config) and not config.convolutions and config.latent is None
 
 
 def _fits(config: ModelConfig) -> bool:

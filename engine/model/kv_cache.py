@@ -66,9 +66,9 @@ class KVCache:
     Sliding-window layers keep all rows as well and slide by mask, so that they too can commit a tree.
 
     A layer's tensor is (2, kv_heads, rows, head_dim), keys first: one head's rows lie together, which is how
-    attention reads them. It starts small and doubles up to ``capacity`` when rows are reserved, so a context
-    of 128k tokens costs memory only as it fills, on systems too that count memory when it is allocated and
-    not when it is touched.
+    attention reads them; (1, 1, rows, width) where a row is a latent. It starts small and doubles up to ``capacity``
+    when rows are reserved, so a context of 128k tokens costs memory only as it fills, on systems too that count memory
+    when it is allocated and not when it is touched.
 
     Args:
         shapes: Per layer: key-value heads and their width, or the layer whose rows it reads.
@@ -81,6 +81,7 @@ class KVCache:
         carry: Moves the indices of kept rows to such a side.
         to_device: Moves them from the host's memory to ``device``.
         far_rows: Attends over some of the committed rows on another device; None for none.
+        parts: 2 for keys and values, 1 for latents that both are maps of.
 
     Attributes:
         length: Committed rows.
@@ -98,6 +99,7 @@ class KVCache:
         carry: Callable[[Tensor, Side], Tensor] = lambda tensor, side: tensor.to(side.device),
         to_device: Callable[[Tensor], Tensor] | None = None,
         far_rows: FarRows | None = None,
+        parts: int = 2,
     ) -> None:
         self.capacity = capacity
         self.length = 0
@@ -116,7 +118,7 @@ class KVCache:
         places = [(side.cache, side.device) for side in self._elsewhere]
         places += [(dtype, device)] * (len(own) - len(places))
         self._layers = [
-            self._empty((2, kv_heads, self._rows, _width(head_dim, type_)), type_, place)
+            self._empty((parts, kv_heads, self._rows, _width(head_dim, type_)), type_, place)
             for (kv_heads, head_dim), (type_, place) in zip(
                 (shape for shape in shapes if isinstance(shape, tuple)), places, strict=True
             )
@@ -204,7 +206,7 @@ class KVCache:
         rows = min(self.capacity, max(needed, 2 * self._rows))
         try:
             for index, old in enumerate(self._layers):
-                grown = self._empty((2, old.shape[1], rows, old.shape[3]), old.dtype, old.device)
+                grown = self._empty((*old.shape[:2], rows, old.shape[3]), old.dtype, old.device)
                 grown[:, :, :kept] = old[:, :, :kept]
                 self._layers[index] = grown
         except (MemoryError, RuntimeError):
@@ -218,10 +220,11 @@ class KVCache:
         self._rows = min(FIRST_ROWS, self.capacity)
         self._addresses = self._kinds = None
         for index, layer in enumerate(self._layers):
-            kv_heads, wide, dtype, device = layer.shape[1], layer.shape[3], layer.dtype, layer.device
+            parts, kv_heads, _, wide = layer.shape
+            dtype, device = layer.dtype, layer.device
             self._layers[index] = torch.empty(0)
             del layer
-            self._layers[index] = self._empty((2, kv_heads, self._rows, wide), dtype, device)
+            self._layers[index] = self._empty((parts, kv_heads, self._rows, wide), dtype, device)
 
     def store(self, layer: int) -> Tensor:
         """A layer's whole tensor (2, kv_heads, rows, head_dim), keys first, for who writes the new rows itself."""
@@ -243,7 +246,7 @@ class KVCache:
                 alike = [layer for layer in self._layers if layer.shape == shape]
                 head_stride, row_bytes = (alike[0].stride(dim) * alike[0].itemsize for dim in (1, 2))
                 addresses = (ctypes.c_void_p * len(alike))(*map(Tensor.data_ptr, alike))
-                self._kinds.append((addresses, 2 * shape[1], head_stride, row_bytes))
+                self._kinds.append((addresses, shape[0] * shape[1], head_stride, row_bytes))
         return self._kinds
 
     def append(self, layer: int, keys: Tensor, values: Tensor, first_row: int = 0) -> tuple[Tensor, Tensor]:
@@ -270,6 +273,17 @@ class KVCache:
         store[0, :, start:end] = keys.transpose(0, 1)
         store[1, :, start:end] = values.transpose(0, 1)
         return self.seen(layer, len(keys), first_row)
+
+    def append_latents(self, layer: int, latents: Tensor) -> Tensor:
+        """Write (n, width) latents of a forward where `place` said.
+
+        Returns:
+            Those of the committed and the uncommitted rows, the new ones last: a view (rows, width).
+        """
+        rows = self.store(layer)[0, 0]
+        start = self.length + self._uncommitted
+        rows[start : start + len(latents)] = latents
+        return rows[: start + len(latents)]
 
     def seen(self, layer: int, count: int, first_row: int = 0) -> tuple[Tensor, Tensor]:
         """The keys and values that `append` returns of a forward's ``count`` rows, once they are written."""

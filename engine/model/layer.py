@@ -49,6 +49,11 @@ class LayerWeights:
         input_projection: p -> h, or None.
         input_norm: Behind it, or None.
         scalar: (1,) what the layer's output is multiplied by, or None.
+        query_up: Of attention over latents (`engine.model.latent`): query rank -> heads of queries, where ``qkv`` is
+            h -> query rank or all queries, the latent, rotated keys; ``query_norm`` and ``key_norm`` are of the query's
+            rank and the latent. None where queries are mapped at once.
+        key_up: Each head's plain channels of a query -> latent, one head behind the other, or None.
+        value_up: Latent -> each head's values, one head behind the other, or None.
     """
 
     attention_norm: Norm | None
@@ -73,6 +78,9 @@ class LayerWeights:
     input_projection: LinearMap | None = None
     input_norm: Norm | None = None
     scalar: Tensor | None = None
+    query_up: LinearMap | None = None
+    key_up: LinearMap | None = None
+    value_up: LinearMap | None = None
 
     def parts(self) -> Iterator[Norm | LinearMap | Experts | Tensor]:
         """Every norm, matrix and vector there is, and the experts as one part."""

@@ -10,6 +10,7 @@ from torch import Tensor
 from engine.errors import TensorMismatch
 from engine.model.config import ModelConfig
 from engine.model.embedding import FileRows, Table
+from engine.model.latent import LATENT_EPSILON
 from engine.model.layer import LayerWeights, ModelWeights
 from engine.model.layer_inputs import LayerInputs
 from engine.model.linear import Linear, LinearMap
@@ -197,7 +198,10 @@ def dress_layer(
     """One layer from its parts by the field names of `layer_slots`: norms' weights, and matrices with their biases."""
 
     def norm(field: str) -> Norm:
-        return Norm(vector(field), config.norm_epsilon, config.family.norm_offset)
+        of_latent = config.latent is not None and field in ("query_norm", "key_norm")
+        return Norm(
+            vector(field), LATENT_EPSILON if of_latent else config.norm_epsilon, config.family.norm_offset
+        )
 
     def optional(field: str) -> Norm | None:
         return norm(field) if field in present else None
@@ -253,4 +257,7 @@ def dress_layer(
         input_projection=matrix("input_projection"),
         input_norm=optional("input_norm"),
         scalar=vector("scalar") if "scalar" in present else None,
+        query_up=matrix("query_up"),
+        key_up=matrix("key_up"),
+        value_up=matrix("value_up"),
     )

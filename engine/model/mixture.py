@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from engine.model.linear import LinearMap
 
 #: Groups that the kernel library chooses among at most (TENON_MOST_GROUPS).
 MOST_GROUPS = 64
+# Numbers that torch takes at once, at most.
+_VECTOR = 32
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,8 @@ class Mixture:
         sum_floor: Added to that sum.
         scale: Multiplies the weights.
         groups: Experts come in so many groups of neighbours.
-        chosen_groups: A token's experts are of so many of them, the best by the sum of their two largest scores.
+        chosen_groups: A token's experts are of so many of them, the best by the sum of their largest scores.
+        group_scores: So many of them.
         corrected: A number per expert is added to the scores for the choice alone.
         shared_width: Intermediate size of the network that every token takes beside its experts; 0 for none.
         shared_gate: What that network gives is multiplied by the sigmoid of a number of the token's own.
@@ -53,6 +58,7 @@ class Mixture:
     scale: float = 1.0
     groups: int = 1
     chosen_groups: int = 1
+    group_scores: int = 2
     corrected: bool = False
     shared_width: int = 0
     shared_gate: bool = False
@@ -115,11 +121,13 @@ def choose(
     """The experts of each row of router logits, (n, E), and their weights: both (n, k)."""
     scores = logits.float()
     if mixture.scores == "sigmoid":
-        scores = scores.sigmoid()
+        # In whole vectors: torch rounds what is behind the last one otherwise, and rows must not depend on each other.
+        experts = scores.shape[1]
+        scores = functional.pad(scores, (0, -experts % _VECTOR)).sigmoid()[:, :experts]
     ranked = scores if correction is None else scores + correction
     if mixture.groups > 1:
         grouped = ranked.view(len(ranked), mixture.groups, -1)
-        best = grouped.topk(2).values.sum(-1).topk(mixture.chosen_groups).indices
+        best = grouped.topk(mixture.group_scores).values.sum(-1).topk(mixture.chosen_groups).indices
         left_out = torch.ones(grouped.shape[:2], dtype=torch.bool, device=ranked.device).scatter(
             1, best, False
         )
@@ -129,7 +137,9 @@ def choose(
         scores = scores.softmax(-1)
     weights = scores.gather(1, chosen)
     if mixture.normalised:
-        weights = weights / (weights.sum(-1, keepdim=True) + mixture.sum_floor)
+        # One after the other: torch adds the numbers of few rows in another order than those of many.
+        total = reduce(torch.add, weights.unbind(-1))[:, None]
+        weights = weights / (total + mixture.sum_floor)
     return chosen, weights * (mixture.scale if scale is None else mixture.scale * scale[chosen])
 
 

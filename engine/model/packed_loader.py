@@ -240,7 +240,9 @@ def packed_layer(config: ModelConfig, slots: Sequence[Slot], parts: Parts) -> La
         assert isinstance(matrix, Packed)
         biases = by_field.get(f"{slot.field}_bias", ())
         bias = next((vector(bias) for bias in biases if bias.first_row == slot.first_row), None)
-        return PackedLinear(matrix, bias, OUTLIERS if slot.field.endswith(("qkv", "gate_up")) else NONE)
+        return PackedLinear(
+            matrix, bias, OUTLIERS if slot.field.endswith(("qkv", "gate_up", "query_up")) else NONE
+        )
 
     return dress_layer(
         config,

@@ -10,6 +10,7 @@ from functools import partial
 from engine.errors import TensorMismatch
 from engine.model.config import ModelConfig
 from engine.model.families import NETWORK
+from engine.model.latent import Latent
 from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint
 
@@ -75,7 +76,7 @@ def layer_slots(config: ModelConfig, layer: int) -> list[Slot]:
 
     def linear(module: str, field: str, rows: int, columns: int, first_row: int, bias: bool) -> None:
         module = config.family.named(module)
-        sensitive = finer and (module in _SENSITIVE or field.endswith("down"))
+        sensitive = finer and (module in _SENSITIVE or field.endswith(("down", "value_up")))
         slots.append(Slot(f"{prefix}{module}.weight", (rows, columns), field, first_row, sensitive))
         if bias:
             slots.append(Slot(f"{prefix}{module}.bias", (rows,), f"{field}_bias", first_row))
@@ -83,7 +84,27 @@ def layer_slots(config: ModelConfig, layer: int) -> list[Slot]:
     def norm(module: str, field: str, size: int = hidden) -> None:
         slots.append(Slot(f"{prefix}{config.family.named(module)}.weight", (size,), field))
 
+    def attend_latents(latent: Latent) -> None:
+        queries = config.heads * latent.query_width
+        if latent.query_rank:
+            linear("self_attn.q_a_proj", "qkv", latent.query_rank, hidden, 0, config.qkv_bias)
+            norm("self_attn.q_a_layernorm", "query_norm", latent.query_rank)
+            linear("self_attn.q_b_proj", "query_up", queries, latent.query_rank, 0, False)
+        else:
+            linear("self_attn.q_proj", "qkv", queries, hidden, 0, False)
+        first = latent.query_rank or queries
+        linear("self_attn.kv_a_proj_with_mqa", "qkv", latent.width, hidden, first, config.qkv_bias)
+        norm("self_attn.kv_a_layernorm", "key_norm", latent.rank)
+        for head in range(config.heads):
+            keys, values = latent.rank, latent.values
+            linear(f"self_attn.k_b_proj.{head}", "key_up", keys, latent.plain, head * keys, False)
+            linear(f"self_attn.v_b_proj.{head}", "value_up", values, latent.rank, head * values, False)
+        linear("self_attn.o_proj", "output", hidden, config.heads * latent.values, 0, config.output_bias)
+
     def attend() -> None:
+        if config.latent is not None:
+            attend_latents(config.latent)
+            return
         if config.family.fused_projections:
             linear("self_attn.qkv_proj", "qkv", queries + 2 * keys, hidden, 0, config.qkv_bias)
         else:
@@ -281,6 +302,10 @@ def compare_tensors(
 def _harmless(name: str, config: ModelConfig) -> bool:
     if name.endswith(HARMLESS_SUFFIXES) or name.startswith(config.family.ignored_prefixes):
         return True
+    for layers in (f"{config.tensor_prefix}layers.", "blk.") if config.family.extra_layers else ():
+        number = name.removeprefix(layers).partition(".")[0]
+        if name.startswith(layers) and number.isdecimal() and int(number) >= config.layers:
+            return True
     return config.tied and name in ("lm_head.weight", head_name(config))
 
 

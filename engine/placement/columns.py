@@ -85,9 +85,9 @@ class ColumnsPlan(PlacementPlan):
     def fit(cls, sizes: Sizes, room: Room, most: int) -> ColumnsPlan | None:
         """The shares with which both units take equally long, or the nearest that fit; attention's last."""
         config = sizes.config
-        undivided = config.mixture is not None or bool(config.convolutions or config.shapes)
+        undivided = config.mixture is not None or bool(config.convolutions or config.shapes or config.latent)
         if not room.device or not most or room.units is None or undivided:
-            return None  # experts and convolutions are not, nor layers of which some read another's keys
+            return None  # experts, convolutions and latents are not, nor layers of which some read another's keys
         units, most_share = room.units(sizes, room.width), most / sizes.config.layers
         shared = room.unified and torch.device(room.device).type == "cuda"
         balanced = balanced_ratios(sizes, units, 0 if shared else room.width, most_share)

@@ -24,7 +24,7 @@ from engine.json_text import read_json
 from engine.outside_file import read_text_file
 from engine.sentences import mark, say
 from engine.weights.pieces import Piece, read_pieces
-from engine.weights.safetensors_file import SCALES, SafetensorsFile
+from engine.weights.safetensors_file import SCALES, SafetensorsFile, stacks_of
 from engine.weights.values import values
 from engine.weights.watched_file import WatchedFile
 
@@ -98,7 +98,8 @@ class Checkpoint:
             self.config = read_config_file(path)
             self.generation_config = read_generation_config(path)
             self.quantization = published_quantization(self.config)
-            self._files = [SafetensorsFile(file, architecture_of(self.config)) for file in weight_files(path)]
+            stacks = stacks_of(self.config, architecture_of(self.config))
+            self._files = [SafetensorsFile(file, stacks) for file in weight_files(path)]
             self._packed_name = "tenon"
         self.architecture = architecture_of(self.config)
         self._file_of: dict[str, WeightsFile] = {}

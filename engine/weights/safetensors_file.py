@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -43,6 +44,8 @@ class Stack:
         interleaved: Its rows are those of two matrices by turns.
         flat: It is a vector, one, whatever its dimensions.
         blocks: Its rows are blocks of MXFP4 without their scales, in two dimensions.
+        rows: Rows of each of ``names``, where a head has so many of each and the heads lie behind each other in two
+            dimensions; the first one's columns are wanted as its rows.
     """
 
     names: tuple[str, ...]
@@ -50,6 +53,7 @@ class Stack:
     interleaved: bool = False
     blocks: bool = False
     flat: bool = False
+    rows: tuple[int, ...] = ()
 
 
 def _gpt_oss(module: str, interleaved: bool) -> dict[str, Stack]:
@@ -83,6 +87,18 @@ STACKS: dict[str, dict[str, Stack]] = {
     "Gemma4ForCausalLM": _WHOLE_EXPERTS,
     "Gemma4ForConditionalGeneration": _WHOLE_EXPERTS,
 }
+
+
+def stacks_of(config: Mapping[str, Any], architecture: str) -> Mapping[str, Stack]:
+    """The stacks of a model by the ends of their names; of latents each head's maps to keys and to values."""
+    widths = config.get("qk_nope_head_dim"), config.get("v_head_dim")
+    rows = tuple(count for count in widths if isinstance(count, int) and count > 0)
+    if len(rows) == len(widths):
+        names = ("self_attn.k_b_proj.{}.weight", "self_attn.v_b_proj.{}.weight")
+        return {"self_attn.kv_b_proj.weight": Stack(names, rows=rows)}
+    return STACKS.get(architecture, {})
+
+
 # Far above all there are: a damaged number must not become a list of that many entries.
 _MOST_EXPERTS = 1 << 16
 
@@ -98,7 +114,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class _Part:
-    """One of so many equal parts of a tensor, which stacks them."""
+    """One of so many equal parts of a tensor, which stacks them; or of a head the rows of one kind."""
 
     name: str
     index: int = 0
@@ -111,15 +127,15 @@ class SafetensorsFile:
 
     Args:
         path: The file.
-        architecture: Of its model, whose `STACKS` are taken apart.
+        stacks: Tensors that are taken apart, by the ends of their names.
 
     Raises:
         WeightsCorrupt: It is truncated or not a safetensors file.
     """
 
-    def __init__(self, path: Path, architecture: str = "") -> None:
+    def __init__(self, path: Path, stacks: Mapping[str, Stack] | None = None) -> None:
         self.path = path
-        self._stacks = STACKS.get(architecture, {})
+        self._stacks = stacks or {}
         self.size_bytes = path.stat().st_size
         self.header, self._data_start = self._read_header()
         self.entries = {name: self._entry(name) for name in self.header if name != "__metadata__"}
@@ -199,15 +215,18 @@ class SafetensorsFile:
         if end is None:
             return
         stack, shape = self._stacks[end], self.entries[name].shape
+        if stack.rows and (len(shape) != 2 or shape[0] % sum(stack.rows)):
+            return
         dimensions = 4 if stack.blocks else len(shape)
         if (
             len(shape) != dimensions
             or len(shape) < 2
             or shape[0] > _MOST_EXPERTS
-            or shape[1] % len(stack.names)
+            or (shape[1] % len(stack.names) and not stack.rows)
         ):
             return
-        count = 1 if stack.flat else shape[0] * len(stack.names)
+        heads = shape[0] // sum(stack.rows) if stack.rows else shape[0]
+        count = 1 if stack.flat else heads * len(stack.names)
         for index in range(count):
             expert, own = divmod(index, len(stack.names))
             yield name.removesuffix(end) + stack.names[own].format(expert), _Part(name, index, count, stack)
@@ -219,6 +238,10 @@ class SafetensorsFile:
             return self.entries[name].shape
         if part.stack.flat:
             return (math.prod(self.entries[part.name].shape),)
+        if part.stack.rows:
+            kind, columns = part.index % len(part.stack.rows), self.entries[part.name].shape[1]
+            rows = part.stack.rows[kind]
+            return (rows, columns) if kind else (columns, rows)
         experts, *shape = self.entries[part.name].shape
         shape[0] = experts * shape[0] // part.count
         if part.stack.blocks:
@@ -252,12 +275,19 @@ class SafetensorsFile:
         found = StoredTensor(
             name, self.path, start, size_bytes, kind, self.shape(name), int(stack.interleaved)
         )
-        return replace(found, transposed=stack.transposed)
+        first = bool(stack.rows) and part.index % len(stack.rows) == 0
+        return replace(found, transposed=stack.transposed or first)
 
     def place(self, name: str) -> tuple[int, int]:
         """Beginning of a tensor in the file, and its bytes."""
         part = self._parts.get(name) or _Part(name)
         start, stop = self.entries[part.name].data_offsets
+        if part.stack is not None and part.stack.rows:
+            rows = part.stack.rows
+            head, kind = divmod(part.index, len(rows))
+            row_bytes = (stop - start) // self.entries[part.name].shape[0]
+            start += row_bytes * (head * sum(rows) + sum(rows[:kind]))
+            return self._data_start + start, row_bytes * rows[kind]
         size_bytes = (stop - start) // part.count
         return self._data_start + start + part.index * size_bytes, size_bytes
 

@@ -70,6 +70,18 @@ _GEMMA4 = {
     "final_logit_softcapping": 3.0,
     "tie_word_embeddings": True,
 }
+_LATENTS = {
+    "num_key_value_heads": 4,
+    "kv_lora_rank": 64,
+    "q_lora_rank": 32,
+    "qk_rope_head_dim": 16,
+    "qk_nope_head_dim": 32,
+    "v_head_dim": 32,
+    "n_routed_experts": 8,
+    "n_shared_experts": 1,
+    "moe_intermediate_size": 64,
+    "routed_scaling_factor": 1.8,
+}
 _GRANITE = {
     "embedding_multiplier": 3.0,
     "attention_multiplier": 0.2,
@@ -171,6 +183,51 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
             "tie_word_embeddings": True,
         },
     ),
+    "glm4-moe-lite": (
+        "Glm4MoeLiteForCausalLM",
+        {
+            **_LATENTS,
+            "num_experts_per_tok": 3,
+            "n_group": 4,
+            "topk_group": 2,
+            "qk_nope_head_dim": 32,
+            "v_head_dim": 64,
+            "mlp_layer_types": ["dense", "sparse", "sparse"],
+        },
+    ),
+    "deepseek-v2": (
+        "DeepseekV2ForCausalLM",
+        {
+            **_LATENTS,
+            "q_lora_rank": None,
+            "topk_method": "group_limited_greedy",
+            "n_group": 4,
+            "topk_group": 3,
+            "num_experts_per_tok": 3,
+            "n_shared_experts": 2,
+            "first_k_dense_replace": 1,
+            "norm_topk_prob": False,
+        },
+    ),
+    "deepseek-v3": (
+        "DeepseekV3ForCausalLM",
+        {
+            **_LATENTS,
+            "num_experts_per_tok": 2,
+            "n_group": 1,
+            "topk_group": 1,
+            "first_k_dense_replace": 2,
+            "routed_scaling_factor": 1.0,
+            "rope_parameters": {
+                "rope_type": "yarn",
+                "rope_theta": 1e4,
+                "factor": 8.0,
+                "original_max_position_embeddings": 64,
+                "mscale": 1.0,
+                "mscale_all_dim": 1.0,
+            },
+        },
+    ),
     "phi3": ("Phi3ForCausalLM", {"sliding_window": 40}),
     "phi3-longrope": (
         "Phi3ForCausalLM",
@@ -229,9 +286,10 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
 def all_experts(variant: str) -> dict[str, int]:
     """Changes with which each token takes all experts: nearly equal ones change places where numbers are rounded."""
     values = VARIANTS[variant][1]
-    experts = values.get("num_experts") or values.get("num_local_experts")
+    experts = values.get("num_experts") or values.get("num_local_experts") or values.get("n_routed_experts")
     chosen = "top_k_experts" if "top_k_experts" in values else "num_experts_per_tok"
-    return {chosen: experts} if experts else {}
+    groups = {"topk_group": values["n_group"]} if "n_group" in values else {}
+    return {chosen: experts, **groups} if experts else {}
 
 
 def reference_model(variant: str, seed: int = 0, **changes: Any) -> Any:
@@ -275,6 +333,8 @@ def randomize(model: Any, seed: int) -> None:
         for name, buffer in model.named_buffers():
             if name.endswith("layer_scalar"):
                 buffer.add_(0.3 * torch.rand(buffer.shape, generator=generator) - 0.2)
+            if name.endswith("e_score_correction_bias"):
+                buffer.add_(0.2 * torch.rand(buffer.shape, generator=generator))
 
 
 def train_tokenizer(chat_template: bool = True) -> Any:

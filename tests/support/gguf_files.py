@@ -25,6 +25,9 @@ ARCHITECTURES = {
     "GraniteMoeForCausalLM": "granitemoe",
     "Lfm2ForCausalLM": "lfm2",
     "Lfm2MoeForCausalLM": "lfm2moe",
+    "DeepseekV2ForCausalLM": "deepseek2",
+    "DeepseekV3ForCausalLM": "deepseek2",
+    "Glm4MoeLiteForCausalLM": "deepseek2",
     "GptOssForCausalLM": "gpt-oss",
     "Phi3ForCausalLM": "phi3",
     "Gemma2ForCausalLM": "gemma2",
@@ -46,7 +49,16 @@ _RENAMED = (
     ("self_attn.k_norm", "attn_k_norm"),
     ("mlp.gate_up_proj", "ffn_up"),
     ("mlp.gate_proj", "ffn_gate"),
+    ("mlp.gate.e_score_correction_bias", "exp_probs_b.bias"),
     ("mlp.gate.", "ffn_gate_inp."),
+    ("self_attn.q_a_proj", "attn_q_a"),
+    ("self_attn.q_a_layernorm", "attn_q_a_norm"),
+    ("self_attn.q_b_proj", "attn_q_b"),
+    ("self_attn.kv_a_proj_with_mqa", "attn_kv_a_mqa"),
+    ("self_attn.kv_a_layernorm", "attn_kv_a_norm"),
+    ("mlp.shared_experts.gate_proj", "ffn_gate_shexp"),
+    ("mlp.shared_experts.up_proj", "ffn_up_shexp"),
+    ("mlp.shared_experts.down_proj", "ffn_down_shexp"),
     ("mlp.router.", "ffn_gate_inp."),
     ("self_attn.sinks", "attn_sinks.weight"),
     ("model.embedding_norm", "token_embd_norm"),
@@ -133,6 +145,9 @@ def write_gguf(
         if name.endswith(_STACKED):
             kept[name] = _write_experts(writer, name, tensor, kind, architecture)
             continue
+        if name.endswith("kv_b_proj.weight"):
+            kept[name] = _write_heads(writer, config, name, tensor, kind)
+            continue
         if name == "lm_head.weight" and config.tie_word_embeddings:
             continue
         values = tensor.float().numpy()
@@ -182,6 +197,23 @@ def _write_experts(
         return torch.cat(kept, 1)
     found = torch.stack(kept, 2).flatten(1, 2) if both else kept[0]
     return found if bias else found.transpose(1, 2).contiguous()
+
+
+def _write_heads(
+    writer: gguf.GGUFWriter, config: Any, name: str, tensor: Tensor, kind: Kind | Callable[[str], Kind]
+) -> Tensor:
+    """Each head's maps of a latent to keys, which are turned over, and to values; the values that they stand for."""
+    layer = name.split(".")[2]
+    heads = tensor.float().view(config.num_attention_heads, -1, tensor.shape[1])
+    keys, values = heads.split((config.qk_nope_head_dim, config.v_head_dim), 1)
+    kept = []
+    for part, own in ((keys.transpose(1, 2), "attn_k_b"), (values, "attn_v_b")):
+        renamed = f"blk.{layer}.{own}.weight"
+        stored = kind(renamed) if callable(kind) else kind
+        numbers = np.ascontiguousarray(part.numpy())
+        writer.add_tensor(renamed, quantized(numbers, stored), raw_dtype=stored)
+        kept.append(torch.from_numpy(dequantized(numbers, stored)))
+    return torch.cat((kept[0].transpose(1, 2), kept[1]), 1).reshape(tensor.shape)
 
 
 def write_small_gguf(path: Path, architecture: str = "qwen3", values: int = 64) -> None:
@@ -290,6 +322,30 @@ def _add_gemma4(writer: gguf.GGUFWriter, config: Any) -> None:
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
 
 
+def _add_latents(writer: gguf.GGUFWriter, config: Any, rope: dict[str, Any]) -> None:
+    writer.add_rope_dimension_count(config.qk_rope_head_dim)
+    writer.add_kv_lora_rank(config.kv_lora_rank)
+    if config.q_lora_rank is not None:
+        writer.add_q_lora_rank(config.q_lora_rank)
+    writer.add_key_length_mla(config.qk_nope_head_dim + config.qk_rope_head_dim)
+    writer.add_value_length_mla(config.v_head_dim)
+    writer.add_expert_count(config.n_routed_experts)
+    writer.add_expert_used_count(config.num_experts_per_tok)
+    writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    writer.add_expert_shared_count(config.n_shared_experts)
+    writer.add_expert_weights_scale(config.routed_scaling_factor)
+    if config.norm_topk_prob:
+        writer.add_expert_weights_norm(True)
+    sigmoid = config.model_type != "deepseek_v2"
+    writer.add_expert_gating_func(
+        gguf.ExpertGatingFuncType.SIGMOID if sigmoid else gguf.ExpertGatingFuncType.SOFTMAX
+    )
+    writer.add_expert_group_count(config.n_group)
+    writer.add_expert_group_used_count(config.topk_group)
+    if rope.get("mscale_all_dim"):
+        writer.add_rope_scaling_yarn_log_mul(0.1 * rope["mscale_all_dim"])
+
+
 def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None:
     config.allow_global_per_layer_attribute_access = True
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
@@ -304,6 +360,8 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
         return
     heads: Any = config.num_key_value_heads
     width = config.intermediate_size
+    if architecture == "deepseek2":
+        heads, head_dim = 1, config.kv_lora_rank + config.qk_rope_head_dim
     if architecture.startswith("lfm2"):
         heads = [heads if kind == "full_attention" else 0 for kind in config.layer_types]
         writer.add_shortconv_l_cache(config.conv_L_cache)
@@ -312,11 +370,14 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
     writer.add_feed_forward_length(width)
     writer.add_head_count_kv(heads)
     writer.add_key_length(head_dim)
-    writer.add_value_length(head_dim)
+    writer.add_value_length(config.kv_lora_rank if architecture == "deepseek2" else head_dim)
     rope = config.rope_parameters
     rope = rope.get("full_attention", rope)
     writer.add_rope_freq_base(rope["rope_theta"])
-    writer.add_rope_dimension_count(int(head_dim * (rope.get("partial_rotary_factor") or 1)))
+    if architecture == "deepseek2":
+        _add_latents(writer, config, rope)
+    else:
+        writer.add_rope_dimension_count(int(head_dim * (rope.get("partial_rotary_factor") or 1)))
     if rope.get("rope_type") in ("linear", "yarn"):
         writer.add_rope_scaling_type(gguf.RopeScalingType(rope["rope_type"]))
         writer.add_rope_scaling_factor(rope["factor"])

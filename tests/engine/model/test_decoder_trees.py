@@ -18,9 +18,23 @@ COMMITTED = 50
 CAPACITY = 400
 
 
-@pytest.fixture(
-    params=["llama", "qwen3", "mistral-window", "gemma2", "gemma3", "phi3-longrope"], scope="module"
+FAMILIES = (
+    *(
+        "llama",
+        "qwen3",
+        "mistral-window",
+        "gemma2",
+        "gemma3",
+        "phi3-longrope",
+        "lfm2",
+        "gemma4",
+        "gemma4-inputs",
+    ),
+    *("qwen3-moe", "gpt-oss", "lfm2-moe", "gemma4-moe", "glm4-moe-lite", "deepseek-v2", "deepseek-v3"),
 )
+
+
+@pytest.fixture(params=FAMILIES, scope="module")
 def decoder(request: pytest.FixtureRequest, checkpoint_of: Callable[[str], Path]) -> Decoder:
     return load_decoder(checkpoint_of(request.param))
 
@@ -110,7 +124,10 @@ def test_a_changed_node_leaves_other_branches_bit_equal(decoder: Decoder) -> Non
         other.tokens[changed] = (other.tokens[changed] + 1) % 300
         after = run(decoder, cache, other)
         unrelated = ~tree.mask[:, changed]
-        assert torch.equal(before[unrelated], after[unrelated])
+        if decoder.config.mixture is None:
+            assert torch.equal(before[unrelated], after[unrelated])
+        else:  # an expert takes all the rows that chose it at once, and torch adds a product of other rows otherwise
+            torch.testing.assert_close(before[unrelated], after[unrelated], atol=1e-5, rtol=1e-4)
         assert not torch.equal(before[changed], after[changed])
 
 

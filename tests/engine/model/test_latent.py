@@ -1,0 +1,190 @@
+"""Attention over latents: what is cached, both ways to compute it, and what files have of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gguf
+import pytest
+import torch
+from gguf import GGMLQuantizationType as Kind
+
+from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
+from engine.gguf.config import read_gguf_config
+from engine.gguf.header import read_header
+from engine.model.config import read_config
+from engine.model.decoder import Decoder
+from engine.model.footprint import cache_bytes, weight_bytes
+from engine.model.fused_layer import can_fuse
+from engine.model.latent import Latent
+from engine.model.packed_loader import load_packed
+from engine.model.weight_format import stored_format, weight_format
+from engine.placement.resident import Resident
+from engine.planning.format_choice import cache_formats
+from engine.weights.checkpoint import Checkpoint
+from tests.support.checkpoints import all_experts, reference_model, save, write_checkpoint
+from tests.support.decoders import greedy, load_decoder, prefill
+from tests.support.gguf_files import write_gguf
+
+VARIANT = "glm4-moe-lite"
+TWO_LAYERS: dict[str, Any] = {"num_hidden_layers": 2, "mlp_layer_types": ["dense", "sparse"]}
+FLASH = Latent(rank=512, rotated=64, plain=192, values=256, query_rank=768)
+
+
+def random_tokens(count: int, seed: int) -> torch.Tensor:
+    return torch.randint(3, 300, (count,), generator=torch.Generator().manual_seed(seed))
+
+
+def packed_decoder(path: Path, weights: str | None = None) -> Decoder:
+    checkpoint = Checkpoint(path)
+    config = read_config(checkpoint)
+    format_ = stored_format(config) if weights is None else weight_format(weights)
+    return Decoder(config, Resident(load_packed(checkpoint, config, format_)))
+
+
+def test_the_latent_is_what_is_cached(checkpoint_of: Callable[[str], Path]) -> None:
+    config = read_config(Checkpoint(checkpoint_of(VARIANT)))
+    cache = load_decoder(checkpoint_of(VARIANT)).new_cache(200)
+    assert config.cache_shapes == ((1, 64 + 16),) * 3
+    assert cache.store(0).shape == (1, 1, 200, 80)
+    assert cache.bytes == cache_bytes(config, 200, weight_format("fp32")) == 3 * 200 * 80 * 4
+    assert not can_fuse(config)
+    assert cache_formats(config, weight_format("q8_0"), "auto") == (weight_format("q8_0"),)
+
+
+def test_bytes_of_weights_are_those_that_are_loaded(checkpoint_of: Callable[[str], Path]) -> None:
+    for variant in (VARIANT, "deepseek-v2", "deepseek-v3"):
+        config = read_config(Checkpoint(checkpoint_of(variant)))
+        for name in ("bf16", "q8_0", "q4_k_m"):
+            loaded = load_packed(Checkpoint(checkpoint_of(variant)), config, weight_format(name))
+            assert loaded.size_bytes == weight_bytes(config, weight_format(name)), (variant, name)
+
+
+def test_many_rows_have_their_keys_and_values_mapped_first() -> None:
+    assert not FLASH.expands(64, 4096)
+    assert not FLASH.expands(300, 8000)
+    assert FLASH.expands(300, 300)
+    assert FLASH.expands(512, 8000)
+    assert not FLASH.expands(512, 100_000)  # a head's would take more memory than scores may
+
+
+@pytest.mark.parametrize("weights", ["fp32", "q8_0"])
+def test_both_ways_give_the_same(weights: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path, VARIANT, tokenizer=False, **all_experts(VARIANT))
+    decoder = load_decoder(folder) if weights == "fp32" else packed_decoder(folder, weights)
+    text, found = random_tokens(170, 5), []
+    for expands in (False, True):
+        monkeypatch.setattr(Latent, "expands", lambda *sizes, expands=expands: expands)
+        cache = prefill(decoder, text[:70], 200)
+        found.append(decoder.forward(text[70:], torch.arange(70, 170), cache).logits)
+    # Latents are in 16 bits beside packed matrices, and what is multiplied with these in 8.
+    assert (found[0] - found[1]).std() < (1e-5 if weights == "fp32" else 0.05) * found[0].std()
+
+
+@pytest.mark.parametrize("variant", [VARIANT, "deepseek-v2", "deepseek-v3"])
+def test_a_text_that_is_cut_goes_on_as_one_that_was_read_anew(
+    variant: str, checkpoint_of: Callable[[str], Path]
+) -> None:
+    decoder = load_decoder(checkpoint_of(variant))
+    text, other = random_tokens(50, 5), random_tokens(9, 6)
+    cut = prefill(decoder, text, 60)
+    cut.truncate(30)
+    fresh = prefill(decoder, text[:30], 60)
+    found, expected = (decoder.forward(other, torch.arange(30, 39), cache).logits for cache in (cut, fresh))
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "rope",
+    [
+        {"rope_type": "default", "rope_theta": 1e4},
+        {
+            "rope_type": "yarn",
+            "rope_theta": 1e4,
+            "factor": 8.0,
+            "original_max_position_embeddings": 64,
+            "mscale": 0.7,
+            "mscale_all_dim": 1.0,
+        },
+    ],
+    ids=lambda rope: rope["rope_type"],
+)
+@torch.no_grad()
+def test_halves_that_turn_and_biases_are_read_from_the_config(rope: dict[str, Any], tmp_path: Path) -> None:
+    model = reference_model(VARIANT, rope_interleave=False, attention_bias=True, rope_parameters=rope, seed=4)
+    save(model, tmp_path)
+    prompt = random_tokens(90, 2)
+    decoder = load_decoder(tmp_path)
+    ours = decoder.forward(prompt, torch.arange(90), decoder.new_cache(90)).logits
+    torch.testing.assert_close(ours, model(prompt[None]).logits[0], atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", [Kind.Q8_0, Kind.Q4_0, Kind.BF16], ids=lambda kind: kind.name)
+@torch.no_grad()
+def test_a_quantized_file_is_multiplied_as_it_is(kind: Kind, tmp_path: Path) -> None:
+    model = reference_model(VARIANT, **all_experts(VARIANT))
+    model.load_state_dict(write_gguf(model, tmp_path / "model.gguf", kind))
+    decoder, prompt = packed_decoder(tmp_path / "model.gguf"), random_tokens(90, 2)
+    ours = decoder.forward(prompt, torch.arange(90), decoder.new_cache(90)).logits
+    theirs = model(prompt[None]).logits[0]
+    assert (ours - theirs).std() < 0.05 * theirs.std()
+    assert {
+        decoder.config.types[f"model.layers.0.self_attn.k_b_proj.{head}.weight"] for head in range(4)
+    } == {kind}
+
+
+def test_layers_that_guess_further_tokens_are_left_out(tmp_path: Path) -> None:
+    """As GLM-4.7-Flash is published: one layer more than the config counts."""
+    folder = write_checkpoint(tmp_path, VARIANT, tokenizer=False)
+    prompt = random_tokens(20, 1)
+    shorter = load_decoder(write_checkpoint(tmp_path / "two", VARIANT, tokenizer=False, **TWO_LAYERS))
+    config = (folder / "config.json").read_text()
+    (folder / "config.json").write_text(config.replace('"num_hidden_layers": 3', '"num_hidden_layers": 2'))
+    decoder = load_decoder(folder)
+    assert decoder.config.layers == shorter.config.layers == 2
+    assert len(greedy(decoder, prompt, 3)) == 3
+
+
+def test_dense_layers_are_counted_as_published_configs_do(checkpoint_of: Callable[[str], Path]) -> None:
+    checkpoint = Checkpoint(checkpoint_of(VARIANT))
+    checkpoint.config.pop("mlp_layer_types")
+    checkpoint.config["first_k_dense_replace"] = 2
+    mixture = read_config(checkpoint).mixture
+    assert mixture is not None
+    assert mixture.layers == (False, False, True)
+
+
+def test_bad_sizes_are_told_in_one_sentence(checkpoint_of: Callable[[str], Path]) -> None:
+    for changes in ({"qk_rope_head_dim": 15}, {"kv_lora_rank": 0}, {"v_head_dim": "wide"}, {"n_group": 3}):
+        checkpoint = Checkpoint(checkpoint_of(VARIANT))
+        checkpoint.config.update(changes)
+        with pytest.raises(ConfigInvalid, match="of the wrong kind"):
+            read_config(checkpoint)
+    checkpoint = Checkpoint(checkpoint_of(VARIANT))
+    checkpoint.config["num_experts_per_tok"] = 9
+    with pytest.raises(ConfigInvalid, match="9 experts per token where there are 8"):
+        read_config(checkpoint)
+
+
+def test_another_width_of_heads_than_the_file_s_is_told(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path, VARIANT, tokenizer=False)
+    config = (folder / "config.json").read_text()
+    (folder / "config.json").write_text(config.replace('"v_head_dim": 64', '"v_head_dim": 32'))
+    with pytest.raises(TensorMismatch, match=r"do not match config\.json"):
+        load_decoder(folder)
+
+
+def test_an_older_file_is_refused_and_one_that_does_not_name_its_router_is_read(tmp_path: Path) -> None:
+    write_gguf(reference_model(VARIANT), tmp_path / "model.gguf")
+    header = read_header(tmp_path / "model.gguf")
+    shapes = {name: tensor.shape for name, tensor in header.tensors.items()}
+    older = {name.replace("attn_k_b", "attn_kv_b"): shape for name, shape in shapes.items()}
+    with pytest.raises(UnsupportedModel, match="attn_kv_b"):
+        read_gguf_config(header.metadata, older, lambda name: [])
+    key = gguf.Keys.LLM.EXPERT_GATING_FUNC.format(arch="deepseek2")
+    silent = {name: value for name, value in header.metadata.items() if name != key}
+    assert read_gguf_config(silent, shapes, lambda name: [])["model_type"] == "deepseek_v3"
+    plain = {name: shape for name, shape in shapes.items() if "exp_probs_b" not in name}
+    assert read_gguf_config(silent, plain, lambda name: [])["model_type"] == "deepseek_v2"
