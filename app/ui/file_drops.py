@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QDropEvent, QFontMetrics, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QDropEvent, QFontMetrics, QHideEvent, QPainter, QPaintEvent, QPen, QShowEvent
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.chat.model_entries import model_path
 from app.ui.composer.attachment_row import local_files
@@ -21,6 +21,8 @@ _GAP_PX = 12
 _EDGE_PX = 4
 _LEAST_PX = 76
 _ICON_PX = 24
+# While files are dragged in from another program none of these comes.
+_GOES_ON = (QEvent.Type.MouseMove, QEvent.Type.MouseButtonPress, QEvent.Type.KeyPress)
 
 
 class FileDrops(QWidget):
@@ -39,6 +41,9 @@ class FileDrops(QWidget):
         self._theme = theme
         self._window = window
         self._composer = composer
+        app = QApplication.instance()
+        assert app is not None
+        self._app = app
         self.models: list[Path] = []
         self.others: list[Path] = []
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -47,8 +52,13 @@ class FileDrops(QWidget):
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take what is dragged over the window."""
+        """Take what is dragged over the window; a program that ends while it drags tells nothing of it."""
         kind = event.type()
+        if kind in _GOES_ON:
+            self.hide()
+            return False
+        if watched is not self._window:
+            return False
         if kind in (QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop):
             assert isinstance(event, QDropEvent)
             files = local_files(event.mimeData())
@@ -119,6 +129,14 @@ class FileDrops(QWidget):
             box = QRect(plate.left(), top, plate.width(), metrics.height())
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
             top += metrics.height()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Watch what the person does."""
+        self._app.installEventFilter(self)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Watch no longer."""
+        self._app.removeEventFilter(self)
 
     def _show(self, files: list[Path]) -> None:
         self.models = [path for path in files if model_path(path) is not None]

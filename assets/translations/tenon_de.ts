@@ -862,6 +862,11 @@
    <translation>Modell wählen</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Choose a port from 1 to 65535.</source>
+   <translation>Wählen Sie einen Port von 1 bis 65535.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>Choose another file</source>
    <translation>Andere Datei wählen</translation>

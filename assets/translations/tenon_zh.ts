@@ -851,6 +851,11 @@
    <translation>选择模型</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Choose a port from 1 to 65535.</source>
+   <translation>请选择 1 到 65535 之间的端口。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>Choose another file</source>
    <translation>选择其他文件</translation>

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from PySide6.QtCore import QTimer, Slot
-from PySide6.QtGui import QGuiApplication, QIntValidator
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.bridge.workspace import Workspace
@@ -90,7 +90,6 @@ class ServerPage(PlacePage):
         )
         self._place, column = _panel(None)
         self.port = QLineEdit(str(self._settings.server_port), self._place)
-        self.port.setValidator(QIntValidator(1, _PORTS, self.port))
         self.port.setAccessibleName(tr("Port"))
         self.port.setMaximumWidth(theme.type.px(96))
         self.port.editingFinished.connect(self._choose_port)
@@ -170,7 +169,13 @@ class ServerPage(PlacePage):
 
     @Slot()
     def _choose_port(self) -> None:
-        self._server.choose_port(int(self.port.text()))
+        text = self.port.text().strip()
+        port = int(text) if text.isdecimal() and len(text) <= len(str(_PORTS)) else 0
+        if 1 <= port <= _PORTS:
+            self._server.choose_port(port)
+            return
+        self.port.setText(str(self._settings.server_port))
+        self.said.emit(tr("Choose a port from 1 to 65535."), False)
 
     @Slot()
     def _make_key(self) -> None:

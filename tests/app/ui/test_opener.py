@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, MODELS
@@ -102,6 +103,27 @@ def test_a_drop_shows_where_it_goes_and_goes_there(
     wait_until(lambda: [file.name for file in composer.attachments.attachments] == ["notes.txt"])
     drag(window, mime(model))
     QApplication.sendEvent(window, QDragLeaveEvent())
+    assert not window.drops.isVisible()
+
+
+@pytest.mark.parametrize("act", ["moves", "presses", "types"])
+def test_a_drag_whose_program_ended_is_forgotten_when_the_person_goes_on(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, act: str
+) -> None:
+    """Neither a drop nor the pointer's leaving is told then; while files are dragged no such event comes in."""
+    notes = tmp_path / "notes.txt"
+    notes.touch()
+    drag(window, mime(notes))
+    assert window.drops.isVisible()
+    prompt = window.page.composer.prompt
+    if act == "moves":
+        qtbot.mouseMove(prompt.viewport(), QPoint(3, 3))
+        qtbot.mouseMove(prompt.viewport(), QPoint(9, 9))
+    elif act == "presses":
+        qtbot.mouseClick(prompt.viewport(), Qt.MouseButton.LeftButton)
+    else:
+        qtbot.keyClicks(prompt, "a")
+        assert prompt.toPlainText() == "a"
     assert not window.drops.isVisible()
 
 

@@ -197,3 +197,17 @@ def test_it_is_on_again_at_the_next_start(qtbot: QtBot, desk: Desk, opened: Work
     again = desk.open()
     qtbot.waitUntil(lambda: again.program_server.state.phase is ServerPhase.ON, timeout=20_000)
     assert again.program_server.state.key == key
+
+
+def test_a_port_that_is_none_is_told_and_the_one_in_use_comes_back(
+    page: ServerPage, opened: Workspace, qtbot: QtBot
+) -> None:
+    used = opened.settings.server_port
+    told: list[tuple[str, bool]] = []
+    page.said.connect(lambda *said: told.append(said))
+    for text in ("99999", "0", "", "mine", "-5"):
+        page.port.setText(text)
+        qtbot.keyClick(page.port, Qt.Key.Key_Return)
+        assert page.port.text() == str(used)
+    assert [sentence for sentence, _ in told] == ["Choose a port from 1 to 65535."] * 5
+    assert opened.settings.server_port == used
