@@ -4414,8 +4414,8 @@
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />
-   <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, DFlash, DSpark, and Dovetail's gated fusion.</source>
-   <translation>Tenon kennt keinen Entwurf der Art {speculators}; es führt EAGLE-1 bis 3, P-EAGLE, DFlash, DSpark und Dovetails gesteuerte Fusion aus.</translation>
+   <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, DFlash, DSpark, IBM's MLP speculators and Dovetail's gated fusion.</source>
+   <translation>Tenon kennt keinen Entwurf der Art {speculators}; es führt EAGLE-1 bis 3, P-EAGLE, DFlash, DSpark, IBMs MLP-Speculators und Dovetails gesteuerte Fusion aus.</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />

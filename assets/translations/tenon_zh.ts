@@ -4401,8 +4401,8 @@
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />
-   <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, DFlash, DSpark, and Dovetail's gated fusion.</source>
-   <translation>Tenon 没有 {speculators} 这种草稿；它能运行 EAGLE-1 到 3、P-EAGLE、DFlash、DSpark，以及 Dovetail 的门控融合。</translation>
+   <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, DFlash, DSpark, IBM's MLP speculators and Dovetail's gated fusion.</source>
+   <translation>Tenon 没有 {speculators} 这种草稿；它能运行 EAGLE-1 到 3、P-EAGLE、DFlash、DSpark、IBM 的 MLP speculator，以及 Dovetail 的门控融合。</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_config.py" />

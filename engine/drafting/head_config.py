@@ -84,7 +84,7 @@ def block_config(
         raise UnsupportedModel(
             say(
                 "Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, DFlash, DSpark, "
-                "and Dovetail's gated fusion.",
+                "IBM's MLP speculators and Dovetail's gated fusion.",
                 speculators=speculators,
             )
         )

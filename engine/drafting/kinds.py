@@ -9,6 +9,7 @@ from engine.drafting.block_draft import BlockDraft
 from engine.drafting.head_draft import HeadDraft
 from engine.drafting.kind import DraftKind
 from engine.drafting.medusa_draft import MedusaDraft
+from engine.drafting.mlp_draft import MlpDraft
 from engine.drafting.model_draft import ModelDraft
 from engine.drafting.parallel_draft import ParallelDraft
 from engine.drafting.prompt_token_draft import PromptTokenDraft
@@ -21,6 +22,7 @@ DRAFT_KINDS: tuple[type[DraftKind], ...] = (
     BlockDraft,
     ParallelDraft,
     AssistantDraft,
+    MlpDraft,
     HeadDraft,
     ModelDraft,
 )

@@ -87,10 +87,15 @@ def is_assistant(folder: Path) -> bool:
     return str(_config(folder / "config.json").get("model_type")).endswith("_assistant")
 
 
+def is_mlp(folder: Path) -> bool:
+    """True for a folder of an MLP speculator, by its config."""
+    return _config(folder / "config.json").get("model_type") == "mlp_speculator"
+
+
 def _config_says_head(folder: Path) -> bool:
     keys = _config_keys(folder / "config.json")
     said = keys & {"speculators_model_type", "draft_vocab_size"}
-    return bool(said) or is_block(folder) or is_assistant(folder)
+    return bool(said) or is_block(folder) or is_assistant(folder) or is_mlp(folder)
 
 
 def _config_keys(path: Path) -> set[str]:

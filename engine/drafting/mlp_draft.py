@@ -1,0 +1,326 @@
+"""MLP speculators as IBM publishes them (``mlp_speculator``): a stage for each level, over a state and a token.
+
+A stage maps the state of the level before, at the root the target's hidden row, adds the embedding of the token there,
+and its head says what follows. In ``tie_weights`` all stages are one, but for the map of the target's row.
+
+Source: Wertheimer et al. 2024, "Accelerating Production LLMs with Combined Token/Embedding Speculators" (arXiv
+2404.19124), and vLLM for the names (model_executor/models/mlp_speculator.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.drafting.config_keys import bad_value, check_keys
+from engine.drafting.dynamic_tree import Level
+from engine.drafting.head_layout import MISMATCH, slot_bytes
+from engine.drafting.head_loader import HeadMaps, check_sizes
+from engine.drafting.kind import DraftKind, DraftLoad, DraftText, LoadedDraft, ReadTokenizer, Seconds
+from engine.drafting.level_drafter import LevelDrafter
+from engine.drafting.medusa_draft import MedusaDraft
+from engine.messages import PromptKind
+from engine.model.config import ModelConfig
+from engine.model.linear import LinearMap
+from engine.model.loader import read_slots
+from engine.model.norm import Norm
+from engine.model.tensors import Slot, compare_tensors
+from engine.model.token_tree import ROOT, Draft, DraftShape
+from engine.model.weight_format import WeightFormat, weight_format
+from engine.placement.device_layer import half_type
+from engine.placement.link import Link
+from engine.weights.draft_kind import is_mlp
+from engine.weights.head_checkpoint import HeadCheckpoint
+
+_READ = ("emb_dim", "hidden_size", "inner_dim", "n_predict", "scale_input", "tie_weights", "vocab_size")
+# How many tokens to try at each level, which the schedule decides.
+_UNUSED = ("n_candidates", "num_lookahead_tokens", "top_k_tokens_per_head", "base_model_name_or_path")
+_EPSILON = 1e-6
+
+
+@dataclass(frozen=True)
+class MlpLayout:
+    """Contents of such a checkpoint.
+
+    Attributes:
+        levels: Tokens of a draft's path.
+        hidden_size: Of the target.
+        width: Of a state.
+        vocabulary_size: The target's.
+        scales: The target's row is brought to a length first.
+        stages: Tensors of each level; those of several may be the same.
+    """
+
+    levels: int
+    hidden_size: int
+    width: int
+    vocabulary_size: int
+    scales: bool
+    stages: tuple[tuple[Slot, ...], ...]
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """All its tensors."""
+        return tuple(dict.fromkeys(slot for stage in self.stages for slot in stage))
+
+
+def read_mlp(checkpoint: HeadCheckpoint) -> MlpLayout:
+    """Read a layout and check its tensors.
+
+    Raises:
+        UnsupportedModel: A setting that Tenon does not know.
+        ConfigInvalid: A value of config.json is missing or makes no sense.
+        TensorMismatch: A tensor is missing, unexpected or of the wrong shape.
+    """
+    raw, names = checkpoint.config, checkpoint.shapes
+    check_keys(raw, (*_READ, *_UNUSED))
+    try:
+        hidden, vocabulary, levels = int(raw["emb_dim"]), int(raw["vocab_size"]), int(raw["n_predict"])
+        width = int(raw.get("inner_dim") or hidden)
+        if min(hidden, vocabulary, levels, width) < 1 or levels > 64:
+            raise ValueError(
+                f"emb_dim {hidden}, inner_dim {width}, vocab_size {vocabulary}, n_predict {levels}"
+            )
+    except (TypeError, ValueError, KeyError) as error:
+        raise bad_value(error) from error
+    prefix = "speculator." if any(name.startswith("speculator.") for name in names) else ""
+    tied = bool(raw.get("tie_weights"))
+
+    def stage(level: int) -> tuple[Slot, ...]:
+        one, mapped = (0, min(level, 1)) if tied else (level, level)
+        return (
+            Slot(f"{prefix}emb.{one}.weight", (vocabulary, width), "embedding"),
+            Slot(f"{prefix}proj.{mapped}.weight", (width, width if level else hidden), "map"),
+            Slot(f"{prefix}ln.{one}.weight", (width,), "norm"),
+            Slot(f"{prefix}ln.{one}.bias", (width,), "norm_bias"),
+            Slot(f"{prefix}head.{one}.weight", (vocabulary, width), "head"),
+        )
+
+    layout = MlpLayout(
+        levels, hidden, width, vocabulary, bool(raw.get("scale_input")), tuple(map(stage, range(levels)))
+    )
+    # Files have tied weights once, or once for each level.
+    parts, numbers = ("emb", "proj", "ln", "head"), range(levels)
+    copies = tuple(f"{prefix}{part}.{number}." for part in parts for number in numbers) if tied else ()
+    compare_tensors(
+        names,
+        {slot.name: slot.shape for slot in layout.slots},
+        lambda name: name.startswith(copies),
+        MISMATCH,
+    )
+    return layout
+
+
+@dataclass(frozen=True)
+class _Stage:
+    embedding: Tensor
+    map: LinearMap
+    norm: Norm
+    bias: Tensor
+    head: LinearMap
+
+
+class MlpNetwork:
+    """Runs the stages.
+
+    Args:
+        layout: Sizes.
+        stages: Of each level.
+        dtype: Type of the states.
+        device: Their place.
+    """
+
+    def __init__(
+        self, layout: MlpLayout, stages: Sequence[_Stage], dtype: torch.dtype, device: torch.device
+    ) -> None:
+        self.layout = layout
+        self._stages, self._dtype = stages, dtype
+        kept = 0.5 ** (0.5 / layout.levels)
+        self._token_weight = math.sqrt((1 - kept**2) * layout.width / 2) / kept
+        self._scaling = Norm(torch.ones(layout.hidden_size, device=device), _EPSILON, scale=0.5**0.5)
+
+    @torch.inference_mode()
+    def run(self, level: int, tokens: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:
+        """One level.
+
+        Args:
+            level: 0 behind the root.
+            tokens: (n,) int64, the nodes'.
+            states: (n, w) of their parents; at the root (1, target's h), behind the target's final norm.
+
+        Returns:
+            (n, V) float32 logits of what follows, and (n, w) the states of these nodes.
+        """
+        stage, states = self._stages[level], states.to(self._dtype)
+        if level == 0 and self.layout.scales:
+            states = self._scaling(states)
+        embedded = functional.embedding(tokens, stage.embedding).to(self._dtype)
+        mixed = torch.add(stage.map(states), embedded, alpha=self._token_weight)
+        states = functional.gelu(stage.norm(mixed) + stage.bias)
+        return stage.head(states).float(), states
+
+
+def load_mlp(
+    checkpoint: HeadCheckpoint,
+    weights: WeightFormat,
+    device: torch.device,
+    check: Callable[[], None] = lambda: None,
+) -> MlpNetwork:
+    """Load such a draft.
+
+    Args:
+        checkpoint: The draft's.
+        weights: Format of its matrices. Packed formats need the CPU.
+        device: Place of the weights.
+        check: Called before each tensor; raises to cancel.
+
+    Raises:
+        UnsupportedModel: A setting that Tenon does not know.
+        ConfigInvalid: A value of its config.json makes no sense.
+        TensorMismatch: A tensor is missing, unexpected or of the wrong shape.
+    """
+    layout, maps = read_mlp(checkpoint), HeadMaps(weights, device)
+
+    @cache
+    def read(slot: Slot) -> Tensor:
+        return read_slots(checkpoint, [slot], maps.read_dtype, device, lambda count: None, check)[slot.field]
+
+    @cache
+    def linear(slot: Slot) -> LinearMap:
+        return maps.linear(read(slot), None)
+
+    stages = []
+    for embedding, mapped, norm, bias, head in layout.stages:
+        norms = Norm(read(norm), _EPSILON), read(bias).to(weights.activations)
+        stages.append(_Stage(read(embedding).to(weights.dense), linear(mapped), *norms, linear(head)))
+    return MlpNetwork(layout, stages, weights.activations, device)
+
+
+@dataclass(frozen=True)
+class MlpDraft(DraftKind):
+    """An MLP speculator, which brings no tokenizer and shares nothing with its target.
+
+    Attributes:
+        layout: Content of its checkpoint.
+        target: The target's config.
+    """
+
+    layout: MlpLayout
+    target: ModelConfig
+
+    kind = "block"
+    by_levels = False
+    # The paper's figures are of its own models. Medusa's stand here until replies have counted.
+    published: ClassVar[Mapping[PromptKind, float]] = MedusaDraft.published
+
+    @classmethod
+    def accepts(cls, folder: Path) -> bool:
+        """A folder whose config names an MLP speculator."""
+        return is_mlp(folder)
+
+    @classmethod
+    def read(cls, name: str, folder: Path, target: ModelConfig) -> MlpDraft:
+        """The draft in a folder, all of which must be here."""
+        checkpoint = HeadCheckpoint(folder)
+        return cls(name, checkpoint.digest(), read_mlp(checkpoint), target)
+
+    @property
+    def layers(self) -> int:
+        """Its levels."""
+        return self.layout.levels
+
+    @property
+    def read_elements(self) -> int:
+        """Maps and heads of all levels: tied ones are read for each."""
+        slots = [slot for stage in self.layout.stages for slot in stage if slot.field in ("map", "head")]
+        return sum(slot.shape[0] * slot.shape[1] for slot in slots)
+
+    @property
+    def context_length(self) -> int:
+        """The target's."""
+        return self.target.context_length
+
+    def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
+        """4 bits: all of it is read for each draft."""
+        return weight_format("q4_1" if kernels else "fp32")
+
+    def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
+        """Its weights; it has no cache and shares nothing."""
+        return sum(slot_bytes(slot, weights) for slot in self.layout.slots)
+
+    def check(self, folder: Path, target: Path, config: ModelConfig, read: ReadTokenizer) -> None:
+        """Hidden size and vocabulary must be the target's."""
+        check_sizes(self.layout.hidden_size, self.layout.vocabulary_size, config)
+
+    def load(self, parts: DraftLoad) -> LoadedDraft:
+        """Read the weights."""
+        weights, link = parts.plan.weights, parts.link
+        if parts.plan.on_gpu:
+            half = half_type(link.device)
+            weights = WeightFormat("16 bits", half, half, half)
+        network = load_mlp(HeadCheckpoint(parts.folder), weights, link.device, parts.check)
+        layers = parts.target.config.layers
+
+        def new_text() -> DraftText:
+            return MlpDrafter(network, layers, link).for_reply
+
+        return LoadedDraft(self.name, self.kind, link, new_text)
+
+
+class MlpDrafter(LevelDrafter):
+    """Drafts trees from the hidden state of the token before the root.
+
+    Args:
+        network: The draft.
+        hidden_layer: The number of the target's layers, which names the rows that its head maps.
+        link: The way to the draft's device.
+
+    Attributes:
+        hidden_layers: That one.
+    """
+
+    def __init__(self, network: MlpNetwork, hidden_layer: int, link: Link) -> None:
+        super().__init__(network.layout.levels, {})
+        self.hidden_layers: tuple[int, ...] = (hidden_layer,)
+        self._network, self._link = network, link
+        self._row = torch.empty(0)
+
+    def reset(self, prompt: Sequence[int]) -> int:
+        """The prompt's last row is all that is wanted."""
+        self._text = list(prompt)
+        return len(prompt) - 1
+
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
+        """Keep the row of the token before the new root."""
+        self._text.extend(tokens)
+        if hidden is not None:
+            self._row = hidden[-1:].clone()  # not the whole of a long prompt's memory
+
+    @torch.inference_mode()
+    def propose(self, shape: DraftShape) -> Draft:
+        """A tree below the last observed token: dynamic or fixed, its tokens drawn where that is wanted."""
+        if shape.rows < 1:
+            return Draft()
+        network, link = self._network, self._link
+
+        def said(logits: Tensor) -> Tensor:
+            return logits if self.sampling is None else link.to_host(logits)
+
+        first, states = network.run(0, link.to_device(torch.tensor(self._text[-1:])), self._row)
+
+        def follow(level: Level) -> Tensor:
+            nonlocal states
+            before = states[link.to_device(torch.tensor([parent - ROOT for parent in level.parents]))]
+            logits, made = network.run(level.depth, link.to_device(torch.tensor(level.tokens)), before)
+            states = torch.cat((states, made))
+            return said(logits)
+
+        return self._grown(shape, said(first)[0], follow)
