@@ -24,6 +24,7 @@ _ARCHITECTURES = {
     "lfm2": ("Lfm2ForCausalLM", "lfm2"),
     "lfm2moe": ("Lfm2MoeForCausalLM", "lfm2_moe"),
     "deepseek2": ("DeepseekV3ForCausalLM", "deepseek_v3"),
+    "glm4moe": ("Glm4MoeForCausalLM", "glm4_moe"),
     "gpt-oss": ("GptOssForCausalLM", "gpt_oss"),
     "phi3": ("Phi3ForCausalLM", "phi3"),
     "gemma2": ("Gemma2ForCausalLM", "gemma2"),
@@ -33,7 +34,7 @@ _ARCHITECTURES = {
 #: Of the same architecture, where experts are chosen by shares and not by sigmoids.
 _DEEPSEEK_V2 = ("DeepseekV2ForCausalLM", "deepseek_v2")
 _SIGMOID = 2
-_WITH_EXPERTS = ("granitemoe", "qwen3moe", "gpt-oss", "lfm2moe", "gemma4", "deepseek2")
+_WITH_EXPERTS = ("granitemoe", "qwen3moe", "gpt-oss", "lfm2moe", "gemma4", "deepseek2", "glm4moe")
 _WITH_MULTIPLIERS = ("granite", "granitemoe")
 _MULTIPLIERS = {
     "embedding_scale": "embedding_multiplier",
@@ -227,6 +228,11 @@ class _Translation:
             return self._gemma4()
         if self._architecture == "deepseek2":
             return self._latents()
+        if self._architecture == "glm4moe":
+            own = self._shared_experts() | {
+                "attention_bias": "blk.0.attn_q.bias" in self._shapes,
+                "use_qk_norm": "blk.0.attn_q_norm.weight" in self._shapes,
+            }
         if self._architecture == "gpt-oss":
             own = {"sliding_window": self._value("attention.sliding_window"), **self._sliding_layers()}
         if self._architecture.startswith("lfm2"):
@@ -278,20 +284,26 @@ class _Translation:
                 )
             )
         rank, rotated = int(self._value("attention.kv_lora_rank")), int(self._value("rope.dimension_count"))
-        groups = int(self._value("expert_group_count", 1))
-        experts = self._experts()
+        shared = self._shared_experts()
         return {
-            **experts,
+            **self._experts(),
+            **shared,
             "norm_topk_prob": bool(self._value("expert_weights_norm", False)),
             "kv_lora_rank": rank,
             "q_lora_rank": int(self._value("attention.q_lora_rank", 0)) or None,
             "qk_rope_head_dim": rotated,
             "qk_nope_head_dim": int(self._value("attention.key_length_mla")) - rotated,
             "v_head_dim": int(self._value("attention.value_length_mla")),
+            "topk_method": "greedy" if shared["n_group"] == 1 else "group_limited_greedy",
+        }
+
+    def _shared_experts(self) -> dict[str, int]:
+        """Experts that every token takes, and the groups that the others come in."""
+        groups = int(self._value("expert_group_count", 1))
+        return {
             "n_shared_experts": int(self._value("expert_shared_count", 0)),
             "n_group": groups,
             "topk_group": int(self._value("expert_group_used_count", groups)),
-            "topk_method": "greedy" if groups == 1 else "group_limited_greedy",
         }
 
     def _scaled_queries(self) -> dict[str, Any]:

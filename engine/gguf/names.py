@@ -177,6 +177,11 @@ NAMINGS = {
     "deepseek2": Naming(
         _LATENTS, _LATENT_STACKS, bare={"exp_probs_b.bias": "mlp.gate.e_score_correction_bias"}
     ),
+    "glm4moe": Naming(
+        {**_LATENTS, "post_attention_norm": "post_attention_layernorm"},
+        _EXPERT_STACKS,
+        bare={"exp_probs_b.bias": "mlp.gate.e_score_correction_bias"},
+    ),
     "gpt-oss": Naming(
         {**_LAYER, "ffn_gate_inp": "mlp.router", "post_attention_norm": "post_attention_layernorm"},
         _EXPERT_STACKS,

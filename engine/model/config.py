@@ -318,6 +318,8 @@ def _translate(
     heads, kv_heads, head_dim = (
         int(config[name]) for name in ("num_attention_heads", "num_key_value_heads", "head_dim")
     )
+    if family.query_key_norm is None:
+        family = replace(family, query_key_norm=bool(config["use_qk_norm"]))
     latent = _latent(config) if family.latent else None
     if latent is not None:
         kv_heads, head_dim = 1, latent.width

@@ -60,7 +60,7 @@ class Family:
         qkv_bias: q, k and v carry biases; None: ``attention_bias`` says it.
         output_bias: The same for the attention's output projection.
         mlp_bias: The feed-forward network carries biases; None: ``mlp_bias`` says it.
-        query_key_norm: An RMS norm on each query and key head before the rotation.
+        query_key_norm: An RMS norm on each query and key head before the rotation; None: ``use_qk_norm`` says it.
         sandwich_norm: A second norm behind attention and behind the feed-forward network.
         norm_offset: Added to each norm weight: Gemma stores w and multiplies by 1 + w.
         scaled_embedding: The embedding is multiplied by sqrt(hidden size), rounded to the weights' type.
@@ -94,7 +94,7 @@ class Family:
     qkv_bias: bool | None = False
     output_bias: bool | None = False
     mlp_bias: bool | None = False
-    query_key_norm: bool = False
+    query_key_norm: bool | None = False
     sandwich_norm: bool = False
     norm_offset: float = 0.0
     scaled_embedding: bool = False
@@ -261,6 +261,9 @@ SUPPORTED: dict[str, Family] = {
         experts=FamilyExperts(shared="mlp.shared_experts.", group_scores=1),
     ),
     "DeepseekV3ForCausalLM": _DEEPSEEK,
+    "Glm4MoeForCausalLM": replace(
+        _DEEPSEEK, name="GLM-4.5", output_bias=False, query_key_norm=None, partial_rotary=True, latent=False
+    ),
     "Glm4MoeLiteForCausalLM": replace(_DEEPSEEK, name="GLM-4.7-Flash"),
     "GptOssForCausalLM": Family(
         "gpt-oss",

@@ -183,6 +183,19 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
             "tie_word_embeddings": True,
         },
     ),
+    "glm4-moe": (
+        "Glm4MoeForCausalLM",
+        {
+            "head_dim": 32,
+            "attention_bias": True,
+            "use_qk_norm": True,
+            "n_routed_experts": 8,
+            "num_experts_per_tok": 3,
+            "moe_intermediate_size": 64,
+            "first_k_dense_replace": 1,
+            "routed_scaling_factor": 1.4,
+        },
+    ),
     "glm4-moe-lite": (
         "Glm4MoeLiteForCausalLM",
         {

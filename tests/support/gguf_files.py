@@ -28,6 +28,7 @@ ARCHITECTURES = {
     "DeepseekV2ForCausalLM": "deepseek2",
     "DeepseekV3ForCausalLM": "deepseek2",
     "Glm4MoeLiteForCausalLM": "deepseek2",
+    "Glm4MoeForCausalLM": "glm4moe",
     "GptOssForCausalLM": "gpt-oss",
     "Phi3ForCausalLM": "phi3",
     "Gemma2ForCausalLM": "gemma2",
@@ -233,7 +234,7 @@ def finish(writer: gguf.GGUFWriter) -> None:
 
 def _renamed(name: str, architecture: str) -> str:
     norms = _GEMMA_NORMS if architecture.startswith("gemma") else _NORMS
-    norms = _GPT_OSS_NORMS if architecture == "gpt-oss" else norms
+    norms = _GPT_OSS_NORMS if architecture in ("gpt-oss", "glm4moe") else norms
     own = _GEMMA4 if architecture == "gemma4" else ()
     for theirs, ours in (*own, *_RENAMED, *norms):
         name = name.replace(theirs, ours)
@@ -329,6 +330,12 @@ def _add_latents(writer: gguf.GGUFWriter, config: Any, rope: dict[str, Any]) -> 
         writer.add_q_lora_rank(config.q_lora_rank)
     writer.add_key_length_mla(config.qk_nope_head_dim + config.qk_rope_head_dim)
     writer.add_value_length_mla(config.v_head_dim)
+    _add_shared_experts(writer, config)
+    if rope.get("mscale_all_dim"):
+        writer.add_rope_scaling_yarn_log_mul(0.1 * rope["mscale_all_dim"])
+
+
+def _add_shared_experts(writer: gguf.GGUFWriter, config: Any) -> None:
     writer.add_expert_count(config.n_routed_experts)
     writer.add_expert_used_count(config.num_experts_per_tok)
     writer.add_expert_feed_forward_length(config.moe_intermediate_size)
@@ -342,8 +349,6 @@ def _add_latents(writer: gguf.GGUFWriter, config: Any, rope: dict[str, Any]) -> 
     )
     writer.add_expert_group_count(config.n_group)
     writer.add_expert_group_used_count(config.topk_group)
-    if rope.get("mscale_all_dim"):
-        writer.add_rope_scaling_yarn_log_mul(0.1 * rope["mscale_all_dim"])
 
 
 def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None:
@@ -408,6 +413,8 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
         writer.add_expert_used_count(config.num_experts_per_tok)
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
         writer.add_expert_weights_norm(config.norm_topk_prob)
+    elif architecture == "glm4moe":
+        _add_shared_experts(writer, config)
     elif architecture == "lfm2moe":
         writer.add_expert_count(config.num_experts)
         writer.add_expert_used_count(config.num_experts_per_tok)

@@ -42,6 +42,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "gpt-oss": {},
     "deepseek-v2": {},
     "deepseek-v3": {},
+    "glm4-moe": {},
     "glm4-moe-lite": {},
     "lfm2": {},
     "lfm2-moe": {},

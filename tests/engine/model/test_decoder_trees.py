@@ -30,7 +30,16 @@ FAMILIES = (
         "gemma4",
         "gemma4-inputs",
     ),
-    *("qwen3-moe", "gpt-oss", "lfm2-moe", "gemma4-moe", "glm4-moe-lite", "deepseek-v2", "deepseek-v3"),
+    *(
+        "qwen3-moe",
+        "gpt-oss",
+        "lfm2-moe",
+        "gemma4-moe",
+        "glm4-moe",
+        "glm4-moe-lite",
+        "deepseek-v2",
+        "deepseek-v3",
+    ),
 )
 
 
