@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from engine.drafting.block_draft import BlockDraft
+from engine.drafting.block_layout import BlockLayout
 from engine.drafting.medusa_draft import MedusaDraft
 from engine.drafting.medusa_heads import MedusaLayout
 from engine.drafting.model_draft import ModelDraft
@@ -11,7 +13,7 @@ from engine.messages.machine import FormatSpeed, GpuSpeed, HostSpeed
 from engine.model.families import SUPPORTED
 from engine.model.footprint import activation_bytes, layer_bytes, read_bytes, stored_layer_bytes
 from engine.model.mixture import Mixture
-from engine.model.tensors import Slot
+from engine.model.tensors import Slot, layer_slots
 from engine.model.weight_format import weight_format
 from engine.placement import LayerOffloadPlan, PlacementPlan, ResidentPlan, SplitPlan, StreamedPlan
 from engine.placement.column_shares import Boundary, Ratios
@@ -219,6 +221,41 @@ def test_medusa_heads_draft_any_tree_in_one_pass_that_nothing_hides() -> None:
     assert ahead.tokens_per_second == pytest.approx(
         ahead.tokens / (cost_of.tree_s(1) + streamed.forward_s(ahead.nodes + 1) + streamed.loop_s)
     )
+
+
+def block_cost(layers: int, rows: int) -> tuple[DraftCost, int]:
+    """The cost of a draft of a block of so many rows, and its elements."""
+    config = replace(MODEL.config, layers=layers)
+    slots = tuple(tuple(layer_slots(config, layer)) for layer in range(layers))
+    joined = (Slot("fc.weight", (config.hidden_size, 3 * config.hidden_size), "fc"),)
+    layout = BlockLayout(
+        blocks=config,
+        target_hidden_size=config.hidden_size,
+        hidden_layers=(2, 4, 6),
+        draft_vocabulary_size=config.vocabulary_size,
+        block_size=rows,
+        mask_token=3,
+        from_anchor=True,
+        markov_rank=0,
+        markov_kind="vanilla",
+        outer=joined,
+        layers=slots,
+    )
+    draft = BlockDraft("block", "", layout, MODEL.config)
+    return DraftCost(draft, Q8_0, SPEEDS, on_gpu=False), draft.read_elements
+
+
+def test_a_block_is_one_forward_of_its_rows_and_is_drafted_where_that_pays() -> None:
+    small, elements = block_cost(1, 16)
+    # 16 rows take longer to multiply than their weights to read.
+    assert small.tree_s(1) == small.tree_s(15) == pytest.approx(16 * elements / 100e9, rel=1e-3)
+    assert block_cost(1, 4)[0].tree_s(15) == pytest.approx(
+        Q8_0.matrix_bytes(32, elements) / 32 / 10e9, rel=1e-2
+    )
+    plain = plain_round(cost(RESIDENT)).tokens_per_second
+    large, _ = block_cost(22, 16)  # as large as the target
+    assert drafted_round(cost(RESIDENT), DraftsCost([small]), everywhere(3.0)).tokens_per_second > plain
+    assert drafted_round(cost(RESIDENT), DraftsCost([large]), everywhere(3.0)).tokens_per_second < plain
 
 
 def test_equation_1_and_the_best_size_of_draft() -> None:
