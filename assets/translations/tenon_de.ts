@@ -1406,6 +1406,16 @@
   </message>
   <message>
    <location filename="assets/catalogue.json" />
+   <source>Everyday questions and tool calls on weak computers.</source>
+   <translation>Alltägliche Fragen und Werkzeugaufrufe auf schwachen Computern.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Everyday questions in many languages on small computers; much of it stays on the disk.</source>
+   <translation>Alltägliche Fragen in vielen Sprachen auf kleinen Computern; vieles davon bleibt auf der Festplatte.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
    <source>Everyday questions, letters and summaries of long texts.</source>
    <translation>Alltagsfragen, Briefe und Zusammenfassungen langer Texte.</translation>
   </message>
@@ -1633,6 +1643,16 @@
    <location filename="app/ui/settings/head.py" />
    <source>For all models</source>
    <translation>Für alle Modelle</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>For computers with 24 GB: 4 of its 25 billion weights work on each token, so it answers at the speed of a small model.</source>
+   <translation>Für Computer mit 24 GB: 4 seiner 25 Milliarden Gewichte arbeiten an jedem Token, daher antwortet es so schnell wie ein kleines Modell.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>For computers with 8 GB: each token takes 4 of its 32 experts, so it answers at the speed of a 1.5 billion model.</source>
+   <translation>Für Computer mit 8 GB: Jedes Token nimmt 4 seiner 32 Experten, daher antwortet es so schnell wie ein Modell mit 1,5 Milliarden Gewichten.</translation>
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
@@ -1938,6 +1958,11 @@
    <location filename="app/ui/shortcut_table.py" />
    <source>Go to the one before</source>
    <translation>Zum vorigen</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Good answers in many languages on a laptop; much of it stays on the disk.</source>
+   <translation>Gute Antworten in vielen Sprachen auf einem Laptop; vieles davon bleibt auf der Festplatte.</translation>
   </message>
   <message>
    <location filename="engine/model/families.py" />
@@ -4059,6 +4084,11 @@
    <source>Short answers and simple rewording; often wrong.</source>
    <translation>Kurze Antworten und einfaches Umformulieren; oft falsch.</translation>
   </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Short answers and tool calls on weak computers.</source>
+   <translation>Kurze Antworten und Werkzeugaufrufe auf schwachen Computern.</translation>
+  </message>
   <message numerus="yes">
    <location filename="app/ui/models/models_page.py" />
    <source>Show all %n model(s)</source>
@@ -5126,6 +5156,11 @@
    <location filename="assets/catalogue.json" />
    <source>The large one of the two; it needs some 64 GB, or a fast disk and patience.</source>
    <translation>Das große der beiden; es braucht etwa 64 GB, oder einen schnellen Datenträger und Geduld.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>The largest Gemma, for computers with 32 GB and patience.</source>
+   <translation>Das größte Gemma, für Computer mit 32 GB und Geduld.</translation>
   </message>
   <message>
    <location filename="app/storage/database.py" />
@@ -6566,6 +6601,11 @@
    <translation>Unten schreiben: {model} antwortet auf diesem Computer.</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Writes and changes programs, with long contexts and tools; it answers at the speed of a small model.</source>
+   <translation>Schreibt und ändert Programme, mit langen Kontexten und Werkzeugen; es antwortet so schnell wie ein kleines Modell.</translation>
+  </message>
+  <message>
    <location filename="app/ui/transcript/reply_status.py" />
    <source>Writing</source>
    <translation>Schreibt</translation>
@@ -6592,6 +6632,11 @@
     <numerusform>Schreibt, %n Token</numerusform>
     <numerusform>Schreibt, %n Tokens</numerusform>
    </translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Writing, reasoning and long texts in many languages.</source>
+   <translation>Schreiben, Schlussfolgern und lange Texte in vielen Sprachen.</translation>
   </message>
   <message>
    <location filename="assets/catalogue.json" />

@@ -1394,6 +1394,16 @@
   </message>
   <message>
    <location filename="assets/catalogue.json" />
+   <source>Everyday questions and tool calls on weak computers.</source>
+   <translation>在配置较低的电脑上处理日常问题和工具调用。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Everyday questions in many languages on small computers; much of it stays on the disk.</source>
+   <translation>在小型电脑上用多种语言处理日常问题；其大部分内容留在磁盘上。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
    <source>Everyday questions, letters and summaries of long texts.</source>
    <translation>日常问题、书信和长文本摘要。</translation>
   </message>
@@ -1621,6 +1631,16 @@
    <location filename="app/ui/settings/head.py" />
    <source>For all models</source>
    <translation>所有模型</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>For computers with 24 GB: 4 of its 25 billion weights work on each token, so it answers at the speed of a small model.</source>
+   <translation>适合 24 GB 内存的电脑：每个词元只用到 250 亿权重中的 40 亿，因此回答速度和小模型一样。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>For computers with 8 GB: each token takes 4 of its 32 experts, so it answers at the speed of a 1.5 billion model.</source>
+   <translation>适合 8 GB 内存的电脑：每个词元使用 32 个专家中的 4 个，因此回答速度相当于 15 亿参数的模型。</translation>
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
@@ -1926,6 +1946,11 @@
    <location filename="app/ui/shortcut_table.py" />
    <source>Go to the one before</source>
    <translation>转到上一个</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Good answers in many languages on a laptop; much of it stays on the disk.</source>
+   <translation>在笔记本电脑上用多种语言给出不错的回答；其大部分内容留在磁盘上。</translation>
   </message>
   <message>
    <location filename="engine/model/families.py" />
@@ -4047,6 +4072,11 @@
    <source>Short answers and simple rewording; often wrong.</source>
    <translation>简短回答和简单改写；常出错。</translation>
   </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Short answers and tool calls on weak computers.</source>
+   <translation>在配置较低的电脑上给出简短回答并调用工具。</translation>
+  </message>
   <message numerus="yes">
    <location filename="app/ui/models/models_page.py" />
    <source>Show all %n model(s)</source>
@@ -5113,6 +5143,11 @@
    <location filename="assets/catalogue.json" />
    <source>The large one of the two; it needs some 64 GB, or a fast disk and patience.</source>
    <translation>两者中较大的一个；需要约 64 GB 内存，或快速磁盘和耐心。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>The largest Gemma, for computers with 32 GB and patience.</source>
+   <translation>最大的 Gemma，适合有 32 GB 内存且愿意等待的电脑。</translation>
   </message>
   <message>
    <location filename="app/storage/database.py" />
@@ -6552,6 +6587,11 @@
    <translation>在下方输入：{model} 在本机回答。</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Writes and changes programs, with long contexts and tools; it answers at the speed of a small model.</source>
+   <translation>编写和修改程序，支持长上下文和工具；回答速度和小模型一样。</translation>
+  </message>
+  <message>
    <location filename="app/ui/transcript/reply_status.py" />
    <source>Writing</source>
    <translation>正在写</translation>
@@ -6577,6 +6617,11 @@
    <translation>
     <numerusform>正在写，%n 个 token</numerusform>
    </translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Writing, reasoning and long texts in many languages.</source>
+   <translation>用多种语言写作、推理和处理长文本。</translation>
   </message>
   <message>
    <location filename="assets/catalogue.json" />

@@ -53,24 +53,46 @@ class CatalogueModel:
     @property
     def parameters(self) -> int:
         """Its weights, from its shape: matrices alone, for norms and biases are thousands beside millions."""
+        shape, layers = self.config, range(self.config["num_hidden_layers"])
+        tables = shape["vocab_size"] * shape["hidden_size"] * (1 if shape["tie_word_embeddings"] else 2)
+        # Gemma 4's E models: each layer has a table of its own, and three matrices around it.
+        width = shape.get("hidden_size_per_layer_input", 0)
+        inputs = len(layers) * width * (shape["vocab_size"] + 3 * shape["hidden_size"])
+        return int(
+            tables + inputs + sum(self._attention(layer) + sum(self._network(layer)) for layer in layers)
+        )
+
+    def _shares(self, layer: int) -> bool:
+        """True if a layer reads another's keys and values (Gemma 4)."""
+        return bool(layer >= self.config["num_hidden_layers"] - self.config.get("num_kv_shared_layers", 0))
+
+    def _attention(self, layer: int) -> int:
+        """Weights of a layer's attention, or of the convolution in its place."""
         shape = self.config
-        embedding = shape["vocab_size"] * shape["hidden_size"]
-        heads = 2 * shape["num_attention_heads"] + 2 * shape["num_key_value_heads"]
-        attention = shape["hidden_size"] * shape["head_dim"] * heads
-        feed_forward = 3 * shape["hidden_size"] * self._widths
-        tables = 1 if shape["tie_word_embeddings"] else 2
-        return int(tables * embedding + shape["num_hidden_layers"] * (attention + feed_forward))
+        hidden, kinds = shape["hidden_size"], shape.get("layer_types")
+        kind = kinds[layer] if kinds else "full_attention"
+        if kind == "conv":
+            return int(4 * hidden * hidden)
+        whole = kind == "full_attention" and "global_head_dim" in shape
+        width = shape["global_head_dim"] if whole else shape["head_dim"]
+        kv_heads, matrices = shape["num_key_value_heads"], 2
+        if whole and shape.get("attention_k_eq_v"):
+            kv_heads, matrices = shape["num_global_key_value_heads"], 1
+        if self._shares(layer):
+            matrices = 0
+        return int(hidden * width * (2 * shape["num_attention_heads"] + matrices * kv_heads))
 
-    @property
-    def _experts(self) -> int:
-        """Experts of a layer; 0 where there are none."""
-        return int(self.config.get("num_experts") or self.config.get("num_local_experts") or 0)
-
-    @property
-    def _widths(self) -> int:
-        """Width of a layer's network, or of all its experts together."""
-        width = self.config.get("moe_intermediate_size") or self.config["intermediate_size"]
-        return int(self._experts * width if self._experts else self.config["intermediate_size"])
+    def _network(self, layer: int) -> tuple[int, int]:
+        """Weights of a layer's network, and of its experts."""
+        shape = self.config
+        hidden, width = shape["hidden_size"], shape["intermediate_size"]
+        experts = shape.get("num_experts") or shape.get("num_local_experts") or 0
+        dense = 3 * hidden * width * (2 if self._shares(layer) and shape.get("use_double_wide_mlp") else 1)
+        if not experts or layer < shape.get("num_dense_layers", 0):
+            return dense, 0
+        return dense if shape.get("enable_moe_block") else 0, 3 * hidden * experts * shape.get(
+            "moe_intermediate_size", width
+        )
 
     def typical_bytes(self, bits_per_weight: float) -> int:
         """About how large its files are; the hub says it exactly.
@@ -82,7 +104,7 @@ class CatalogueModel:
         if bits_per_weight < 16 or "quantization_config" not in shape:
             return int(whole * bits_per_weight / 8)
         # Published with experts in MXFP4 (gpt-oss), whose blocks of 32 have 17 bytes.
-        experts = 3 * shape["num_hidden_layers"] * shape["hidden_size"] * self._widths
+        experts = sum(self._network(layer)[1] for layer in range(shape["num_hidden_layers"]))
         return int(2 * (whole - experts) + experts * 17 / 32)
 
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +16,12 @@ from engine.hub.catalogue import (
     search_catalogue,
     targets_of_head,
 )
+from engine.hub.outline import config_of
+from engine.model.config import read_config
 from engine.model.families import SUPPORTED
+from engine.model.footprint import weight_bytes
+from engine.model.weight_format import weight_format
+from engine.weights.checkpoint_outline import CheckpointOutline
 
 REPO = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -36,7 +43,8 @@ def test_an_entry_is_whole(model: CatalogueModel) -> None:
     assert all(REPO.fullmatch(repo) for repo in (model.safetensors_repo, model.gguf_repo, *model.heads))
     assert model.about.endswith(".")
     assert model.licence
-    assert model.gated == model.safetensors_repo.startswith(("meta-llama/", "google/"))
+    terms = ("meta-llama/", "google/gemma-2-", "google/gemma-3-")
+    assert model.gated == model.safetensors_repo.startswith(terms)
 
 
 @pytest.mark.parametrize("model", catalogue(), ids=lambda model: model.name)
@@ -46,9 +54,26 @@ def test_the_shape_gives_the_size_that_its_name_says(model: CatalogueModel) -> N
         assert model.parameters == pytest.approx(3.8e9, rel=0.02)
         return
     count = float(stated[1]) * {"M": 1e6, "B": 1e9}[stated[2]]
-    assert model.parameters == pytest.approx(count, rel=0.31)
+    # An E model's name counts what works on a token, of its tables a row.
+    width = model.config.get("hidden_size_per_layer_input", 0)
+    tables = model.config["num_hidden_layers"] * width * model.config["vocab_size"]
+    assert model.parameters - tables == pytest.approx(count, rel=0.31)
     if "quantization_config" not in model.config:
         assert model.typical_bytes(16) == 2 * model.parameters
+
+
+@pytest.mark.parametrize("model", catalogue(), ids=lambda model: model.name)
+def test_the_shape_is_one_that_the_engine_reads_and_has_its_weights(
+    model: CatalogueModel, tmp_path: Path
+) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(config_of(model)))
+    config = read_config(CheckpointOutline(tmp_path))
+    beside = config.layers * config.input_width * config.input_vocabulary
+    if not config.tied:
+        beside += config.vocabulary_size * config.hidden_size
+    held = weight_bytes(config, weight_format("bf16")) / 2
+    assert model.parameters == pytest.approx(held + beside, rel=0.001)
+    assert model.context_length == config.context_length
 
 
 def test_drafts_are_smaller_and_of_the_same_vocabulary() -> None:
