@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,6 +61,14 @@ def test_every_model_is_larger_and_slower_than_the_next() -> None:
     assert recommend([listed("large", 4)], {"large": runs(1)}) == (
         Recommendation(listed("large", 4), Strength.CAPABLE),
     )
+
+
+def test_an_older_model_is_recommended_only_where_no_other_fits() -> None:
+    older = replace(listed("older", 8), older=True)
+    models = [older, listed("today", 3)]
+    known = {"older": runs(12), "today": runs(30)}
+    assert [one.model.reference for one in recommend(models, known)] == ["today"]
+    assert [one.model.reference for one in recommend(models, {"older": runs(12)})] == ["older"]
 
 
 @given(
