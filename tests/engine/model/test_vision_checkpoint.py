@@ -94,6 +94,7 @@ def test_the_text_part_gives_the_logits_of_transformers(
     assert greedy(decoder, prompt, 1) == [int(theirs[-1].argmax())]
 
 
+@pytest.mark.parametrize("name", ["Mistral3", "Gemma3", "Gemma4", "Gemma4Unified"])
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -102,11 +103,11 @@ def test_the_text_part_gives_the_logits_of_transformers(
     ],
 )
 def test_a_checkpoint_without_a_text_part_that_runs_is_refused(
-    tmp_path: Path, text: object, sentence: str
+    tmp_path: Path, name: str, text: object, sentence: str
 ) -> None:
     config = {
-        "architectures": ["Mistral3ForConditionalGeneration"],
-        "model_type": "mistral3",
+        "architectures": [f"{name}ForConditionalGeneration"],
+        "model_type": name.lower(),
         "text_config": text,
     }
     (tmp_path / "config.json").write_text(json.dumps(config))
