@@ -3630,6 +3630,11 @@
    <translation>Programmen antwortet {model}.</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Programs that speak Anthropic's or Ollama's protocol take it without /v1.</source>
+   <translation>Programme mit dem Protokoll von Anthropic oder Ollama bekommen sie ohne /v1.</translation>
+  </message>
+  <message>
    <location filename="app/chat/server_state.py" />
    <source>Programs with OpenAI's library</source>
    <translation>Programme mit der Bibliothek von OpenAI</translation>

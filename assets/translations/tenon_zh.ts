@@ -3618,6 +3618,11 @@
    <translation>由 {model} 回答其他程序。</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Programs that speak Anthropic's or Ollama's protocol take it without /v1.</source>
+   <translation>使用 Anthropic 或 Ollama 协议的程序，地址不带 /v1。</translation>
+  </message>
+  <message>
    <location filename="app/chat/server_state.py" />
    <source>Programs with OpenAI's library</source>
    <translation>使用 OpenAI 库的程序</translation>

@@ -79,6 +79,12 @@ class ServerPage(PlacePage):
                 self.copy_buttons["address"],
                 spacing=8,
             ),
+            PlainLabel(
+                tr("Programs that speak Anthropic's or Ollama's protocol take it without /v1."),
+                self._access,
+                kind="small",
+                wrap=True,
+            ),
             filled(
                 QHBoxLayout(),
                 (_titled(tr("Key"), self._key), 1),
