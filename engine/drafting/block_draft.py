@@ -17,6 +17,7 @@ from engine.drafting.head_loader import SharedWeights
 from engine.drafting.kind import DraftLoad, DraftText
 from engine.drafting.medusa_draft import MedusaDraft
 from engine.drafting.row_level_drafter import RowLevelDrafter
+from engine.drafting.sampled_tree import by_target_ids
 from engine.drafting.sharing_draft import SharingDraft
 from engine.drafting.target_rows import CHUNK_ROWS
 from engine.messages import PromptKind
@@ -94,7 +95,10 @@ class BlockDrafter(RowLevelDrafter):
         levels, markov = network.logits(rows), network.weights.markov
 
         def said(logits: Tensor) -> Tensor:
-            return logits if self.sampling is None else link.to_host(network.by_target_ids(logits))
+            if self.sampling is None:
+                return logits
+            size = network.layout.blocks.vocabulary_size
+            return link.to_host(by_target_ids(logits, network.weights.target_ids, size))
 
         if markov is None:
             levels = said(levels)

@@ -191,15 +191,6 @@ class BlockNetwork:
         logits = weights.head(rows.to(weights.head_dtype)).float()
         return logits if cap is None else torch.tanh(logits / cap) * cap
 
-    def by_target_ids(self, logits: Tensor) -> Tensor:
-        """(n, V) over the target's vocabulary: minus infinity for tokens that the draft cannot say."""
-        ids = self.weights.target_ids
-        if ids is None:
-            return logits
-        whole = logits.new_full((len(logits), self._config.vocabulary_size), -torch.inf)
-        whole[:, ids] = logits
-        return whole
-
 
 def load_block(
     checkpoint: HeadCheckpoint,

@@ -17,7 +17,7 @@ from torch import Tensor
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import LARGEST_TREE, Level, TreeShape, grow_tree
 from engine.drafting.feature_network import FeatureNetwork
-from engine.drafting.sampled_tree import DraftSampling, sampled_draft
+from engine.drafting.sampled_tree import DraftSampling, by_target_ids, sampled_draft
 from engine.drafting.target_rows import CHUNK_ROWS, TargetRows
 from engine.model.next_rows import MOST_ROWS
 from engine.model.token_tree import ROOT, Draft, DraftShape
@@ -108,7 +108,9 @@ class FeatureDraft(Drafter):
         if self.sampling is not None:
 
             def drawn_from(logits: Tensor) -> Tensor:
-                return link.to_host(network.by_target_ids(logits))
+                return link.to_host(
+                    by_target_ids(logits, network.weights.target_ids, network.config.vocabulary_size)
+                )
 
             return sampled_draft(
                 self.limits,

@@ -206,15 +206,6 @@ class FeatureNetwork:
         cap = weights.logit_soft_cap
         return logits if cap is None else torch.tanh(logits / cap) * cap
 
-    def by_target_ids(self, logits: Tensor) -> Tensor:
-        """(n, V) over the target's vocabulary: minus infinity for tokens that the draft cannot say."""
-        ids = self.weights.target_ids
-        if ids is None:
-            return logits
-        whole = logits.new_full((len(logits), self.config.vocabulary_size), -torch.inf)
-        whole[:, ids] = logits
-        return whole
-
     def target_tokens(self, tokens: Tensor) -> Tensor:
         """The target's ids of the draft's, any shape."""
         ids = self.weights.target_ids

@@ -21,6 +21,7 @@ from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft, ReadTokenize
 from engine.drafting.level_drafter import LevelDrafter, likeliest_along
 from engine.drafting.medusa_heads import MedusaLayout, MedusaNetwork, load_medusa, read_medusa
 from engine.drafting.rank_log import Path as Node
+from engine.drafting.sampled_tree import by_target_ids
 from engine.drafting.searched_tree import parents_of
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
@@ -194,7 +195,9 @@ class MedusaDrafter(LevelDrafter):
         self._check_depth(shape)
         logits = network.logits(self._row, shape.depth or min(self.limits.depth, most, shape.rows))
         if self.sampling is not None:
-            return self._tree(shape, link.to_host(network.by_target_ids(logits, self._vocabulary_size)))
+            return self._tree(
+                shape, link.to_host(by_target_ids(logits, network.target_ids, self._vocabulary_size))
+            )
         draft = (
             likeliest_along(searched, shape.parents or (), logits) if searched else self._tree(shape, logits)
         )

@@ -176,14 +176,6 @@ class MedusaNetwork:
             return self._maps[0](made.flatten(0, 1)).float()
         return torch.cat([own(row) for own, row in zip(self._maps, made, strict=False)]).float()
 
-    def by_target_ids(self, logits: Tensor, size: int) -> Tensor:
-        """(n, V) for a vocabulary of this size: minus infinity for tokens that the heads cannot say."""
-        if self.target_ids is None:
-            return logits
-        whole = logits.new_full((len(logits), size), -torch.inf)
-        whole[:, self.target_ids] = logits
-        return whole
-
 
 def _guess_of(
     first: LinearMap, further: Sequence[Sequence[LinearMap]], maps: Sequence[LinearMap]

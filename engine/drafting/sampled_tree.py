@@ -151,6 +151,21 @@ def draw_tree(
     return Draft(tuple(tokens), tuple(parents), tuple(scores), proposal)
 
 
+def by_target_ids(logits: Tensor, ids: Tensor | None, vocabulary_size: int) -> Tensor:
+    """(n, V) over the target's vocabulary: minus infinity for tokens that a draft cannot say.
+
+    Args:
+        logits: (n, Vd) by the draft's own ids.
+        ids: (Vd,) the target's; None where they are the same.
+        vocabulary_size: V.
+    """
+    if ids is None:
+        return logits
+    whole = logits.new_full((len(logits), vocabulary_size), -torch.inf)
+    whole[:, ids] = logits
+    return whole
+
+
 def sampled_draft(
     limits: TreeShape,
     shape: DraftShape,
