@@ -20,10 +20,12 @@ from engine.model.footprint import cache_bytes, weight_bytes
 from engine.model.fused_layer import can_fuse
 from engine.model.latent import Latent
 from engine.model.packed_loader import load_packed
+from engine.model.tensors import count_parameters
 from engine.model.weight_format import stored_format, weight_format
 from engine.placement.resident import Resident
 from engine.planning.format_choice import cache_formats
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.checkpoint_outline import CheckpointOutline
 from tests.support.checkpoints import all_experts, reference_model, save, write_checkpoint
 from tests.support.decoders import greedy, load_decoder, prefill
 from tests.support.gguf_files import write_gguf
@@ -188,3 +190,13 @@ def test_an_older_file_is_refused_and_one_that_does_not_name_its_router_is_read(
     assert read_gguf_config(silent, shapes, lambda name: [])["model_type"] == "deepseek_v3"
     plain = {name: shape for name, shape in shapes.items() if "exp_probs_b" not in name}
     assert read_gguf_config(silent, plain, lambda name: [])["model_type"] == "deepseek_v2"
+
+
+def test_glm_4_7_flash_caches_576_numbers_a_token_and_layer(tmp_path: Path) -> None:
+    """By its config's own defaults, in which keys and values of all heads would be 9216."""
+    (tmp_path / "config.json").write_text(
+        '{"architectures": ["Glm4MoeLiteForCausalLM"], "model_type": "glm4_moe_lite"}'
+    )
+    config = read_config(CheckpointOutline(tmp_path))
+    assert cache_bytes(config, 1, weight_format("q4_k_m")) == 47 * (512 + 64) * 2
+    assert round(count_parameters(config) / 1e9, 2) == 29.94
