@@ -28,6 +28,7 @@ _LICENCES = {
     "llama3.1": "Llama 3.1",
     "llama3.2": "Llama 3.2",
     "llama3.3": "Llama 3.3",
+    "lfm1.0": "LFM 1.0",
     "cc-by-4.0": "CC BY 4.0",
     "cc-by-nc-4.0": "CC BY-NC 4.0",
     "bsd-3-clause": "BSD 3-Clause",
