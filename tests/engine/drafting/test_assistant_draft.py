@@ -114,6 +114,8 @@ def test_a_reply_is_the_models_own(
     assert reply.timings.draft_n > 0
     assert len(reply.prompt_ids) > 24  # the window
     assert list(reply.token_ids) == reference_greedy(load_reference(target), reply.prompt_ids, 40)
+    voted = client.answer(PROMPT, target, **{**draft, "mode": "minions"}, **settings)
+    assert voted.token_ids == reply.token_ids
     following = client.answer(PROMPT + reply.text, target, **draft, **settings)
     assert following.timings.cache_n > 0
     drawn = {**settings, "temperature": 0.8, "seed": 3}
