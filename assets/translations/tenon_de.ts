@@ -3625,6 +3625,11 @@
    <translation>Prozessor-Threads</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Programs and tools in long contexts, in English and Chinese; it answers at the speed of a small model.</source>
+   <translation>Programme und Werkzeuge in langen Kontexten, auf Englisch und Chinesisch; es antwortet so schnell wie ein kleines Modell.</translation>
+  </message>
+  <message>
    <location filename="app/ui/server/page.py" />
    <source>Programs are answered with {model}.</source>
    <translation>Programmen antwortet {model}.</translation>

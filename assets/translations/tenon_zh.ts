@@ -3613,6 +3613,11 @@
    <translation>处理器线程</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Programs and tools in long contexts, in English and Chinese; it answers at the speed of a small model.</source>
+   <translation>擅长长上下文中的编程和工具调用，支持英文和中文；回答速度和小模型一样。</translation>
+  </message>
+  <message>
    <location filename="app/ui/server/page.py" />
    <source>Programs are answered with {model}.</source>
    <translation>由 {model} 回答其他程序。</translation>

@@ -73,6 +73,15 @@ class CatalogueModel:
         kind = kinds[layer] if kinds else "full_attention"
         if kind == "conv":
             return int(4 * hidden * hidden)
+        if "kv_lora_rank" in shape:  # latents (GLM-4.7-Flash)
+            heads, rope, queries = (
+                shape[name] for name in ("num_attention_heads", "qk_rope_head_dim", "q_lora_rank")
+            )
+            keys, values, latent = (
+                shape[name] for name in ("qk_nope_head_dim", "v_head_dim", "kv_lora_rank")
+            )
+            mapped = queries * (hidden + heads * (keys + rope)) + hidden * (latent + rope)
+            return int(mapped + heads * (latent * (keys + values) + values * hidden))
         whole = kind == "full_attention" and "global_head_dim" in shape
         width = shape["global_head_dim"] if whole else shape["head_dim"]
         kv_heads, matrices = shape["num_key_value_heads"], 2
@@ -86,13 +95,14 @@ class CatalogueModel:
         """Weights of a layer's network, and of its experts."""
         shape = self.config
         hidden, width = shape["hidden_size"], shape["intermediate_size"]
-        experts = shape.get("num_experts") or shape.get("num_local_experts") or 0
+        counts = (shape.get(name) for name in ("num_experts", "num_local_experts", "n_routed_experts"))
+        experts = sum(count or 0 for count in counts)
         dense = 3 * hidden * width * (2 if self._shares(layer) and shape.get("use_double_wide_mlp") else 1)
-        if not experts or layer < shape.get("num_dense_layers", 0):
+        if not experts or layer < shape.get("num_dense_layers", shape.get("first_k_dense_replace", 0)):
             return dense, 0
-        return dense if shape.get("enable_moe_block") else 0, 3 * hidden * experts * shape.get(
-            "moe_intermediate_size", width
-        )
+        expert = 3 * hidden * shape.get("moe_intermediate_size", width)
+        beside = dense if shape.get("enable_moe_block") else expert * shape.get("n_shared_experts", 0)
+        return beside, expert * experts
 
     def typical_bytes(self, bits_per_weight: float) -> int:
         """About how large its files are; the hub says it exactly.
