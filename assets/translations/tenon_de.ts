@@ -6772,6 +6772,11 @@
    <translation>am Ende {value} {unit}</translation>
   </message>
   <message>
+   <location filename="engine/placement/split_experts.py" />
+   <source>attention of all {layers} layers and experts of {count} on the GPU, the other experts in memory</source>
+   <translation>Attention aller {layers} Schichten und Experten von {count} auf der GPU, die anderen Experten im Speicher</translation>
+  </message>
+  <message>
    <location filename="app/ui/composer/attachment_row.py" />
    <source>being read</source>
    <translation>wird gelesen</translation>

@@ -6756,6 +6756,11 @@
    <translation>结束时 {value} {unit}</translation>
   </message>
   <message>
+   <location filename="engine/placement/split_experts.py" />
+   <source>attention of all {layers} layers and experts of {count} on the GPU, the other experts in memory</source>
+   <translation>全部 {layers} 层的注意力与 {count} 层的专家在 GPU 上，其余专家在内存中</translation>
+  </message>
+  <message>
    <location filename="app/ui/composer/attachment_row.py" />
    <source>being read</source>
    <translation>正在读取</translation>

@@ -33,7 +33,18 @@ COMMON_FLAGS = (
 _ROWS = "-ffp-contract=fast -fno-trapping-math"
 _COMMON = {
     **dict.fromkeys(
-        ("attention", "block_floats", "blocks", "cache", "dispatch", "forward", "layer", "likeliest"), ""
+        (
+            "attention",
+            "block_floats",
+            "blocks",
+            "cache",
+            "dispatch",
+            "experts",
+            "forward",
+            "layer",
+            "likeliest",
+        ),
+        "",
     ),
     **dict.fromkeys(("matmul", "medusa", "mixture", "pool", "portable", "product", "quantization"), ""),
     "sampling": "",

@@ -180,6 +180,32 @@ def forward(
     functions.tenon_layer_mix(*arguments)
 
 
+def experts(mixture: Mixture, activation: int, rows: Tensor, chosen: Tensor, weights: Tensor) -> Tensor:
+    """Results of a layer's experts for rows whose layer is computed elsewhere.
+
+    Args:
+        mixture: Of the layer.
+        activation: One of `ACTIVATIONS`.
+        rows: (m, hidden) float32, normalised.
+        chosen: (m, k) int32: experts of each.
+        weights: (m, k) float32: of what they give.
+
+    Returns:
+        (m, hidden) float32.
+
+    Raises:
+        RuntimeError: There is no library.
+    """
+    functions, threads = _functions(), torch.get_num_threads()
+    out = torch.empty_like(rows)
+    scratch = _scratch(functions.tenon_experts_scratch_bytes(ctypes.byref(mixture), len(rows)))
+    functions.tenon_experts(
+        *(ctypes.byref(mixture), activation, rows.data_ptr(), len(rows), chosen.data_ptr()),
+        *(weights.data_ptr(), out.data_ptr(), scratch, threads),
+    )
+    return out
+
+
 def forward_model(model: Model, forward: Pass) -> bool:
     """Run all layers, the final norm and the head.
 

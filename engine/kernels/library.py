@@ -19,7 +19,7 @@ from engine.sentences import say
 CAP_VARIABLE = "TENON_CPU_CAP"
 """Environment variable with the name of the highest instruction set that may be used."""
 
-_VERSION = 14  # TENON_VERSION in csrc/tenon.h
+_VERSION = 15  # TENON_VERSION in csrc/tenon.h
 
 
 class Matrix(ctypes.Structure):
@@ -65,6 +65,8 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "layer_forward": (None, *[_POINTER] * 3, _SIZE, *[_POINTER] * 2, _INT),
     "layer_choose": (_POINTER, *[_POINTER] * 3, _SIZE, *[_POINTER] * 2, _INT),
     "layer_mix": (None, *[_POINTER] * 3, _SIZE, *[_POINTER] * 2, _INT),
+    "experts_scratch_bytes": (_SIZE, _POINTER, _SIZE),
+    "experts": (None, _POINTER, _INT, _POINTER, _SIZE, *[_POINTER] * 4, _INT),
     "forward_scratch_bytes": (_SIZE, _POINTER, _POINTER, _INT),
     "forward": (_INT, _POINTER, _POINTER, _POINTER, _INT),
     "guess": (_INT, _POINTER, _POINTER, _SIZE, _POINTER, _POINTER, _INT),

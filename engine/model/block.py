@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -128,9 +129,7 @@ def feed_forward(config: ModelConfig, weights: LayerWeights, hidden: Tensor) -> 
     """The feed-forward network of (n, h) rows of the residual stream, its experts included, before the sum."""
     rows = weights.mlp_norm(hidden)
 
-    def network(gate_up: LinearMap, down: LinearMap, some: Tensor) -> Tensor:
-        return _gated(config, gate_up, down, some)
-
+    network = partial(gated, config)
     mapped = None
     if weights.gate_up is not None and weights.down is not None:
         mapped = network(weights.gate_up, weights.down, rows)
@@ -150,7 +149,8 @@ def feed_forward(config: ModelConfig, weights: LayerWeights, hidden: Tensor) -> 
     return mixed + (mapped if experts.shared_gate is None else mapped * experts.shared_gate(rows).sigmoid())
 
 
-def _gated(config: ModelConfig, gate_up: LinearMap, down: LinearMap, rows: Tensor) -> Tensor:
+def gated(config: ModelConfig, gate_up: LinearMap, down: LinearMap, rows: Tensor) -> Tensor:
+    """The gated network of these matrices over some rows, (n, h) to (n, h)."""
     gate, up = gate_up(rows).chunk(2, -1)
     return down(_through_gate(config, gate, up))
 

@@ -108,6 +108,15 @@ def expert_sizes(config: ModelConfig, weight_format: WeightFormat) -> tuple[int,
     return tuple(sum(_slot_bytes(slot, weight_format) for slot in slots) // count for slots in each)
 
 
+@lru_cache(maxsize=1024)
+def outside_experts(config: ModelConfig) -> tuple[int, ...]:
+    """Weights of each layer that are no expert's."""
+    return tuple(
+        sum(math.prod(slot.shape) for slot in layer_slots(config, layer) if not slot.of_expert)
+        for layer in range(config.layers)
+    )
+
+
 def read_bytes(config: ModelConfig, weight_format: WeightFormat, rows: int) -> float:
     """Bytes of a layer's weights that a forward of so many rows reads, the mean of all layers.
 

@@ -79,6 +79,20 @@ class FusedMixture:
             normalised=mixture.normalised,
         )
 
+    @classmethod
+    def made_of(cls, config: ModelConfig, experts: Experts) -> FusedMixture | None:
+        """The experts alone, or None where the library cannot compute them."""
+        if config.mixture is None or not _fits(config) or not _alike(experts):
+            return None
+        return cls(config.mixture, experts)
+
+    def __call__(self, config: ModelConfig, rows: Tensor, chosen: Tensor, weights: Tensor) -> Tensor:
+        """Results for (n, h) rows of (n, k) chosen experts and their weights, all in the host's memory: float32."""
+        activation = kernel.ACTIVATIONS[config.activation]
+        return kernel.experts(
+            self.structure, activation, rows.contiguous(), chosen.int().contiguous(), weights.contiguous()
+        )
+
     @property
     def bring(self) -> Callable[[list[int]], None] | None:
         """What brings experts that were chosen and may be elsewhere; None where all are there."""

@@ -87,6 +87,8 @@ class Experts:
         scale: (E,) float32, or None.
         bring: Where experts may be elsewhere, brings those that rows have chosen, which stay until it is called again
             for a layer; names those whose matrices lie at another place than before. Raises to cancel.
+        elsewhere: Where experts are not on the layer's device, and no matrices here: gives `mixed` of (n, h) rows,
+            (n, k) experts and (n, k) weights.
     """
 
     router: LinearMap
@@ -96,6 +98,7 @@ class Experts:
     correction: Tensor | None = None
     scale: Tensor | None = None
     bring: Callable[[Sequence[int]], Collection[int]] | None = None
+    elsewhere: Callable[[Tensor, Tensor, Tensor], Tensor] | None = None
 
     @property
     def vectors(self) -> tuple[Tensor | None, ...]:
@@ -160,6 +163,19 @@ def mix(
         network: The gated network of an expert's matrices over some rows.
     """
     chosen, weights = choose(mixture, experts.router(routed), experts.correction, experts.scale)
+    if experts.elsewhere is not None:
+        return experts.elsewhere(rows, chosen, weights)
+    return mixed(experts, rows, chosen, weights, network)
+
+
+def mixed(
+    experts: Experts,
+    rows: Tensor,
+    chosen: Tensor,
+    weights: Tensor,
+    network: Callable[[LinearMap, LinearMap, Tensor], Tensor],
+) -> Tensor:
+    """The same of (n, k) experts that were chosen and the weights of what they give; see `mix`."""
     mixed = rows.new_zeros(rows.shape)
     on_host = chosen.cpu()
     taken = list(dict.fromkeys(reversed(on_host.flatten().tolist())))

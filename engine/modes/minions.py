@@ -109,6 +109,6 @@ MODE = Mode(
     options=(WIDTH, DEPTH, nodes(15), LENGTH, *_VOTE),
     drafts=("model", "head", "medusa", "prompt-tokens"),
     takes_several=True,
-    placements=("resident", "offload"),
+    placements=("resident", "offload", "offload-experts"),
     usual=mark("Auto: several drafts are given, so minions lets them vote."),
 )

@@ -139,7 +139,7 @@ class Mode(ModeDescriptor):
     drafter: Callable[[MatchChances], Drafter] | None = None
     growth: Callable[[Values], TreeShape | Pacing] | None = None
     committee: Callable[[Values, Sequence[Member], CommitteeMemory, MatchChances], Drafter] | None = None
-    placements: tuple[str, ...] = ("resident", "offload", "columns")
+    placements: tuple[str, ...] = ("resident", "offload", "offload-experts", "columns")
     looks_up: bool = False
     drafts_ahead: bool = False
     pointless: Callable[[PlacementPlan, int | None], str] = lambda placement, gpu_layers: ""

@@ -5,12 +5,21 @@ from engine.placement.layer_offload import LayerOffloadPlan
 from engine.placement.plan import PlacementPlan
 from engine.placement.resident import ResidentPlan
 from engine.placement.split import SplitPlan
+from engine.placement.split_experts import SplitExpertsPlan
 from engine.placement.streamed import StreamedPlan
 from engine.placement.streamed_experts import StreamedExpertsPlan
 
 PLACEMENTS: dict[str, type[PlacementPlan]] = {
     plan.name: plan
-    for plan in (ResidentPlan, SplitPlan, ColumnsPlan, LayerOffloadPlan, StreamedExpertsPlan, StreamedPlan)
+    for plan in (
+        ResidentPlan,
+        SplitPlan,
+        SplitExpertsPlan,
+        ColumnsPlan,
+        LayerOffloadPlan,
+        StreamedExpertsPlan,
+        StreamedPlan,
+    )
 }
 
 __all__ = [
@@ -19,6 +28,7 @@ __all__ = [
     "LayerOffloadPlan",
     "PlacementPlan",
     "ResidentPlan",
+    "SplitExpertsPlan",
     "SplitPlan",
     "StreamedExpertsPlan",
     "StreamedPlan",

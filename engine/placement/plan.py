@@ -43,6 +43,8 @@ class UnitSeconds:
         head: With the head.
         exchange: To give the unit rows and take what it made of them, but for the bytes; 0 for the host.
         crossing: For each byte of these rows.
+        experts: Of all these, a layer's experts, the mean of all layers.
+        others: Products and operators of what is no expert's, with matrices in 16 bits.
     """
 
     products: float
@@ -51,6 +53,8 @@ class UnitSeconds:
     head: float
     exchange: float = 0.0
     crossing: float = 0.0
+    experts: float = 0.0
+    others: float = 0.0
 
     @property
     def layer(self) -> float:

@@ -7,9 +7,11 @@ from engine.model.config import ModelConfig
 from engine.model.footprint import (
     activation_bytes,
     cache_bytes,
+    expert_sizes,
     head_bytes,
     layer_bytes,
     layer_elements,
+    outside_experts,
     read_bytes,
     read_elements,
 )
@@ -29,6 +31,7 @@ _PASSES = 12
 _EXPERT_OPERATORS, _DEQUANTIZED_EXPERT_OPERATORS = 13, 54
 # Of giving a GPU rows and taking what it made of them: two copies, a conversion, and the wait. Counted, not measured.
 _EXCHANGE_OPERATORS = 4
+_HALF_BYTES = 2
 
 
 class UnitTimes:
@@ -69,9 +72,11 @@ class UnitTimes:
         each = _DEQUANTIZED_EXPERT_OPERATORS if self._weights.packed else _EXPERT_OPERATORS
         memory = FormatSpeed(gpu.memory_bytes_per_s, gpu.products_per_s, 0.0)
 
-        def products_s(size_bytes: float, dequantized: float, elements: int) -> float:
+        def products_s(size_bytes: float, dequantized: float, elements: float) -> float:
             return memory.seconds(size_bytes + traffic * dequantized, width * elements)
 
+        outside = sum(outside_experts(self._config)) / self._config.layers
+        experts = self._experts_read(width)
         device = UnitSeconds(
             products=products_s(read, read_elements(self._config, width), self._layer_elements),
             attention=self._cache_bytes / gpu.memory_bytes_per_s,
@@ -79,6 +84,8 @@ class UnitTimes:
             head=products_s(self._head_bytes, self._head_elements, self._head_elements),
             exchange=_EXCHANGE_OPERATORS * gpu.operator_s,
             crossing=1.0 / gpu.from_host_bytes_per_s,
+            experts=products_s(*experts) + self._experts(width) * each * gpu.operator_s,
+            others=memory.seconds(_HALF_BYTES * outside, width * outside) + LAUNCHES * gpu.operator_s,
         )
         if not self._speeds.unified:
             return Units(host, device)
@@ -93,6 +100,7 @@ class UnitTimes:
         operators_s = (count + self._experts(width) * _EXPERT_OPERATORS) * host.operator_s
         if packed:
             operators_s += _PASSES * width * self._row_bytes / host.memory_bytes_per_s
+        experts = self._experts_read(width)
         return UnitSeconds(
             products=self._format.seconds(
                 read_bytes(self._config, self._weights, width), width * self._layer_elements
@@ -100,9 +108,21 @@ class UnitTimes:
             attention=self._cache_bytes / host.memory_bytes_per_s,
             operators=FUSED_LAYER_OPERATORS * host.operator_s if fused else operators_s,
             head=self._format.seconds(self._head_bytes, width * self._head_elements),
+            experts=self._format.seconds(experts[0], width * experts[2]),
         )
 
     def _experts(self, width: int) -> float:
         """Experts of a layer that a forward of so many rows computes, the mean of all layers."""
         mixture = self._config.mixture
         return 0.0 if mixture is None else mixture.read(width) * sum(mixture.layers) / len(mixture.layers)
+
+    def _experts_read(self, width: int) -> tuple[float, float, float]:
+        """Of a layer's experts, the mean of all layers: bytes and weights read, and weights that a row multiplies."""
+        mixture = self._config.mixture
+        if mixture is None:
+            return 0.0, 0.0, 0.0
+        each = sum(expert_sizes(self._config, self._weights)) / self._config.layers
+        weights = (
+            self._layer_elements - sum(outside_experts(self._config)) / self._config.layers
+        ) / mixture.chosen
+        return each * mixture.read(width), weights * mixture.read(width), weights * mixture.chosen

@@ -181,13 +181,14 @@ def test_what_takes_long_to_import_comes_later(module: str, slow: set[str]) -> N
 
 def test_nobody_asks_for_the_kind_of_a_placement() -> None:
     """Differences between placements are in their classes: no other file compares their names or types."""
-    names = {"resident", "offload", "columns", "layer-offload", "stream", "stream-experts"}
+    names = {"resident", "offload", "columns", "layer-offload", "stream", "stream-experts", "offload-experts"}
     classes = {
         "ResidentPlan",
         "SplitPlan",
         "ColumnsPlan",
         "LayerOffloadPlan",
         "StreamedExpertsPlan",
+        "SplitExpertsPlan",
         "StreamedPlan",
     }
     offenders = []

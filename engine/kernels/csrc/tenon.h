@@ -43,7 +43,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 14, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 15, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -204,6 +204,13 @@ TENON_API const int32_t *tenon_layer_choose(const struct tenon_layer *layer, con
 TENON_API void tenon_layer_mix(const struct tenon_layer *layer, const struct tenon_step *step,
                                void *const *const *caches, int64_t index, float *hidden, uint8_t *scratch,
                                int32_t threads);
+
+/* A layer's experts alone: out (m, hidden) of the normed rows (m, hidden), by the experts (m, chosen) that each has
+ * chosen and their weights. Scratch memory is aligned to 64. */
+TENON_API int64_t tenon_experts_scratch_bytes(const struct tenon_mixture *mixture, int64_t m);
+TENON_API void tenon_experts(const struct tenon_mixture *mixture, int32_t activation, const float *rows, int64_t m,
+                             const int32_t *choice, const float *weight, float *out, uint8_t *scratch,
+                             int32_t threads);
 
 /* Layers that follow each other in memory, and what is behind the last. */
 struct tenon_model {
