@@ -11,6 +11,8 @@ from engine.model.token_tree import ROOT, Draft
 _CLASSES, _DEPTHS = 10, 4
 # What a guess is taken to be worth before any of its class was seen counts for so many, and how soon that is forgotten.
 _WEIGHT, _MEMORY = 8.0, 0.99
+# The same of what held lately beside what was expected: a text may be of a kind that a drafter knows, or of another.
+_LATELY_WEIGHT, _LATELY_MEMORY = 1.0, 0.9
 # Chances of a guess of which its drafter says nothing, by the likelier ones beside it.
 _BY_RANK = (0.3, 0.1, 0.05, 0.03)
 _LEAST = 1e-4
@@ -19,7 +21,9 @@ _LEAST = 1e-4
 class GuessChances:
     """Chances of one drafter's guesses where the token before them holds, by depth and by the share that it gives them.
 
-    Of drafts without scores the place among siblings stands for the share.
+    Of drafts without scores the place among siblings stands for the share. All are multiplied by what held of its
+    guesses lately over what was expected, so that one which is wrong throughout a text is heard no more after a few
+    rounds.
 
     Attributes:
         known: The drafter's scores are chances as they were observed, so there is nothing to learn.
@@ -28,36 +32,44 @@ class GuessChances:
     def __init__(self) -> None:
         self.known = False
         self._seen: dict[tuple[int, int], list[float]] = {}
+        self._expected = self._held = 0.0  # lately
 
     def of(self, draft: Draft) -> list[float]:
         """(N,) of each node of a draft."""
         if self.known and draft.scores:
             return [share for _, share in _shares(draft)]
-        found = []
-        for key, share in _shares(draft):
-            held, seen = self._seen.get(key, (0.0, 0.0))
-            found.append(min(1.0, max(_LEAST, (_WEIGHT * share + held) / (_WEIGHT + seen))))
-        return found
+        lately = (_LATELY_WEIGHT + self._held) / (_LATELY_WEIGHT + self._expected)
+        return [min(1.0, max(_LEAST, lately * usual)) for _, usual in self._usual(draft)]
 
     def learn(self, draft: Draft, tokens: Sequence[int]) -> None:
         """These tokens came behind the root of a draft: what it has beside each of them held or did not."""
         if self.known and draft.scores:
             return
-        keys = list(_shares(draft))
+        usual = list(self._usual(draft))
         at = ROOT
         for token in tokens:
             children = [node for node, parent in enumerate(draft.parents) if parent == at]
             if not children:
                 return
             following = None
+            self._expected *= _LATELY_MEMORY
+            self._held *= _LATELY_MEMORY
             for node in children:
-                counted = self._seen.setdefault(keys[node][0], [0.0, 0.0])
+                key, expected = usual[node]
+                counted = self._seen.setdefault(key, [0.0, 0.0])
                 held = draft.tokens[node] == token
+                self._expected, self._held = self._expected + expected, self._held + held
                 counted[0], counted[1] = _MEMORY * counted[0] + held, _MEMORY * counted[1] + 1.0
                 following = node if held else following
             if following is None:
                 return
             at = following
+
+    def _usual(self, draft: Draft) -> Iterator[tuple[tuple[int, int], float]]:
+        """Of each node its class, and how often guesses of it have held."""
+        for key, share in _shares(draft):
+            held, seen = self._seen.get(key, (0.0, 0.0))
+            yield key, (_WEIGHT * share + held) / (_WEIGHT + seen)
 
 
 def _shares(draft: Draft) -> Iterator[tuple[tuple[int, int], float]]:

@@ -143,6 +143,18 @@ def test_confidence_is_calibrated_by_what_came() -> None:
     assert math.exp(draft.scores[draft.tokens.index(2)]) < 0.2
 
 
+def test_a_member_that_is_wrong_throughout_a_text_gets_no_nodes_from_the_one_that_is_right() -> None:
+    """And is heard again, after as few rounds, in a text of its own kind."""
+    chains = (Draft.chain((2, 3, 4, 5)), Draft.chain((6, 7, 8, 9)))
+    committee = MergedCommittee(members(*map(Scripted, chains)), REWARDS, CommitteeMemory())
+    committee.reset([1])
+    for right in (0, 1):
+        for _ in range(12):
+            draft = committee.propose(DraftShape(4))
+            committee.observe([*chains[right].tokens, 11], None)
+        assert draft.tokens == chains[right].tokens
+
+
 def test_a_member_that_costs_more_than_it_adds_is_left_alone_and_tried_again() -> None:
     lookup = Scripted(Draft((2,), (-1,), (math.log(0.4),)))
     lookup.gives_chances = True
