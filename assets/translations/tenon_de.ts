@@ -5881,6 +5881,11 @@
    <translation>Unter {folder} ist kein Ordner eines Entwurfs: den Pfad prüfen.</translation>
   </message>
   <message>
+   <location filename="engine/cli/models/shelf.py" />
+   <source>There is no folder {path}: check the path.</source>
+   <translation>Es gibt keinen Ordner {path}: Prüfen Sie den Pfad.</translation>
+  </message>
+  <message>
    <location filename="engine/hub/inventory.py" />
    <source>There is no installed model {name}: `tenon models list` names them.</source>
    <translation>Es gibt kein installiertes Modell {name}: `tenon models list` nennt alle.</translation>

@@ -5867,6 +5867,11 @@
    <translation>{folder} 处没有草稿文件夹；请检查路径。</translation>
   </message>
   <message>
+   <location filename="engine/cli/models/shelf.py" />
+   <source>There is no folder {path}: check the path.</source>
+   <translation>没有文件夹 {path}：请检查路径。</translation>
+  </message>
+  <message>
    <location filename="engine/hub/inventory.py" />
    <source>There is no installed model {name}: `tenon models list` names them.</source>
    <translation>没有已安装的模型 {name}：`tenon models list` 会列出它们的名称。</translation>

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from engine.cli.models.progress import ProgressLine
-from engine.errors import OutOfDisk
+from engine.errors import ModelNotFound, OutOfDisk
 from engine.hub.access_token import forget_token, keep_token
 from engine.hub.bundled import bundled_models
 from engine.hub.download.download_queue import stored_downloads
@@ -173,6 +173,8 @@ def run_folders(options: argparse.Namespace) -> int:
     finish_move()
     try:
         if options.add is not None:
+            if not options.add.expanduser().is_dir():
+                raise ModelNotFound(say("There is no folder {path}: check the path.", path=options.add))
             add_folder(options.add)
         if options.forget is not None:
             forget_folder(str(options.forget.expanduser().absolute()))

@@ -267,6 +267,7 @@ def test_the_token_comes_from_standard_input(
         (["remove", "nothing"], "no installed model"),
         (["verify", "nothing"], "no installed model"),
         (["import", "/no/such/path"], "nothing at"),
+        (["folders", "--add", "/no/such/path"], "no folder"),
         (["get"], "MODEL"),
         ([], "ACTION"),
     ],
