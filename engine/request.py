@@ -33,13 +33,7 @@ def check_request(request: Generate) -> None:
     """
     if not _asks(request):
         raise EmptyPrompt(say("The message is empty: write a question first."))
-    if request.max_tokens is not None and request.max_tokens < 1:
-        raise InvalidOption(
-            say(
-                "The limit of tokens is {max_tokens}, but it must be at least 1.",
-                max_tokens=request.max_tokens,
-            )
-        )
+    check_limit(request.max_tokens)
     if request.verify not in RULES:
         raise InvalidOption(
             say(
@@ -71,6 +65,18 @@ def check_request(request: Generate) -> None:
             raise InvalidOption(
                 say("The message holds bytes that are not UTF-8 text: convert it to UTF-8 first.")
             ) from error
+
+
+def check_limit(max_tokens: int | None) -> None:
+    """Refuse a limit of tokens that leaves no reply.
+
+    Raises:
+        InvalidOption: It is below 1.
+    """
+    if max_tokens is not None and max_tokens < 1:
+        raise InvalidOption(
+            say("The limit of tokens is {max_tokens}, but it must be at least 1.", max_tokens=max_tokens)
+        )
 
 
 def opening(request: Generate) -> str:

@@ -208,8 +208,9 @@ PAGES = (
             Note(
                 mark(
                     "There is no telemetry. Your chats, settings and models stay on this computer, and "
-                    "nothing about you or it is sent to anybody. The network is used when you search the hub "
-                    "or download a model, and to check for updates if you turn that on."
+                    "nothing about you or it is sent to anybody, unless you choose a model on a server that you have "
+                    "added: it gets the chats that it answers. The network is used when you search the hub or "
+                    "download a model too, and to check for updates if you turn that on."
                 )
             ),
             Row("check_for_updates"),

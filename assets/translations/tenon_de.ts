@@ -5074,8 +5074,8 @@
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
-   <source>The hub cannot be reached: check the network, the proxy and HF_ENDPOINT.</source>
-   <translation>Der Hub ist nicht erreichbar: das Netz, den Proxy und HF_ENDPOINT prüfen.</translation>
+   <source>The hub cannot be reached: check the network, and the proxy or mirror (HF_ENDPOINT) if you use one.</source>
+   <translation>Der Hub ist nicht erreichbar: das Netz prüfen, und Proxy oder Spiegelserver (HF_ENDPOINT), falls einer benutzt wird.</translation>
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
@@ -5947,8 +5947,8 @@
   </message>
   <message>
    <location filename="app/settings/pages.py" />
-   <source>There is no telemetry. Your chats, settings and models stay on this computer, and nothing about you or it is sent to anybody. The network is used when you search the hub or download a model, and to check for updates if you turn that on.</source>
-   <translation>Es gibt keine Telemetrie. Chats, Einstellungen und Modelle bleiben auf diesem Computer, und nichts darüber wird an irgendwen gesendet. Das Netz wird benutzt, um den Hub zu durchsuchen und Modelle herunterzuladen, und für die Suche nach Updates, wenn sie eingeschaltet ist.</translation>
+   <source>There is no telemetry. Your chats, settings and models stay on this computer, and nothing about you or it is sent to anybody, unless you choose a model on a server that you have added: it gets the chats that it answers. The network is used when you search the hub or download a model too, and to check for updates if you turn that on.</source>
+   <translation>Es gibt keine Telemetrie. Chats, Einstellungen und Modelle bleiben auf diesem Computer, und nichts darüber wird an irgendwen gesendet, außer wenn ein Modell auf einem hinzugefügten Server gewählt ist: es bekommt die Chats, die es beantwortet. Das Netz wird auch benutzt, um den Hub zu durchsuchen und Modelle herunterzuladen, und für die Suche nach Updates, wenn sie eingeschaltet ist.</translation>
   </message>
   <message>
    <location filename="app/ui/settings/action_rows.py" />
@@ -7799,8 +7799,8 @@
   </message>
   <message>
    <location filename="engine/documents/reading.py" />
-   <source>{name} is not there any more: choose it again.</source>
-   <translation>{name} ist nicht mehr da: neu auswählen.</translation>
+   <source>{name} is not there: choose the file again.</source>
+   <translation>{name} ist nicht da: die Datei neu auswählen.</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/addon.py" />

@@ -5061,8 +5061,8 @@
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
-   <source>The hub cannot be reached: check the network, the proxy and HF_ENDPOINT.</source>
-   <translation>无法连接 Hub：请检查网络、代理和 HF_ENDPOINT。</translation>
+   <source>The hub cannot be reached: check the network, and the proxy or mirror (HF_ENDPOINT) if you use one.</source>
+   <translation>无法连接 Hub：请检查网络，以及所用的代理或镜像 (HF_ENDPOINT)。</translation>
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
@@ -5933,8 +5933,8 @@
   </message>
   <message>
    <location filename="app/settings/pages.py" />
-   <source>There is no telemetry. Your chats, settings and models stay on this computer, and nothing about you or it is sent to anybody. The network is used when you search the hub or download a model, and to check for updates if you turn that on.</source>
-   <translation>没有遥测。对话、设置和模型都留在本机，不会向任何人发送任何相关信息。只有搜索 Hub、下载模型，以及开启检查更新时才使用网络。</translation>
+   <source>There is no telemetry. Your chats, settings and models stay on this computer, and nothing about you or it is sent to anybody, unless you choose a model on a server that you have added: it gets the chats that it answers. The network is used when you search the hub or download a model too, and to check for updates if you turn that on.</source>
+   <translation>没有遥测。对话、设置和模型都留在本机，不会向任何人发送任何相关信息，除非您选择了自己添加的服务器上的模型：它会收到由它回答的对话。此外，只有搜索 Hub、下载模型，以及开启检查更新时才使用网络。</translation>
   </message>
   <message>
    <location filename="app/ui/settings/action_rows.py" />
@@ -7781,8 +7781,8 @@
   </message>
   <message>
    <location filename="engine/documents/reading.py" />
-   <source>{name} is not there any more: choose it again.</source>
-   <translation>{name} 已不存在：请重新选择。</translation>
+   <source>{name} is not there: choose the file again.</source>
+   <translation>{name} 不存在：请重新选择文件。</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/addon.py" />

@@ -48,7 +48,9 @@ def _bench(options: argparse.Namespace) -> int:
     from engine.modes import MODES
     from engine.planning.hardware_report import measure_report
     from engine.planning.model_planner import model_planner
+    from engine.request import check_limit
 
+    check_limit(options.max_tokens)
     wanted = load_options(options, threads=options.threads)
     measure_report(lambda what, share: show_status(f"Measuring the machine ({share:.0%}) {what}"))
     if options.modes is None or "ghidorah" in options.modes:

@@ -32,7 +32,7 @@ def read_attachment(path: Path, cancelled: Callable[[], bool] = lambda: False) -
     name = on_one_line(path.name)
     try:
         if not path.exists():
-            raise InvalidOption(say("{name} is not there any more: choose it again.", name=name))
+            raise InvalidOption(say("{name} is not there: choose the file again.", name=name))
         found = path.stat()
         if not S_ISREG(found.st_mode):  # a pipe or a device would never end
             raise InvalidOption(say("{name} is not a file: attach files one by one.", name=name))

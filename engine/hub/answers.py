@@ -62,7 +62,9 @@ HUB = Place(
     behind_proxy=mark("The proxy refuses the way to the hub: check HTTPS_PROXY."),
     silent=mark("The hub did not answer in time: check the network, and try again."),
     misspelled=mark("The hub's address cannot be used ({error}): check HF_ENDPOINT."),
-    out_of_reach=mark("The hub cannot be reached: check the network, the proxy and HF_ENDPOINT."),
+    out_of_reach=mark(
+        "The hub cannot be reached: check the network, and the proxy or mirror (HF_ENDPOINT) if you use one."
+    ),
     broken_off=mark("The connection to the hub broke off: check the network, and try again."),
     wrong_length=mark(
         "{name} of {repo} has another length than the hub says: try again, or check the proxy or the mirror between."

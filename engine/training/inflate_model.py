@@ -64,7 +64,7 @@ def inflate_model(
     begin_folder(folder, out)
     widening = Widening(
         network_axes(_extents(config), _extents(large)),
-        gains(config.hidden_size, large.hidden_size, config.family.query_key_norm),
+        gains(config.hidden_size, large.hidden_size, bool(config.family.query_key_norm)),
         amplitude,
         torch.Generator().manual_seed(seed),
     )
@@ -85,7 +85,8 @@ def inflate_model(
 
 def _refuse(config: ModelConfig) -> None:
     family = config.family
-    if family.fused_projections or family.sandwich_norm or family.scaled_embedding:
+    others = family.fused_projections or family.sandwich_norm or family.scaled_embedding or family.multipliers
+    if others or family.sinks or config.mixture or config.convolution or config.latent:
         raise UnsupportedModel(
             f"{family.name} cannot be inflated: choose a Llama, Mistral, Qwen2, Qwen3 or SmolLM3 checkpoint."
         )

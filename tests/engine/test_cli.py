@@ -19,6 +19,7 @@ from engine.model.config import read_config
 from engine.model.weight_format import weight_format
 from engine.placement.footprint import Sizes
 from engine.placement.streamed import StreamedPlan
+from engine.planning import hardware_report
 from engine.plain_data import from_plain
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
@@ -39,6 +40,14 @@ def test_json_is_one_object_and_nothing_else(llama_folder: Path, capsys: pytest.
     assert reply["devices"] == {"target": "cpu", "draft": None}
     assert reply["timings"]["mean_acceptance_length"] == 1.0
     assert reply["timings"]["load_ms"] > 0
+
+
+def test_a_benchmark_of_no_tokens_is_refused_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], llama_folder: Path
+) -> None:
+    monkeypatch.setattr(hardware_report, "measure_report", lambda told: pytest.fail("it measured"))
+    assert main(["bench", "--model", str(llama_folder), "--max-tokens", "0"]) == 2
+    assert capsys.readouterr().err == "tenon: The limit of tokens is 0, but it must be at least 1.\n"
 
 
 def test_text_streams_and_ends_with_a_line_break(

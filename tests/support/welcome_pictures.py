@@ -91,7 +91,9 @@ def main() -> None:
     }
     wanted = list(page.cards.cards.values())[1].content
     assert wanted is not None
-    sentence = "The hub cannot be reached: check the network, the proxy and HF_ENDPOINT."
+    sentence = (
+        "The hub cannot be reached: check the network, and the proxy or mirror (HF_ENDPOINT) if you use one."
+    )
     workspace.model_store.offers.miss(Missed(wanted.model, False, "", sentence))
     page.refresh()
     take(window, folder, "welcome-downloading")

@@ -81,7 +81,7 @@ def test_a_text_file_is_read(tmp_path: Path) -> None:
 
 def test_what_is_no_file_is_said_before_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "is not a file" in refusal(tmp_path)
-    assert "is not there any more" in refusal(tmp_path / "gone.pdf")
+    assert "is not there: choose" in refusal(tmp_path / "gone.pdf")
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe.pdf")  # reading it would wait for ever
         assert "is not a file" in refusal(tmp_path / "pipe.pdf")

@@ -178,11 +178,12 @@ def test_shapes_that_shrink_or_split_groups_are_refused(llama_folder: Path, tmp_
         inflate_model(llama_folder, llama_folder, shape)
 
 
-def test_families_that_scale_by_the_hidden_size_are_refused(
-    checkpoint_of: Callable[[str], Path], tmp_path: Path
+@pytest.mark.parametrize("variant", ["gemma2", "qwen3-moe", "gpt-oss", "lfm2", "deepseek-v3"])
+def test_families_that_are_no_llama_of_another_size_are_refused(
+    variant: str, checkpoint_of: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    folder = checkpoint_of("gemma2")
-    with pytest.raises(UnsupportedModel, match="Gemma 2 cannot be inflated"):
+    folder = checkpoint_of(variant)
+    with pytest.raises(UnsupportedModel, match="cannot be inflated: choose"):
         inflate_model(folder, tmp_path / "large", grown(read_config(Checkpoint(folder))))
 
 
