@@ -19,8 +19,8 @@ from engine.model.config import read_config
 from engine.model.weight_format import weight_format
 from engine.placement.footprint import Sizes
 from engine.placement.streamed import StreamedPlan
-from engine.planning import hardware_report
 from engine.plain_data import from_plain
+from engine.planning import hardware_report
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.prompt_tokens import write_prompt_tokens
