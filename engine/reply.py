@@ -179,6 +179,7 @@ class ReplyRun:
             return
         model = self._model
         self._chances.keep()
+        repeats = model.placement.repeats
         if self._planner is not None and not self._busy:
             self._planner.learn(
                 [record for record in self._clock.rounds if not record.beside],
@@ -188,6 +189,7 @@ class ReplyRun:
                 self._request.options.mode_options,
                 self._request.prompt_kind,
                 self._chances if self._mode.finds_matches(self._values()) else None,
+                None if repeats is None else repeats.take(),
             )
 
     def _values(self) -> Values:

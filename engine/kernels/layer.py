@@ -157,7 +157,7 @@ def forward(
         caches: From `stores`; the new rows are written into them.
         index: The layer's place in them.
         hidden: (m, hidden) float32, changed in place.
-        bring: Called with the experts that the rows have chosen, those of the last row first, before any of these is
+        bring: Called with the experts that each row has chosen, those of the last row first, before any of these is
             read; raises to cancel. None where all experts are there.
 
     Raises:
@@ -176,7 +176,7 @@ def forward(
     mixture = Mixture.from_address(layer.mixture)
     choice = functions.tenon_layer_choose(*arguments)
     chosen = (ctypes.c_int32 * (step.m * mixture.chosen)).from_address(choice)
-    bring(list(dict.fromkeys(reversed(chosen))))
+    bring(chosen[::-1])
     functions.tenon_layer_mix(*arguments)
 
 

@@ -120,7 +120,7 @@ def outside_experts(config: ModelConfig) -> tuple[int, ...]:
 def read_bytes(config: ModelConfig, weight_format: WeightFormat, rows: int) -> float:
     """Bytes of a layer's weights that a forward of so many rows reads, the mean of all layers.
 
-    Of experts these are the ones that some row chooses, as many as they would be if each row chose for itself.
+    Of experts these are the ones that some row chooses; see `Mixture.read`.
     """
     layer, mixture = layer_bytes(config, weight_format, 0), config.mixture
     if mixture is None:

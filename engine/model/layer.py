@@ -13,7 +13,7 @@ from torch import Tensor
 from engine.model.embedding import Embedding
 from engine.model.layer_inputs import LayerInputs
 from engine.model.linear import LinearMap
-from engine.model.mixture import Experts
+from engine.model.mixture import Experts, Repeats
 from engine.model.norm import Norm
 
 if TYPE_CHECKING:
@@ -209,6 +209,11 @@ class WeightSource(ABC):
     def waited_s(self) -> float:
         """Seconds that `layer` has waited so far."""
         return 0.0
+
+    @property
+    def repeats(self) -> Repeats | None:
+        """Counts how rows choose experts again; None where nobody does."""
+        return None
 
     def side(self, index: int) -> Side:
         """Device that a layer computes on; its keys and values are there too."""

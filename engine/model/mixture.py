@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from typing import Literal
 
 import torch
@@ -45,6 +46,8 @@ class Mixture:
         shared_gate: What that network gives is multiplied by the sigmoid of a number of the token's own.
         scaled: A number per expert multiplies its weight.
         beside: Router, experts and the dense network have norms of their own over the residual stream.
+        reuse: Share of a row's choices that the row before it has made, where replies have shown it (`Repeats`); None
+            where each row is taken to choose for itself.
     """
 
     experts: int
@@ -64,14 +67,66 @@ class Mixture:
     shared_gate: bool = False
     scaled: bool = False
     beside: bool = False
+    reuse: float | None = None
 
     def read(self, rows: int) -> float:
-        """Experts of a layer that a forward of so many rows reads, were each row's choice independent."""
-        return self.experts * (1.0 - (1.0 - self.chosen / self.experts) ** rows)
+        """Experts of a layer that a forward of so many rows reads, at least one.
+
+        Each row behind the first takes the same share of those that no row before it took: E (1 - (1 - k/E)^n) where
+        rows choose for themselves, k experts where each chooses as the one before.
+        """
+        return self.experts - (self.experts - self.chosen) * (1.0 - self._fresh) ** (rows - 1)
 
     def brought(self, rows: int, kept: int) -> float:
         """Of these, the ones that are not among the experts that were used last, of which so many are kept."""
-        return self.read(rows) * (1.0 - kept / self.experts)
+        # Of those that the row before took, as many as there is room for are there.
+        there = min(kept / self.chosen, 1.0)
+        others = self.experts - max(kept, self.chosen)
+        return (1.0 - there) * self.read(rows) + there * others * (1.0 - (1.0 - self._fresh) ** rows)
+
+    @property
+    def _fresh(self) -> float:
+        """Share of the experts that no row has taken yet that one more row takes."""
+        if self.reuse is None or self.chosen == self.experts:
+            return self.chosen / self.experts
+        return min((1.0 - self.reuse) * self.chosen / (self.experts - self.chosen), 1.0)
+
+
+class Repeats:
+    """Counts how often a row chooses experts that the row before it chose, where Python has the choices.
+
+    That is where experts are brought from the disk as they are chosen, in prompts and in replies. The kernel library
+    keeps the choices of layers that are in memory to itself, and those are not counted.
+
+    Args:
+        chosen: Experts that a row takes, k.
+    """
+
+    def __init__(self, chosen: int) -> None:
+        self._chosen, self._choices, self._repeated = chosen, 0, 0
+        self._alone: dict[int, frozenset[int]] = {}
+
+    def add(self, layer: int, chosen: Sequence[int]) -> None:
+        """Count the choices of a forward's rows in a layer, k of each, rows in the order of the text or against it.
+
+        A row that was computed alone is compared with the one before it that was: behind several, whose branches may
+        not have held, nobody knows here which of them it follows.
+        """
+        rows = [
+            frozenset(chosen[first : first + self._chosen]) for first in range(0, len(chosen), self._chosen)
+        ]
+        before = self._alone.pop(layer, None)
+        if len(rows) == 1:
+            self._alone[layer] = rows[0]
+            rows = rows if before is None else [before, *rows]
+        self._choices += self._chosen * (len(rows) - 1)
+        self._repeated += sum(len(one & other) for one, other in pairwise(rows))
+
+    def take(self) -> float | None:
+        """Share of the choices since the last call that the row before had made; None where there were none."""
+        choices, repeated = self._choices, self._repeated
+        self._choices = self._repeated = 0
+        return repeated / choices if choices else None
 
 
 @dataclass(frozen=True)
@@ -86,7 +141,8 @@ class Experts:
         correction: (E,) float32, or None.
         scale: (E,) float32, or None.
         bring: Where experts may be elsewhere, brings those that rows have chosen, which stay until it is called again
-            for a layer; names those whose matrices lie at another place than before. Raises to cancel.
+            for a layer; names those whose matrices lie at another place than before. Takes each row's k, the last row's
+            first. Raises to cancel.
         elsewhere: Where experts are not on the layer's device, and no matrices here: gives `mixed` of (n, h) rows,
             (n, k) experts and (n, k) weights.
     """
@@ -178,10 +234,10 @@ def mixed(
     """The same of (n, k) experts that were chosen and the weights of what they give; see `mix`."""
     mixed = rows.new_zeros(rows.shape)
     on_host = chosen.cpu()
-    taken = list(dict.fromkeys(reversed(on_host.flatten().tolist())))
+    taken = on_host.flatten().tolist()
     if experts.bring is not None:
-        experts.bring(taken)
-    for expert in sorted(taken):
+        experts.bring(taken[::-1])
+    for expert in sorted(set(taken)):
         row, place = (on_host == expert).nonzero(as_tuple=True)
         row, place = row.to(rows.device), place.to(rows.device)
         given = network(experts.gate_up[expert], experts.down[expert], rows[row])

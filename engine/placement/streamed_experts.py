@@ -7,7 +7,7 @@ between them what no earlier token has left in memory: of 128 experts the 8 of a
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ from engine.model.converted import Converted
 from engine.model.footprint import expert_sizes
 from engine.model.layer import LayerWeights, OnWait, no_work
 from engine.model.loader import layer_weights, read_slots
+from engine.model.mixture import Repeats
 from engine.model.packed_loader import PackedReader, packed_layer
 from engine.model.tensors import layer_slots
 from engine.model.weight_format import WeightFormat
@@ -148,8 +149,9 @@ class StreamedExperts(FromDisk):
         self._room = ExpertRoom(self._source, config, weight_format, self._refused, kept, self._check)
         # Threads would go on for ever if nobody released what a failed load leaves behind.
         self._close = weakref.finalize(self, self._room.reader.close)
-        self._layers = self._read_layers(check, progress)
         assert config.mixture is not None, "a model with experts"
+        self._repeats = Repeats(config.mixture.chosen)
+        self._layers = self._read_layers(check, progress)
         self._experts = config.mixture.experts
         whole = sum(map(sum, self._room.expert_bytes.values()))
         self._most_bytes = whole * config.mixture.chosen // config.mixture.experts
@@ -179,6 +181,11 @@ class StreamedExperts(FromDisk):
         """Seconds that experts have taken to come so far."""
         return self._room.waited_s
 
+    @property
+    def repeats(self) -> Repeats:
+        """Counts how rows choose experts again."""
+        return self._repeats
+
     def measure_disk(self, on_wait: OnWait = no_work) -> float:
         """Read the experts of the last layer, and say how many bytes a second that brought."""
         last = self._room.layers[-1]
@@ -192,6 +199,11 @@ class StreamedExperts(FromDisk):
         self._close()
         self._layers = ()
         self._room.release()
+
+    def _bring(self, layer: int, chosen: Sequence[int]) -> list[int]:
+        moved = self._room.bring(layer, list(dict.fromkeys(chosen)))
+        self._repeats.add(layer, chosen)
+        return moved
 
     def _read_layers(
         self, check: Callable[[], None], progress: Callable[[int, int], None]
@@ -218,7 +230,7 @@ class StreamedExperts(FromDisk):
                 layer = layer_weights({**fields, **rooms.fields}, config)
             self._resident_bytes += layer.size_bytes - rooms.size_bytes
             if layer.experts is not None:
-                experts = replace(layer.experts, bring=partial(self._room.bring, index))
+                experts = replace(layer.experts, bring=partial(self._bring, index))
                 self._room.serve(index, experts)
                 layer = replace(layer, experts=experts)
             layers.append(layer)

@@ -177,6 +177,7 @@ class MachinePlanner:
         if refusal or load is None:
             return ModePlan(mode.name, refusal, load=load)
         cost, best, drafting = self._round(mode, load, drafts)
+        known = self._target.reusing(self._profiles(load.weights.name).reuse)
         prompt = min(PROMPT_TOKENS, load.context)
         first = cost.prefill_s(prompt, _PROMPT_CHUNK)
         return ModePlan(
@@ -194,7 +195,7 @@ class MachinePlanner:
             placement=load.placement.as_json(),
             drafts=tuple(draft.name for draft in drafts),
             draft_devices=tuple(draft.device for draft in load.drafts),
-            disk_bytes_per_round=load.placement.read_bytes(load.sizes(self._target.config), 1),
+            disk_bytes_per_round=load.placement.read_bytes(load.sizes(known.config), 1),
         )
 
     def _refusal(self, mode: Mode, load: LoadPlan | None, weights: WeightFormat, drafts: Drafts) -> str:
@@ -297,7 +298,8 @@ class MachinePlanner:
     def _cost(self, load: LoadPlan, profile: Profile) -> TargetCost:
         position = min(PROMPT_TOKENS, load.context)
         measured = profile.forward_seconds(load.placement)
-        return TargetCost(self._target, load.weights, load.placement, self._speeds, position, measured)
+        target = self._target.reusing(profile.reuse)
+        return TargetCost(target, load.weights, load.placement, self._speeds, position, measured)
 
     def _drafts_cost(self, mode: Mode, load: LoadPlan, drafts: Drafts, profile: Profile) -> DraftsCost:
         on_gpu = {draft.name: place.on_gpu for draft, place in zip(drafts, load.drafts, strict=True)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.drafting.head_draft import HeadDraft
@@ -32,6 +32,13 @@ class TargetFacts:
     config: ModelConfig
     missing_bytes: int = 0
     digest: str = ""
+
+    def reusing(self, reuse: float | None) -> TargetFacts:
+        """The same, of whose experts rows choose this share again; None where it is not known."""
+        mixture = self.config.mixture
+        if mixture is None:
+            return self
+        return replace(self, config=replace(self.config, mixture=replace(mixture, reuse=reuse)))
 
     @property
     def layer_elements(self) -> int:

@@ -81,6 +81,7 @@ class ModelPlanner:
         mode_options: Mapping[str, OptionValue],
         kind: PromptKind | None,
         chances: MatchChances | None = None,
+        reuse: float | None = None,
     ) -> None:
         """Keep what a reply has measured, for the plans to come; one that tells something of replies like it."""
         if not self._hardware:
@@ -95,7 +96,7 @@ class ModelPlanner:
             drafter = drafter_key(mode)
         # Another process may have written since: what it measured is kept too.
         path = self._path(weights)
-        profile = read_profile(path).with_reply(rounds, placement, drafter, kind)
+        profile = read_profile(path).with_reply(rounds, placement, drafter, kind).with_reuse(reuse)
         keep_profile(path, profile if chances is None else profile.with_matches(chances))
 
     def calibrate(

@@ -60,6 +60,8 @@ class Profile:
         matches: By the shortest match of each class of `MatchChances`: how often texts went on as they did before.
         calibrated: By placement, tokens of the text before and width: seconds of a forward, measured side by side.
         speeds: By drafter and width: tokens per second of replies that had this width in every round.
+        reuse: Of a mixture, the share of a row's choices of experts that the row before had made; None where no reply
+            has shown it.
     """
 
     forwards: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -68,6 +70,7 @@ class Profile:
     matches: dict[str, Matched] = field(default_factory=dict)
     calibrated: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
     speeds: dict[str, dict[str, float]] = field(default_factory=dict)
+    reuse: float | None = None
 
     @property
     def known(self) -> bool:
@@ -173,6 +176,12 @@ class Profile:
         own = {**self.yields.get(drafter, {}), name: _added(before, warm)}
         yields = {**self.yields, drafter: own}
         return replace(self, forwards=merged, drafts=drafts, yields=yields)
+
+    def with_reuse(self, fresh: float | None) -> Profile:
+        """This profile with the share of choices of experts that another reply has repeated; None where it had none."""
+        if fresh is None or self.reuse is None:
+            return replace(self, reuse=self.reuse if fresh is None else fresh)
+        return replace(self, reuse=_MEMORY * self.reuse + (1 - _MEMORY) * fresh)
 
     def chances(self) -> MatchChances:
         """Worth of earlier replies' matches, for those to come."""

@@ -5,17 +5,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from engine.engine import Engine
+from engine.hub.installed import cache_folder
 from engine.messages import Cancel, Finished, ModelUnloaded, Notice, PrefillProgress, TokensAdded
 from engine.model.config import read_config
 from engine.model.footprint import layer_bytes, stored_layer_bytes
+from engine.model.mixture import Repeats
 from engine.model.weight_format import weight_format
+from engine.placement import StreamedExpertsPlan
 from engine.placement.footprint import Sizes
 from engine.placement.streamed import Streamed, StreamedPlan
+from engine.planning.profile import read_profile
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.direct_reader import DirectReader
 from engine.weights.packed_file import PackedFile
@@ -100,6 +105,30 @@ def test_a_reply_from_the_disk_is_the_one_from_memory(
     assert not readers()
     assert (streamed.token_ids, streamed.text) == (resident.token_ids, resident.text)
     assert (resident.devices["target"], resident.memory.disk_read_bytes) == ("cpu", 0)
+
+
+def test_a_reply_teaches_how_often_its_rows_choose_the_same_experts(
+    client: EngineClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.reply.OtherWork", lambda: SimpleNamespace(busy=False))
+    folder = write_checkpoint(tmp_path / "mixture", "qwen3-moe", num_hidden_layers=3, mlp_only_layers=[])
+    sizes = Sizes(read_config(Checkpoint(folder)), weight_format("fp32"), 128)
+    budget = StreamedExpertsPlan.of(sizes, 1).host(sizes).total
+    taken: list[float | None] = []
+    take = Repeats.take
+
+    def logged(repeats: Repeats) -> float | None:
+        taken.append(take(repeats))
+        return taken[-1]
+
+    monkeypatch.setattr(Repeats, "take", logged)
+    reply = client.answer(PROMPT, folder, **options(folder, ram_budget_bytes=budget))
+    assert reply.devices["target"] == "cpu, disk"
+    (share,) = taken
+    assert share is not None
+    assert 0.0 <= share <= 1.0
+    (kept,) = (cache_folder() / "profiles").iterdir()
+    assert read_profile(kept).reuse == share
 
 
 @pytest.mark.parametrize(("kind", "words"), [("network", "a network drive"), ("spinning", "a spinning disk")])

@@ -6,6 +6,7 @@ import contextlib
 import random
 import shutil
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -243,6 +244,30 @@ def test_damage_is_found_before_it_is_used_and_the_file_is_made_anew(folder: Pat
             _use_all(own, format_)
         with streamed(own, format_, 1) as (decoder, _):
             assert same(decoder, list(outputs(resident_decoder(own, format_))))
+
+
+@pytest.mark.parametrize("name", ["fp32", "q8_0"])
+def test_choices_that_repeat_are_counted(name: str, folder: Path) -> None:
+    with streamed(folder, weight_format(name), 3) as (decoder, source):
+        choices, cache = Choices(decoder), decoder.new_cache(64)
+        assert source.repeats.take() is None
+        decoder.forward(PROMPT[:12], torch.arange(12), cache)
+        cache.commit(range(12))
+        pairs = []
+        for chosen in choices.chosen:
+            assert len(chosen) == 12 * CHOSEN
+            rows = [{*chosen[first : first + CHOSEN]} for first in range(0, len(chosen), CHOSEN)]
+            pairs += [len(one & other) / CHOSEN for one, other in pairwise(rows)]
+        assert source.repeats.take() == pytest.approx(sum(pairs) / len(pairs))
+        choices.chosen.clear()
+        for position in (12, 13):
+            decoder.forward(PROMPT[position : position + 1], torch.tensor([position]), cache)
+            cache.commit([0])
+        first, second = choices.chosen[:LAYERS], choices.chosen[LAYERS:]
+        shares = [len({*one} & {*two}) / CHOSEN for one, two in zip(first, second, strict=True)]
+        assert source.repeats.take() == pytest.approx(sum(shares) / LAYERS)
+        source.measure_disk()  # which nobody chose
+        assert source.repeats.take() is None
 
 
 @pytest.mark.parametrize("name", ["fp32", "q8_0"])

@@ -15,7 +15,14 @@ from engine.model.footprint import activation_bytes, layer_bytes, read_bytes, st
 from engine.model.mixture import Mixture
 from engine.model.tensors import Slot, layer_slots
 from engine.model.weight_format import weight_format
-from engine.placement import LayerOffloadPlan, PlacementPlan, ResidentPlan, SplitPlan, StreamedPlan
+from engine.placement import (
+    LayerOffloadPlan,
+    PlacementPlan,
+    ResidentPlan,
+    SplitPlan,
+    StreamedExpertsPlan,
+    StreamedPlan,
+)
 from engine.placement.column_shares import Boundary, Ratios
 from engine.placement.columns import ColumnsPlan
 from engine.placement.footprint import Sizes
@@ -85,6 +92,43 @@ def test_rows_read_the_experts_that_some_of_them_chose() -> None:
     elements = 14 / 16 * 2 * 3 * 512 * config.hidden_size * 21 / 22
     more = (14 / 16 * 2 * each + 20 * elements) / 200e9
     assert device[1].products - device[0].products == pytest.approx(more)
+
+
+def test_rows_that_choose_the_same_experts_again_read_fewer() -> None:
+    chance = Mixture(experts=16, chosen=2, width=512, layers=(True,) * 22)
+    apart, alike = replace(chance, reuse=0.0), replace(chance, reuse=1.0)
+    for rows in (1, 2, 5, 64):
+        for kept in (0, 1, 2, 8, 15):
+            # Rows that repeat as much as chance does read what rows read that choose for themselves.
+            same = replace(chance, reuse=2 / 16)
+            assert same.read(rows) == pytest.approx(16 * (1 - (14 / 16) ** rows))
+            assert chance.brought(rows, kept) == pytest.approx(chance.read(rows) * (1 - kept / 16))
+            assert same.brought(rows, kept) == pytest.approx(chance.brought(rows, kept))
+    assert [alike.read(rows) for rows in (1, 2, 1000)] == [2.0, 2.0, 2.0]
+    assert apart.read(2) == pytest.approx(4.0)
+    assert apart.read(1000) == pytest.approx(16.0)
+    # Of a token's experts those that the one before took are there, if there is room for them.
+    assert [alike.brought(1, kept) for kept in (0, 1, 2, 8)] == pytest.approx([2.0, 1.0, 0.0, 0.0])
+    assert replace(chance, reuse=0.45).brought(1, 2) == pytest.approx(2 * 0.55)
+    # Where all experts are chosen there is nothing to choose.
+    assert replace(chance, chosen=16, reuse=0.9).read(3) == 16.0
+
+
+def test_a_draft_is_worth_more_where_its_rows_choose_the_same_experts() -> None:
+    mixture = Mixture(experts=128, chosen=8, width=512, layers=(True,) * 22)
+    config = replace(MODEL.config, family=SUPPORTED["Qwen3MoeForCausalLM"], mixture=mixture)
+    facts = replace(MODEL, config=config)
+    streamed = StreamedExpertsPlan.of(Sizes(config, Q8_0, 64), 16)
+    worth, from_disk = [], []
+    for reuse in (0.0, 0.45, 0.9):
+        target = TargetCost(facts.reusing(reuse), Q8_0, RESIDENT, SPEEDS, position=0)
+        drafted = drafted_round(target, None, everywhere(4.0))
+        worth.append(drafted.tokens_per_second / plain_round(target).tokens_per_second)
+        from_disk.append(TargetCost(facts.reusing(reuse), Q8_0, streamed, SPEEDS, position=0).forward_s(1))
+    assert worth[0] < worth[1] < worth[2]
+    assert worth[0] < 1.0 < worth[2]  # nothing, and something
+    assert from_disk[0] > from_disk[1] > from_disk[2]
+    assert MODEL.reusing(0.9) is MODEL  # without experts there is nothing to choose
 
 
 def test_attention_reads_what_was_said_before() -> None:

@@ -165,6 +165,32 @@ def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
     assert (settled.mode, settled.drafts) == ("dovetail", (small,))
 
 
+def test_a_plan_follows_how_often_replies_choose_the_same_experts(here: Here, tmp_path: Path) -> None:
+    here(replace(machine("laptop-8gb")))
+    folder = write_checkpoint(
+        tmp_path / "model",
+        "qwen3-moe",
+        num_experts=32,
+        num_experts_per_tok=2,
+        hidden_size=256,
+        moe_intermediate_size=512,
+    )
+    planner = model_planner(LoadOptions(model=str(folder), weights="fp32"))
+    before = planner.plan.mode("lookup")
+    assert before.load is not None
+    speeds = []
+    for reuse in (None, 0.0, 1.0):
+        planner.learn((), "fp32", before.load.placement, "plain", {}, None, reuse=reuse)
+        known = model_planner(LoadOptions(model=str(folder), weights="fp32")).plan
+        lookup, plain = known.mode("lookup"), known.mode("plain")
+        assert lookup.tokens_per_second is not None
+        assert plain.tokens_per_second is not None
+        speeds.append(lookup.tokens_per_second / plain.tokens_per_second)
+    assert planner.profile("fp32").reuse == pytest.approx(0.3)  # the newer reply's part of 0 and 1
+    chance, apart, alike = speeds
+    assert apart < chance < alike
+
+
 def test_a_plan_for_another_machine_learns_nothing(tmp_path: Path, llama_folder: Path) -> None:
     options = LoadOptions(model=str(llama_folder))
     elsewhere = model_planner(options, machine("laptop-8gb"))

@@ -65,6 +65,17 @@ def test_older_replies_fade() -> None:
     assert profile.yields == {}
 
 
+def test_how_often_experts_are_chosen_again_is_a_running_mean_that_is_kept(tmp_path: Path) -> None:
+    assert Profile().with_reuse(None).reuse is None
+    profile = Profile().with_reuse(0.5).with_reuse(None)
+    assert profile.reuse == 0.5
+    profile = profile.with_reuse(0.0)
+    assert profile.reuse == pytest.approx(0.35)
+    keep_profile(tmp_path / "profile.json", profile)
+    assert read_profile(tmp_path / "profile.json") == profile
+    assert profile.with_reply([round_of(0, 0)] * 5, RESIDENT, None).reuse == profile.reuse
+
+
 def test_what_is_known_counts_by_its_rounds() -> None:
     some = Profile().with_reply([round_of(3, 0)] * 6, RESIDENT, "dovetail abc", "chat")
     much = some
