@@ -103,6 +103,23 @@ def test_a_cancel_ends_one_reply_alone(client: EngineClient, llama_folder: Path)
     assert whole.token_ids[: len(cut.reply.token_ids)] == cut.reply.token_ids
 
 
+def test_a_request_larger_than_the_context_fails_alone(client: EngineClient, llama_folder: Path) -> None:
+    requests = submit(client, llama_folder)
+    client.wait_for(TokensAdded)
+    large = client.request(WORDS * 100, llama_folder, mode="lookup", weights="fp32")
+    client.engine.submit(large)
+    ended = wait(client, len(requests) + 1)
+    failed = ended.pop(large.request_id)
+    assert isinstance(failed, Failed)
+    assert failed.error.kind == "PromptTooLong"
+    assert "shorten it" in failed.error.message
+    running = next(at for at, event in enumerate(client.events) if event is failed)
+    assert all(client.events.index(event) > running for event in ended.values())
+    for request, (prompt, values) in zip(requests, ASKED, strict=True):
+        alone = client.answer(prompt, llama_folder, weights="fp32", **values)
+        assert tokens(ended[request.request_id]) == alone.token_ids
+
+
 def test_what_needs_another_model_waits_for_its_turn(
     client: EngineClient, llama_folder: Path, tmp_path: Path
 ) -> None:

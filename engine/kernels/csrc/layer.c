@@ -453,7 +453,8 @@ static void set_up(struct layer_run *r, const struct tenon_layer *l, const struc
     if (r->gate_up_width < l->input_gate.n)
         r->gate_up_width = l->input_gate.n;
     r->down_product = products_of(r->product + 8, (const struct tenon_matrix *[]){&l->down}, 1, m);
-    r->mixture = (struct mixture_run){x, r->rows, l->activation, l->hidden, m};
+    r->mixture = (struct mixture_run){
+        .mixture = x, .rows = r->rows, .activation = l->activation, .hidden = l->hidden, .m = m};
 }
 
 int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, const struct tenon_step *step, int32_t threads)
