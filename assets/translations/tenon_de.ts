@@ -6132,8 +6132,8 @@
   </message>
   <message>
    <location filename="engine/hub/endpoints.py" />
-   <source>This system has no keyring that Tenon can keep the key in: put it into the environment variable {variable} instead, and add the server without it.</source>
-   <translation>Dieses System hat keinen Schlüsselbund, in dem Tenon den Schlüssel aufbewahren kann: Legen Sie ihn stattdessen in die Umgebungsvariable {variable}, und fügen Sie den Server ohne ihn hinzu.</translation>
+   <source>This system has no keyring that Tenon can keep the key in: put it into the environment variable {variable} before Tenon starts, and add the server without it.</source>
+   <translation>Dieses System hat keinen Schlüsselbund, in dem Tenon den Schlüssel aufbewahren kann: Legen Sie ihn in die Umgebungsvariable {variable}, bevor Tenon startet, und fügen Sie den Server ohne ihn hinzu.</translation>
   </message>
   <message>
    <location filename="engine/hub/access_token.py" />

@@ -6118,8 +6118,8 @@
   </message>
   <message>
    <location filename="engine/hub/endpoints.py" />
-   <source>This system has no keyring that Tenon can keep the key in: put it into the environment variable {variable} instead, and add the server without it.</source>
-   <translation>本系统没有可供 Tenon 保存密钥的密钥环：请将其放入环境变量 {variable}，并在不填密钥的情况下添加服务器。</translation>
+   <source>This system has no keyring that Tenon can keep the key in: put it into the environment variable {variable} before Tenon starts, and add the server without it.</source>
+   <translation>本系统没有可供 Tenon 保存密钥的密钥环：请在启动 Tenon 之前将其放入环境变量 {variable}，并在不填密钥的情况下添加服务器。</translation>
   </message>
   <message>
    <location filename="engine/hub/access_token.py" />

@@ -114,7 +114,7 @@ class Endpoint:
             raise KeyNotKept(
                 say(
                     "This system has no keyring that Tenon can keep the key in: put it into the environment variable "
-                    "{variable} instead, and add the server without it.",
+                    "{variable} before Tenon starts, and add the server without it.",
                     variable=self.key_variable,
                 ),
                 details=str(error),
