@@ -95,8 +95,9 @@ class Mixture:
 class Repeats:
     """Counts how often a row chooses experts that the row before it chose, where Python has the choices.
 
-    That is where experts are brought from the disk as they are chosen, in prompts and in replies. The kernel library
-    keeps the choices of layers that are in memory to itself, and those are not counted.
+    That is where experts come from the disk as they are chosen, and where the host computes those of a GPU's rows; in
+    prompts and in replies. Layers that are whole in one memory are not counted: their choices stay in the
+    kernel library, or on the GPU.
 
     Args:
         chosen: Experts that a row takes, k.

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from engine.model.layer import LayerWeights, ModelWeights, OnWait, Side, no_work
+from engine.model.mixture import Repeats
 from engine.placement.device_layer import device_layer, layer_tensors
 from engine.placement.footprint import Sizes
 from engine.placement.link import Link
@@ -95,7 +96,10 @@ class DeviceLayers:
 
     Attributes:
         indexes: Of the model's layers that compute there.
+        repeats: Counts how rows choose experts again; None where nobody does.
     """
+
+    repeats: Repeats | None = None
 
     def __init__(self, layers: Mapping[int, LayerWeights]) -> None:
         self._held = layers
@@ -160,6 +164,11 @@ class Split(Resident):
         if index in self._there:
             return self._on_device.layer(index)
         return super().layer(self._on_host[index])
+
+    @property
+    def repeats(self) -> Repeats | None:
+        """Counts how rows choose experts again, where the host has the choices."""
+        return self._on_device.repeats
 
     @property
     def resident_layers(self) -> tuple[LayerWeights, ...]:

@@ -6,7 +6,7 @@ The host reads the chosen experts of the layers whose experts it has: rows go th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from engine.model.footprint import expert_sizes, outside_experts
 from engine.model.fused_layer import FusedMixture
 from engine.model.layer import LayerWeights
 from engine.model.linear import JoinedLinear, Linear, PackedLinear, joined
-from engine.model.mixture import Experts, mixed
+from engine.model.mixture import Experts, Repeats, mixed
 from engine.placement.device_layer import device_layer, device_part, layer_tensors, part_tensors
 from engine.placement.footprint import Footprint, Sizes
 from engine.placement.link import Link
@@ -115,15 +115,18 @@ class SplitExpertsPlan(PlacementPlan):
         """Read layer by layer; the host keeps its experts."""
         host, link = source.host(()), source.link
         layers, kept = {}, 0
+        assert source.config.mixture is not None, "a model with experts"
+        repeats = Repeats(source.config.mixture.chosen)
         for index, place in enumerate(self.layers):
             layer = source.layer(index)
             if place.host and layer.experts is not None:
                 kept += sum(one.size_bytes for one in (*layer.experts.gate_up, *layer.experts.down))
-                layers[index] = _divided(source.config.of_layer(index), layer, link, source.device_type)
+                own, count = source.config.of_layer(index), partial(repeats.add, index)
+                layers[index] = _divided(own, layer, link, source.device_type, count)
             else:
                 layers[index] = _moved(layer, link, source.device_type)
         devices = f"{link.device} (experts of {self.there} of {len(self.layers)} layers), cpu"
-        return split(source, host, _Layers(layers, kept), devices)
+        return split(source, host, _Layers(layers, kept, repeats), devices)
 
     def summary(self) -> str:
         """Say where the weights are."""
@@ -141,8 +144,9 @@ class SplitExpertsPlan(PlacementPlan):
 class _Layers(DeviceLayers):
     """Layers on a device, and the bytes of their experts that are not."""
 
-    def __init__(self, layers: dict[int, LayerWeights], host_bytes: int) -> None:
+    def __init__(self, layers: dict[int, LayerWeights], host_bytes: int, repeats: Repeats) -> None:
         super().__init__(layers)
+        self.repeats = repeats
         self._host_bytes = host_bytes
 
     @property
@@ -158,15 +162,23 @@ class HostExperts:
         config: Of the layer.
         experts: The layer's, all in the host's memory.
         link: The way to the device.
+        count: Takes the experts that rows have chosen, of each row in turn.
     """
 
-    def __init__(self, config: ModelConfig, experts: Experts, link: Link) -> None:
-        self._config, self._experts, self._link = config, experts, link
+    def __init__(
+        self,
+        config: ModelConfig,
+        experts: Experts,
+        link: Link,
+        count: Callable[[list[int]], None] = lambda chosen: None,
+    ) -> None:
+        self._config, self._experts, self._link, self._count = config, experts, link, count
         self._fused = FusedMixture.made_of(config, experts)
 
     def __call__(self, rows: Tensor, chosen: Tensor, weights: Tensor) -> Tensor:
         """Results for (n, h) rows, (n, k) experts and (n, k) weights of the device, in its memory and type."""
         here = [self._link.to_host(part) for part in (rows, chosen, weights)]
+        self._count(here[1].flatten().tolist())
         packed = isinstance(self._experts.router, PackedLinear)
         own = here[0].float() if packed else here[0]
         if self._fused is not None:
@@ -182,13 +194,19 @@ def _moved(layer: LayerWeights, link: Link, dtype: torch.dtype) -> LayerWeights:
     return device_layer(layer, map(link.to_device, layer_tensors(layer, dtype)))
 
 
-def _divided(config: ModelConfig, layer: LayerWeights, link: Link, dtype: torch.dtype) -> LayerWeights:
+def _divided(
+    config: ModelConfig,
+    layer: LayerWeights,
+    link: Link,
+    dtype: torch.dtype,
+    count: Callable[[list[int]], None],
+) -> LayerWeights:
     """The same without its experts, which stay; the router goes."""
     experts = layer.experts
     assert experts is not None, "a layer with experts"
     routing = replace(experts, gate_up=(), down=())
     moved = device_part(routing, map(link.to_device, part_tensors(routing, dtype)))
-    moved = replace(moved, elsewhere=HostExperts(config, experts, link))
+    moved = replace(moved, elsewhere=HostExperts(config, experts, link, count))
     return replace(_moved(replace(layer, experts=None), link, dtype), experts=moved)
 
 

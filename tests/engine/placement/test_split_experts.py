@@ -51,6 +51,12 @@ def test_the_text_is_the_resident_model_s_and_no_operation_mixes_devices(
     sides = Sides()
     _, decoder = placed(folder, "fp32", there, sides, tmp_path)
     assert greedy(decoder, PROMPT, 12) == expected  # and tables of rotations grow once
+    counts = decoder.source.repeats
+    assert counts is not None
+    share = counts.take()
+    assert share is not None
+    assert 0.0 < share < 1.0  # of layers whose experts are the host's, in the prompt and behind it
+    assert counts.take() is None
     sides.mark(weights_of(decoder.source), HOST)
     with sides:
         assert greedy(decoder, PROMPT, 2) == expected[:2]
