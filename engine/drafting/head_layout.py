@@ -224,7 +224,7 @@ def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind)
                 (*(1 for _ in shape[:-1]), taken * target_hidden) if shape else (1, 1, taken * target_hidden)
             )
             outer.append(Slot(f"{prefix}mask_hidden", wanted, "mask_hidden"))
-    layers = [layer_slots(blocks, index) for index in range(blocks.layers)]
+    layers = [list(layer_slots(blocks, index)) for index in range(blocks.layers)]
     layers[0] = _first_block(layers[0], blocks, kind, speculators or regular, normed)
     return HeadLayout(
         kind=kind,

@@ -59,6 +59,7 @@ def stored_layer_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
     )
 
 
+@lru_cache(maxsize=1024)
 def activation_bytes(config: ModelConfig, rows: int, logit_rows: int) -> int:
     """Bytes that a forward takes at its widest: a layer's rows between its matrices, and logits, all in float32.
 

@@ -131,7 +131,7 @@ def load_layers(
 
 def read_slots(
     checkpoint: Checkpoint | HeadCheckpoint,
-    slots: list[Slot],
+    slots: Sequence[Slot],
     dtype: torch.dtype,
     device: torch.device,
     advance: Callable[[int], None],

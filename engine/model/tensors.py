@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 
 from engine.errors import TensorMismatch
 from engine.model.config import ModelConfig
@@ -61,7 +61,9 @@ class Slot:
         return self.field.startswith("experts.")
 
 
-def layer_slots(config: ModelConfig, layer: int) -> list[Slot]:
+# A plan asks for them hundreds of times, and a mixture has hundreds in a layer.
+@lru_cache(maxsize=256)
+def layer_slots(config: ModelConfig, layer: int) -> tuple[Slot, ...]:
     """The tensors of one layer, with q, k, v fused to ``qkv`` and gate, up to ``gate_up``."""
     prefix = f"{config.tensor_prefix}layers.{layer}."
     config = config.of_layer(layer)
@@ -174,7 +176,7 @@ def layer_slots(config: ModelConfig, layer: int) -> list[Slot]:
         norm("post_per_layer_input_norm", "input_norm")
     if config.family.layer_scalar:
         slots.append(Slot(f"{prefix}layer_scalar", (1,), "scalar"))
-    return slots
+    return tuple(slots)
 
 
 def expert_field(index: int, field: str) -> str:

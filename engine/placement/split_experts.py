@@ -66,7 +66,12 @@ class SplitExpertsPlan(PlacementPlan):
     @classmethod
     def _fitting(cls, sizes: Sizes, room: Room, most: int, counts: range) -> Iterator[SplitExpertsPlan]:
         config = sizes.config
-        if config.mixture is None or most < config.layers or not any(expert_sizes(config, sizes.weights)):
+        if (
+            not room.device
+            or config.mixture is None
+            or most < config.layers
+            or not any(expert_sizes(config, sizes.weights))
+        ):
             return
         plans = (cls.of(sizes, count) for count in counts)
         yield from (plan for plan in plans if plan.fits(sizes, room))

@@ -94,6 +94,7 @@ def cache_formats(config: ModelConfig, weights: WeightFormat, wanted: str) -> tu
 
 def _is_small_and_exact(config: ModelConfig) -> bool:
     """True if the file holds float32, and little enough that this costs neither time nor memory."""
+    if not config.types or weight_bytes(config, weight_format("fp32")) >= _EXACT_FILE_BYTES:
+        return False
     matrices = [name for name, shape in expected_tensors(config).items() if len(shape) == 2]
-    exact = bool(config.types) and all(config.types.get(name) in (F32, F64) for name in matrices)
-    return exact and weight_bytes(config, weight_format("fp32")) < _EXACT_FILE_BYTES
+    return all(config.types.get(name) in (F32, F64) for name in matrices)

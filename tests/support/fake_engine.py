@@ -40,6 +40,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from engine.errors import CheckpointError, ModelNotFound, WeightsCorrupt
+from engine.hub.catalogue import catalogue_model
 from engine.messages import (
     Cancel,
     CheckDrafts,
@@ -226,7 +227,8 @@ class FakeEngine:
         """Every model runs, the larger the slower; one whose name has 70b comes from the disk."""
         for model in command.models:
             size = re.search(r"([\d.]+)b", model.reference.lower())
-            billions = float(size[1]) if size else 1.0
+            known = catalogue_model(model.reference)
+            billions = float(size[1]) if size else known.parameters / 1e9 if known else 1.0
             large = billions > 50
             prediction = Prediction(
                 "llmcad" if large else "lookup",

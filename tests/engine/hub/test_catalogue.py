@@ -68,6 +68,8 @@ def test_the_shape_is_one_that_the_engine_reads_and_has_its_weights(
 ) -> None:
     (tmp_path / "config.json").write_text(json.dumps(config_of(model)))
     config = read_config(CheckpointOutline(tmp_path))
+    assert config.layers == model.config["num_hidden_layers"]
+    assert config.head_dim == model.config.get("head_dim", config.head_dim)
     beside = config.layers * config.input_width * config.input_vocabulary  # in its file alone
     held = weight_bytes(config, weight_format("fp32")) / 4
     assert model.parameters == pytest.approx(held + beside, rel=0.001)

@@ -5,17 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from safetensors.torch import save_file
 
 from engine.errors import HubUnreachable, ModelNotFound, NotOnHub
-from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue, require_catalogue_model
+from engine.hub.catalogue import Q4_K_M_BITS, require_catalogue_model
 from engine.hub.connection import Hub
-from engine.hub.outline import config_of, find_or_outline
-from engine.model.config import read_config
-from engine.model.footprint import weight_bytes
-from engine.model.weight_format import weight_format
-from engine.weights.checkpoint import Checkpoint
+from engine.hub.outline import find_or_outline
 from tests.support.hub_server import HubServer
 
 CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64}
@@ -25,17 +19,6 @@ def read(folder: Path) -> tuple[dict[str, Any], int]:
     config = json.loads((folder / "config.json").read_text())
     index = json.loads((folder / "model.safetensors.index.json").read_text())
     return config, index["metadata"]["total_size"]
-
-
-@pytest.mark.parametrize("model", catalogue(), ids=lambda model: model.name)
-def test_the_engine_counts_as_many_weights_as_the_catalogue(model: CatalogueModel, tmp_path: Path) -> None:
-    raw = config_of(model)
-    (tmp_path / "config.json").write_text(json.dumps(raw))
-    save_file({"none": torch.zeros(1)}, tmp_path / "model.safetensors")
-    config = read_config(Checkpoint(tmp_path))
-    assert (config.layers, config.head_dim) == (model.config["num_hidden_layers"], model.config["head_dim"])
-    assert config.context_length == model.context_length
-    assert weight_bytes(config, weight_format("fp32")) / 4 == pytest.approx(model.parameters, rel=0.002)
 
 
 def test_an_installed_model_is_no_outline(llama_folder: Path) -> None:
