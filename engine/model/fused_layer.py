@@ -95,7 +95,7 @@ class FusedMixture:
 
     @property
     def bring(self) -> Callable[[list[int]], None] | None:
-        """What brings experts that were chosen and may be elsewhere; None where all are there."""
+        """The call that brings experts that were chosen and may be elsewhere; None where all are there."""
         return None if self._experts.bring is None else self._bring
 
     def _bring(self, chosen: list[int]) -> None:

@@ -50,7 +50,7 @@ class StreamedExpertsPlan(DiskPlan):
 
     @classmethod
     def fit(cls, sizes: Sizes, room: Room, most: int) -> StreamedExpertsPlan | None:
-        """What every token multiplies, room for all experts of a layer, then some of each."""
+        """Weights that every token multiplies, room for all experts of a layer, then some of each."""
         mixture = sizes.config.mixture
         each = expert_sizes(sizes.config, sizes.weights)
         if mixture is None or not any(each):

@@ -1,4 +1,4 @@
-"""What servers tell of a reply's speed and of their drafts, as the figures that Tenon shows.
+"""Figures of a reply that Tenon shows, from the words of servers about its speed and their drafts.
 
 The mean acceptance length is 1 + accepted / steps: a step checks one draft, and gives one token more than it accepts.
 Sources: llama.cpp, tools/server/README.md (``timings``); vLLM, docs/features/per_request_metrics.md

@@ -1,4 +1,4 @@
-"""What a server is, which models it has, and what these can do: asked in the words that each kind of server has for it.
+"""A probe of a server: its kind, its models and their abilities, asked in the words of each kind of server.
 
 Sources: llama.cpp, tools/server/README.md (``/props``); vLLM and SGLang, ``max_model_len`` of ``/v1/models``; Ollama,
 docs/api.md (``/api/show``, ``/api/ps``); LM Studio, REST API v0 (``/api/v0/models``).
