@@ -114,6 +114,16 @@ static int fails(int call, const char *name, const char *path, int fd)
     if (real == NULL) \
         *(void **)&real = dlsym(RTLD_NEXT, name)
 
+/* --- waiting ---------------------------------------------------------------------------------------------------- */
+
+/* SQLite asks ten seconds long for a lock that fails before it gives up: here half a second. No sleep of
+ * Python comes by. */
+int usleep(useconds_t duration)
+{
+    REAL(int, "usleep", useconds_t);
+    return real(duration / 20);
+}
+
 /* --- opening and closing ---------------------------------------------------------------------------------------- */
 
 static mode_t mode_of(int flags, va_list rest) { return flags & (O_CREAT | __O_TMPFILE) ? va_arg(rest, mode_t) : 0; }

@@ -1,4 +1,4 @@
-"""Lets every call for files or sockets fail once: ``python -m tests.support.failing_io SCENARIO FAULT [STEP FIRST]``.
+"""Each call for files or sockets fails once: ``python -m tests.support.failing_io SCENARIO/FAULT[/STEP/FIRST]...``.
 
 As SQLite tests itself (https://www.sqlite.org/testing.html#i_o_error_testing): a scenario runs again and again, and in
 each run the next call fails, until a run needs fewer calls than that. The calls are those of the C library
@@ -141,13 +141,14 @@ def build(folder: Path) -> Path | None:
     return library if subprocess.run(command, capture_output=True).returncode == 0 else None
 
 
-def run_apart(library: Path, scenario: str, fault: str, step: int, first: int, timeout_s: float) -> Outcome:
-    """Run a scenario in a process that the library is loaded into."""
-    command = [sys.executable, "-m", "tests.support.failing_io", scenario, fault, str(step), str(first)]
+def run_apart(library: Path, cases: dict[str, tuple[int, int]], timeout_s: float) -> dict[str, Outcome]:
+    """Run ``scenario/fault`` with a step and a first call each, all in one process that the library is loaded into."""
+    asked = [f"{case}/{step}/{first}" for case, (step, first) in cases.items()]
+    command = [sys.executable, "-m", "tests.support.failing_io", *asked]
     environment = {**os.environ, "LD_PRELOAD": str(library)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
-    return Outcome(**json.loads(done.stdout.splitlines()[-1]))
+    return {case: Outcome(**found) for case, found in json.loads(done.stdout.splitlines()[-1]).items()}
 
 
 def every_call(kind: type[Scenario], fault: Fault, step: int = 1, first: int = 0) -> Outcome:
@@ -232,9 +233,11 @@ def main() -> int:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from tests.support.io_scenarios import scenario
 
-    name, fault, *numbers = sys.argv[1:]
-    step, first = map(int, numbers) if numbers else (1, 0)
-    print(json.dumps(asdict(every_call(scenario(name), FAULTS[fault], step, first))), flush=True)
+    outcomes = {}
+    for name, fault, *numbers in (asked.split("/") for asked in sys.argv[1:]):
+        found = every_call(scenario(name), FAULTS[fault], *map(int, numbers))
+        outcomes[f"{name}/{fault}"] = asdict(found)
+    print(json.dumps(outcomes), flush=True)
     # Threads that wait for what will never come must not keep the process.
     os._exit(0)
 

@@ -8,24 +8,26 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tests.support.failing_io import Scenario
 
-_MODULES = {
-    "chat": "app_io_scenarios:Chatting",
-    "migration": "app_io_scenarios:Migrating",
-    "damaged-start": "app_io_scenarios:StartingDamaged",
-    "backup": "app_io_scenarios:BackingUp",
-    "import": "app_io_scenarios:Importing",
-    "export": "app_io_scenarios:Exporting",
-    "erasing": "app_io_scenarios:Erasing",
-    "settings": "app_io_scenarios:KeepingSettings",
-    "download": "engine_io_scenarios:Downloading",
-    "load": "engine_io_scenarios:Loading",
-    "stream": "engine_io_scenarios:Streaming",
-    "conversion": "engine_io_scenarios:Converting",
+_CLASSES = {
+    "app_io_scenarios": {
+        "chat": "Chatting",
+        "migration": "Migrating",
+        "damaged-start": "StartingDamaged",
+        "backup": "BackingUp",
+        "import": "Importing",
+        "export": "Exporting",
+        "erasing": "Erasing",
+        "settings": "KeepingSettings",
+    },
+    "hub_io_scenarios": {"download": "Downloading"},
+    "engine_io_scenarios": {"load": "Loading", "stream": "Streaming", "conversion": "Converting"},
 }
+#: The module of each scenario.
+MODULES = {name: module for module, classes in _CLASSES.items() for name in classes}
 
 
 def scenario(name: str) -> type[Scenario]:
     """The class of a scenario."""
-    module, _, kind = _MODULES[name].partition(":")
-    found: type[Scenario] = getattr(import_module(f"tests.support.{module}"), kind)
+    module = MODULES[name]
+    found: type[Scenario] = getattr(import_module(f"tests.support.{module}"), _CLASSES[module][name])
     return found
