@@ -42,6 +42,7 @@ def search(capsys: pytest.CaptureFixture[str], model: Path, heads: Path, *more: 
     return code, capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("ticking", "measured_once")
 def test_the_command_searches_and_keeps_a_tree(
     llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,7 +95,7 @@ def test_the_command_searches_and_keeps_a_tree(
     assert not any(each.measured for each in widths)
 
 
-@pytest.mark.usefixtures("small_measurements")
+@pytest.mark.usefixtures("small_measurements", "measured_once")
 def test_bench_calibrates_heads_that_were_not_and_no_others(
     llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +113,7 @@ def test_bench_calibrates_heads_that_were_not_and_no_others(
     assert "places" not in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("measured_once")
 def test_both_units_are_busy_where_both_will_be(
     llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

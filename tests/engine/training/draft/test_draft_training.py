@@ -388,13 +388,14 @@ def request(model: Path, out: Path, **changes: Any) -> TrainRequest:
     return TrainRequest(model=str(model), out=out, **{**values, **changes})
 
 
+@pytest.mark.usefixtures("ticking")
 def test_the_command_trains_on_the_models_own_replies(
     llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(making, "_LONGEST", 48)
     out = tmp_path / "draft"
     arguments = ["train", "draft", "--model", str(llama_folder), "--threads", "1", "--vocabulary", "200"]
-    arguments += ["--generate", "4", "--blocks", "2", "--minutes", "0.2", "--out", str(out)]
+    arguments += ["--generate", "4", "--blocks", "2", "--minutes", "0.05", "--out", str(out)]
     arguments += ["--texts", str(tmp_path / "texts")]
     assert main(arguments) == 0
     captured = capsys.readouterr()
@@ -414,6 +415,7 @@ def test_the_command_trains_on_the_models_own_replies(
     assert "goes on" not in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("ticking")
 @pytest.mark.parametrize("head", ["own", "shared"])
 def test_the_command_trains_medusa_heads(
     head: str,
@@ -469,6 +471,7 @@ def test_an_interrupt_before_there_is_anything_says_so(
     assert "before there was anything to keep" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("ticking")
 def test_a_full_disk_is_said_in_one_sentence(
     llama_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -481,6 +484,7 @@ def test_a_full_disk_is_said_in_one_sentence(
         making.run(request(llama_folder, tmp_path / "draft"), io.StringIO())
 
 
+@pytest.mark.usefixtures("ticking")
 def test_the_command_trains_on_a_file(llama_folder: Path, tmp_path: Path) -> None:
     data = tmp_path / "data.jsonl"
     data.write_text(

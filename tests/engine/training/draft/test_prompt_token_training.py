@@ -34,7 +34,7 @@ from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft
 from engine.planning.model_planner import model_planner
-from engine.training.draft import calibration, making, probe_count, prompt_tokens, twin, width_times
+from engine.training.draft import calibration, making, probe_count, prompt_tokens, twin
 from engine.training.draft.features import Example, FeatureBatch, batch_of
 from engine.training.draft.loss import TargetEnds
 from engine.training.draft.probe_count import count_probes, probe_ranks, replies_in
@@ -322,6 +322,7 @@ def test_trees_are_counted_and_kept_beside_the_set(
     assert read_draft_kind("a set", tmp_path / "set", target.config).counted("any") == {}
 
 
+@pytest.mark.usefixtures("measured_once")
 def test_the_command_counts_trees_and_measures_widths(
     target: Decoder,
     llama_folder: Path,
@@ -329,10 +330,6 @@ def test_the_command_counts_trees_and_measures_widths(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(width_times, "LENGTHS", (32,))
-    monkeypatch.setattr(width_times, "_TURNS", 1)
-    monkeypatch.setattr(width_times, "_SETTLING_S", 0.0)
-    monkeypatch.setattr(width_times, "_TOKENS", 6)
     folder = tmp_path / "set"
     write_draft(network_of(target, members=1), folder)
     # Random prompt tokens never guess right here.
@@ -385,6 +382,7 @@ def test_it_goes_on_from_a_set_of_the_same_shape(target: Decoder, tmp_path: Path
     assert again(1) is None
 
 
+@pytest.mark.usefixtures("ticking")
 def test_the_command_trains_and_goes_on(
     llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

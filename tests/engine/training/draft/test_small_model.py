@@ -100,6 +100,7 @@ def test_scores_are_those_of_greedy_chains(llama_folder: Path, target: Decoder) 
     assert [each[0] for each in scores.accuracies] == [1.0] * 4
 
 
+@pytest.mark.usefixtures("ticking")
 def test_the_command_trains_one_that_drafts_for_its_target(
     llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
