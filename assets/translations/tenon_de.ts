@@ -3706,6 +3706,11 @@
   </message>
   <message>
    <location filename="engine/model/families.py" />
+   <source>Qwen2 with experts</source>
+   <translation>Qwen2 mit Experten</translation>
+  </message>
+  <message>
+   <location filename="engine/model/families.py" />
    <source>Qwen3 with experts</source>
    <translation>Qwen3 mit Experten</translation>
   </message>

@@ -3694,6 +3694,11 @@
   </message>
   <message>
    <location filename="engine/model/families.py" />
+   <source>Qwen2 with experts</source>
+   <translation>Qwen2（混合专家）</translation>
+  </message>
+  <message>
+   <location filename="engine/model/families.py" />
    <source>Qwen3 with experts</source>
    <translation>Qwen3（混合专家）</translation>
   </message>

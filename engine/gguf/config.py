@@ -17,6 +17,7 @@ _ARCHITECTURES = {
     "mistral3": ("Ministral3ForCausalLM", "ministral3"),
     "smollm3": ("SmolLM3ForCausalLM", "smollm3"),
     "qwen2": ("Qwen2ForCausalLM", "qwen2"),
+    "qwen2moe": ("Qwen2MoeForCausalLM", "qwen2_moe"),
     "qwen3": ("Qwen3ForCausalLM", "qwen3"),
     "granite": ("GraniteForCausalLM", "granite"),
     "granitemoe": ("GraniteMoeForCausalLM", "granitemoe"),
@@ -34,7 +35,7 @@ _ARCHITECTURES = {
 #: Of the same architecture, where experts are chosen by shares and not by sigmoids.
 _DEEPSEEK_V2 = ("DeepseekV2ForCausalLM", "deepseek_v2")
 _SIGMOID = 2
-_WITH_EXPERTS = ("granitemoe", "qwen3moe", "gpt-oss", "lfm2moe", "gemma4", "deepseek2", "glm4moe")
+_WITH_EXPERTS = ("granitemoe", "qwen2moe", "qwen3moe", "gpt-oss", "lfm2moe", "gemma4", "deepseek2", "glm4moe")
 _WITH_MULTIPLIERS = ("granite", "granitemoe")
 _MULTIPLIERS = {
     "embedding_scale": "embedding_multiplier",
@@ -233,6 +234,9 @@ class _Translation:
                 "attention_bias": "blk.0.attn_q.bias" in self._shapes,
                 "use_qk_norm": "blk.0.attn_q_norm.weight" in self._shapes,
             }
+        if self._architecture == "qwen2moe":
+            width = self._value("expert_shared_feed_forward_length", self._intermediate())
+            own = {"shared_expert_intermediate_size": int(width)}
         if self._architecture == "gpt-oss":
             own = {"sliding_window": self._value("attention.sliding_window"), **self._sliding_layers()}
         if self._architecture.startswith("lfm2"):
@@ -261,7 +265,7 @@ class _Translation:
             "moe_intermediate_size": int(
                 self._value("expert_feed_forward_length", self._same("feed_forward_length"))
             ),
-            "norm_topk_prob": bool(self._value("expert_weights_norm", True)),
+            "norm_topk_prob": bool(self._value("expert_weights_norm", self._architecture != "qwen2moe")),
             "routed_scaling_factor": float(self._value("expert_weights_scale", 0.0)) or 1.0,
             "mlp_layer_types": [
                 "sparse" if router.format(layer) in self._shapes else "dense" for layer in range(self._layers)

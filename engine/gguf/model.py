@@ -87,8 +87,8 @@ class GgufFile:
         """The shape of a tensor, whatever its type."""
         source = self._sources[name]
         shape = self._header.tensors[source.name].shape
-        if source.flat:
-            return (math.prod(shape),)
+        if source.dimensions:
+            return (*(1,) * (source.dimensions - 1), math.prod(shape))
         return shape[1:] if source.parts else shape
 
     def identity(self) -> str:

@@ -91,7 +91,8 @@ _LFM2_STACKS = {
     "ffn_up_exps": "feed_forward.experts.{}.w3",
     "ffn_down_exps": "feed_forward.experts.{}.w2",
 }
-_FLAT = "conv.conv"
+#: Modules whose weight has so many dimensions, whatever the file says.
+_DIMENSIONS = {"conv.conv": 1, "mlp.shared_expert_gate": 2}
 #: Gemma 4's, whose experts stand beside a dense network, and whose layers have inputs of their own.
 _GEMMA4 = {
     **_SANDWICH,
@@ -129,7 +130,7 @@ class Source:
         offset: To be added to every value.
         part: Of a stack, the one that it is.
         parts: Above 0: the tensor is a stack of so many.
-        flat: It is a vector, whatever its dimensions.
+        dimensions: Above 0: it is a vector, or a matrix of one row, whatever the file says.
     """
 
     name: str
@@ -137,7 +138,7 @@ class Source:
     offset: float = 0.0
     part: int = 0
     parts: int = 0
-    flat: bool = False
+    dimensions: int = 0
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,16 @@ NAMINGS = {
     "mistral3": Naming(_LAYER, interleaved=True),
     "smollm3": Naming(_LAYER, interleaved=True),
     "qwen2": Naming(_LAYER),
+    "qwen2moe": Naming(
+        {
+            **_EXPERTS,
+            "ffn_gate_shexp": "mlp.shared_expert.gate_proj",
+            "ffn_up_shexp": "mlp.shared_expert.up_proj",
+            "ffn_down_shexp": "mlp.shared_expert.down_proj",
+            "ffn_gate_inp_shexp": "mlp.shared_expert_gate",
+        },
+        _EXPERT_STACKS,
+    ),
     "qwen3": Naming(_LAYER),
     "granite": Naming(_LAYER, interleaved=True),
     "granitemoe": Naming(
@@ -241,6 +252,6 @@ def sources(
             found[name] = Source(name)
         else:
             offset = -naming.norm_offset if module.endswith("norm") else 0.0
-            flat = translated.endswith(_FLAT)
-            found[f"{translated}.{kind}"] = Source(name, interleaved, offset, flat=flat)
+            dimensions = next((count for own, count in _DIMENSIONS.items() if translated.endswith(own)), 0)
+            found[f"{translated}.{kind}"] = Source(name, interleaved, offset, dimensions=dimensions)
     return found

@@ -171,6 +171,17 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "query_beta": None,
     },
     "qwen2": _QWEN2,
+    "qwen2_moe": {
+        **_QWEN_EXPERTS,
+        "intermediate_size": 5632,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 16,
+        "max_window_layers": 28,
+        "moe_intermediate_size": 1408,
+        "shared_expert_intermediate_size": 5632,
+        "num_experts": 60,
+        "num_experts_per_tok": 4,
+    },
     "qwen3": {**_QWEN2, "head_dim": 128},
     "qwen3_moe": {
         **_QWEN_EXPERTS,
@@ -524,6 +535,8 @@ def _slides(values: Mapping[str, Any], model_type: str, layer: int) -> bool:
         return not values["no_rope_layers"][layer]
     if model_type in ("qwen2", "qwen3"):
         return bool(layer >= values["max_window_layers"])
+    if model_type == "qwen2_moe":
+        return bool(layer < values["max_window_layers"] and layer % 2 == 0)
     if alternates:
         return bool((layer + 1) % values.get("sliding_window_pattern", 2))
     return False

@@ -222,6 +222,12 @@ SUPPORTED: dict[str, Family] = {
         mark("Mistral 3 (text part)"), windows="all", text_types=("mistral", "ministral3"), **_TEXT_PART
     ),
     "Qwen2ForCausalLM": Family("Qwen2, Qwen2.5", qkv_bias=True, windows="layer_types"),
+    "Qwen2MoeForCausalLM": Family(
+        mark("Qwen2 with experts"),
+        qkv_bias=True,
+        windows="layer_types",
+        experts=FamilyExperts(shared="mlp.shared_expert.", shared_gate="mlp.shared_expert_gate"),
+    ),
     "Qwen3ForCausalLM": Family(
         "Qwen3", qkv_bias=None, output_bias=None, query_key_norm=True, windows="layer_types"
     ),

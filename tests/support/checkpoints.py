@@ -125,6 +125,18 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
         "Qwen2ForCausalLM",
         {"rope_parameters": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 128}},
     ),
+    "qwen2-moe": (
+        "Qwen2MoeForCausalLM",
+        {
+            "use_sliding_window": True,
+            "sliding_window": 24,
+            "num_experts": 10,
+            "num_experts_per_tok": 3,
+            "moe_intermediate_size": 64,
+            "shared_expert_intermediate_size": 128,
+            "mlp_only_layers": [1],
+        },
+    ),
     "qwen3": ("Qwen3ForCausalLM", {"head_dim": 32}),
     "qwen3-moe": (
         "Qwen3MoeForCausalLM",

@@ -19,6 +19,7 @@ ARCHITECTURES = {
     "Ministral3ForCausalLM": "mistral3",
     "SmolLM3ForCausalLM": "smollm3",
     "Qwen2ForCausalLM": "qwen2",
+    "Qwen2MoeForCausalLM": "qwen2moe",
     "Qwen3ForCausalLM": "qwen3",
     "Qwen3MoeForCausalLM": "qwen3moe",
     "GraniteForCausalLM": "granite",
@@ -49,6 +50,10 @@ _RENAMED = (
     ("self_attn.q_norm", "attn_q_norm"),
     ("self_attn.k_norm", "attn_k_norm"),
     ("mlp.gate_up_proj", "ffn_up"),
+    ("mlp.shared_expert.gate_proj", "ffn_gate_shexp"),
+    ("mlp.shared_expert.up_proj", "ffn_up_shexp"),
+    ("mlp.shared_expert.down_proj", "ffn_down_shexp"),
+    ("mlp.shared_expert_gate", "ffn_gate_inp_shexp"),
     ("mlp.gate_proj", "ffn_gate"),
     ("mlp.gate.e_score_correction_bias", "exp_probs_b.bias"),
     ("mlp.gate.", "ffn_gate_inp."),
@@ -155,6 +160,8 @@ def write_gguf(
         values = values.squeeze(1) if values.ndim == 3 else values
         renamed = _renamed(name, architecture)
         wanted = kind(renamed) if callable(kind) else kind
+        if "ffn_gate_inp_shexp" in renamed:  # a row that the converter squeezes
+            values = values[0]
         # The converter leaves routers as floats.
         exact = values.ndim < 2 or "ffn_gate_inp" in renamed or "shortconv.conv" in renamed
         stored = Kind.F32 if exact else wanted
@@ -408,11 +415,14 @@ def _add_config(writer: gguf.GGUFWriter, config: Any, architecture: str) -> None
     elif architecture == "mistral3":
         writer.add_attn_temperature_scale(rope["llama_4_scaling_beta"])
         writer.add_rope_scaling_yarn_log_mul(rope["mscale_all_dim"])
-    elif architecture == "qwen3moe":
+    elif architecture in ("qwen2moe", "qwen3moe"):
         writer.add_expert_count(config.num_experts)
         writer.add_expert_used_count(config.num_experts_per_tok)
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
-        writer.add_expert_weights_norm(config.norm_topk_prob)
+        if architecture == "qwen2moe":  # whose files do not say whether weights are divided by their sum
+            writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
+        else:
+            writer.add_expert_weights_norm(config.norm_topk_prob)
     elif architecture == "glm4moe":
         _add_shared_experts(writer, config)
     elif architecture == "lfm2moe":

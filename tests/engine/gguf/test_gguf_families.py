@@ -37,6 +37,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "qwen3": {},
     "granite": {},
     "granite-moe": {},
+    "qwen2-moe": {"use_sliding_window": False},
     "qwen3-moe": {},
     "qwen3-moe-shares": {},
     "gpt-oss": {},

@@ -70,7 +70,10 @@ SIGMOID = Mixture(
     corrected=True,
     shared_width=256,
 )
-MIXTURES = (SOFTMAX, SHARES, SIGMOID)
+SCALED = replace(
+    SIGMOID, groups=1, chosen_groups=1, normalised=False, scaled=True, sum_floor=0.0, shared_width=0
+)
+MIXTURES = (SOFTMAX, SHARES, SIGMOID, SCALED)
 
 
 @dataclass(frozen=True)
@@ -189,6 +192,7 @@ def random_experts(mixture: Mixture, hidden: int, form: str) -> Experts:
         down=tuple(down for _, down in networks),
         shared_gate=PackedLinear(matrix("F16", 1, hidden, 91, 0.1)) if mixture.shared_gate else None,
         correction=torch.rand(mixture.experts, generator=generator) if mixture.corrected else None,
+        scale=torch.rand(mixture.experts, generator=generator) + 0.5 if mixture.scaled else None,
     )
 
 

@@ -21,13 +21,15 @@ from engine.placement.source import Placed, TargetSource
 from engine.placement.split import Split
 from engine.placement.split_experts import HostExperts
 from engine.weights.checkpoint import Checkpoint
+from tests.support.checkpoints import VARIANTS as CHECKPOINTS
+from tests.support.checkpoints import all_experts
 from tests.support.decoders import greedy, load_decoder
 from tests.support.packed_models import load
 from tests.support.sides import HOST, GuardedLink, Sides, weights_of
 from tests.support.streams import resident_decoder
 
 PROMPT = torch.arange(3, 40)
-VARIANTS = ["qwen3-moe", "granite-moe", "gpt-oss", "lfm2-moe", "gemma4-moe"]
+VARIANTS = sorted(variant for variant in CHECKPOINTS if all_experts(variant))
 
 
 def placed(folder: Path, name: str, there: int, sides: Sides, cache: Path) -> tuple[Placed, Decoder]:

@@ -26,7 +26,8 @@ from engine.placement.plan import Room
 from engine.placement.streamed_experts import StreamedExperts
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.packed_file import PackedFile
-from tests.support.checkpoints import reference_model, write_checkpoint
+from tests.support.checkpoints import VARIANTS as CHECKPOINTS
+from tests.support.checkpoints import all_experts, reference_model, write_checkpoint
 from tests.support.gguf_files import write_gguf
 from tests.support.streams import (
     delay_reads,
@@ -38,7 +39,7 @@ from tests.support.streams import (
 PROMPT = torch.arange(3, 23)
 TREE = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 1]], dtype=torch.bool)
 EXPERTS, CHOSEN, LAYERS = 8, 2, 3
-VARIANTS = ["qwen3-moe", "qwen3-moe-shares", "granite-moe", "gpt-oss", "lfm2-moe", "gemma4-moe"]
+VARIANTS = sorted(variant for variant in CHECKPOINTS if all_experts(variant))
 
 
 @pytest.fixture(scope="module")
