@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.sentences import say
+
 
 @dataclass(frozen=True)
 class Allowed:
@@ -23,13 +25,22 @@ class Allowed:
 
 
 class TenonError(Exception):
-    """Base of the tree: a message for the person, details for a developer, and what would be allowed instead."""
+    """Base of the tree: a message for the person, details for a developer, and what would be allowed instead.
+
+    Args:
+        text: The message as `say` takes it: a literal in English, or what was said already.
+        details: For a developer.
+        allowed: What would do.
+        figures: In the place of each ``{name}`` of the text.
+    """
 
     exit_code = 1
 
-    def __init__(self, message: str, details: str = "", allowed: Allowed | None = None) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(
+        self, text: str, details: str = "", allowed: Allowed | None = None, **figures: object
+    ) -> None:
+        self.message = say(text, **figures)
+        super().__init__(self.message)
         self.details = details
         self.allowed = allowed
 
@@ -110,16 +121,22 @@ class OutOfMemory(TenonError):
     """The weights and the cache do not fit in the memory that is free.
 
     Args:
-        message: One sentence.
+        text: As of every error.
         details: For a developer.
         allowed: The memory budget that would do, where the budget is what is too small.
         short_bytes: Missing bytes; 0 where that is not known.
+        figures: In the place of each ``{name}`` of the text.
     """
 
     def __init__(
-        self, message: str, details: str = "", allowed: Allowed | None = None, short_bytes: int = 0
+        self,
+        text: str,
+        details: str = "",
+        allowed: Allowed | None = None,
+        short_bytes: int = 0,
+        **figures: object,
     ) -> None:
-        super().__init__(message, details, allowed)
+        super().__init__(text, details, allowed, **figures)
         self.short_bytes = short_bytes
 
     def __reduce__(self) -> tuple[type[OutOfMemory], tuple[object, ...]]:

@@ -34,5 +34,4 @@ def file_trouble(error: OSError, place: Path | None = None) -> OutOfDisk:
     path = str(error.filename or place or say("A file"))
     if error.errno == errno.ENOTDIR:  # it is a part of the path that is no folder
         path = next((str(part) for part in Path(path).parents if os.path.isfile(part)), path)
-    figures = {"path": path, "reason": reason}
-    return OutOfDisk(say(sentence, **figures), details=repr(error))
+    return OutOfDisk(sentence, repr(error), path=path, reason=reason)

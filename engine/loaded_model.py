@@ -286,12 +286,10 @@ class LoadedModel:
         free = available_memory_bytes()
         if needed > free:
             raise OutOfMemory(
-                say(
-                    _NO_WAY_HOME[full],
-                    reason=reason,
-                    needed=figure(needed / 1e9, ".3g"),
-                    free=figure(free / 1e9, ".3g"),
-                )
+                _NO_WAY_HOME[full],
+                reason=reason,
+                needed=figure(needed / 1e9, ".3g"),
+                free=figure(free / 1e9, ".3g"),
             )
         self.tell(say(_MOVED_HOME[full], reason=reason, name=self.plan.weights.name))
         self.placement = at_home()
@@ -379,6 +377,6 @@ def _faster_thread_count(sequence: TokenSequence) -> int:
 def _set_threads(threads: int | None) -> None:
     if threads is not None and not 1 <= threads <= 1024:
         raise InvalidOption(
-            say("The number of threads is {threads}, but it must be between 1 and 1024.", threads=threads)
+            "The number of threads is {threads}, but it must be between 1 and 1024.", threads=threads
         )
     torch.set_num_threads(threads or usable_cores())

@@ -32,22 +32,18 @@ def check_request(request: Generate) -> None:
         InvalidOption: a value is out of its range, or the text is no text.
     """
     if not _asks(request):
-        raise EmptyPrompt(say("The message is empty: write a question first."))
+        raise EmptyPrompt("The message is empty: write a question first.")
     check_limit(request.max_tokens)
     if request.verify not in RULES:
         raise InvalidOption(
-            say(
-                "There is no rule of verification {verify}: choose {names}.",
-                verify=repr(request.verify),
-                names=", ".join(RULES),
-            )
+            "There is no rule of verification {verify}: choose {names}.",
+            verify=repr(request.verify),
+            names=", ".join(RULES),
         )
     if (request.form is not None or request.logprobs is not None) and request.verify != DEFAULT_RULE:
         raise InvalidOption(
-            say(
-                "A reply that has a form or log-probabilities is verified by {rule} alone: leave the rule out.",
-                rule=DEFAULT_RULE,
-            )
+            "A reply that has a form or log-probabilities is verified by {rule} alone: leave the rule out.",
+            rule=DEFAULT_RULE,
         )
     Sampler(**{name: value for name, value in vars(request.sampling).items() if value is not None})
     files = (file.text for message in request.messages for file in message.attachments)
@@ -63,7 +59,7 @@ def check_request(request: Generate) -> None:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
             raise InvalidOption(
-                say("The message holds bytes that are not UTF-8 text: convert it to UTF-8 first.")
+                "The message holds bytes that are not UTF-8 text: convert it to UTF-8 first."
             ) from error
 
 
@@ -75,7 +71,7 @@ def check_limit(max_tokens: int | None) -> None:
     """
     if max_tokens is not None and max_tokens < 1:
         raise InvalidOption(
-            say("The limit of tokens is {max_tokens}, but it must be at least 1.", max_tokens=max_tokens)
+            "The limit of tokens is {max_tokens}, but it must be at least 1.", max_tokens=max_tokens
         )
 
 
@@ -103,7 +99,7 @@ def fit_prompt(
     if request.raw_prompt is not None:
         prompt = tokenizer.encode(request.raw_prompt)
         if not prompt:  # characters that no token of the vocabulary stands for
-            raise EmptyPrompt(say("The message is empty: write a question first."))
+            raise EmptyPrompt("The message is empty: write a question first.")
         check_length(len(prompt), context)
         return prompt
     if tokenizer.template is None:

@@ -32,10 +32,10 @@ def read_attachment(path: Path, cancelled: Callable[[], bool] = lambda: False) -
     name = on_one_line(path.name)
     try:
         if not path.exists():
-            raise InvalidOption(say("{name} is not there: choose the file again.", name=name))
+            raise InvalidOption("{name} is not there: choose the file again.", name=name)
         found = path.stat()
         if not S_ISREG(found.st_mode):  # a pipe or a device would never end
-            raise InvalidOption(say("{name} is not a file: attach files one by one.", name=name))
+            raise InvalidOption("{name} is not a file: attach files one by one.", name=name)
         with path.open("rb") as file:
             head = file.read(4096)
         kind = _kind(path, head)
@@ -44,7 +44,7 @@ def read_attachment(path: Path, cancelled: Callable[[], bool] = lambda: False) -
             return text_attachment(name, path.read_bytes())
     except OSError as error:
         raise InvalidOption(
-            say("{name} cannot be read ({reason}): check its rights.", name=name, reason=error.strerror)
+            "{name} cannot be read ({reason}): check its rights.", name=name, reason=error.strerror
         ) from error
     try:
         text, unit, sections = read_beside(kind, path, cancelled)
@@ -52,11 +52,9 @@ def read_attachment(path: Path, cancelled: Callable[[], bool] = lambda: False) -
         raise InvalidOption(_refusal(name, kind, error)) from error
     except TookTooLong as error:
         raise InvalidOption(
-            say(
-                "{name} took longer than {seconds} s to read: attach a part of it, or its text alone.",
-                name=name,
-                seconds=figure(TIME_S, ".0f"),
-            )
+            "{name} took longer than {seconds} s to read: attach a part of it, or its text alone.",
+            name=name,
+            seconds=figure(TIME_S, ".0f"),
         ) from error
     return Attachment(name, found.st_size, text, unit, sections)
 
@@ -69,7 +67,7 @@ def text_attachment(name: str, content: bytes) -> Attachment:
     """
     name = on_one_line(PurePath(name).name)
     if not content:
-        raise InvalidOption(say("{name} is empty: attach a file with text in it.", name=name))
+        raise InvalidOption("{name} is empty: attach a file with text in it.", name=name)
     _check_size(name, len(content), MAX_TEXT_BYTES)
     try:
         text = content.decode("utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
@@ -77,7 +75,7 @@ def text_attachment(name: str, content: bytes) -> Attachment:
         if b"\0" in content[:4096]:
             raise InvalidOption(_no_text_file(name)) from error
         raise InvalidOption(
-            say("{name} is not UTF-8 text: save it as UTF-8, then attach it again.", name=name)
+            "{name} is not UTF-8 text: save it as UTF-8, then attach it again.", name=name
         ) from error
     if any(character < " " and character not in _TEXT_CONTROLS for character in set(text)):
         raise InvalidOption(_no_text_file(name))
@@ -140,13 +138,11 @@ def _refusal(name: str, kind: str, error: Unreadable) -> str:
 def _check_size(name: str, size_bytes: int, most_bytes: int) -> None:
     if size_bytes > most_bytes:
         raise InvalidOption(
-            say(
-                "{name} has {size} MiB, but an attachment of its kind holds {most} MiB at most: attach the part that "
-                "matters.",
-                name=name,
-                size=figure(size_bytes / (1 << 20), ".1f"),
-                most=most_bytes >> 20,
-            )
+            "{name} has {size} MiB, but an attachment of its kind holds {most} MiB at most: attach the part that "
+            "matters.",
+            name=name,
+            size=figure(size_bytes / (1 << 20), ".1f"),
+            most=most_bytes >> 20,
         )
 
 

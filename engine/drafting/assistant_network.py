@@ -83,11 +83,9 @@ class AssistantLayout:
         """
         if not target.family.global_heads:
             raise DraftMismatch(
-                say(
-                    "The draft reads the keys and values of a Gemma 4 model, and this one is of the family {family}; "
-                    "choose a draft that was made for this model.",
-                    family=say(target.family.name),
-                )
+                "The draft reads the keys and values of a Gemma 4 model, and this one is of the family {family}; "
+                "choose a draft that was made for this model.",
+                family=say(target.family.name),
             )
         check_sizes(self.target_hidden_size, self.blocks.vocabulary_size, target)
         shapes = []
@@ -99,12 +97,10 @@ class AssistantLayout:
             theirs = None if layer is None else (target.shapes[layer].kv_heads, target.shapes[layer].head_dim)
             if theirs != (shape.kv_heads, shape.head_dim):
                 raise DraftMismatch(
-                    say(
-                        "The draft reads keys of the shape {heads} x {width}, and this model has none; choose a "
-                        "draft that was made for this model.",
-                        heads=shape.kv_heads,
-                        width=shape.head_dim,
-                    )
+                    "The draft reads keys of the shape {heads} x {width}, and this model has none; choose a "
+                    "draft that was made for this model.",
+                    heads=shape.kv_heads,
+                    width=shape.head_dim,
                 )
             shapes.append(replace(shape, keys_of=layer))
         return replace(self, blocks=replace(self.blocks, shapes=tuple(shapes)))
@@ -294,10 +290,7 @@ def load_assistant(
         order = checkpoint.tensor(_ORDERING).long()
         if not torch.equal(order.sort().values, torch.arange(len(order))):
             raise TensorMismatch(
-                say(
-                    "The draft's {name} does not name each token once; download the draft again.",
-                    name=_ORDERING,
-                )
+                "The draft's {name} does not name each token once; download the draft again.", name=_ORDERING
             )
         table = outer["embedding"].to(weight_format.dense)[order]
         clusters = order.view(layout.centroids, -1)

@@ -30,7 +30,6 @@ from engine.model.norm import Norm
 from engine.model.rope import RopeTable, rotate
 from engine.model.tensors import Slot
 from engine.model.weight_format import WeightFormat
-from engine.sentences import say
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 
@@ -218,10 +217,8 @@ def load_block(
     outer = read(tuple(slot for slot in layout.outer if slot.field not in ("d2t", "t2d")))
     if "embedding" not in outer and target.embedding_scale is not None:
         raise DraftMismatch(
-            say(
-                "This model scales its embedding, and the draft has none of its own; choose a draft that has one, or "
-                "an EAGLE-3 draft."
-            )
+            "This model scales its embedding, and the draft has none of its own; choose a draft that has one, or "
+            "an EAGLE-3 draft."
         )
     ids = None
     if "d2t" in names and layout.draft_vocabulary_size != layout.blocks.vocabulary_size:

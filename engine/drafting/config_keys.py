@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from engine.errors import ConfigInvalid, UnsupportedModel
-from engine.sentences import say
 
 # Values of transformers' configs that say nothing about a forward: names, training, generation.
 _HARMLESS = frozenset(
@@ -77,32 +76,26 @@ def check_keys(config: Mapping[str, Any], read: Collection[str]) -> None:
     )
     if unknown:
         raise UnsupportedModel(
-            say(
-                "The draft's config.json has {keys}, which Tenon does not know and which may change what the draft "
-                "computes; choose another draft, or take that out if it says nothing about the computation.",
-                keys=", ".join(unknown),
-            )
+            "The draft's config.json has {keys}, which Tenon does not know and which may change what the draft "
+            "computes; choose another draft, or take that out if it says nothing about the computation.",
+            keys=", ".join(unknown),
         )
 
 
 def refuse(key: str, value: object) -> UnsupportedModel:
     """The error for a setting that Tenon does not run."""
     return UnsupportedModel(
-        say(
-            "The draft's config.json says {key} = {value}, which Tenon does not run; choose another draft.",
-            key=key,
-            value=value,
-        )
+        "The draft's config.json says {key} = {value}, which Tenon does not run; choose another draft.",
+        key=key,
+        value=value,
     )
 
 
 def bad_value(error: Exception) -> ConfigInvalid:
     """The error for a value that is missing or makes no sense."""
     return ConfigInvalid(
-        say(
-            "A value in the draft's config.json is missing or of the wrong kind ({problem}); correct it, or choose "
-            "another draft.",
-            problem=str(error),
-        ),
+        "A value in the draft's config.json is missing or of the wrong kind ({problem}); correct it, or choose "
+        "another draft.",
+        problem=str(error),
         details=repr(error),
     )

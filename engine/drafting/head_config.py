@@ -10,7 +10,6 @@ from engine.model.config import ACTIVATIONS, ModelConfig
 from engine.model.config_values import BAD_VALUE, complete
 from engine.model.families import SUPPORTED
 from engine.model.rope import read_rope
-from engine.sentences import say
 
 #: ``transformer_layer_config.model_type`` of the speculators' format.
 _FAMILIES = {"llama": "LlamaForCausalLM", "qwen3": "Qwen3ForCausalLM"}
@@ -82,16 +81,12 @@ def block_config(
     inner = raw if speculators is None else raw.get("transformer_layer_config")
     if speculators not in (None, "eagle", "eagle3", "peagle"):
         raise UnsupportedModel(
-            say(
-                "Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, DFlash, DSpark, "
-                "IBM's MLP speculators and Dovetail's gated fusion.",
-                speculators=speculators,
-            )
+            "Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, P-EAGLE, DFlash, DSpark, "
+            "IBM's MLP speculators and Dovetail's gated fusion.",
+            speculators=speculators,
         )
     if not isinstance(inner, dict):
-        raise ConfigInvalid(
-            say("The draft's config.json describes no transformer layer; choose another draft.")
-        )
+        raise ConfigInvalid("The draft's config.json describes no transformer layer; choose another draft.")
     for part in (raw, inner):
         check_keys(part, (*KEYS, *_OUTER, *_OWN_CODE))
     if speculators is not None or regular:
@@ -117,10 +112,8 @@ def nested_config(inner: dict[str, Any], model_type: str, prefix: str) -> ModelC
     """
     if model_type not in _FAMILIES:
         raise UnsupportedModel(
-            say(
-                "Tenon runs no draft with blocks of the type {model_type}; choose one with Llama's.",
-                model_type=model_type,
-            )
+            "Tenon runs no draft with blocks of the type {model_type}; choose one with Llama's.",
+            model_type=model_type,
         )
     try:
         return _translate(inner, model_type, False, False, prefix)
@@ -143,11 +136,11 @@ def _translate(
     config = complete(values, model_type)
     rope = read_rope(config, None, partial=False)
     if rope.long_frequencies is not None:
-        raise UnsupportedModel(say("Tenon has no draft with LongRoPE; choose another draft."))
+        raise UnsupportedModel("Tenon has no draft with LongRoPE; choose another draft.")
     activation = config["hidden_act"]
     if activation not in ACTIVATIONS:
         raise UnsupportedModel(
-            say("Tenon has no activation {hidden_act}; choose another draft.", hidden_act=activation)
+            "Tenon has no activation {hidden_act}; choose another draft.", hidden_act=activation
         )
     heads, kv_heads, head_dim = (
         int(config[name]) for name in ("num_attention_heads", "num_key_value_heads", "head_dim")

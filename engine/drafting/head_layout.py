@@ -35,7 +35,7 @@ from engine.errors import UnsupportedModel
 from engine.model.config import ModelConfig
 from engine.model.tensors import HARMLESS_SUFFIXES, Slot, compare_tensors, layer_slots
 from engine.model.weight_format import WeightFormat
-from engine.sentences import mark, say
+from engine.sentences import mark
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 Kind = Literal["eagle", "dovetail", "eagle3"]
@@ -154,11 +154,9 @@ def read_layout(checkpoint: HeadCheckpoint) -> HeadLayout:
     kind = _kind(names, raw)
     if kind is None:
         raise UnsupportedModel(
-            say(
-                "The folder {folder} holds a whole model and no draft head: choose a folder with an "
-                "EAGLE, Dovetail or speculators head.",
-                folder=checkpoint.folder,
-            )
+            "The folder {folder} holds a whole model and no draft head: choose a folder with an "
+            "EAGLE, Dovetail or speculators head.",
+            folder=checkpoint.folder,
         )
     layout = _read(raw, names, kind)
     expected = {slot.name: slot.shape for slot in layout.outer}

@@ -22,7 +22,6 @@ from engine.model.norm import Norm
 from engine.model.packed_loader import pack
 from engine.model.tensors import Slot, outer_slots
 from engine.model.weight_format import WeightFormat
-from engine.sentences import say
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 
@@ -71,21 +70,17 @@ def check_sizes(hidden_size: int, vocabulary_size: int, target: ModelConfig) -> 
     """
     if hidden_size != target.hidden_size:
         raise DraftMismatch(
-            say(
-                "The draft is for a model with hidden size {target_hidden_size}, and this model's is "
-                "{hidden_size}; choose a draft that was made for this model.",
-                target_hidden_size=hidden_size,
-                hidden_size=target.hidden_size,
-            )
+            "The draft is for a model with hidden size {target_hidden_size}, and this model's is "
+            "{hidden_size}; choose a draft that was made for this model.",
+            target_hidden_size=hidden_size,
+            hidden_size=target.hidden_size,
         )
     if vocabulary_size != target.vocabulary_size:
         raise DraftMismatch(
-            say(
-                "The draft is for a model with a vocabulary of {vocabulary_size}, and this model's "
-                "has {wanted}; choose a draft that was made for this model.",
-                vocabulary_size=vocabulary_size,
-                wanted=target.vocabulary_size,
-            )
+            "The draft is for a model with a vocabulary of {vocabulary_size}, and this model's "
+            "has {wanted}; choose a draft that was made for this model.",
+            vocabulary_size=vocabulary_size,
+            wanted=target.vocabulary_size,
         )
 
 
@@ -99,22 +94,18 @@ def check_target(layout: HeadLayout | BlockLayout, target: ModelConfig) -> tuple
     fields = {slot.field for slot in layout.outer}
     if layout.blocks.hidden_size != target.hidden_size and not {"embedding", "head"} <= fields:
         raise DraftMismatch(
-            say(
-                "The draft's hidden size is {hidden_size} and the model's {wanted}, so it "
-                "needs an embedding and a head of its own; choose another draft.",
-                hidden_size=layout.blocks.hidden_size,
-                wanted=target.hidden_size,
-            )
+            "The draft's hidden size is {hidden_size} and the model's {wanted}, so it "
+            "needs an embedding and a head of its own; choose another draft.",
+            hidden_size=layout.blocks.hidden_size,
+            wanted=target.hidden_size,
         )
     hidden_layers = layout.layers_of(target.layers)
     if not all(0 <= layer <= target.layers for layer in hidden_layers):
         raise DraftMismatch(
-            say(
-                "The draft reads the layers {names} of a model, and this one has {layers}; choose a "
-                "draft that was made for this model.",
-                names=", ".join(map(str, hidden_layers)),
-                layers=target.layers,
-            )
+            "The draft reads the layers {names} of a model, and this one has {layers}; choose a "
+            "draft that was made for this model.",
+            names=", ".join(map(str, hidden_layers)),
+            layers=target.layers,
         )
     return hidden_layers
 
@@ -258,18 +249,14 @@ def drafted_ids(
     ids = torch.arange(len(offsets)) + offsets
     if not bool(((ids >= 0) & (ids < vocabulary_size)).all()) or len(set(ids.tolist())) < len(ids):
         raise TensorMismatch(
-            say(
-                "The draft's d2t names tokens that the model does not have, or one twice: it should hold what is added "
-                "to the draft's own numbers; choose another draft."
-            )
+            "The draft's d2t names tokens that the model does not have, or one twice: it should hold what is added "
+            "to the draft's own numbers; choose another draft."
         )
     if t2d is not None:
         drafted = checkpoint.tensor(t2d).bool()
         if not bool(drafted[ids].all()) or int(drafted.sum()) != len(ids):
             raise TensorMismatch(
-                say(
-                    "The draft's d2t and t2d disagree about which of the model's tokens it drafts; choose another "
-                    "draft."
-                )
+                "The draft's d2t and t2d disagree about which of the model's tokens it drafts; choose another "
+                "draft."
             )
     return ids.to(device)

@@ -17,7 +17,6 @@ from engine.drafting.sampled_tree import DraftSampling, sampled_draft
 from engine.errors import DraftMismatch
 from engine.kernels.sampling import likeliest
 from engine.model.token_tree import Draft, DraftShape, Probes
-from engine.sentences import say
 
 # Limits of a tree without a mode's: children of a node, as in Medusa's and PPD's code, and rows.
 _WIDTH, _ROWS = 10, 64
@@ -97,12 +96,10 @@ class LevelDrafter(Drafter):
     def _check_depth(self, shape: DraftShape) -> None:
         if shape.depth > self.levels:
             raise DraftMismatch(
-                say(
-                    "The tree is {depth} tokens deep and the draft has {heads} heads; choose a tree that was made "
-                    "for these heads.",
-                    depth=shape.depth,
-                    heads=self.levels,
-                )
+                "The tree is {depth} tokens deep and the draft has {heads} heads; choose a tree that was made "
+                "for these heads.",
+                depth=shape.depth,
+                heads=self.levels,
             )
 
 

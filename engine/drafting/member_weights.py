@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.errors import InvalidOption
-from engine.sentences import figure, say
+from engine.sentences import figure
 
 # A weight is never less than this share of the largest, so that a member which does well again is heard again.
 _LEAST = 1e-3
@@ -38,12 +38,10 @@ class Rewards:
         """Refuse thresholds in the wrong order."""
         if self.punish_threshold > self.reward_threshold:
             raise InvalidOption(
-                say(
-                    "The threshold of punishment is {punish}, above that of reward, {reward}: choose one that is at "
-                    "most as large.",
-                    punish=figure(self.punish_threshold, "g"),
-                    reward=figure(self.reward_threshold, "g"),
-                )
+                "The threshold of punishment is {punish}, above that of reward, {reward}: choose one that is at "
+                "most as large.",
+                punish=figure(self.punish_threshold, "g"),
+                reward=figure(self.reward_threshold, "g"),
             )
 
 

@@ -43,7 +43,6 @@ from engine.model.packed_loader import load_packed
 from engine.model.weight_format import WeightFormat, stored_format, weight_format
 from engine.placement.device_layer import half_type
 from engine.placement.resident import Resident
-from engine.sentences import say
 from engine.text.pairing import check_pair
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.checkpoint_outline import CheckpointOutline
@@ -159,11 +158,9 @@ def _prompt_tokens(model: Path, config: ModelConfig) -> PromptTokens:
     folder = prompt_tokens_beside(model)
     if not is_prompt_tokens(folder):
         raise DraftMismatch(
-            say(
-                "There are no prompt tokens in {folder}, where those of the draft are looked for: train them with "
-                "`tenon train draft --kind prompt-tokens`, or draft without them.",
-                folder=folder,
-            )
+            "There are no prompt tokens in {folder}, where those of the draft are looked for: train them with "
+            "`tenon train draft --kind prompt-tokens`, or draft without them.",
+            folder=folder,
         )
     checkpoint = HeadCheckpoint(folder)
     check_prompt_tokens(read_prompt_tokens(checkpoint), config)

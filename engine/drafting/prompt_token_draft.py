@@ -29,7 +29,6 @@ from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.token_tree import Draft, DraftShape, Probes
 from engine.model.weight_format import WeightFormat, weight_format
-from engine.sentences import say
 from engine.weights.draft_kind import is_prompt_tokens
 from engine.weights.head_checkpoint import HeadCheckpoint
 
@@ -92,12 +91,10 @@ class PromptTokenDraft(CalibratedDraft[PromptTokenLayout, PromptTokenCalibration
         rows = tokens.count * tokens.members
         if rows >= parts.context:
             raise DraftMismatch(
-                say(
-                    "There are {count} prompt tokens, and the context has room for {context} tokens; choose a longer "
-                    "context or a smaller set.",
-                    count=rows,
-                    context=parts.context,
-                )
+                "There are {count} prompt tokens, and the context has room for {context} tokens; choose a longer "
+                "context or a smaller set.",
+                count=rows,
+                context=parts.context,
             )
 
         calibration = self.calibration(parts.checkpoint.digest())

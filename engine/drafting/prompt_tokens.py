@@ -25,7 +25,7 @@ from engine.errors import ConfigInvalid, DraftMismatch
 from engine.model.config import ModelConfig
 from engine.model.tensors import compare_tensors
 from engine.model.token_tree import PROBE_MASKS, ROOT, ProbeMask, Probes
-from engine.sentences import either, mark, say
+from engine.sentences import either, mark
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 #: The tensor's name, as PEFT writes it.
@@ -135,22 +135,18 @@ def read_prompt_tokens(checkpoint: HeadCheckpoint) -> PromptTokenLayout:
     for name, without in _EXTENSIONS.items():
         if config.get(name, without) != without:
             raise ConfigInvalid(
-                say(
-                    "These prompt tokens were trained with {name} = {value}, which Tenon does not run: choose a set "
-                    "that was trained without it.",
-                    name=name,
-                    value=config[name],
-                )
+                "These prompt tokens were trained with {name} = {value}, which Tenon does not run: choose a set "
+                "that was trained without it.",
+                name=name,
+                value=config[name],
             )
     mask = config.get("vt_attention_type", "decoder")
     if mask not in PROBE_MASKS:
         raise ConfigInvalid(
-            say(
-                "These prompt tokens were trained with an attention mask named {mask}, and Tenon knows {masks}: "
-                "choose another set.",
-                mask=repr(mask),
-                masks=either(PROBE_MASKS),
-            )
+            "These prompt tokens were trained with an attention mask named {mask}, and Tenon knows {masks}: "
+            "choose another set.",
+            mask=repr(mask),
+            masks=either(PROBE_MASKS),
         )
     count = _size(config, "num_special_tokens", None, DEEPEST)
     members = _size(config, "virtual_tokens_per_special_token", 1, MOST_MEMBERS)
@@ -173,14 +169,12 @@ def check_prompt_tokens(layout: PromptTokenLayout, model: ModelConfig) -> None:
     layers, heads = layout.layers or model.layers, layout.heads or model.heads
     if (layers, heads) != (model.layers, model.heads):
         raise DraftMismatch(
-            say(
-                "The prompt tokens are for a model of {wanted_layers} layers and {wanted_heads} attention heads, and "
-                "this one has {layers} and {heads}; choose a set that was trained for this model.",
-                wanted_layers=layers,
-                wanted_heads=heads,
-                layers=model.layers,
-                heads=model.heads,
-            )
+            "The prompt tokens are for a model of {wanted_layers} layers and {wanted_heads} attention heads, and "
+            "this one has {layers} and {heads}; choose a set that was trained for this model.",
+            wanted_layers=layers,
+            wanted_heads=heads,
+            layers=model.layers,
+            heads=model.heads,
         )
 
 
@@ -209,19 +203,15 @@ def _size(config: dict[str, Any], name: str, usual: int | None, most: int | None
         return value
     if most is None:
         raise ConfigInvalid(
-            say(
-                "{name} in the prompt tokens' adapter_config.json is {value}, and must be a whole number of 1 or "
-                "more; download it again.",
-                name=name,
-                value=repr(value),
-            )
-        )
-    raise ConfigInvalid(
-        say(
-            "{name} in the prompt tokens' adapter_config.json is {value}, and Tenon runs 1 to {most}: choose another "
-            "set.",
+            "{name} in the prompt tokens' adapter_config.json is {value}, and must be a whole number of 1 or "
+            "more; download it again.",
             name=name,
             value=repr(value),
-            most=most,
         )
+    raise ConfigInvalid(
+        "{name} in the prompt tokens' adapter_config.json is {value}, and Tenon runs 1 to {most}: choose another "
+        "set.",
+        name=name,
+        value=repr(value),
+        most=most,
     )

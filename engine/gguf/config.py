@@ -9,7 +9,6 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from engine.errors import ConfigInvalid, UnsupportedModel
-from engine.sentences import say
 
 #: llama.cpp's architecture: what Hugging Face calls the model and its config.
 _ARCHITECTURES = {
@@ -74,14 +73,12 @@ def architecture_of(metadata: Mapping[str, Any]) -> str:
     """
     name = metadata.get("general.architecture")
     if not isinstance(name, str):
-        raise ConfigInvalid(say("The GGUF file names no architecture; download it again."))
+        raise ConfigInvalid("The GGUF file names no architecture; download it again.")
     if name not in _ARCHITECTURES:
         raise UnsupportedModel(
-            say(
-                "Tenon cannot run GGUF files of the architecture {name}; it runs {names}.",
-                name=name,
-                names=", ".join(_ARCHITECTURES),
-            )
+            "Tenon cannot run GGUF files of the architecture {name}; it runs {names}.",
+            name=name,
+            names=", ".join(_ARCHITECTURES),
         )
     return name
 
@@ -105,7 +102,7 @@ def read_gguf_config(
         return _Translation(metadata, architecture, shapes, floats).config()
     except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError) as error:
         raise ConfigInvalid(
-            say("A value in the GGUF file's metadata is missing or of the wrong kind; download it again."),
+            "A value in the GGUF file's metadata is missing or of the wrong kind; download it again.",
             details=repr(error),
         ) from error
 
@@ -147,11 +144,9 @@ class _Translation:
         values = set(value) if isinstance(value, list) else {value}
         if len(values) != 1:
             raise UnsupportedModel(
-                say(
-                    "Tenon runs models whose layers are alike, and {key} differs between this one's; choose "
-                    "another model.",
-                    key=key,
-                )
+                "Tenon runs models whose layers are alike, and {key} differs between this one's; choose "
+                "another model.",
+                key=key,
             )
         return int(values.pop())
 
@@ -185,17 +180,15 @@ class _Translation:
             found = self._value(key, neutral)
             if found != neutral:
                 raise UnsupportedModel(
-                    say(
-                        "Tenon has no {key} ({found}) in GGUF files of {architecture}; choose another model.",
-                        key=key,
-                        found=found,
-                        architecture=self._architecture,
-                    )
+                    "Tenon has no {key} ({found}) in GGUF files of {architecture}; choose another model.",
+                    key=key,
+                    found=found,
+                    architecture=self._architecture,
                 )
         latents = self._architecture == "deepseek2"
         if not latents and self._value("attention.value_length", self._head_dim) != self._head_dim:
             raise UnsupportedModel(
-                say("Tenon has no heads whose keys and values differ in size; choose another model.")
+                "Tenon has no heads whose keys and values differ in size; choose another model."
             )
         name, model_type = _ARCHITECTURES[self._architecture]
         if latents and not self._sigmoid():
@@ -282,10 +275,8 @@ class _Translation:
         """DeepSeek's attention: the file has sizes of what is cached, and those of a head beside them."""
         if "blk.0.attn_k_b.weight" not in self._shapes:
             raise UnsupportedModel(
-                say(
-                    "This GGUF file is of an older kind, which has each head's keys and values in one tensor "
-                    "(attn_kv_b); choose a newer conversion of this model."
-                )
+                "This GGUF file is of an older kind, which has each head's keys and values in one tensor "
+                "(attn_kv_b); choose a newer conversion of this model."
             )
         rank, rotated = int(self._value("attention.kv_lora_rank")), int(self._value("rope.dimension_count"))
         shared = self._shared_experts()
@@ -441,7 +432,7 @@ class _Translation:
             }
         if self._value("rope.scaling.attn_factor", 1.0) != 1.0:
             raise UnsupportedModel(
-                say("Tenon has rope.scaling.attn_factor with LongRoPE alone; choose another model.")
+                "Tenon has rope.scaling.attn_factor with LongRoPE alone; choose another model."
             )
         kind = self._value("rope.scaling.type", "none")
         factor = float(self._value("rope.scaling.factor", 0.0))
@@ -462,5 +453,5 @@ class _Translation:
                 **self._scaled_queries(),
             }
         raise UnsupportedModel(
-            say("Tenon has no RoPE of the type {kind} in GGUF files; choose another model.", kind=kind)
+            "Tenon has no RoPE of the type {kind} in GGUF files; choose another model.", kind=kind
         )

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from engine.errors import ModelNotFound, WeightsMissing
 from engine.outside_file import open_file
-from engine.sentences import say
 
 SUFFIX = ".gguf"
 _MAGIC = b"GGUF"
@@ -35,12 +34,10 @@ def find_gguf(path: Path) -> Path | None:
         if len(found) > _NAMES_SHOWN:
             names.append("…")
         raise ModelNotFound(
-            say(
-                "The folder {path} holds {found} GGUF models ({names}): give the file and not the folder.",
-                path=path,
-                found=len(found),
-                names=", ".join(names),
-            )
+            "The folder {path} holds {found} GGUF models ({names}): give the file and not the folder.",
+            path=path,
+            found=len(found),
+            names=", ".join(names),
         )
     return found[0] if found else None
 
@@ -89,11 +86,9 @@ def all_parts(path: Path) -> list[Path]:
     missing = [file.name for file in parts or [path] if not parts or not file.is_file()]
     if missing:
         raise WeightsMissing(
-            say(
-                "{missing} is not there ({absent} of {count} parts are missing); download the model again.",
-                missing=missing[0],
-                absent=len(missing),
-                count=count,
-            )
+            "{missing} is not there ({absent} of {count} parts are missing); download the model again.",
+            missing=missing[0],
+            absent=len(missing),
+            count=count,
         )
     return parts

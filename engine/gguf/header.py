@@ -100,7 +100,7 @@ def read_header(path: Path) -> GgufHeader:
             return known
         with open_file(path) as file:
             if file.read(len(_MAGIC)) != _MAGIC:
-                raise WeightsCorrupt(say("{name} is not a GGUF file; download it again.", name=path.name))
+                raise WeightsCorrupt("{name} is not a GGUF file; download it again.", name=path.name)
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 header = _known[key] = _Reader(path, data).read()
             if "tokenizer.ggml.tokens" in header.metadata:
@@ -109,16 +109,14 @@ def read_header(path: Path) -> GgufHeader:
     except (_Damaged, struct.error) as error:
         problem = error if isinstance(error, _Damaged) else say("it ends within its list of contents")
         raise WeightsCorrupt(
-            say(
-                "The GGUF file {name} is damaged or cut short ({problem}); download it again.",
-                name=path.name,
-                problem=problem,
-            ),
+            "The GGUF file {name} is damaged or cut short ({problem}); download it again.",
+            name=path.name,
+            problem=problem,
             details=f"{size_bytes} bytes are there",
         ) from error
     except OSError as error:
         raise WeightsCorrupt(
-            say("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error)
+            "{path} cannot be read: {reason}.", path=path, reason=error.strerror or error
         ) from error
 
 
@@ -134,12 +132,10 @@ class _Reader:
         version = self._scalar("I")
         if version not in _VERSIONS:
             raise UnsupportedModel(
-                say(
-                    "{name} is a GGUF file of version {version}, and Tenon reads versions 2 and 3 in "
-                    "little-endian order; download a newer file of this model.",
-                    name=self._path.name,
-                    version=version,
-                )
+                "{name} is a GGUF file of version {version}, and Tenon reads versions 2 and 3 in "
+                "little-endian order; download a newer file of this model.",
+                name=self._path.name,
+                version=version,
             )
         tensor_count, pair_count = self._scalar("Q"), self._scalar("Q")
         self._need(pair_count, 13)
@@ -204,13 +200,11 @@ class _Reader:
             return name, GGMLQuantizationType(kind), shape, offset
         except ValueError:
             raise UnsupportedModel(
-                say(
-                    "The tensor {name} of {file} is of the GGUF type {kind}, which Tenon does not "
-                    "know; choose another quantization of this model.",
-                    name=name,
-                    file=self._path.name,
-                    kind=kind,
-                )
+                "The tensor {name} of {file} is of the GGUF type {kind}, which Tenon does not "
+                "know; choose another quantization of this model.",
+                name=name,
+                file=self._path.name,
+                kind=kind,
             ) from None
 
     def _data_start(self, metadata: dict[str, Any]) -> int:

@@ -21,7 +21,6 @@ from engine.gguf.files import all_parts, gguf_name
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.names import Source, sources
 from engine.gguf.stored_tensor import PLAIN, StoredTensor
-from engine.sentences import say
 
 _MOST_FREQUENCIES = 4096
 _SAY_NOTHING = (
@@ -71,12 +70,10 @@ class GgufFile:
         info = self._header.tensors[source.name]
         if info.kind not in PLAIN and info.kind not in QUANTIZED:
             raise UnsupportedModel(
-                say(
-                    "The tensor {name} is stored as {kind}, which Tenon cannot read; choose another "
-                    "quantization of this model, such as Q4_K_M or Q8_0.",
-                    name=name,
-                    kind=info.kind.name,
-                )
+                "The tensor {name} is stored as {kind}, which Tenon cannot read; choose another "
+                "quantization of this model, such as Q4_K_M or Q8_0.",
+                name=name,
+                kind=info.kind.name,
             )
         each = info.size_bytes // max(1, source.parts)
         start = info.start + source.part * each
@@ -128,7 +125,7 @@ def read_gguf(path: Path) -> GgufModel:
     shapes = {name: tensor.shape for header in headers for name, tensor in header.tensors.items()}
     if len(shapes) < sum(len(header.tensors) for header in headers):
         raise WeightsCorrupt(
-            say("The parts of {path} hold the same tensor twice; download them again.", path=gguf_name(path))
+            "The parts of {path} hold the same tensor twice; download them again.", path=gguf_name(path)
         )
     architecture = architecture_of(metadata)
     config = read_gguf_config(metadata, shapes, lambda name: _floats(headers, name))

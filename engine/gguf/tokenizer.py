@@ -15,7 +15,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalize
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.gguf.pre_tokenizers import SPLITTINGS, Splitting
-from engine.sentences import mark, say
+from engine.sentences import mark
 
 _SPACE = "\u2581"
 _WHOLE = frozenset({TokenType.CONTROL, TokenType.USER_DEFINED, TokenType.UNKNOWN})
@@ -49,7 +49,7 @@ def read_tokenizer(metadata: Mapping[str, Any]) -> tuple[Tokenizer, dict[str, st
         raise
     except Exception as error:  # the library's own kind, which has no name, and what damaged metadata lead to
         raise TokenizerInvalid(
-            say("The tokenizer in the GGUF file is damaged: download the file again."),
+            "The tokenizer in the GGUF file is damaged: download the file again.",
             details=f"{type(error).__name__}: {error}",
         ) from error
 
@@ -82,15 +82,11 @@ class _Vocabulary:
         self._kind = self._value("model", "no_vocab")
         if self._kind not in ("gpt2", "llama", "gemma4"):
             if self._kind == "no_vocab":
-                raise TokenizerInvalid(
-                    say("The GGUF file has no tokenizer: download another file of this model.")
-                )
+                raise TokenizerInvalid("The GGUF file has no tokenizer: download another file of this model.")
             raise UnsupportedModel(
-                say(
-                    "Tenon has no tokenizer of the kind {kind} in GGUF files; choose another model, or "
-                    "its safetensors version.",
-                    kind=self._kind,
-                )
+                "Tenon has no tokenizer of the kind {kind} in GGUF files; choose another model, or "
+                "its safetensors version.",
+                kind=self._kind,
             )
         tokens = self._value("tokens")
         self._tokens = [token or f"[EMPTY_{index}]" for index, token in enumerate(tokens)]
@@ -142,7 +138,7 @@ class _Vocabulary:
         name = self._value("pre", "")
         splitting = SPLITTINGS.get(name)
         if splitting is None:
-            raise UnsupportedModel(say(_UNKNOWN_SPLITTING if name else _NO_SPLITTING, name=name))
+            raise UnsupportedModel(_UNKNOWN_SPLITTING if name else _NO_SPLITTING, name=name)
         return byte_level(self._ids, self._value("merges"), splitting), splitting.starts
 
     def _sentence_piece(self) -> tuple[Tokenizer, bool]:

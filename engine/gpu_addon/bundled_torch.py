@@ -12,7 +12,6 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from engine.errors import AddonUnusable
-from engine.sentences import say
 
 
 @dataclass(frozen=True)
@@ -40,10 +39,8 @@ def bundled_torch(addons: Path) -> BundledTorch:
     found = next(iter(distributions(name="torch", path=path)), None)
     if found is None:
         raise AddonUnusable(
-            say(
-                "This Tenon does not say which torch it runs on, so no GPU support can be chosen: "
-                "install Tenon again."
-            )
+            "This Tenon does not say which torch it runs on, so no GPU support can be chosen: "
+            "install Tenon again."
         )
     needs = (Requirement(line) for line in found.requires or ())
     # Packages of its extras need not be there.

@@ -83,24 +83,20 @@ def make_plan(addons: Sequence[Addon], torch: BundledTorch, address: str | None 
         where = address or index_address(addon)
         if where is None:
             raise AddonUnusable(
-                say(
-                    "{title} needs the address of a package index: {caution}",
-                    title=addon.title,
-                    caution=addon.caution and say(addon.caution),
-                )
+                "{title} needs the address of a package index: {caution}",
+                title=addon.title,
+                caution=addon.caution and say(addon.caution),
             )
         with closing(WheelIndex(where)) as index:
             wheels = choose_wheels(index, torch)
         if wheels:
             return AddonPlan(addon, where, torch.version, wheels)
     raise AddonUnusable(
-        say(
-            "The package index has no torch {version} with {names} for this system and Python "
-            "({python}): Tenon goes on without the GPU.",
-            version=torch.version,
-            names=either(addon.title for addon in addons),
-            python=python_tag(),
-        )
+        "The package index has no torch {version} with {names} for this system and Python "
+        "({python}): Tenon goes on without the GPU.",
+        version=torch.version,
+        names=either(addon.title for addon in addons),
+        python=python_tag(),
     )
 
 
@@ -133,7 +129,7 @@ class Installation:
             OutOfDisk: there is no room.
             AddonUnusable: an earlier one is in use and cannot make way.
         """
-        busy = HubError(say("Another window or command of Tenon is fetching GPU support: wait for it."))
+        busy = HubError("Another window or command of Tenon is fetching GPU support: wait for it.")
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             with held_alone(gpu_folder() / f"{INCOMING}.lock", busy):

@@ -153,11 +153,8 @@ def remove_all() -> int:
         pass
     except OSError as error:
         raise OutOfDisk(
-            say(
-                "{folder} cannot be removed: end the command that is fetching GPU support, or "
-                "check who owns it.",
-                folder=gpu_folder() / INCOMING,
-            ),
+            "{folder} cannot be removed: end the command that is fetching GPU support, or check who owns it.",
+            folder=gpu_folder() / INCOMING,
             details=repr(error),
         ) from error
     return freed - removable_bytes()
@@ -172,11 +169,9 @@ def remove_installed() -> None:
             os.replace(folder, leaving)
         except OSError as error:
             raise AddonUnusable(
-                say(
-                    "GPU support in {folder} cannot be removed while it is in use: close every window of "
-                    "Tenon first.",
-                    folder=folder,
-                ),
+                "GPU support in {folder} cannot be removed while it is in use: close every window of "
+                "Tenon first.",
+                folder=folder,
                 details=repr(error),
             ) from error
         shutil.rmtree(leaving, ignore_errors=True)

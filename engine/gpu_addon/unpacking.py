@@ -12,7 +12,6 @@ from importlib.util import cache_from_source
 from pathlib import Path, PurePosixPath
 
 from engine.errors import DownloadFailed
-from engine.sentences import say
 
 _PIECE_BYTES = 1 << 20
 
@@ -41,7 +40,7 @@ def unpack(wheel: Path, folder: Path, written: Callable[[int], None]) -> dict[st
                     hashes[str(path)] = _write(archive, entry, folder / path, written)
     except (zipfile.BadZipFile, EOFError) as error:
         raise DownloadFailed(
-            say("{name} cannot be unpacked: fetch it again.", name=wheel.name), details=repr(error)
+            "{name} cannot be unpacked: fetch it again.", name=wheel.name, details=repr(error)
         ) from error
     return hashes
 
@@ -51,9 +50,7 @@ def _path(name: str) -> PurePosixPath | None:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or ":" in name or "\\" in name:
         raise DownloadFailed(
-            say(
-                "A wheel wants to write to {name}, which is outside of its folder: it is not used.", name=name
-            )
+            "A wheel wants to write to {name}, which is outside of its folder: it is not used.", name=name
         )
     if not path.parts or not path.parts[0].endswith(".data"):
         return path

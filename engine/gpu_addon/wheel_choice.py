@@ -20,7 +20,6 @@ from packaging.version import Version
 from engine.errors import AddonUnusable, DownloadFailed
 from engine.gpu_addon.bundled_torch import BundledTorch
 from engine.gpu_addon.wheel_index import Link, WheelIndex
-from engine.sentences import say
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -66,9 +65,7 @@ def choose_wheels(index: WheelIndex, torch: BundledTorch) -> tuple[Wheel, ...]:
         found = chosen.get(name)
         if found is not None and not wanted.specifier.contains(found.version, prereleases=True):
             raise AddonUnusable(
-                say(
-                    "The package index contradicts itself about {name}: try another one, or later.", name=name
-                )
+                "The package index contradicts itself about {name}: try another one, or later.", name=name
             )
         if key in asked:
             continue
@@ -78,12 +75,10 @@ def choose_wheels(index: WheelIndex, torch: BundledTorch) -> tuple[Wheel, ...]:
             if name == "torch":
                 return ()
             raise AddonUnusable(
-                say(
-                    "The package index has no {wanted} for this system and Python {python_version}: try "
-                    "another one, or later.",
-                    wanted=wanted,
-                    python_version=platform.python_version(),
-                )
+                "The package index has no {wanted} for this system and Python {python_version}: try "
+                "another one, or later.",
+                wanted=wanted,
+                python_version=platform.python_version(),
             )
         wheel, requirements = _look_into(index, link)
         chosen[name] = wheel
@@ -113,11 +108,9 @@ def _look_into(index: WheelIndex, link: Link) -> tuple[Wheel, tuple[Requirement,
     """A wheel and its requirements, from a few of its bytes: a zip archive's table of contents is at its end."""
     if link.sha256 is None:
         raise DownloadFailed(
-            say(
-                "The package index gives no SHA-256 for {file_name}, so it could not be checked: "
-                "give another index.",
-                file_name=link.file_name,
-            )
+            "The package index gives no SHA-256 for {file_name}, so it could not be checked: "
+            "give another index.",
+            file_name=link.file_name,
         )
     remote = _RemoteFile(index, link.url)
     try:
@@ -129,9 +122,8 @@ def _look_into(index: WheelIndex, link: Link) -> tuple[Wheel, tuple[Requirement,
         requirements = tuple(Requirement(str(line)) for line in lines)
     except (zipfile.BadZipFile, ValueError, InvalidRequirement, EOFError) as error:
         raise DownloadFailed(
-            say(
-                "{file_name} on the package index is no wheel: give another index.", file_name=link.file_name
-            ),
+            "{file_name} on the package index is no wheel: give another index.",
+            file_name=link.file_name,
             details=repr(error),
         ) from error
     project, version, _, _ = parse_wheel_filename(link.file_name)

@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 from engine.errors import DownloadFailed, HubError, InvalidOption, NotOnHub
 from engine.hub.answers import BUSY, Place, busy, unreachable
 from engine.hub.file_server import FileServer
-from engine.sentences import mark, say
+from engine.sentences import mark
 
 INDEX = Place(
     asks_to_wait=mark("The package index asks for a pause: try again in a few minutes."),
@@ -64,10 +64,8 @@ class WheelIndex(FileServer):
         self.address = address.rstrip("/")
         if urlsplit(self.address).scheme not in ("http", "https"):
             raise InvalidOption(
-                say(
-                    "{address} is no address of a package index: it must begin with https://.",
-                    address=repr(address),
-                )
+                "{address} is no address of a package index: it must begin with https://.",
+                address=repr(address),
             )
         super().__init__(INDEX, connect_s, stall_s)
 
@@ -88,7 +86,7 @@ class WheelIndex(FileServer):
                     content += piece
                     if len(content) > _PAGE_BYTES:
                         raise DownloadFailed(
-                            say("{url} is no page of a package index: check its address.", url=url)
+                            "{url} is no page of a package index: check its address.", url=url
                         )
                 page = _Page(str(response.url))
         except httpx2.HTTPError as error:
@@ -110,7 +108,7 @@ class WheelIndex(FileServer):
         length = response.headers.get("Content-Length", "")
         if not length.isdigit():
             raise DownloadFailed(
-                say("The package index does not say how large {url} is: give another one.", url=url)
+                "The package index does not say how large {url} is: give another one.", url=url
             )
         return int(length)
 
@@ -124,13 +122,13 @@ class WheelIndex(FileServer):
             with self.stream(url, Range=f"bytes={start}-{start + length - 1}") as response:
                 self.judge(response, url)
                 if response.status_code != 206:
-                    raise DownloadFailed(say("The package index gives no parts of files: give another one."))
+                    raise DownloadFailed("The package index gives no parts of files: give another one.")
                 content = response.read()
         except httpx2.HTTPError as error:
             raise unreachable(error, INDEX) from error
         if len(content) != length:
             raise DownloadFailed(
-                say("The package index gave another part of a file than was asked for: try again.")
+                "The package index gave another part of a file than was asked for: try again."
             )
         return content
 
@@ -143,14 +141,14 @@ class WheelIndex(FileServer):
             raise busy(response, INDEX)
         details = f"{status} {response.url}"
         if status in (404, 410):
-            raise NotOnHub(say("The package index has no {repo} any more: look again.", repo=repo), details)
+            raise NotOnHub(
+                "The package index has no {repo} any more: look again.", repo=repo, details=details
+            )
         raise HubError(
-            say(
-                "The package index answered {status} for {repo}: check its address and the proxy.",
-                status=status,
-                repo=repo,
-            ),
-            details,
+            "The package index answered {status} for {repo}: check its address and the proxy.",
+            status=status,
+            repo=repo,
+            details=details,
         )
 
 

@@ -8,7 +8,6 @@ from huggingface_hub import get_token
 
 from engine.errors import InvalidOption, TokenNotKept
 from engine.kept_secret import NoKeyring, find_secret, forget_secret, keep_secret
-from engine.sentences import say
 
 _ACCOUNT = "hugging-face-token"
 
@@ -28,7 +27,7 @@ def keep_token(token: str) -> None:
     token = token.strip()
     if not token or not token.isascii() or any(character.isspace() for character in token):
         raise InvalidOption(
-            say("This is no access token: copy it whole from the hub's settings; it starts with hf_.")
+            "This is no access token: copy it whole from the hub's settings; it starts with hf_."
         )
     try:
         keep_secret(_ACCOUNT, token)
@@ -50,9 +49,7 @@ def forget_token() -> bool:
 
 def _no_keyring(error: NoKeyring) -> TokenNotKept:
     return TokenNotKept(
-        say(
-            "This system has no keyring that Tenon can keep the token in: put it into the "
-            "environment variable HF_TOKEN instead."
-        ),
+        "This system has no keyring that Tenon can keep the token in: put it into the "
+        "environment variable HF_TOKEN instead.",
         details=str(error),
     )

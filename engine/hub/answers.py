@@ -155,35 +155,33 @@ def unreachable(error: Exception, place: Place = HUB) -> HubError:
     """The error for a request that got no answer, or was sent round in circles."""
     details = repr(error)
     if isinstance(error, httpx2.TooManyRedirects):
-        return HubError(say(place.in_circles), details)
+        return HubError(place.in_circles, details=details)
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
-        return HubUnreachable(say(place.untrusted), details)
+        return HubUnreachable(place.untrusted, details=details)
     if isinstance(error, httpx2.ProxyError):
-        return HubUnreachable(say(place.behind_proxy), details)
+        return HubUnreachable(place.behind_proxy, details=details)
     if isinstance(error, httpx2.TimeoutException):
-        return HubUnreachable(say(place.silent), details)
+        return HubUnreachable(place.silent, details=details)
     if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
-        return HubUnreachable(say(place.misspelled, error=error), details)
+        return HubUnreachable(place.misspelled, error=error, details=details)
     if isinstance(error, (httpx2.ReadError, httpx2.RemoteProtocolError)):
         return broken_off(details, place)
-    return HubUnreachable(say(place.out_of_reach), details)
+    return HubUnreachable(place.out_of_reach, details=details)
 
 
 def setup_error(error: Exception) -> HubUnreachable:
     """The error for a proxy or a certificates' file of the environment that cannot be used at all."""
     if isinstance(error, OSError):
         return HubUnreachable(
-            say("The certificates cannot be read: check SSL_CERT_FILE and SSL_CERT_DIR."), details=repr(error)
+            "The certificates cannot be read: check SSL_CERT_FILE and SSL_CERT_DIR.", details=repr(error)
         )
     return HubUnreachable(
-        say(
-            "The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must "
-            "look like http://host:port."
-        ),
+        "The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must "
+        "look like http://host:port.",
         details=repr(error),
     )
 
 
 def broken_off(details: str = "", place: Place = HUB) -> HubUnreachable:
     """The error for a connection that ended before everything had come."""
-    return HubUnreachable(say(place.broken_off), details)
+    return HubUnreachable(place.broken_off, details=details)

@@ -9,7 +9,6 @@ from typing import Any
 
 from engine.errors import ModelNotFound
 from engine.hub.bundled import assets_folder
-from engine.sentences import say
 
 #: Bits that a Q4_K_M file has for each weight: Llama 3.1 8B's has 4.57 GiB for 8.03e9. Small models have more.
 Q4_K_M_BITS = 4.9
@@ -177,10 +176,8 @@ def require_catalogue_model(name: str) -> CatalogueModel:
     found = catalogue_model(name)
     if found is None:
         raise ModelNotFound(
-            say(
-                "The catalogue has no {name}: give a repository like owner/name, or look with `tenon "
-                "models search`.",
-                name=repr(name),
-            )
+            "The catalogue has no {name}: give a repository like owner/name, or look with `tenon "
+            "models search`.",
+            name=repr(name),
         )
     return found

@@ -67,11 +67,8 @@ class Hub(FileServer):
         scheme = _scheme(self.endpoint)
         if not scheme:
             raise InvalidOption(
-                say(
-                    "The hub's address {endpoint} is none: HF_ENDPOINT must look like "
-                    "https://huggingface.co.",
-                    endpoint=repr(self.endpoint),
-                )
+                "The hub's address {endpoint} is none: HF_ENDPOINT must look like https://huggingface.co.",
+                endpoint=repr(self.endpoint),
             )
         self.stall_s = stall_s
         super().__init__(HUB, connect_s, stall_s, event_hooks={"request": [_stay_offline]})
@@ -122,16 +119,16 @@ class Hub(FileServer):
                 content += chunk
                 if len(content) > _SMALL_FILE_BYTES:
                     raise NotOnHub(
-                        say("{name} of {repo} is no config: choose another model.", name=name, repo=repo)
+                        "{name} of {repo} is no config: choose another model.", name=name, repo=repo
                     )
         try:
             found = read_json(content)
         except ValueError as error:
             raise NotOnHub(
-                say("{name} of {repo} is no JSON: choose another model.", name=name, repo=repo)
+                "{name} of {repo} is no JSON: choose another model.", name=name, repo=repo
             ) from error
         if not isinstance(found, dict):
-            raise NotOnHub(say("{name} of {repo} is no config: choose another model.", name=name, repo=repo))
+            raise NotOnHub("{name} of {repo} is no config: choose another model.", name=name, repo=repo)
         return found
 
     def file_url(self, repo: str, commit: str, name: str) -> str:
@@ -164,7 +161,7 @@ class Hub(FileServer):
             raise _offline() from error
         except HFValidationError as error:
             raise InvalidOption(
-                say("{repo} is no repository of the hub: write it like owner/name.", repo=repr(repo))
+                "{repo} is no repository of the hub: write it like owner/name.", repo=repr(repo)
             ) from error
         except HfHubHTTPError as error:
             raise access_error(error, repo, self.has_token, self.endpoint) from error
@@ -172,11 +169,9 @@ class Hub(FileServer):
             raise unreachable(error) from error
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise HubUnreachable(
-                say(
-                    "The server at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in "
-                    "page of the network.",
-                    endpoint=self.endpoint,
-                ),
+                "The server at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in "
+                "page of the network.",
+                endpoint=self.endpoint,
                 details=repr(error),
             ) from error
 
@@ -201,9 +196,7 @@ def _size(said: object) -> int:
 
 
 def _offline() -> HubUnreachable:
-    return HubUnreachable(
-        say("HF_HUB_OFFLINE is set, so the hub is not asked: unset it to search and download.")
-    )
+    return HubUnreachable("HF_HUB_OFFLINE is set, so the hub is not asked: unset it to search and download.")
 
 
 class _Metadata(httpx2.Client):

@@ -21,7 +21,6 @@ from engine.json_text import read_json
 from engine.kept_secret import NoKeyring, find_secret, forget_secret, keep_secret
 from engine.messages import ThinkingControl
 from engine.plain_data import from_plain
-from engine.sentences import say
 
 FILE_NAME = "servers.json"
 _PREFIX = "remote:"
@@ -107,16 +106,14 @@ class Endpoint:
         """
         key = key.strip()
         if not key.isascii() or not key.isprintable() or " " in key or not key:
-            raise InvalidOption(say("This is no key: copy it whole from the server that gave it."))
+            raise InvalidOption("This is no key: copy it whole from the server that gave it.")
         try:
             keep_secret(self._account, key)
         except NoKeyring as error:
             raise KeyNotKept(
-                say(
-                    "This system has no keyring that Tenon can keep the key in: put it into the environment variable "
-                    "{variable} before Tenon starts, and add the server without it.",
-                    variable=self.key_variable,
-                ),
+                "This system has no keyring that Tenon can keep the key in: put it into the environment variable "
+                "{variable} before Tenon starts, and add the server without it.",
+                variable=self.key_variable,
                 details=str(error),
             ) from error
 
@@ -161,11 +158,9 @@ def find_remote(reference: str) -> tuple[Endpoint, str]:
     server = server_of(reference)
     if server is None or not model:
         raise ModelNotFound(
-            say(
-                "There is no server {name}: choose another model, or add the server on the page Models or with "
-                "`tenon models servers --add ADDRESS`.",
-                name=repr(name),
-            )
+            "There is no server {name}: choose another model, or add the server on the page Models or with "
+            "`tenon models servers --add ADDRESS`.",
+            name=repr(name),
         )
     return server, model
 
@@ -191,15 +186,11 @@ def read_address(text: str) -> str:
         usable = False
     if not usable or split.query or split.fragment:
         raise InvalidOption(
-            say(
-                "{address} is no address of a server: write it like http://desk:8000 or https://models.example.org.",
-                address=repr(text.strip()[:100]),
-            )
+            "{address} is no address of a server: write it like http://desk:8000 or https://models.example.org.",
+            address=repr(text.strip()[:100]),
         )
     if split.username is not None or split.password is not None:
-        raise InvalidOption(
-            say("The address holds a name or a key: leave it out, and give the key by itself.")
-        )
+        raise InvalidOption("The address holds a name or a key: leave it out, and give the key by itself.")
     path = split.path.rstrip("/")
     for ending in _PATHS:
         path = path.removesuffix(ending)
@@ -217,11 +208,9 @@ def free_name(address: str, wanted: str = "") -> str:
     if name:
         if "/" in name or not name.isprintable() or len(name) > 40 or name in taken:
             raise InvalidOption(
-                say(
-                    "{name} cannot be the server's name: take another one, of 40 characters at most and without a "
-                    "slash.",
-                    name=repr(name[:60]),
-                )
+                "{name} cannot be the server's name: take another one, of 40 characters at most and without a "
+                "slash.",
+                name=repr(name[:60]),
             )
         return name
     known = next((server.name for server in endpoints() if server.address == address), "")
@@ -254,9 +243,7 @@ def forget_endpoint(name: str) -> None:
     known = endpoints()
     server = next((one for one in known if one.name == name), None)
     if server is None:
-        raise ModelNotFound(
-            say("There is no server {name}: `tenon models servers` names them.", name=repr(name))
-        )
+        raise ModelNotFound("There is no server {name}: `tenon models servers` names them.", name=repr(name))
     _write(one for one in known if one is not server)
     try:
         forget_secret(server._account)
@@ -271,5 +258,5 @@ def _write(servers: Iterable[Endpoint]) -> None:
         write_json(path, {"servers": [asdict(server) for server in servers]})
     except OSError as error:
         raise OutOfDisk(
-            say("The list of servers cannot be written ({reason}).", reason=error.strerror or error)
+            "The list of servers cannot be written ({reason}).", reason=error.strerror or error
         ) from error

@@ -15,7 +15,6 @@ from engine.hub.inventory import installed_as
 from engine.hub.model_folders import current_reference
 from engine.hub.other_programs import HUGGING_FACE, OLLAMA, find_other
 from engine.messages import DEFAULT_MODEL
-from engine.sentences import say
 
 
 def cache_folder() -> Path:
@@ -38,11 +37,9 @@ def find_model(reference: str) -> Path:
         return _found_model(reference)
     except OSError as error:  # a name that no file can have, or a folder that may not be looked into
         raise ModelNotFound(
-            say(
-                "The model {reference} cannot be looked up ({reason}): check its name and the rights to its folder.",
-                reference=repr(reference),
-                reason=error.strerror or error,
-            )
+            "The model {reference} cannot be looked up ({reason}): check its name and the rights to its folder.",
+            reference=repr(reference),
+            reason=error.strerror or error,
         ) from error
 
 
@@ -50,31 +47,25 @@ def _found_model(reference: str) -> Path:
     if is_remote(reference):
         server, model = find_remote(reference)
         raise ModelNotFound(
-            say(
-                "{model} runs on the server {server}, and none of its files are here: choose a model of this computer "
-                "for this.",
-                model=model,
-                server=server.name,
-            )
+            "{model} runs on the server {server}, and none of its files are here: choose a model of this computer "
+            "for this.",
+            model=model,
+            server=server.name,
         )
     bundled = bundled_model(reference)
     if bundled is not None:
         if bundled.is_there:
             return bundled.location
         raise ModelNotFound(
-            say(
-                "The model {name}, which ships with Tenon, is not in {folder}: get a model on the page Models or with "
-                "`tenon models get`, or in a checkout run `make model`.",
-                name=bundled.title or bundled.name,
-                folder=bundled.folder,
-            )
+            "The model {name}, which ships with Tenon, is not in {folder}: get a model on the page Models or with "
+            "`tenon models get`, or in a checkout run `make model`.",
+            name=bundled.title or bundled.name,
+            folder=bundled.folder,
         )
     if not reference.strip():
         raise ModelNotFound(
-            say(
-                "The model's name is empty: give a folder, a GGUF file, an installed model's name, or {default}.",
-                default=DEFAULT_MODEL,
-            )
+            "The model's name is empty: give a folder, a GGUF file, an installed model's name, or {default}.",
+            default=DEFAULT_MODEL,
         )
     other = find_other(reference)
     if other is not None:
@@ -91,26 +82,20 @@ def _found_model(reference: str) -> Path:
         if folder.suffix.lower() == SUFFIX:
             return folder.resolve() if folder.resolve().suffix.lower() == SUFFIX else folder.absolute()
         raise ModelNotFound(
-            say(
-                "{folder} is a file: give the model folder, the one that holds config.json, or a GGUF file.",
-                folder=folder,
-            )
+            "{folder} is a file: give the model folder, the one that holds config.json, or a GGUF file.",
+            folder=folder,
         )
     if folder.exists():
         raise ModelNotFound(
-            say(
-                "{folder} is a pipe, a device or a socket: give the model folder, the one that holds config.json, or "
-                "a GGUF file.",
-                folder=folder,
-            )
+            "{folder} is a pipe, a device or a socket: give the model folder, the one that holds config.json, or "
+            "a GGUF file.",
+            folder=folder,
         )
     raise ModelNotFound(
-        say(
-            "There is no model {reference}: give the folder of a checkpoint, a GGUF file, an "
-            "installed model's name, or {default}.",
-            reference=repr(reference),
-            default=DEFAULT_MODEL,
-        )
+        "There is no model {reference}: give the folder of a checkpoint, a GGUF file, an "
+        "installed model's name, or {default}.",
+        reference=repr(reference),
+        default=DEFAULT_MODEL,
     )
 
 

@@ -85,15 +85,13 @@ def installed_model(name: str) -> InstalledModel:
     """
     if bundled_model(name) is not None:
         raise InvalidOption(
-            say(
-                "{name} ships with Tenon and is no installed model: it can be neither removed nor verified.",
-                name=name,
-            )
+            "{name} ships with Tenon and is no installed model: it can be neither removed nor verified.",
+            name=name,
         )
     found = installed_as(name)
     if found is None:
         raise ModelNotFound(
-            say("There is no installed model {name}: `tenon models list` names them.", name=repr(name))
+            "There is no installed model {name}: `tenon models list` names them.", name=repr(name)
         )
     return found
 
@@ -114,11 +112,9 @@ def installed_as(reference: str) -> InstalledModel | None:
     ]
     if len(found) > 1:
         raise ModelNotFound(
-            say(
-                "More than one installed model is {name}: name {either}.",
-                name=reference,
-                either=either(sorted(model.name for model in found)),
-            )
+            "More than one installed model is {name}: name {either}.",
+            name=reference,
+            either=either(sorted(model.name for model in found)),
         )
     return found[0] if found else None
 
@@ -169,9 +165,8 @@ def remove(name: str) -> int:
         shutil.rmtree(leaving)
     except OSError as error:
         raise OutOfDisk(
-            say(
-                "{folder} cannot be removed: close what uses the model, or check who owns it.", folder=folder
-            ),
+            "{folder} cannot be removed: close what uses the model, or check who owns it.",
+            folder=folder,
             details=repr(error),
         ) from error
     return removal.freed_bytes

@@ -31,7 +31,6 @@ from engine.hub.lock import held_alone
 from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, write_record
 from engine.hub.selection import NO_PROMPT_TOKENS, base_of, is_needed, quantization_of, without_adapter
 from engine.outside_file import check_file, read_text_file
-from engine.sentences import say
 from engine.weights.draft_kind import ADAPTER_CONFIG, PICKLES, draft_kind, is_prompt_tokens
 
 # File systems take 255, of which a number, and what stands before it while it is made, take some.
@@ -132,22 +131,17 @@ def import_model(
     _check(source)
     name = name or source.name
     if Path(name).name != name or name.startswith(".") or not name.strip():
-        raise InvalidOption(
-            say("A model cannot be called {name}: give another one with --name.", name=repr(name))
-        )
+        raise InvalidOption("A model cannot be called {name}: give another one with --name.", name=repr(name))
     if any(folder.name.casefold() == name.casefold() for folder in models.glob("*/")):
         raise InvalidOption(
-            say(
-                "There is an installed model {name} already: remove it first, or give --name.",
-                name=repr(name),
-            )
+            "There is an installed model {name} already: remove it first, or give --name.", name=repr(name)
         )
     total = sum(path.stat().st_size for path in source.files)
     if copy:
         check_room(models, total, reserve_bytes=reserve_bytes)
     incoming = models / INCOMING / ".import"
     incoming.parent.mkdir(parents=True, exist_ok=True)
-    busy = InvalidOption(say("Another import is under way: wait for it, and try again."))
+    busy = InvalidOption("Another import is under way: wait for it, and try again.")
     with held_alone(models / INCOMING / ".import.lock", busy):
         try:
             shutil.rmtree(incoming, ignore_errors=True)  # of a program that was killed
@@ -209,23 +203,23 @@ def _free_name(models: Path, wanted: str) -> str:
 
 def _source(paths: Sequence[Path], copy: bool) -> _Source:
     if not paths:
-        raise InvalidOption(say("Nothing to import: give a folder, a GGUF file, or the files of one model."))
+        raise InvalidOption("Nothing to import: give a folder, a GGUF file, or the files of one model.")
     for path in paths:
         if not path.exists():
-            raise ModelNotFound(say("There is nothing at {path}: check the path.", path=path))
+            raise ModelNotFound("There is nothing at {path}: check the path.", path=path)
     if len(paths) == 1 and paths[0].is_dir():
         folder = paths[0]
         return _chosen(sorted(folder.iterdir()), folder, folder.name)
     if any(path.is_dir() for path in paths):
-        raise InvalidOption(say("Give one folder, or files alone."))
+        raise InvalidOption("Give one folder, or files alone.")
     if len(paths) == 1 and paths[0].suffix.lower() == ".gguf":
         files = tuple(all_parts(first_part(paths[0])))
         return _Source(files, "gguf", files[0], gguf_name(files[0]))
     folders = {path.parent for path in paths}
     if len(folders) > 1 and not copy:
-        raise InvalidOption(say("Files of several folders cannot be used in place: add --copy."))
+        raise InvalidOption("Files of several folders cannot be used in place: add --copy.")
     if len({path.name for path in paths}) < len(paths):
-        raise InvalidOption(say("Two of the files have the same name: leave one of them out."))
+        raise InvalidOption("Two of the files have the same name: leave one of them out.")
     return _chosen(sorted(paths), paths[0].parent, paths[0].parent.name)
 
 
@@ -240,7 +234,7 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str) -> _Source:
     if quantized:
         if len(quantized) > 1:
             raise InvalidOption(
-                say("{folder} holds more than one GGUF model: give the file that you want.", folder=folder)
+                "{folder} holds more than one GGUF model: give the file that you want.", folder=folder
             )
         parts = tuple(all_parts(next(iter(quantized))))
         return _Source(parts, "gguf", parts[0], name)
@@ -248,11 +242,9 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str) -> _Source:
     if any(path.name in PICKLES for path in needed):
         return _Source(needed, "pytorch", folder, name)
     raise WeightsMissing(
-        say(
-            "{folder} holds no weights that Tenon reads: give a folder with model.safetensors "
-            "(or shards and their index), or a GGUF file.",
-            folder=folder,
-        )
+        "{folder} holds no weights that Tenon reads: give a folder with model.safetensors "
+        "(or shards and their index), or a GGUF file.",
+        folder=folder,
     )
 
 
@@ -269,16 +261,17 @@ def _check(source: _Source) -> None:
                     pass
             except (SafetensorError, OSError) as error:
                 raise WeightsCorrupt(
-                    say("{name} is truncated or no safetensors file: download it again.", name=path.name),
+                    "{name} is truncated or no safetensors file: download it again.",
+                    name=path.name,
                     details=str(error),
                 ) from error
     names = {path.name for path in source.files}
     if ADAPTER_CONFIG in names:
         if not is_prompt_tokens(source.files[0].parent):
-            raise UnsupportedModel(say(NO_PROMPT_TOKENS, place=source.location))
+            raise UnsupportedModel(NO_PROMPT_TOKENS, place=source.location)
     elif source.format != "gguf" and "config.json" not in names:
         raise WeightsMissing(
-            say("There is no config.json beside the weights in {location}: add it.", location=source.location)
+            "There is no config.json beside the weights in {location}: add it.", location=source.location
         )
 
 

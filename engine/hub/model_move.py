@@ -68,23 +68,23 @@ def check_move(target: Path) -> int:
     move = unfinished_move()
     going_on = move is not None and move.target == target
     if move is not None and not going_on:
-        raise InvalidOption(say("A move to {target} is not finished: finish it first.", target=move.target))
+        raise InvalidOption("A move to {target} is not finished: finish it first.", target=move.target)
     if target.resolve() == source.resolve():
-        raise InvalidOption(say("The models are in {target} already.", target=target))
+        raise InvalidOption("The models are in {target} already.", target=target)
     if target.resolve().is_relative_to(source.resolve()) or source.resolve().is_relative_to(target.resolve()):
-        raise InvalidOption(say("One of the two folders is in the other: choose a folder elsewhere."))
+        raise InvalidOption("One of the two folders is in the other: choose a folder elsewhere.")
     if target.exists() and not target.is_dir():
-        raise InvalidOption(say("{target} is a file: choose a folder.", target=target))
+        raise InvalidOption("{target} is a file: choose a folder.", target=target)
     if not going_on and target.is_dir() and any(target.iterdir()):
         raise InvalidOption(
-            say("{target} is not empty: choose an empty folder, or make a new one in it.", target=target)
+            "{target} is not empty: choose an empty folder, or make a new one in it.", target=target
         )
     if source.exists() and not os.access(source, os.W_OK):
-        raise InvalidOption(say("{source} cannot be changed: check who owns it.", source=source))
+        raise InvalidOption("{source} cannot be changed: check who owns it.", source=source)
     total = sum(size for _, size in _files(source).values())
     there = next(folder for folder in (target, *target.parents) if folder.is_dir())
     if not os.access(there, os.W_OK):
-        raise InvalidOption(say("{there} cannot be written to: choose another folder.", there=there))
+        raise InvalidOption("{there} cannot be written to: choose another folder.", there=there)
     if not _one_disk(source, there):
         done = sum(size for path, (_, size) in _files(source).items() if _is_copied(target / path, size))
         check_room(there, total - done)
@@ -105,7 +105,7 @@ def move_models(target: Path, progress: Progress = lambda done_bytes, total_byte
     """
     target = target.expanduser().absolute()
     data_folder().mkdir(parents=True, exist_ok=True)
-    busy = InvalidOption(say("The models are being moved already: wait for that."))
+    busy = InvalidOption("The models are being moved already: wait for that.")
     with held_alone(data_folder() / _LOCK, busy):
         try:
             move = unfinished_move()
@@ -121,14 +121,12 @@ def move_models(target: Path, progress: Progress = lambda done_bytes, total_byte
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             reason = say("the disk is full") if full else error.strerror
             raise OutOfDisk(
-                say(
-                    "The models could not be moved to {target} ({reason}): they are still in {source}. Solve this "
-                    "and move them again, which continues the move, or keep them there.",
-                    target=target,
-                    reason=reason,
-                    source=models_folder(),
-                ),
-                repr(error),
+                "The models could not be moved to {target} ({reason}): they are still in {source}. Solve this "
+                "and move them again, which continues the move, or keep them there.",
+                target=target,
+                reason=reason,
+                source=models_folder(),
+                details=repr(error),
             ) from error
 
 
@@ -175,7 +173,7 @@ def _bring(move: Move, progress: Progress) -> None:
         done += 2 * size
         progress(done, total)
     if _files(move.source) != before:
-        raise InvalidOption(say("The models changed while they were copied: move them again."))
+        raise InvalidOption("The models changed while they were copied: move them again.")
 
 
 def _copy(source: Path, place: Path, progress: Callable[[int], None]) -> None:
@@ -186,11 +184,7 @@ def _copy(source: Path, place: Path, progress: Callable[[int], None]) -> None:
     if sha256_of(part, lambda read: progress(size + read)) != digest:
         part.unlink()
         raise WeightsCorrupt(
-            say(
-                "The copy of {name} is not the same: check the disk of {folder}.",
-                name=source.name,
-                folder=place,
-            )
+            "The copy of {name} is not the same: check the disk of {folder}.", name=source.name, folder=place
         )
     shutil.copystat(source, part)
     os.replace(part, place)

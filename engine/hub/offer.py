@@ -19,7 +19,6 @@ from engine.hub.download.plan import DownloadPlan
 from engine.hub.listing import Listing
 from engine.hub.record import ModelKind, read_record
 from engine.hub.selection import NO_PROMPT_TOKENS, FormatWish, base_of, choose_files
-from engine.sentences import say
 from engine.weights.draft_kind import ADAPTER_CONFIG
 
 #: ``owner/name``.
@@ -88,7 +87,7 @@ def make_offer(
     if any(file.name == ADAPTER_CONFIG for file in chosen.files):
         adapter = hub.read_config(repo, listing.commit, ADAPTER_CONFIG)
         if "num_special_tokens" not in adapter:
-            raise UnsupportedModel(say(NO_PROMPT_TOKENS, place=repo))
+            raise UnsupportedModel(NO_PROMPT_TOKENS, place=repo)
         kind, base = kind or "head", base_of(adapter)
     plan = DownloadPlan(
         name=_install_name(models, name or _given_name(repo, chosen.quantization), repo, chosen.quantization),
@@ -137,10 +136,7 @@ def _install_name(models: Path, name: str, repo: str, quantization: str | None) 
     """The name, with the owner before it where another model has it already."""
     if not name.strip() or name.startswith(".") or _NAME.search(name) or name != name.strip():
         raise InvalidOption(
-            say(
-                "A model cannot be called {name}: use letters, digits, spaces and . _ + - alone.",
-                name=repr(name),
-            )
+            "A model cannot be called {name}: use letters, digits, spaces and . _ + - alone.", name=repr(name)
         )
     taken = {folder.name.casefold(): folder for folder in models.glob("[!.]*/")}
     folder = taken.get(name.casefold())

@@ -19,7 +19,6 @@ from engine.gguf.files import gguf_models, gguf_name
 from engine.hub.model_folders import read_folders
 from engine.json_text import read_json
 from engine.outside_file import read_text_file
-from engine.sentences import say
 
 OLLAMA, HUGGING_FACE = "ollama:", "huggingface:"
 _MODEL_LAYER = "application/vnd.ollama.image.model"
@@ -99,11 +98,9 @@ def find_other(reference: str) -> Path | None:
                 if model.reference == reference:
                     return model.location
     raise ModelNotFound(
-        say(
-            "{source} has no model {name} on this computer any more: choose another one, or get it again there.",
-            source=source,
-            name=reference.partition(":")[2],
-        )
+        "{source} has no model {name} on this computer any more: choose another one, or get it again there.",
+        source=source,
+        name=reference.partition(":")[2],
     )
 
 

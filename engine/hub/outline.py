@@ -20,7 +20,6 @@ from engine.hub.selection import DEFAULT_QUANTIZATION
 from engine.json_text import read_json
 from engine.model.families import SUPPORTED
 from engine.outside_file import read_text_file
-from engine.sentences import say
 
 _INDEX = "model.safetensors.index.json"
 
@@ -99,7 +98,7 @@ def _asked(repo: str, hub: Hub | None) -> tuple[dict[str, Any], int, str | None]
         except NotOnHub:
             continue
     raise NotOnHub(
-        say("{repo} says nothing of the model's shape before it is downloaded: get it first.", repo=repo)
+        "{repo} says nothing of the model's shape before it is downloaded: get it first.", repo=repo
     )
 
 

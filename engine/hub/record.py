@@ -12,7 +12,6 @@ from engine.errors import CheckpointError
 from engine.json_text import read_json
 from engine.outside_file import read_text_file
 from engine.plain_data import from_plain
-from engine.sentences import say
 
 RECORD = "tenon-model.json"
 _VERSION = 1
@@ -97,7 +96,7 @@ def read_record(folder: Path) -> ModelRecord | None:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
-            say("{path} cannot be read: download or import the model again.", path=path), details=repr(error)
+            "{path} cannot be read: download or import the model again.", path=path, details=repr(error)
         ) from error
 
 

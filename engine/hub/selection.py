@@ -10,7 +10,7 @@ from typing import Any, Literal
 from engine.errors import InvalidOption, NotOnHub
 from engine.hub.listing import HubFile, Listing
 from engine.hub.record import FileFormat
-from engine.sentences import mark, say
+from engine.sentences import mark
 from engine.weights.draft_kind import (
     ADAPTER_CONFIG,
     ADAPTER_PICKLE,
@@ -111,19 +111,15 @@ def choose_files(
         NotOnHub: the repository holds nothing that Tenon runs.
     """
     if quantization and wish == "safetensors":
-        raise InvalidOption(
-            say("A quantization is asked for, and safetensors have none: leave one of them out.")
-        )
+        raise InvalidOption("A quantization is asked for, and safetensors have none: leave one of them out.")
     quantized = _quantized(listing.files)
     if wish != "safetensors" and quantized:
         return _choose_gguf(listing, quantized, quantization)
     if wish == "gguf" or quantization:
         raise NotOnHub(
-            say(
-                "{repo} holds no GGUF files: look for its GGUF version with `tenon models search`, "
-                "or take --format safetensors.",
-                repo=listing.repo,
-            )
+            "{repo} holds no GGUF files: look for its GGUF version with `tenon models search`, "
+            "or take --format safetensors.",
+            repo=listing.repo,
         )
     files = tuple(file for file in listing.files if is_needed(file.name, "safetensors"))
     kept = without_adapter([file.name for file in files])
@@ -139,17 +135,13 @@ def choose_files(
         return Selection("pytorch", _by_size(files))
     if pytorch:
         raise NotOnHub(
-            say(
-                "{repo} holds weights in PyTorch's own format alone: choose a repository with safetensors or GGUF "
-                "files.",
-                repo=listing.repo,
-            )
-        )
-    raise NotOnHub(
-        say(
-            "{repo} holds no weights that Tenon reads: choose a repository with safetensors or GGUF files.",
+            "{repo} holds weights in PyTorch's own format alone: choose a repository with safetensors or GGUF "
+            "files.",
             repo=listing.repo,
         )
+    raise NotOnHub(
+        "{repo} holds no weights that Tenon reads: choose a repository with safetensors or GGUF files.",
+        repo=listing.repo,
     )
 
 
@@ -220,7 +212,7 @@ def _choose_gguf(
         if chosen not in quantized:
             sentence = _OTHERS if alternatives else _NAMELESS
             others = ", ".join(alternatives)
-            raise InvalidOption(say(sentence, repo=listing.repo, quantization=quantization, others=others))
+            raise InvalidOption(sentence, repo=listing.repo, quantization=quantization, others=others)
     else:
         wanted = (DEFAULT_QUANTIZATION, *_NEXT_BEST, *alternatives, None)
         chosen = next(name for name in wanted if name in quantized)

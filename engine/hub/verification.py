@@ -9,7 +9,6 @@ from typing import Literal
 from engine.errors import CheckpointError
 from engine.hub.hashing import sha256_of
 from engine.hub.inventory import InstalledModel
-from engine.sentences import say
 
 
 @dataclass(frozen=True)
@@ -35,10 +34,8 @@ def verify(
     record = model.record
     if record is None or not record.hashed:
         raise CheckpointError(
-            say(
-                "{name} has no record of what it should be: import it with `tenon models import` first.",
-                name=model.name,
-            )
+            "{name} has no record of what it should be: import it with `tenon models import` first.",
+            name=model.name,
         )
     folder = model.location.parent if model.location.is_file() else model.location
     total, done = record.size_bytes, 0

@@ -200,11 +200,9 @@ def read_config(
     family = families.get(checkpoint.architecture)
     if family is None:
         raise UnsupportedModel(
-            say(
-                "Tenon cannot run {architecture}; it runs {names}.",
-                architecture=checkpoint.architecture,
-                names=", ".join(families),
-            )
+            "Tenon cannot run {architecture}; it runs {names}.",
+            architecture=checkpoint.architecture,
+            names=", ".join(families),
         )
     if family.experts is None or not family.experts.fused or checkpoint.quantization is None:
         _refuse_quantized(checkpoint.config)
@@ -214,7 +212,7 @@ def read_config(
         return _translate(checkpoint, config, family)
     except BAD_VALUE as error:
         sentence = _BAD_VALUE_IN_GGUF if checkpoint.from_gguf else _BAD_VALUE
-        raise ConfigInvalid(say(sentence), details=repr(error)) from error
+        raise ConfigInvalid(sentence, details=repr(error)) from error
 
 
 def _refuse_quantized(raw: dict[str, Any]) -> None:
@@ -222,11 +220,9 @@ def _refuse_quantized(raw: dict[str, Any]) -> None:
     if quantization:
         method = quantization.get("quant_method") if isinstance(quantization, dict) else "?"
         raise UnsupportedModel(
-            say(
-                "This model is quantized (quantization_config, {method}), which Tenon cannot read; "
-                "choose the unquantized version.",
-                method=method or say("an unknown method"),
-            )
+            "This model is quantized (quantization_config, {method}), which Tenon cannot read; "
+            "choose the unquantized version.",
+            method=method or say("an unknown method"),
         )
 
 
@@ -236,22 +232,18 @@ def _decoder_values(checkpoint: Checkpoint | CheckpointOutline, family: Family) 
         return complete(raw, raw["model_type"])
     if not isinstance(raw.get(family.text_config), dict):
         raise UnsupportedModel(
-            say(
-                "{architecture} without a text part ({part} in config.json) writes no text; choose another model.",
-                architecture=checkpoint.architecture,
-                part=family.text_config,
-            )
+            "{architecture} without a text part ({part} in config.json) writes no text; choose another model.",
+            architecture=checkpoint.architecture,
+            part=family.text_config,
         )
     text = raw[family.text_config]
     kind = text.get("model_type", family.text_types[0])
     if kind not in family.text_types:
         raise UnsupportedModel(
-            say(
-                "Tenon cannot run {architecture} with a text part of the type {kind}; the types are {names}.",
-                architecture=checkpoint.architecture,
-                kind=kind,
-                names=", ".join(family.text_types),
-            )
+            "Tenon cannot run {architecture} with a text part of the type {kind}; the types are {names}.",
+            architecture=checkpoint.architecture,
+            kind=kind,
+            names=", ".join(family.text_types),
         )
     return complete(text, kind)
 
@@ -260,51 +252,38 @@ def _refuse_features(config: Mapping[str, Any], family: Family) -> None:
     activation = _activation_name(config)
     if activation not in ACTIVATIONS:
         raise UnsupportedModel(
-            say(
-                "Tenon has no activation {activation}; it has {names}.",
-                activation=activation,
-                names=", ".join(ACTIVATIONS),
-            )
+            "Tenon has no activation {activation}; it has {names}.",
+            activation=activation,
+            names=", ".join(ACTIVATIONS),
         )
     for feature, known in _CLAMPED.items() if family.activation == "clamped_swiglu" else ():
         if config[feature] != known:
             raise UnsupportedModel(
-                say(
-                    "Tenon knows {feature} as {known} alone, and this model has {found}; choose another model.",
-                    feature=feature,
-                    known=known,
-                    found=config[feature],
-                )
+                "Tenon knows {feature} as {known} alone, and this model has {found}; choose another model.",
+                feature=feature,
+                known=known,
+                found=config[feature],
             )
     # "vision" is among the tokens of an image.
     if config.get("use_bidirectional_attention") not in (None, False, "vision"):
         raise UnsupportedModel(
-            say(
-                "Tenon runs causal models, and this one sets use_bidirectional_attention; choose another model."
-            )
+            "Tenon runs causal models, and this one sets use_bidirectional_attention; choose another model."
         )
     for feature in () if family.soft_caps else ("attn_logit_softcapping", "final_logit_softcapping"):
         if config.get(feature) is not None:
             raise UnsupportedModel(
-                say(
-                    "Tenon has no {feature} in {name}; choose another model.",
-                    feature=feature,
-                    name=say(family.name),
-                )
+                "Tenon has no {feature} in {name}; choose another model.",
+                feature=feature,
+                name=say(family.name),
             )
     if family.convolutions and config["conv_bias"]:
-        raise UnsupportedModel(
-            say("Tenon has no convolutions with a bias (conv_bias); choose another model.")
-        )
+        raise UnsupportedModel("Tenon has no convolutions with a bias (conv_bias); choose another model.")
     if family.windows == "layer_types" or family.convolutions:
         types = {"full_attention", CONVOLUTION if family.convolutions else "sliding_attention"}
         unknown = set(config["layer_types"]) - types
         if unknown:
             raise UnsupportedModel(
-                say(
-                    "Tenon has no layers of the type {unknown}; choose another model.",
-                    unknown=sorted(unknown)[0],
-                )
+                "Tenon has no layers of the type {unknown}; choose another model.", unknown=sorted(unknown)[0]
             )
 
 
@@ -461,11 +440,9 @@ def _mixture(config: Mapping[str, Any], family: FamilyExperts, layers: int, fuse
     experts, chosen = int(config["num_experts"]), int(config["num_experts_per_tok"])
     if chosen > experts:
         raise ConfigInvalid(
-            say(
-                "The model's config asks for {chosen} experts per token where there are {experts}; download it again.",
-                chosen=chosen,
-                experts=experts,
-            )
+            "The model's config asks for {chosen} experts per token where there are {experts}; download it again.",
+            chosen=chosen,
+            experts=experts,
         )
     greedy = config.get("topk_method") == "greedy"  # DeepSeek V2 has groups, and may choose without them
     groups, chosen_groups = (1 if greedy else int(config[name] or 1) for name in ("n_group", "topk_group"))

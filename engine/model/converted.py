@@ -28,7 +28,7 @@ from engine.model.packed_loader import Check, Progress, quantized
 from engine.model.tensors import Slot, check_tensors, head_slot, layer_slots
 from engine.model.weight_format import WeightFormat, stored_format
 from engine.plain_data import from_plain
-from engine.sentences import figure, say
+from engine.sentences import figure
 from engine.weights.checkpoint import Checkpoint, piece_values
 from engine.weights.freed_memory import give_back_memory
 from engine.weights.packed_file import PackedFile, PackedFileUnusable, write_packed_file
@@ -143,13 +143,11 @@ def open_converted(
             give_back_memory()
             return Converted(checkpoint, PackedFile(path, source, weight_format.name))
     raise OutOfDisk(
-        say(
-            "The {name} weights could not be written next to the model nor to {cache_folder}: "
-            "make {needed} GB free on one of these disks.",
-            name=weight_format.name,
-            cache_folder=cache_folder,
-            needed=figure(math.ceil(needed / 10000000.0) / 100, ".2f"),
-        ),
+        "The {name} weights could not be written next to the model nor to {cache_folder}: "
+        "make {needed} GB free on one of these disks.",
+        name=weight_format.name,
+        cache_folder=cache_folder,
+        needed=figure(math.ceil(needed / 10000000.0) / 100, ".2f"),
         details="\n".join(failures),
     )
 

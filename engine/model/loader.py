@@ -27,7 +27,6 @@ from engine.model.tensors import (
     layer_slots,
     outer_slots,
 )
-from engine.sentences import say
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 
@@ -169,12 +168,10 @@ def read_slots(
     for name, count in filled.items():
         if count != rows[name]:
             raise TensorMismatch(
-                say(
-                    "Only {count} of {rows} rows of {name} were filled; report this as a bug.",
-                    count=count,
-                    rows=rows[name],
-                    name=name,
-                )
+                "Only {count} of {rows} rows of {name} were filled; report this as a bug.",
+                count=count,
+                rows=rows[name],
+                name=name,
             )
     return tensors
 

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from engine.errors import UnsupportedModel
-from engine.sentences import say
 
 ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3", "proportional")
 
@@ -61,16 +60,12 @@ def read_rope(
     kind = parameters.get("rope_type", "default")
     if kind not in ROPE_TYPES:
         raise UnsupportedModel(
-            say(
-                "Tenon has no RoPE of the type {kind}; the types are {names}.",
-                kind=kind,
-                names=", ".join(ROPE_TYPES),
-            )
+            "Tenon has no RoPE of the type {kind}; the types are {names}.",
+            kind=kind,
+            names=", ".join(ROPE_TYPES),
         )
     if "mrope_section" in parameters:
-        raise UnsupportedModel(
-            say("Tenon has no multimodal RoPE (mrope_section); choose the text-only model.")
-        )
+        raise UnsupportedModel("Tenon has no multimodal RoPE (mrope_section); choose the text-only model.")
     rope = _rope(config, parameters, kind, partial, head_dim or config["head_dim"])
     turning = rope.frequencies
     if kind == "proportional":
@@ -87,10 +82,8 @@ def _rope(
     fraction = parameters.get("partial_rotary_factor") or 1.0
     if fraction != 1.0 and not partial:
         raise UnsupportedModel(
-            say(
-                "Tenon has no partial_rotary_factor ({fraction}) in this architecture; choose another model.",
-                fraction=fraction,
-            )
+            "Tenon has no partial_rotary_factor ({fraction}) in this architecture; choose another model.",
+            fraction=fraction,
         )
     base = parameters["rope_theta"]
     if kind == "proportional":

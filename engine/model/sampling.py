@@ -23,7 +23,7 @@ from torch import Tensor
 
 from engine.errors import InvalidOption
 from engine.kernels import sampling as kernel
-from engine.sentences import figure, mark, say
+from engine.sentences import figure, mark
 
 _MASK_64 = (1 << 64) - 1
 # Error of shares of one when they are added up in another order; ROUNDING_ERROR in csrc/sampling.c.
@@ -180,4 +180,4 @@ class Sampler:
 
 def _require(holds: bool, otherwise: str, value: float) -> None:
     if not holds:
-        raise InvalidOption(say(otherwise, value=figure(value, "g")))
+        raise InvalidOption(otherwise, value=figure(value, "g"))

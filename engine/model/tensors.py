@@ -296,8 +296,7 @@ def compare_tensors(
     ]
     if problems:
         raise TensorMismatch(
-            say(sentence, problems="; ".join(problems)),
-            details="\n".join([*missing, *unexpected, *wrong]),
+            sentence, problems="; ".join(problems), details="\n".join([*missing, *unexpected, *wrong])
         )
 
 

@@ -38,18 +38,16 @@ def check_options(given: Mapping[str, object]) -> None:
         option = known.get(name)
         if option is None:
             raise InvalidOption(
-                say("No mode has an option {name}: choose {names}.", name=repr(name), names=either(known))
+                "No mode has an option {name}: choose {names}.", name=repr(name), names=either(known)
             )
         if not option.accepts(value):
             least, most = figure(option.least, "g"), figure(option.most, "g")
             wanted = _SWITCH if option.is_switch else _NUMBER if option.places else _WHOLE_NUMBER
             raise InvalidOption(
-                say(
-                    _WORD if option.words else wanted,
-                    option=say(option.title),
-                    names=", ".join(dict(option.words)),
-                    least=least,
-                    most=most,
-                    value=repr(value),
-                )
+                _WORD if option.words else wanted,
+                option=say(option.title),
+                names=", ".join(dict(option.words)),
+                least=least,
+                most=most,
+                value=repr(value),
             )

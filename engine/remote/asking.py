@@ -14,7 +14,6 @@ from typing import Any
 from engine.errors import InvalidOption
 from engine.hub.endpoints import ServerKind
 from engine.messages import ChatMessage, Generate, OutputForm, ToolUse
-from engine.sentences import say
 
 #: Kinds that sample with more than OpenAI's numbers, and their word for the repetition penalty.
 _PENALTIES: dict[ServerKind, str] = {
@@ -97,7 +96,7 @@ def path_and_body(
         }
     body |= {name: value for name, value in wanted.items() if value is not None}
     if request.logprobs is not None:
-        raise InvalidOption(say("A model on a server gives no log-probabilities here: leave them out."))
+        raise InvalidOption("A model on a server gives no log-probabilities here: leave them out.")
     if request.raw_prompt is not None:
         return "/v1/completions", {**body, "prompt": request.raw_prompt}
     messages = [_message(turn) for turn in turns]
@@ -149,7 +148,7 @@ def _thinking(request: Generate, kind: ServerKind) -> dict[str, Any]:
 def _form(form: OutputForm) -> dict[str, Any]:
     if form.kind != "schema":
         raise InvalidOption(
-            say("A model on a server writes no reply by a grammar here: give a JSON schema instead.")
+            "A model on a server writes no reply by a grammar here: give a JSON schema instead."
         )
     return {"type": "json_schema", "json_schema": {"name": "reply", "schema": json.loads(form.text)}}
 

@@ -80,12 +80,10 @@ def refusal(
     status = status or (code if isinstance(code, int) and not isinstance(code, bool) else 500)
     if status in (301, 302, 303, 307, 308):
         return RemoteUnreachable(
-            say(
-                "{server} sends every request on to {place}, and Tenon sends neither your words nor the key after it: "
-                "add that address if it is the right one.",
-                server=server.name,
-                place=headers.get("location", "?")[:200],
-            )
+            "{server} sends every request on to {place}, and Tenon sends neither your words nor the key after it: "
+            "add that address if it is the right one.",
+            server=server.name,
+            place=headers.get("location", "?")[:200],
         )
     context = _context_error(fields, words, status)
     if context is not None:
@@ -107,44 +105,33 @@ def refusal(
         if wait is not None:
             return RemoteBusy(_come_back(server, headers))
         return RemoteBusy(
-            say(
-                "{server} is starting, or has no room for another request ({status}): try again in a minute.",
-                server=server.name,
-                status=status,
-            )
+            "{server} is starting, or has no room for another request ({status}): try again in a minute.",
+            server=server.name,
+            status=status,
         )
     if model and (status == 404 or (status == 400 and "model" in words and "not found" in words)):
         return RemoteError(
-            say(
-                "{server} has no model {model} any more: choose another one of its models.",
-                server=server.name,
-                model=model,
-            )
+            "{server} has no model {model} any more: choose another one of its models.",
+            server=server.name,
+            model=model,
         )
     if status == 404:
         return no_server(server)
     if words:
         return RemoteError(
-            say(
-                "{server} refused the request ({status}): {words}",
-                server=server.name,
-                status=status,
-                words=words,
-            )
+            "{server} refused the request ({status}): {words}", server=server.name, status=status, words=words
         )
     return RemoteError(
-        say("{server} failed with the status {status}: try again.", server=server.name, status=status)
+        "{server} failed with the status {status}: try again.", server=server.name, status=status
     )
 
 
 def no_server(server: Endpoint) -> RemoteUnreachable:
     """The error for an address at which something else answers."""
     return RemoteUnreachable(
-        say(
-            "At {address} is no server of models that speaks OpenAI's protocol: check the address, its port, and a "
-            "sign-in page or proxy between.",
-            address=server.address,
-        )
+        "At {address} is no server of models that speaks OpenAI's protocol: check the address, its port, and a "
+        "sign-in page or proxy between.",
+        address=server.address,
     )
 
 
@@ -153,37 +140,29 @@ def unreachable(server: Endpoint, error: Exception) -> RemoteError:
     details = repr(error)
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return RemoteUnreachable(
-            say(
-                "The certificate of {server} is not trusted by this system: add your company's certificate to the "
-                "system's store, or name its file in SSL_CERT_FILE.",
-                server=server.name,
-            ),
-            details,
+            "The certificate of {server} is not trusted by this system: add your company's certificate to the "
+            "system's store, or name its file in SSL_CERT_FILE.",
+            server=server.name,
+            details=details,
         )
     if isinstance(error, httpx2.ProxyError):
         return RemoteUnreachable(
-            say(
-                "The proxy refuses the way to {server}: check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
-                server=server.name,
-            ),
-            details,
+            "The proxy refuses the way to {server}: check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
+            server=server.name,
+            details=details,
         )
     if isinstance(error, httpx2.ConnectTimeout | httpx2.ConnectError | httpx2.UnsupportedProtocol):
         return RemoteUnreachable(
-            say(
-                "{server} cannot be reached at {address}: check the address and the network, and whether it runs.",
-                server=server.name,
-                address=server.address,
-            ),
-            details,
+            "{server} cannot be reached at {address}: check the address and the network, and whether it runs.",
+            server=server.name,
+            address=server.address,
+            details=details,
         )
     if isinstance(error, httpx2.TimeoutException):
         return RemoteUnreachable(
-            say(
-                "{server} was silent for too long: try again when it has less to do.",
-                server=server.name,
-            ),
-            details,
+            "{server} was silent for too long: try again when it has less to do.",
+            server=server.name,
+            details=details,
         )
     return broken_off(server, details)
 
@@ -191,34 +170,28 @@ def unreachable(server: Endpoint, error: Exception) -> RemoteError:
 def broken_off(server: Endpoint, details: str = "") -> RemoteBroken:
     """The error for a connection that ended before the reply did."""
     return RemoteBroken(
-        say(
-            "The connection to {server} broke off before the reply was complete: try again.",
-            server=server.name,
-        ),
-        details,
+        "The connection to {server} broke off before the reply was complete: try again.",
+        server=server.name,
+        details=details,
     )
 
 
 def empty(server: Endpoint) -> RemoteBroken:
     """The error for a reply that ended before it began."""
     return RemoteBroken(
-        say(
-            "{server} ended the reply before its first word: shorten the message, which may be longer than the model's "
-            "context there, or look into the server's log.",
-            server=server.name,
-        )
+        "{server} ended the reply before its first word: shorten the message, which may be longer than the model's "
+        "context there, or look into the server's log.",
+        server=server.name,
     )
 
 
 def unreadable(server: Endpoint, details: str = "") -> RemoteBroken:
     """The error for an answer that is none of the protocol's."""
     return RemoteBroken(
-        say(
-            "{server} sent something that is no part of a reply: try again, or check what stands between it and this "
-            "computer.",
-            server=server.name,
-        ),
-        details,
+        "{server} sent something that is no part of a reply: try again, or check what stands between it and this "
+        "computer.",
+        server=server.name,
+        details=details,
     )
 
 

@@ -98,11 +98,9 @@ async def learn_model(connection: Connection, name: str) -> tuple[Endpoint, Serv
     found = next((model for model in server.models if model.name == name), None)
     if found is None:
         raise RemoteError(
-            say(
-                "{server} has no model {model} any more: choose another one of its models.",
-                server=server.name,
-                model=name,
-            )
+            "{server} has no model {model} any more: choose another one of its models.",
+            server=server.name,
+            model=name,
         )
     return server, found
 

@@ -155,12 +155,10 @@ class RemoteReply:
                 check_length(len(render(turns)), context)
         except PromptTooLong as error:
             raise PromptTooLong(
-                say(
-                    "The message is about {prompt} tokens long, but the model's context on the server holds {context}: "
-                    "shorten it.",
-                    prompt=figure(len(render(turns if request.whole else turns[-1:])), ","),
-                    context=figure(context, ","),
-                )
+                "The message is about {prompt} tokens long, but the model's context on the server holds {context}: "
+                "shorten it.",
+                prompt=figure(len(render(turns if request.whole else turns[-1:])), ","),
+                context=figure(context, ","),
             ) from error
         if found.sources:
             self._emit(Notice(request.request_id, found.sources))

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from engine.errors import InvalidOption
 from engine.kept_secret import NoKeyring, find_secret, keep_secret
-from engine.sentences import say
 
 _ACCOUNT = "server-key"
 _LEAST_CHARACTERS = 8
@@ -52,10 +51,8 @@ def checked_key(key: str) -> str:
     """
     if len(key) < _LEAST_CHARACTERS or not key.isascii() or not key.isprintable() or " " in key:
         raise InvalidOption(
-            say(
-                "The server's key must be {least} or more letters, digits or signs without spaces: choose another, or "
-                "leave it to Tenon to make one.",
-                least=_LEAST_CHARACTERS,
-            )
+            "The server's key must be {least} or more letters, digits or signs without spaces: choose another, or "
+            "leave it to Tenon to make one.",
+            least=_LEAST_CHARACTERS,
         )
     return key

@@ -29,7 +29,6 @@ from engine.messages import (
     ModelReport,
     Notice,
 )
-from engine.sentences import say
 from engine.server.application import application
 from engine.server.engine_link import EngineLink
 from engine.server.exchange import Served
@@ -155,7 +154,7 @@ class ModelServer(uvicorn.Server):
 def listening(port: int) -> Iterator[socket.socket]:
     """A socket that takes connections of this computer; they wait until the model is there."""
     if not 0 <= port <= 65535:
-        raise InvalidOption(say("The port is {port}, but it must be between 0 (any) and 65535.", port=port))
+        raise InvalidOption("The port is {port}, but it must be between 0 (any) and 65535.", port=port)
     # With the protocol named asyncio sends small pieces at once; else each answer waits 40 ms for an acknowledgement.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
@@ -168,7 +167,7 @@ def listening(port: int) -> Iterator[socket.socket]:
         except OSError as error:
             reason = error.strerror or error
             raise InvalidOption(
-                say("Port {port} cannot be used ({reason}): choose another.", port=port, reason=reason)
+                "Port {port} cannot be used ({reason}): choose another.", port=port, reason=reason
             ) from error
         listener.listen(_WAITING_CONNECTIONS)
         yield listener

@@ -18,7 +18,7 @@ import psutil
 
 from engine.errors import UnsupportedModel
 from engine.messages import Thinking, ThinkingControl
-from engine.sentences import mark, say
+from engine.sentences import mark
 from engine.text.reasoning import Reasoning, template_reasoning
 from engine.text.template_program import MEMORY_BYTES, serve
 from engine.text.tool_calls import DESCRIBED, template_format
@@ -117,7 +117,7 @@ class ChatTemplate:
 
     def _run(self, variables: Mapping[str, Any] | None) -> dict[str, Any]:
         if self._ended:
-            raise UnsupportedModel(say(_BEYOND))
+            raise UnsupportedModel(_BEYOND)
         question = {"source": self.source, "variables": variables}
         size = len(json.dumps(variables))
         answer = _PROCESS.ask({**question, "most": _MOST_CHARACTERS + _LONGER * size})
@@ -125,7 +125,7 @@ class ChatTemplate:
             raise TemplateRefused(answer["error"])
         self._ended = "beyond" in answer
         if self._ended:
-            raise UnsupportedModel(say(_BEYOND))
+            raise UnsupportedModel(_BEYOND)
         return answer
 
 
@@ -163,10 +163,8 @@ class _Process:
                 process, connection = self._started()
             except OSError as error:
                 raise UnsupportedModel(
-                    say(
-                        "The model's chat template cannot be run ({reason}): close other programs.",
-                        reason=error.strerror or error,
-                    )
+                    "The model's chat template cannot be run ({reason}): close other programs.",
+                    reason=error.strerror or error,
                 ) from error
             try:
                 connection.send_bytes(json.dumps(question).encode())

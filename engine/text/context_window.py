@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from engine.errors import PromptTooLong
 from engine.messages import ChatMessage
-from engine.sentences import figure, say
+from engine.sentences import figure
 
 # Room for the reply, as a share of the context. Leaving out more than the bare minimum also means that the turns
 # after this one still fit, so that they find their prefix in the cache instead of shifting it each time.
@@ -79,10 +79,8 @@ def check_length(prompt_tokens: int, context: int) -> None:
     """
     if prompt_tokens >= context:
         raise PromptTooLong(
-            say(
-                "The message is {prompt_tokens} tokens long, but the model's context holds "
-                "{context}: shorten it, or load the model with a larger context.",
-                prompt_tokens=figure(prompt_tokens, ","),
-                context=figure(context, ","),
-            )
+            "The message is {prompt_tokens} tokens long, but the model's context holds "
+            "{context}: shorten it, or load the model with a larger context.",
+            prompt_tokens=figure(prompt_tokens, ","),
+            context=figure(context, ","),
         )

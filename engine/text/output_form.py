@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from engine.errors import InvalidOption, UnsupportedModel
 from engine.messages import OutputForm, ToolUse
-from engine.sentences import say
 from engine.text.thoughts import CLOSE
 from engine.text.tokenizer import Tokenizer
 from engine.text.tool_calls import DESCRIBED
@@ -102,7 +101,7 @@ class FormCompiler:
             self._tokens = LLTokenizer(tokenizer.as_json(), eos_token=ends)
         except ValueError as error:
             raise UnsupportedModel(
-                say("Replies of this model cannot be held to a form: use another model."), details=str(error)
+                "Replies of this model cannot be held to a form: use another model.", details=str(error)
             ) from error
 
     def mask(self, form: OutputForm | None, tools: ToolUse = _NO_TOOLS, answer: str = "") -> TokenMask | None:
@@ -164,9 +163,7 @@ class FormCompiler:
             problem = str(error) or type(error).__name__
         if problem:
             reason = problem.strip().partition("\n")[0]
-            raise InvalidOption(
-                say("The form of the reply cannot be used ({reason}): correct it.", reason=reason)
-            )
+            raise InvalidOption("The form of the reply cannot be used ({reason}): correct it.", reason=reason)
         return TokenMask(matcher, self._tokens, partial(self._tokenizer.decode, special=True), mark)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.errors import DraftMismatch
-from engine.sentences import mark, say
+from engine.sentences import mark
 from engine.text.tokenizer import Tokenizer
 
 _ANOTHER = mark(
@@ -34,7 +34,7 @@ def check_pair(target: Tokenizer, draft: Tokenizer) -> None:
         ours, theirs = wanted.get(token_id), found.get(token_id)
         if ours != theirs and (not ours or not theirs or _spelled(ours) != _spelled(theirs)):
             sentence = _NOT_THE_MODELS if ours is None else _NOT_THE_DRAFTS if theirs is None else _ANOTHER
-            raise DraftMismatch(say(sentence, token_id=token_id, ours=repr(ours), theirs=repr(theirs)))
+            raise DraftMismatch(sentence, token_id=token_id, ours=repr(ours), theirs=repr(theirs))
 
 
 def _spelled(token: str) -> str:

@@ -17,7 +17,6 @@ from tokenizers import Tokenizer
 
 from engine.errors import UnsupportedModel
 from engine.gguf.tokenizer import read_tokenizer
-from engine.sentences import say
 
 _BPE = 2
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
@@ -42,9 +41,7 @@ def read_sentence_piece(data: bytes) -> Tokenizer:
             normalizer = dict(_fields(value))
     if trainer.get(3, 1) != _BPE:
         raise UnsupportedModel(
-            say(
-                "The model's tokenizer.model is of a kind that Tenon does not know: copy its tokenizer.json there."
-            )
+            "The model's tokenizer.model is of a kind that Tenon does not know: copy its tokenizer.json there."
         )
     metadata = {
         "model": "llama",

@@ -16,7 +16,6 @@ from engine.gguf.tokenizer import read_tokenizer
 from engine.json_text import read_json
 from engine.messages import ChatMessage, Thinking, Tool
 from engine.outside_file import read_text_file
-from engine.sentences import say
 from engine.text.chat_template import ChatTemplate, TemplateRefused
 from engine.text.tokenizer_folder import read_folder, read_folder_template, template_beside
 from engine.text.tool_calls import DESCRIBED
@@ -115,17 +114,13 @@ class Tokenizer:
                     _system_into_first_turn(messages), opening, thinking, tools if known else ()
                 )
             raise UnsupportedModel(
-                say(
-                    "The model's chat template refuses this conversation: start a new chat, or use "
-                    "another model."
-                ),
+                "The model's chat template refuses this conversation: start a new chat, or use "
+                "another model.",
                 details=str(error),
             ) from error
         if not text:
             raise UnsupportedModel(
-                say(
-                    "The model's chat template turns this conversation into an empty text: use another model."
-                )
+                "The model's chat template turns this conversation into an empty text: use another model."
             )
         return self._ids(self.template.reasoning.continued(text, opening))
 

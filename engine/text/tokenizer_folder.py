@@ -18,7 +18,6 @@ from engine.gguf.pre_tokenizers import SPLITTINGS
 from engine.gguf.tokenizer import byte_level
 from engine.json_text import read_json
 from engine.outside_file import read_file, read_text_file
-from engine.sentences import say
 from engine.text.sentence_piece import read_sentence_piece
 
 #: A chat template in a file of its own.
@@ -53,11 +52,9 @@ def read_folder(folder: Path) -> tuple[Tokenizer, dict[str, str], str | None]:
     """
     if not any((folder / name).is_file() for name in _FILES):
         raise TokenizerInvalid(
-            say(
-                "The model folder {folder} has no tokenizer: copy tokenizer.json there, or download "
-                "the model again.",
-                folder=folder,
-            )
+            "The model folder {folder} has no tokenizer: copy tokenizer.json there, or download "
+            "the model again.",
+            folder=folder,
         )
     try:
         config = _config(folder)
@@ -72,10 +69,8 @@ def read_folder(folder: Path) -> tuple[Tokenizer, dict[str, str], str | None]:
         Exception
     ) as error:  # the library's own kind, which has no name, and whatever a damaged file leads to
         raise TokenizerInvalid(
-            say(
-                "The tokenizer in {folder} cannot be read: download the model's tokenizer files again.",
-                folder=folder,
-            ),
+            "The tokenizer in {folder} cannot be read: download the model's tokenizer files again.",
+            folder=folder,
             details=f"{type(error).__name__}: {error}",
         ) from error
 
@@ -98,11 +93,9 @@ def _tokenizer(folder: Path, kind: str) -> Tokenizer:
         return read_sentence_piece(read_file(folder / "tokenizer.model"))
     if not (folder / "merges.txt").is_file() or kind not in _CLASS_SPLITTINGS:
         raise UnsupportedModel(
-            say(
-                "The model folder {folder} has a vocab.json, but Tenon does not know how its tokenizer splits a "
-                "text: copy the model's tokenizer.json there.",
-                folder=folder,
-            )
+            "The model folder {folder} has a vocab.json, but Tenon does not know how its tokenizer splits a "
+            "text: copy the model's tokenizer.json there.",
+            folder=folder,
         )
     lines = read_text_file(folder / "merges.txt").split("\n")
     merges = [line for line in lines if line and not line.startswith("#version")]

@@ -22,7 +22,7 @@ from engine.gguf.model import GgufFile, read_gguf
 from engine.gguf.stored_tensor import PLAIN, StoredTensor, TensorTypes
 from engine.json_text import read_json
 from engine.outside_file import read_text_file
-from engine.sentences import mark, say
+from engine.sentences import mark
 from engine.weights.pieces import Piece, read_pieces
 from engine.weights.safetensors_file import SCALES, SafetensorsFile, stacks_of
 from engine.weights.values import values
@@ -80,7 +80,7 @@ class Checkpoint:
     def __init__(self, path: Path) -> None:
         if not path.exists():
             raise ModelNotFound(
-                say("There is no model at {path}; check the path or install the model.", path=path)
+                "There is no model at {path}; check the path or install the model.", path=path
             )
         gguf = find_gguf(path)
         self.from_gguf = gguf is not None
@@ -130,11 +130,9 @@ class Checkpoint:
         without = next((name for file in files for name in file.block_names if name not in found), None)
         if without is not None:
             raise WeightsCorrupt(
-                say(
-                    "The blocks of {name} and their scales do not fit together, so one of them is cut or missing; "
-                    "download the model again.",
-                    name=without,
-                )
+                "The blocks of {name} and their scales do not fit together, so one of them is cut or missing; "
+                "download the model again.",
+                name=without,
             )
         return found
 
@@ -239,20 +237,18 @@ def read_config_file(folder: Path, name: str = "config.json") -> dict[str, Any]:
     path = folder / name
     if not path.is_file():
         raise ConfigInvalid(
-            say(
-                "There is no {name} in {folder}; choose the folder that holds the model's files.",
-                name=name,
-                folder=folder,
-            )
+            "There is no {name} in {folder}; choose the folder that holds the model's files.",
+            name=name,
+            folder=folder,
         )
     try:
         config = read_json(read_text_file(path))
     except (OSError, ValueError) as error:
         raise ConfigInvalid(
-            say("{path} cannot be read; download it again.", path=path), details=str(error)
+            "{path} cannot be read; download it again.", path=path, details=str(error)
         ) from error
     if not isinstance(config, dict):
-        raise ConfigInvalid(say("{path} does not hold a config; download it again.", path=path))
+        raise ConfigInvalid("{path} does not hold a config; download it again.", path=path)
     return config
 
 
@@ -281,9 +277,7 @@ def architecture_of(config: dict[str, Any]) -> str:
     """
     names = config.get("architectures")
     if not isinstance(names, list) or not names or not isinstance(names[0], str):
-        raise ConfigInvalid(
-            say("config.json names no architecture; download the model's own config.json again.")
-        )
+        raise ConfigInvalid("config.json names no architecture; download the model's own config.json again.")
     return names[0]
 
 
@@ -304,7 +298,7 @@ def weight_files(folder: Path) -> list[Path]:
         sentence = _NAMELESS
     else:
         sentence = _NO_WEIGHTS
-    raise WeightsMissing(say(sentence, folder=folder, single=SINGLE, index=INDEX))
+    raise WeightsMissing(sentence, folder=folder, single=SINGLE, index=INDEX)
 
 
 def _shards(folder: Path) -> list[Path]:
@@ -313,23 +307,19 @@ def _shards(folder: Path) -> list[Path]:
         names = sorted({str(name) for name in weight_map.values()})
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise WeightsCorrupt(
-            say("{index} cannot be read; download it again.", index=INDEX), details=str(error)
+            "{index} cannot be read; download it again.", index=INDEX, details=str(error)
         ) from error
     if any(Path(name).name != name for name in names):
         raise WeightsCorrupt(
-            say(
-                "{index} names files outside its folder; download the model from its own source.", index=INDEX
-            )
+            "{index} names files outside its folder; download the model from its own source.", index=INDEX
         )
     missing = [name for name in names if not isfile(folder / name)]  # no name is too long for it, or too odd
     if missing:
         raise WeightsMissing(
-            say(
-                "{missing} is not there ({absent} of {count} weights files are missing); download "
-                "the model again.",
-                missing=missing[0],
-                absent=len(missing),
-                count=len(names),
-            )
+            "{missing} is not there ({absent} of {count} weights files are missing); download "
+            "the model again.",
+            missing=missing[0],
+            absent=len(missing),
+            count=len(names),
         )
     return [folder / name for name in names]

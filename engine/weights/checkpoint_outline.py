@@ -9,7 +9,6 @@ from engine.errors import ModelNotFound
 from engine.gguf.stored_tensor import TensorTypes
 from engine.json_text import read_json
 from engine.outside_file import read_text_file
-from engine.sentences import say
 from engine.weights.checkpoint import INDEX, architecture_of, published_quantization, read_config_file
 
 
@@ -32,10 +31,7 @@ class CheckpointOutline:
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
             raise ModelNotFound(
-                say(
-                    "There is no model folder at {folder}; check the path or install the model.",
-                    folder=folder,
-                )
+                "There is no model folder at {folder}; check the path or install the model.", folder=folder
             )
         self.folder = folder
         self.config = read_config_file(folder)

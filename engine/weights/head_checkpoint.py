@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from engine.errors import ModelNotFound, WeightsCorrupt
-from engine.sentences import say
 from engine.weights.checkpoint import INDEX, SINGLE, read_config_file, weight_files
 from engine.weights.draft_kind import (
     ADAPTER_CONFIG,
@@ -43,7 +42,7 @@ class HeadCheckpoint:
 
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
-            raise ModelNotFound(say("There is no draft folder at {folder}; check the path.", folder=folder))
+            raise ModelNotFound("There is no draft folder at {folder}; check the path.", folder=folder)
         self.folder = folder
         name = ADAPTER_CONFIG if is_prompt_tokens(folder) else "config.json"
         self.config: dict[str, Any] = read_config_file(folder, name)
@@ -93,11 +92,10 @@ def _read_pytorch(path: Path) -> dict[str, Tensor]:
             state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch.load raises whatever its unpickler meets
         raise WeightsCorrupt(
-            say("{name} is damaged or holds more than weights; download it again.", name=path.name),
+            "{name} is damaged or holds more than weights; download it again.",
+            name=path.name,
             details=repr(error),
         ) from error
     if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
-        raise WeightsCorrupt(
-            say("{name} does not hold a table of tensors; download it again.", name=path.name)
-        )
+        raise WeightsCorrupt("{name} does not hold a table of tensors; download it again.", name=path.name)
     return {str(name): value for name, value in state.items()}

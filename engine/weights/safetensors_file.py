@@ -143,18 +143,15 @@ class SafetensorsFile:
         needed = self._data_start + max((entry.data_offsets[1] for entry in self.entries.values()), default=0)
         if self.size_bytes < needed:
             raise WeightsCorrupt(
-                say(
-                    "{name} is truncated: {size_bytes} bytes are there, {needed} are needed; download it "
-                    "again.",
-                    name=path.name,
-                    size_bytes=self.size_bytes,
-                    needed=needed,
-                )
+                "{name} is truncated: {size_bytes} bytes are there, {needed} are needed; download it again.",
+                name=path.name,
+                size_bytes=self.size_bytes,
+                needed=needed,
             )
 
     def _corrupt(self, why: str) -> WeightsCorrupt:
         return WeightsCorrupt(
-            say("{name} is not a safetensors file ({why}); download it again.", name=self.path.name, why=why)
+            "{name} is not a safetensors file ({why}); download it again.", name=self.path.name, why=why
         )
 
     def _read_header(self) -> tuple[dict[str, object], int]:
@@ -165,13 +162,11 @@ class SafetensorsFile:
                 raise self._corrupt(say("its header has no valid length"))
             if self.size_bytes < 8 + length:
                 raise WeightsCorrupt(
-                    say(
-                        "{name} is truncated: {size_bytes} bytes are there, its header alone needs {needed}; "
-                        "download it again.",
-                        name=self.path.name,
-                        size_bytes=self.size_bytes,
-                        needed=8 + length,
-                    )
+                    "{name} is truncated: {size_bytes} bytes are there, its header alone needs {needed}; "
+                    "download it again.",
+                    name=self.path.name,
+                    size_bytes=self.size_bytes,
+                    needed=8 + length,
                 )
             try:
                 header = read_json(file.read(length))
@@ -263,13 +258,11 @@ class SafetensorsFile:
         kind = MXFP4 if stack.blocks and entry.dtype == "U8" else KINDS.get(entry.dtype)
         if kind is None:
             raise UnsupportedModel(
-                say(
-                    "The tensor {name} is stored as {dtype}, and Tenon reads {names}; choose an "
-                    "unquantized version of this model.",
-                    name=name,
-                    dtype=entry.dtype,
-                    names=", ".join(KINDS),
-                )
+                "The tensor {name} is stored as {dtype}, and Tenon reads {names}; choose an "
+                "unquantized version of this model.",
+                name=name,
+                dtype=entry.dtype,
+                names=", ".join(KINDS),
             )
         start, size_bytes = self.place(name)
         found = StoredTensor(

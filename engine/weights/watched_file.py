@@ -11,7 +11,6 @@ from io import FileIO
 from pathlib import Path
 
 from engine.errors import WeightsCorrupt, WeightsUnreadable
-from engine.sentences import say
 
 Stamp = tuple[int, int, int]
 
@@ -75,18 +74,16 @@ class WatchedFile:
                     count = self._read(file, start + done, target[done:])
                     if not count:
                         raise WeightsCorrupt(
-                            say(
-                                "{file} ended while {name} was read; download it again.",
-                                file=self.path.name,
-                                name=name,
-                            )
+                            "{file} ended while {name} was read; download it again.",
+                            file=self.path.name,
+                            name=name,
                         )
                     done += count
                 if not keep_cached and hasattr(os, "posix_fadvise"):
                     os.posix_fadvise(file.fileno(), start, done, os.POSIX_FADV_DONTNEED)
         except OSError as error:
             raise WeightsUnreadable(
-                say("{path} cannot be read: {reason}.", path=self.path, reason=error.strerror or error)
+                "{path} cannot be read: {reason}.", path=self.path, reason=error.strerror or error
             ) from error
 
     def read_ahead(self, start: int, size_bytes: int) -> None:
@@ -101,7 +98,7 @@ class WatchedFile:
                 weakref.finalize(self, _close, self._file)
         if stamp(os.fstat(self._file.fileno())) != self.stamp:
             raise WeightsUnreadable(
-                say("The file {name} was changed while it was in use: ask again.", name=self.path.name)
+                "The file {name} was changed while it was in use: ask again.", name=self.path.name
             )
         return self._file
 

@@ -44,7 +44,7 @@ RANKS = {
     "engine.errors": -4,
     "engine.json_text": -4,
     "engine.plain_data": -4,
-    "engine.sentences": -4,
+    "engine.sentences": -5,
     "engine.terminal": -4,
     "engine.sizes": -3,
     "engine.file_trouble": -3,

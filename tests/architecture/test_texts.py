@@ -1,4 +1,4 @@
-"""Texts of the window go through `tr`, and those of the engine through `say`."""
+"""Texts of the window go through `tr`, and those of the engine through `say`, which its errors do by themselves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import errors
+from tests.support.translations import COLLECTED, IN_ENGLISH
 
 UI = Path(__file__).resolve().parents[2] / "app" / "ui"
 # Calls that put words before a person, and the arguments that are words; all where none is named.
@@ -176,17 +176,15 @@ def test_the_window_shows_only_translated_texts() -> None:
 
 ROOT = UI.parents[1]
 # Of an error or a notice the person reads the sentence; details are for who mends it.
-SAYING = {name for name, value in vars(errors).items() if isinstance(value, type)} | {"Notice", "ErrorReport"}
-# The command line is English, what the trainer says is for the project, and a cancelled request is never shown.
-IN_ENGLISH = ("engine/cli/", "engine/training/", "app/__main__.py")
-NEVER_SHOWN = {"Cancelled"}
+ERRORS = COLLECTED["engine.errors"]
+NOTICES = {"Notice", "ErrorReport"}
 
 
-def said_as_written(tree: ast.AST) -> list[str]:
-    """Sentences of errors and notices that are literals and not translated."""
+def said_as_written(tree: ast.AST, saying: set[str]) -> list[str]:
+    """Sentences of these errors and notices that are literals."""
     found = []
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        if name_of(call) in SAYING - NEVER_SHOWN:
+        if name_of(call) in saying:
             sentences = [*call.args[:2], *(word.value for word in call.keywords if word.arg == "message")]
             for literal in (one for sentence in sentences for one in literals(sentence)):
                 if _PHRASE.search(literal.value):
@@ -199,13 +197,14 @@ def said_as_written(tree: ast.AST) -> list[str]:
     ["raise InvalidOption('Choose another one.')", "emit(Notice(request, f'There is no {name} here.'))"],
 )
 def test_a_literal_that_is_said_would_be_found(code: str) -> None:
-    assert len(said_as_written(ast.parse(code))) == 1
+    assert len(said_as_written(ast.parse(code), ERRORS | NOTICES)) == 1
 
 
-def test_errors_and_notices_go_through_say_or_tr() -> None:
+def test_notices_go_through_say_and_whatever_the_window_says_through_tr() -> None:
     found = {}
-    for path in (*(ROOT / "engine").rglob("*.py"), *(ROOT / "app").rglob("*.py")):
-        place = path.relative_to(ROOT).as_posix()
-        if not place.startswith(IN_ENGLISH):
-            found[place] = said_as_written(ast.parse(path.read_text(encoding="utf-8")))
+    for package, saying in (("engine", NOTICES), ("app", ERRORS | NOTICES)):
+        for path in (ROOT / package).rglob("*.py"):
+            place = path.relative_to(ROOT).as_posix()
+            if not place.startswith(IN_ENGLISH):
+                found[place] = said_as_written(ast.parse(path.read_text(encoding="utf-8")), saying)
     assert {place: lines for place, lines in found.items() if lines} == {}

@@ -1,9 +1,9 @@
 """Collects the texts that people read into assets/translations and compiles them.
 
-``python -m tests.support.translations``. Every literal that `tr` or `mark` of `app.words`, or `say` or `mark` of
-`engine.sentences`, is called with is a text, and so is the catalogue's line about each model. Texts that are no longer
-in the code leave the files, new ones come in unfinished, and a translator fills them in: by hand, or with Qt
-Linguist. The engine has no Qt, so what it says is written once more, as JSON.
+``python -m tests.support.translations``. Every literal that `tr` or `mark` of `app.words`, `say` or `mark` of
+`engine.sentences`, or an error is called with is a text, and so is the catalogue's line about each model. Texts that
+are no longer in the code leave the files, new ones come in unfinished, and a translator fills them in: by hand, or
+with Qt Linguist. The engine has no Qt, so what it says is written once more, as JSON.
 """
 
 from __future__ import annotations
@@ -20,13 +20,28 @@ from pathlib import Path
 
 import PySide6
 
+from engine import errors
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assets" / "translations"
 CONTEXT = "Tenon"
 # Forms that a number has in each language, as Qt counts them.
 FORMS = {"en": 2, "de": 2, "zh": 1}
-# The functions that take a text, by the module that they come from.
-COLLECTED = {"app.words": {"tr", "mark"}, "engine.sentences": {"say", "mark"}}
+
+
+def _is_shown(kind: object) -> bool:
+    """True for an error that a person may read; a cancelled request is never shown."""
+    return isinstance(kind, type) and issubclass(kind, errors.TenonError) and kind is not errors.Cancelled
+
+
+# What takes a text, by the module that it comes from; an error says its text itself.
+COLLECTED = {
+    "app.words": {"tr", "mark"},
+    "engine.sentences": {"say", "mark"},
+    "engine.errors": {kind.__name__ for kind in vars(errors).values() if _is_shown(kind)},
+}
+# The command line is in English, and what the trainer says is for the project: their errors are not collected.
+IN_ENGLISH = ("engine/cli/", "engine/training/", "app/__main__.py")
 
 
 @dataclass(frozen=True)
@@ -47,8 +62,8 @@ class Text:
         return "%n" in self.source
 
 
-def texts_in(tree: ast.AST) -> Iterator[str]:
-    """The literals that `tr`, `say` and `mark` are called with.
+def texts_in(tree: ast.AST, of_errors: bool = True) -> Iterator[str]:
+    """The literals that `tr`, `say` and `mark` are called with, and those of errors where they count.
 
     Raises:
         ValueError: One of them builds a text instead of naming one.
@@ -56,7 +71,7 @@ def texts_in(tree: ast.AST) -> Iterator[str]:
     ours = {
         alias.name
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom)
+        if isinstance(node, ast.ImportFrom) and (of_errors or node.module != "engine.errors")
         for alias in node.names
         if alias.name in COLLECTED.get(node.module or "", ())
     }
@@ -66,7 +81,7 @@ def texts_in(tree: ast.AST) -> Iterator[str]:
         if node.func.id not in ours or not node.args:
             continue
         argument = node.args[0]
-        if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str) and argument.value:
             yield argument.value
         elif node.func.id == "mark" or isinstance(argument, (ast.JoinedStr, ast.BinOp)):
             raise ValueError(f"line {node.lineno}: {node.func.id} needs a literal")
@@ -90,7 +105,8 @@ def _texts(package: str) -> Iterator[Text]:
         (ROOT / package).rglob("*.py"), reverse=True
     ):  # of several places the first one is named
         place = path.relative_to(ROOT).as_posix()
-        for source in texts_in(ast.parse(path.read_text(encoding="utf-8"))):
+        of_errors = not place.startswith(IN_ENGLISH)
+        for source in texts_in(ast.parse(path.read_text(encoding="utf-8")), of_errors):
             yield Text(source, place)
 
 

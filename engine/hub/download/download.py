@@ -21,7 +21,6 @@ from engine.hub.download.transfer import PART, Patience, Transfer
 from engine.hub.lock import held_alone
 from engine.hub.record import ModelFile, ModelRecord, read_record, write_record
 from engine.hub.selection import FormatWish, choose_files
-from engine.sentences import say
 from engine.weights.draft_kind import draft_kind
 
 _log = logging.getLogger(__name__)
@@ -127,10 +126,8 @@ class Download:
         patience = patience or Patience()
         _make_folder(self.folder)
         busy = HubError(
-            say(
-                "Another window or command of Tenon is fetching {name} already: wait for it, or pause it.",
-                name=self.plan.name,
-            )
+            "Another window or command of Tenon is fetching {name} already: wait for it, or pause it.",
+            name=self.plan.name,
         )
         with held_alone(self.folder.with_name(self.folder.name + ".lock"), busy):
             if self._arrived():  # the program ended between the last two steps

@@ -137,7 +137,7 @@ class DownloadQueue:
 
     def _named(self, name: str) -> Download:
         if name not in self._downloads:
-            raise InvalidOption(say("There is no download of {name}.", name=repr(name)))
+            raise InvalidOption("There is no download of {name}.", name=repr(name))
         return self._downloads[name]
 
     def _in_order(self) -> list[Download]:

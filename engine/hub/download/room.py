@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from engine.errors import OutOfDisk
-from engine.sentences import mark, say
+from engine.sentences import mark
 from engine.sizes import readable
 
 #: Left free for the system and for what the person does next.
@@ -34,14 +34,12 @@ def check_room(
         return
     sentence = _NO_ROOM_IN_QUEUE if queued_bytes else _NO_ROOM
     raise OutOfDisk(
-        say(
-            sentence,
-            needed=readable(needed_bytes),
-            queued=readable(queued_bytes),
-            reserve=readable(reserve_bytes),
-            folder=folder,
-            free=readable(free),
-        )
+        sentence,
+        needed=readable(needed_bytes),
+        queued=readable(queued_bytes),
+        reserve=readable(reserve_bytes),
+        folder=folder,
+        free=readable(free),
     )
 
 

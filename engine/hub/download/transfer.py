@@ -20,7 +20,7 @@ from engine.hub.download.stop import StopSignal
 from engine.hub.file_server import FileServer
 from engine.hub.listing import HubFile
 from engine.hub.record import ModelFile
-from engine.sentences import figure, say
+from engine.sentences import figure
 
 PART = ".part"
 _REREAD_BYTES = 1 << 20
@@ -124,12 +124,10 @@ class Transfer:
                 spoilt += 1
                 if spoilt == 2:
                     raise DownloadFailed(
-                        say(
-                            "{name} of {repo} arrived damaged twice: try again later, or from another network or "
-                            "mirror.",
-                            name=self._file.name,
-                            repo=self._repo,
-                        )
+                        "{name} of {repo} arrived damaged twice: try again later, or from another network or "
+                        "mirror.",
+                        name=self._file.name,
+                        repo=self._repo,
                     )
                 continue
             except _Interrupted as problem:
@@ -145,10 +143,7 @@ class Transfer:
         if problem.pause_s is not None:
             if problem.pause_s > self._patience.longest_pause_s:
                 raise HubBusy(
-                    say(
-                        self._source.place.asks_for_minutes,
-                        minutes=figure(problem.pause_s / 60, ".0f"),
-                    )
+                    self._source.place.asks_for_minutes, minutes=figure(problem.pause_s / 60, ".0f")
                 ) from problem
             pause_s = problem.pause_s
         self._waiting(problem.error.message)
@@ -250,7 +245,7 @@ class Transfer:
         return ModelFile(self._file.local_name, self._file.size_bytes, self._digests.sha256())
 
     def _wrong_length(self) -> DownloadFailed:
-        return DownloadFailed(say(self._source.place.wrong_length, name=self._file.name, repo=self._repo))
+        return DownloadFailed(self._source.place.wrong_length, name=self._file.name, repo=self._repo)
 
 
 class _Digests:
