@@ -19,33 +19,19 @@ from engine.drafting.assistant_network import (
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
 from engine.drafting.head_draft import HeadDraft
-from engine.drafting.kind import (
-    Drafting,
-    DraftKind,
-    DraftLoad,
-    LoadedDraft,
-    ReadTokenizer,
-    Seconds,
-)
+from engine.drafting.kind import Drafting, DraftLoad, LoadedDraft, ReadTokenizer
 from engine.drafting.sampled_tree import sampled_draft
+from engine.drafting.target_draft import TargetDraft
 from engine.model.config import ModelConfig
 from engine.model.token_tree import ROOT, Draft, DraftShape
-from engine.model.weight_format import WeightFormat, weight_format
+from engine.model.weight_format import WeightFormat
 from engine.weights.draft_kind import is_assistant
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 
 @dataclass(frozen=True)
-class AssistantDraft(DraftKind):
-    """An assistant, which brings no tokenizer and shares the target's embedding.
-
-    Attributes:
-        layout: Content of its checkpoint.
-        target: The target's config.
-    """
-
-    layout: AssistantLayout
-    target: ModelConfig
+class AssistantDraft(TargetDraft[AssistantLayout]):
+    """An assistant, which shares the target's embedding."""
 
     kind = "head"
     # The target's keys are where the target is, and a step is small.
@@ -59,10 +45,9 @@ class AssistantDraft(DraftKind):
         return is_assistant(folder)
 
     @classmethod
-    def read(cls, name: str, folder: Path, target: ModelConfig) -> AssistantDraft:
-        """The draft in a folder, all of which must be here."""
-        checkpoint = HeadCheckpoint(folder)
-        return cls(name, checkpoint.digest(), read_assistant(checkpoint), target)
+    def read_layout(cls, checkpoint: HeadCheckpoint) -> AssistantLayout:
+        """The assistant of a checkpoint."""
+        return read_assistant(checkpoint)
 
     @property
     def layers(self) -> int:
@@ -82,15 +67,6 @@ class AssistantDraft(DraftKind):
                 * layout.blocks.hidden_size
             )
         return near + sum(slot.shape[0] * slot.shape[1] for slot in slots)
-
-    @property
-    def context_length(self) -> int:
-        """The target's."""
-        return self.target.context_length
-
-    def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
-        """4 bits, as a head: all of it is read for each level."""
-        return weight_format("q4_1" if kernels else "fp32")
 
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
         """Its weights; it has no cache."""

@@ -21,9 +21,7 @@ from engine.drafting.sampled_tree import by_target_ids
 from engine.drafting.sharing_draft import SharingDraft
 from engine.drafting.target_rows import CHUNK_ROWS
 from engine.messages import PromptKind
-from engine.model.config import ModelConfig
 from engine.model.token_tree import Draft, DraftShape
-from engine.model.weight_format import WeightFormat
 from engine.placement.link import Link
 from engine.weights.draft_kind import is_block
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -46,22 +44,19 @@ class BlockDraft(SharingDraft):
         return is_block(folder)
 
     @classmethod
-    def read(cls, name: str, folder: Path, target: ModelConfig) -> BlockDraft:
-        """The draft in a folder, all of which must be here."""
-        checkpoint = HeadCheckpoint(folder)
-        return cls(name, checkpoint.digest(), read_block(checkpoint), target)
+    def read_layout(cls, checkpoint: HeadCheckpoint) -> BlockLayout:
+        """The blocks of a checkpoint."""
+        return read_block(checkpoint)
 
     @property
     def block_rows(self) -> int:
         """Those of a block."""
         return self.layout.block_size
 
-    def texts(
-        self, shared: SharedWeights, weights: WeightFormat, parts: DraftLoad
-    ) -> Callable[[], DraftText]:
+    def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
         """Read the blocks."""
         checkpoint = HeadCheckpoint(parts.folder)
-        network = load_block(checkpoint, parts.target.config, shared, weights, parts.check)
+        network = load_block(checkpoint, parts.target.config, shared, parts.weights, parts.check)
         return lambda: BlockDrafter(network, parts.context, parts.link, parts.check).for_reply
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from engine.drafting.head_calibration import calibration_beside, read_calibration
-from engine.drafting.kind import DraftKind
+from engine.drafting.target_draft import L, TargetDraft
 from engine.hub.installed import cache_folder
 from engine.model.config import ModelConfig
-from engine.weights.head_checkpoint import HeadCheckpoint
 
-L = TypeVar("L")
 L_in = TypeVar("L_in", contravariant=True)
 D = TypeVar("D", bound="CalibratedDraft[Any, Any]")
 
@@ -34,17 +31,13 @@ C = TypeVar("C", bound=Calibration[Any])
 
 
 @dataclass(frozen=True)
-class CalibratedDraft(DraftKind, Generic[L, C]):
+class CalibratedDraft(TargetDraft[L], Generic[L, C]):
     """Tensors beside a model that have no cache of their own, with their calibration.
 
     Attributes:
-        layout: Contents of their checkpoint.
-        target: The target's config.
         beside: The calibration that came with them; None for none.
     """
 
-    layout: L
-    target: ModelConfig
     beside: C | None = None
 
     by_levels = False
@@ -52,20 +45,11 @@ class CalibratedDraft(DraftKind, Generic[L, C]):
     """The class C of their calibration."""
 
     @classmethod
-    @abstractmethod
-    def read_layout(cls, checkpoint: HeadCheckpoint) -> L:
-        """Contents of a checkpoint.
-
-        Raises:
-            CheckpointError: It is not usable.
-        """
-
-    @classmethod
     def read(cls: type[D], name: str, folder: Path, target: ModelConfig) -> D:
         """The draft in a folder, all of which must be here."""
-        checkpoint = HeadCheckpoint(folder)
-        beside = calibration_beside(cls.calibration_type, folder)
-        return cls(name, checkpoint.digest(), cls.read_layout(checkpoint), target, beside)
+        return replace(
+            super().read(name, folder, target), beside=calibration_beside(cls.calibration_type, folder)
+        )
 
     def calibration(self, target: str) -> C | None:
         """Their calibration for a model, by its digest: made here, else the one that came with them."""
@@ -77,8 +61,3 @@ class CalibratedDraft(DraftKind, Generic[L, C]):
         """Tokens of a round by rows on the replies of the calibration."""
         calibration = self.calibration(target)
         return {} if calibration is None else calibration.tokens
-
-    @property
-    def context_length(self) -> int:
-        """The target's."""
-        return self.target.context_length

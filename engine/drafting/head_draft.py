@@ -20,8 +20,6 @@ from engine.drafting.prompt_lookup import PromptLookup
 from engine.drafting.share_chances import ShareChances
 from engine.drafting.sharing_draft import SharingDraft
 from engine.messages import PromptKind
-from engine.model.config import ModelConfig
-from engine.model.weight_format import WeightFormat
 from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
 
@@ -47,17 +45,14 @@ class HeadDraft(SharingDraft):
         return draft_kind(folder) == "head"
 
     @classmethod
-    def read(cls, name: str, folder: Path, target: ModelConfig) -> HeadDraft:
-        """The head in a folder, all of which must be here."""
-        checkpoint = HeadCheckpoint(folder)
-        return cls(name, checkpoint.digest(), read_layout(checkpoint), target)
+    def read_layout(cls, checkpoint: HeadCheckpoint) -> HeadLayout:
+        """The head of a checkpoint."""
+        return read_layout(checkpoint)
 
-    def texts(
-        self, shared: SharedWeights, weights: WeightFormat, parts: DraftLoad
-    ) -> Callable[[], DraftText]:
+    def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
         """Read the head; what its guesses are worth is learnt in all texts."""
         checkpoint = HeadCheckpoint(parts.folder)
-        network = load_feature_network(checkpoint, parts.target.config, shared, weights, parts.check)
+        network = load_feature_network(checkpoint, parts.target.config, shared, parts.weights, parts.check)
         return partial(self.text, network, parts, ShareChances())
 
     def text(self, network: FeatureNetwork, parts: DraftLoad, chances: ShareChances) -> DraftText:

@@ -18,6 +18,7 @@ from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import KVCache
 from engine.model.weight_format import WeightFormat
+from engine.placement.device_layer import half_type
 from engine.placement.link import Link
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
@@ -72,6 +73,14 @@ class DraftLoad:
     context: int
     link: Link
     check: Callable[[], None]
+
+    @property
+    def weights(self) -> WeightFormat:
+        """Format that it runs in: the plan's, or on a GPU its 16 bits."""
+        if not self.plan.on_gpu:
+            return self.plan.weights
+        half = half_type(self.link.device)
+        return WeightFormat("16 bits", half, half, half)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from torch import Tensor
 from engine.drafting.calibrated_draft import CalibratedDraft
 from engine.drafting.head_calibration import FILE, HeadCalibration
 from engine.drafting.head_loader import check_sizes
-from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft, ReadTokenizer, Seconds
+from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft, ReadTokenizer
 from engine.drafting.level_drafter import LevelDrafter, likeliest_along
 from engine.drafting.medusa_heads import MedusaLayout, MedusaNetwork, load_medusa, read_medusa
 from engine.drafting.rank_log import Path as Node
@@ -29,8 +29,7 @@ from engine.model.linear import Linear, LinearMap
 from engine.model.loader import read_slots
 from engine.model.tensors import head_slot
 from engine.model.token_tree import Draft, DraftShape
-from engine.model.weight_format import WeightFormat, weight_format
-from engine.placement.device_layer import half_type
+from engine.model.weight_format import WeightFormat
 from engine.placement.link import Link
 from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint
@@ -82,10 +81,6 @@ class MedusaDraft(CalibratedDraft[MedusaLayout, HeadCalibration]):
             return own
         return own + (self.layout.drafted or self.target.vocabulary_size) * self.target.hidden_size
 
-    def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
-        """4 bits: all of it is read for each draft."""
-        return weight_format("q4_1" if kernels else "fp32")
-
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
         """Their weights; on another device with a copy of a head that they share. They have no cache."""
         own = self.layout.size_bytes(weights)
@@ -103,12 +98,11 @@ class MedusaDraft(CalibratedDraft[MedusaLayout, HeadCalibration]):
     def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights, and a copy of the target's head where they share it elsewhere."""
         source, config, link, check = parts.target.source, parts.target.config, parts.link, parts.check
-        weights, head, head_type = parts.plan.weights, source.whole_head, source.dtype
+        weights, head, head_type = parts.weights, source.whole_head, source.dtype
         if parts.plan.on_gpu:
-            half = half_type(link.device)
-            weights, head_type = WeightFormat("16 bits", half, half, half), half
+            head_type = weights.dense
             if not self.layout.own_maps:
-                head = _read_head(parts.checkpoint, config, half, link.device, check)
+                head = _read_head(parts.checkpoint, config, head_type, link.device, check)
         checkpoint, cap = HeadCheckpoint(parts.folder), config.logit_soft_cap
         network = load_medusa(checkpoint, head, head_type, cap, weights, link.device, check)
         calibration = self.calibration(parts.checkpoint.digest())

@@ -24,9 +24,10 @@ from engine.drafting.config_keys import bad_value, check_keys
 from engine.drafting.dynamic_tree import Level
 from engine.drafting.head_layout import MISMATCH, slot_bytes
 from engine.drafting.head_loader import HeadMaps, check_sizes
-from engine.drafting.kind import DraftKind, DraftLoad, DraftText, LoadedDraft, ReadTokenizer, Seconds
+from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft, ReadTokenizer
 from engine.drafting.level_drafter import LevelDrafter
 from engine.drafting.medusa_draft import MedusaDraft
+from engine.drafting.target_draft import TargetDraft
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.linear import LinearMap
@@ -34,8 +35,7 @@ from engine.model.loader import read_slots
 from engine.model.norm import Norm
 from engine.model.tensors import Slot, compare_tensors
 from engine.model.token_tree import ROOT, Draft, DraftShape
-from engine.model.weight_format import WeightFormat, weight_format
-from engine.placement.device_layer import half_type
+from engine.model.weight_format import WeightFormat
 from engine.placement.link import Link
 from engine.weights.draft_kind import is_mlp
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -205,16 +205,8 @@ def load_mlp(
 
 
 @dataclass(frozen=True)
-class MlpDraft(DraftKind):
-    """An MLP speculator, which brings no tokenizer and shares nothing with its target.
-
-    Attributes:
-        layout: Content of its checkpoint.
-        target: The target's config.
-    """
-
-    layout: MlpLayout
-    target: ModelConfig
+class MlpDraft(TargetDraft[MlpLayout]):
+    """An MLP speculator, which shares nothing with its target."""
 
     kind = "block"
     by_levels = False
@@ -227,10 +219,9 @@ class MlpDraft(DraftKind):
         return is_mlp(folder)
 
     @classmethod
-    def read(cls, name: str, folder: Path, target: ModelConfig) -> MlpDraft:
-        """The draft in a folder, all of which must be here."""
-        checkpoint = HeadCheckpoint(folder)
-        return cls(name, checkpoint.digest(), read_mlp(checkpoint), target)
+    def read_layout(cls, checkpoint: HeadCheckpoint) -> MlpLayout:
+        """The levels of a checkpoint."""
+        return read_mlp(checkpoint)
 
     @property
     def layers(self) -> int:
@@ -243,15 +234,6 @@ class MlpDraft(DraftKind):
         slots = [slot for stage in self.layout.stages for slot in stage if slot.field in ("map", "head")]
         return sum(slot.shape[0] * slot.shape[1] for slot in slots)
 
-    @property
-    def context_length(self) -> int:
-        """The target's."""
-        return self.target.context_length
-
-    def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
-        """4 bits: all of it is read for each draft."""
-        return weight_format("q4_1" if kernels else "fp32")
-
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
         """Its weights; it has no cache and shares nothing."""
         return sum(slot_bytes(slot, weights) for slot in self.layout.slots)
@@ -262,11 +244,8 @@ class MlpDraft(DraftKind):
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights."""
-        weights, link = parts.plan.weights, parts.link
-        if parts.plan.on_gpu:
-            half = half_type(link.device)
-            weights = WeightFormat("16 bits", half, half, half)
-        network = load_mlp(HeadCheckpoint(parts.folder), weights, link.device, parts.check)
+        link = parts.link
+        network = load_mlp(HeadCheckpoint(parts.folder), parts.weights, link.device, parts.check)
         layers = parts.target.config.layers
 
         def new_text() -> DraftText:

@@ -10,24 +10,16 @@ from pathlib import Path
 from engine.drafting.block_layout import BlockLayout
 from engine.drafting.head_layout import HeadLayout
 from engine.drafting.head_loader import SharedWeights, check_target, read_shared, share
-from engine.drafting.kind import DraftKind, DraftLoad, DraftText, LoadedDraft, ReadTokenizer, Seconds
+from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft, ReadTokenizer
+from engine.drafting.target_draft import TargetDraft
 from engine.model.config import ModelConfig
 from engine.model.footprint import cache_bytes
-from engine.model.weight_format import WeightFormat, weight_format
-from engine.placement.device_layer import half_type
+from engine.model.weight_format import WeightFormat
 
 
 @dataclass(frozen=True)
-class SharingDraft(DraftKind):
-    """A draft that brings no tokenizer.
-
-    Attributes:
-        layout: Content of its checkpoint.
-        target: The target's config.
-    """
-
-    layout: HeadLayout | BlockLayout
-    target: ModelConfig
+class SharingDraft(TargetDraft[HeadLayout | BlockLayout]):
+    """A draft whose layout has blocks."""
 
     @property
     def layers(self) -> int:
@@ -44,15 +36,6 @@ class SharingDraft(DraftKind):
             return own
         return own + self.layout.draft_vocabulary_size * self.target.hidden_size
 
-    @property
-    def context_length(self) -> int:
-        """The target's."""
-        return self.target.context_length
-
-    def host_format(self, seconds: Seconds, kernels: bool) -> WeightFormat:
-        """4 bits: all of it is read for each forward, and pushes as much of the target out of the caches."""
-        return weight_format("q4_1" if kernels else "fp32")
-
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
         """Its own weights and cache; on another device with copies of what it shares."""
         layout = self.layout
@@ -66,22 +49,18 @@ class SharingDraft(DraftKind):
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights, and copies of what is shared where it is elsewhere."""
-        link = parts.link
-        shared, weights, target = share(parts.target.source), parts.plan.weights, parts.target.config
+        shared, weights, link = share(parts.target.source), parts.weights, parts.link
         if parts.plan.on_gpu:
-            half = half_type(link.device)
-            weights = WeightFormat("16 bits", half, half, half)
-            shared = read_shared(parts.checkpoint, target, half, link.device, parts.check)
-        return LoadedDraft(self.name, self.kind, link, self.texts(shared, weights, parts))
+            shared = read_shared(
+                parts.checkpoint, parts.target.config, weights.dense, link.device, parts.check
+            )
+        return LoadedDraft(self.name, self.kind, link, self.texts(shared, parts))
 
     @abstractmethod
-    def texts(
-        self, shared: SharedWeights, weights: WeightFormat, parts: DraftLoad
-    ) -> Callable[[], DraftText]:
+    def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
         """Read the network, and return what makes room in it for a text.
 
         Args:
             shared: Embedding and head of the target.
-            weights: Format of its own.
-            parts: Its folder, context and device.
+            parts: Its folder, context, device and format.
         """
