@@ -7,7 +7,6 @@ from functools import partial
 from PySide6.QtCore import QObject, QPoint, Slot
 
 from app.bridge.workspace import Workspace
-from app.chat.conversation import Conversation
 from app.ui.chat_files import ChatFiles
 from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
@@ -95,7 +94,7 @@ class ChatFolders(QObject):
     @Slot(str)
     def delete_folder(self, folder: str) -> None:
         """Take a folder away; its chats stay, and undo puts them back."""
-        inside = [chat.id for chat in self._everything() if chat.folder == folder]
+        inside = [chat.id for chat in self._workspace.library.all_conversations() if chat.folder == folder]
         self._workspace.shelf.rename_folder(folder, "")
         self._set_changed(folder_group(folder), False)
         said = tr("The folder “{name}” is deleted, its chats are kept.", name=folder)
@@ -118,12 +117,6 @@ class ChatFolders(QObject):
         for conversation_id in conversation_ids:
             self._workspace.shelf.move_to_folder(conversation_id, folder)
 
-    def _everything(self) -> list[Conversation]:
-        return [
-            *self._workspace.library.conversations(),
-            *self._workspace.library.conversations(archived=True),
-        ]
-
     @Slot(str)
     def _toggle_fold(self, group: str) -> None:
         self._set_changed(group, group not in self._workspace.settings.folded_groups)
@@ -138,8 +131,7 @@ class ChatFolders(QObject):
     def _conversation_shown(self, conversation_id: int | None) -> None:
         for action in self._of_stored:
             action.setEnabled(conversation_id is not None)
-        chat = None if conversation_id is None else self._workspace.library.conversation(conversation_id)
-        archived = chat is not None and chat.archived
+        archived = self._page.chat is not None and self._page.chat.archived
         self._of_stored[1].setText(tr("Restore from the archive") if archived else tr("Archive chat"))
 
     @Slot()
@@ -151,8 +143,6 @@ class ChatFolders(QObject):
 
     @Slot()
     def _archive_current(self) -> None:
-        chat = (
-            None if self._page.current is None else self._workspace.library.conversation(self._page.current)
-        )
+        chat = self._page.chat
         if chat is not None:
             self.archive(chat.id, not chat.archived)

@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.bridge.workspace import Workspace
-from app.chat.conversation import Message
+from app.chat.conversation import Conversation, Message
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.attaching import Attaching
 from app.ui.boxes import filled
@@ -96,13 +96,22 @@ class ChatPage(QWidget):
         """The conversation that is shown; None for a blank one."""
         return self._current
 
+    @property
+    def chat(self) -> Conversation | None:
+        """What is known of it."""
+        return None if self._current is None else self._workspace.library.conversation(self._current)
+
+    @property
+    def messages(self) -> list[Message]:
+        """Its path that is shown, oldest first."""
+        return [] if self._current is None else self._workspace.library.messages(self._current)
+
     def open(self, conversation_id: int | None) -> None:
         """Show a conversation from its end, or a blank one. What is typed stays with its conversation."""
         self._current = self._turns.conversation_id = conversation_id
         self._workspace.open_chat.show(conversation_id)
         self.refresh_title()
-        messages = [] if conversation_id is None else self._workspace.library.messages(conversation_id)
-        self._show_messages(messages)
+        self._show_messages(self.messages)
         self._unsent.show(conversation_id)
         self.attaching.show()
         self.conversation_shown.emit(conversation_id)
@@ -126,8 +135,7 @@ class ChatPage(QWidget):
 
     def refresh_title(self) -> None:
         """Read the title again."""
-        shown = None if self._current is None else self._workspace.library.conversation(self._current)
-        self.header.set_title(tr("New chat") if shown is None else shown.title)
+        self.header.set_title(tr("New chat") if self.chat is None else self.chat.title)
         self.refresh_options()
 
     @Slot()
@@ -274,7 +282,7 @@ class ChatPage(QWidget):
             self._unsent.go_along(conversation_id)
             self.attaching.go_along(conversation_id)
             self._workspace.open_chat.show(conversation_id)
-            self._show_messages(self._workspace.library.messages(conversation_id))
+            self._show_messages(self.messages)
             self.refresh_title()
             self.conversation_shown.emit(conversation_id)
 
@@ -338,15 +346,13 @@ class ChatPage(QWidget):
     @Slot(int)
     def _conversation_replaced(self, conversation_id: int) -> None:
         if conversation_id == self._current:
-            messages = self._workspace.library.messages(conversation_id)
-            self.transcript.replace_messages(messages)
-            self._show_rest(messages)
+            self.transcript.replace_messages(self.messages)
+            self._show_rest(self.messages)
 
     @Slot()
     def _say_engine_sentence(self) -> None:
         sentence = self._workspace.model.state.sentence
-        shown = [] if self._current is None else self._workspace.library.messages(self._current)
-        if not sentence or any(message.error == sentence for message in shown):
+        if not sentence or any(message.error == sentence for message in self.messages):
             return
         trouble = self._workspace.model.state.trouble
         if trouble is None:

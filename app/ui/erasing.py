@@ -37,8 +37,7 @@ class Erasing(QObject):
     @Slot()
     def ask(self) -> None:
         """Ask whether it is to be done."""
-        workspace = self._workspace
-        chats = len(workspace.library.conversations()) + len(workspace.library.conversations(archived=True))
+        chats = len(self._workspace.library.all_conversations())
         dialog = EraseDialog(self._theme, chats, self._page.window())
         dialog.confirmed.connect(self.erase)
         dialog.open()

@@ -42,10 +42,7 @@ class ChatSettings(QObject):
     @Slot()
     def open_shown(self) -> None:
         """For the chat that is shown, or the one to come."""
-        chat = (
-            None if self._page.current is None else self._workspace.library.conversation(self._page.current)
-        )
-        title = "" if chat is None else chat.title
+        title = "" if self._page.chat is None else self._page.chat.title
         dialog = self._make(self._workspace.open_chat.options(), title)
         dialog.applied.connect(self._apply_to_shown)
         dialog.open()

@@ -31,8 +31,7 @@ class Comparisons(QObject):
     @Slot()
     def open(self) -> None:
         """With what is typed as the prompt, or with the last question of the chat that is shown."""
-        typed, chat = self._page.composer.text, self._page.current
-        messages = [] if chat is None else self._workspace.library.messages(chat)
+        typed, messages = self._page.composer.text, self._page.messages
         if messages and not typed.strip():
             self.open_on(messages[-1].id)
         else:

@@ -98,9 +98,7 @@ class InspectorDock(QObject):
 
     def _replies(self) -> list[Message]:
         """Those of the path that is shown."""
-        chat = self._page.current
-        messages = [] if chat is None else self._workspace.library.messages(chat)
-        return [message for message in messages if message.role == "assistant"]
+        return [message for message in self._page.messages if message.role == "assistant"]
 
     @Slot()
     def _show_last(self) -> None:

@@ -50,7 +50,7 @@ class FirstRun(QObject):
     def begin(self) -> None:
         """Show it if nobody has used Tenon here yet."""
         workspace = self._workspace
-        used = workspace.library.conversations() or workspace.library.conversations(archived=True)
+        used = workspace.library.all_conversations()
         if not (workspace.settings.first_run_done or used or workspace.settings.recent_models):
             self._page.greet_with(self._made())
 
