@@ -4389,8 +4389,8 @@
   </message>
   <message>
    <location filename="engine/model/config.py" />
-   <source>Tenon cannot run {architecture} with a text part of the type {kind}; the types are {names}.</source>
-   <translation>Tenon kann {architecture} mit einem Textteil der Art {kind} nicht ausführen; die Arten sind {names}.</translation>
+   <source>Tenon cannot run {architecture} with a text part of the type {kind}; it runs {names}. Choose another model.</source>
+   <translation>Tenon kann {architecture} mit einem Textteil der Art {kind} nicht ausführen, nur {names}. Wählen Sie ein anderes Modell.</translation>
   </message>
   <message>
    <location filename="engine/model/config.py" />
@@ -6009,6 +6009,11 @@
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>Thinking</source>
    <translation>Denkt nach</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>This GGUF file holds the part of a model that reads images or sound, and no text model; choose the model's own file.</source>
+   <translation>Diese GGUF-Datei enthält den Teil eines Modells, der Bilder oder Ton liest, und kein Textmodell. Wählen Sie die Datei des Modells selbst.</translation>
   </message>
   <message>
    <location filename="engine/gguf/config.py" />

@@ -4376,8 +4376,8 @@
   </message>
   <message>
    <location filename="engine/model/config.py" />
-   <source>Tenon cannot run {architecture} with a text part of the type {kind}; the types are {names}.</source>
-   <translation>Tenon 无法运行文本部分类型为 {kind} 的 {architecture}；支持的类型有 {names}。</translation>
+   <source>Tenon cannot run {architecture} with a text part of the type {kind}; it runs {names}. Choose another model.</source>
+   <translation>Tenon 无法运行文本部分类型为 {kind} 的 {architecture}；可以运行的类型是 {names}。请选择另一个模型。</translation>
   </message>
   <message>
    <location filename="engine/model/config.py" />
@@ -5995,6 +5995,11 @@
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>Thinking</source>
    <translation>思考中</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>This GGUF file holds the part of a model that reads images or sound, and no text model; choose the model's own file.</source>
+   <translation>这个 GGUF 文件是模型中读取图像或声音的部分，不是文本模型；请选择模型本身的文件。</translation>
   </message>
   <message>
    <location filename="engine/gguf/config.py" />

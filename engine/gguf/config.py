@@ -31,6 +31,8 @@ _ARCHITECTURES = {
     "gemma3": ("Gemma3ForCausalLM", "gemma3_text"),
     "gemma4": ("Gemma4ForCausalLM", "gemma4_text"),
 }
+#: Of files that lie beside a model's own (mmproj).
+_IMAGE_ENCODER = "clip"
 #: Of the same architecture, where experts are chosen by shares and not by sigmoids.
 _DEEPSEEK_V2 = ("DeepseekV2ForCausalLM", "deepseek_v2")
 _SIGMOID = 2
@@ -74,6 +76,11 @@ def architecture_of(metadata: Mapping[str, Any]) -> str:
     name = metadata.get("general.architecture")
     if not isinstance(name, str):
         raise ConfigInvalid("The GGUF file names no architecture; download it again.")
+    if name == _IMAGE_ENCODER:
+        raise UnsupportedModel(
+            "This GGUF file holds the part of a model that reads images or sound, and no text model; choose "
+            "the model's own file."
+        )
     if name not in _ARCHITECTURES:
         raise UnsupportedModel(
             "Tenon cannot run GGUF files of the architecture {name}; it runs {names}.",

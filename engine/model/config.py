@@ -240,7 +240,8 @@ def _decoder_values(checkpoint: Checkpoint | CheckpointOutline, family: Family) 
     kind = text.get("model_type", family.text_types[0])
     if kind not in family.text_types:
         raise UnsupportedModel(
-            "Tenon cannot run {architecture} with a text part of the type {kind}; the types are {names}.",
+            "Tenon cannot run {architecture} with a text part of the type {kind}; it runs {names}. Choose another "
+            "model.",
             architecture=checkpoint.architecture,
             kind=kind,
             names=", ".join(family.text_types),

@@ -9,6 +9,7 @@ from engine.drafting.head_draft import HeadDraft
 from engine.errors import UnsupportedModel, WeightsMissing
 from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import layer_elements, weight_bytes
+from engine.model.tensors import check_tensors
 from engine.model.weight_format import stored_format, weight_format
 from engine.sentences import say
 from engine.weights.checkpoint import Checkpoint
@@ -72,7 +73,9 @@ def target_facts(name: str, path: Path) -> TargetFacts:
         outline = CheckpointOutline(path)
         config = read_config(outline)
         return TargetFacts(name, config, missing_bytes=outline.size_bytes or _published_bytes(config))
-    return TargetFacts(name, read_config(checkpoint), digest=checkpoint.digest())
+    config = read_config(checkpoint)
+    check_tensors(checkpoint, config)  # or a plan would promise what loading refuses
+    return TargetFacts(name, config, digest=checkpoint.digest())
 
 
 def _published_bytes(config: ModelConfig) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 from engine.drafting.kind import DraftKind
 from engine.drafting.kinds import read_draft
 from engine.drafting.match_chances import MatchChances
+from engine.drafting.model_draft import ModelDraft
 from engine.hub.bundled import bundled_drafts, paired_drafts
 from engine.hub.installed import cache_folder, find_model
 from engine.messages import LoadOptions, MachineReport, OptionValue, PromptKind, RoundRecord
@@ -20,6 +21,7 @@ from engine.planning.machine_planner import MachinePlanner
 from engine.planning.mode_plan import MachinePlan
 from engine.planning.model_facts import TargetFacts, target_facts
 from engine.planning.profile import Profile, drafter_key, keep_profile, profile_path, read_profile
+from engine.text.tokenizer import Tokenizer
 
 Find = Callable[[str], Path]
 
@@ -147,14 +149,18 @@ def model_planner(
         untried: Every bundled draft counts.
 
     Raises:
-        CheckpointError: there is no such model, or its config cannot be used.
+        CheckpointError: there is no such model, it cannot be used, or a draft that was asked for is another model's.
         InvalidOption: a value is out of its range.
     """
-    target = target_facts(options.model, find(options.model))
+    folder = find(options.model)
+    target = target_facts(options.model, folder)
     own = report is None or this_machine
     machine = read_report() if report is None else report
     names = options.drafts or bundled_drafts(options.model)
     drafts = [read_draft(name, find(name), target.config) for name in names]
+    for draft in drafts if options.drafts else ():
+        if draft.kind != ModelDraft.kind:  # whose tokenizer, and the target's, may not be here
+            draft.check(find(draft.name), folder, target.config, Tokenizer)
     planner = ModelPlanner(machine, target, drafts, options, own)
     if options.drafts or untried:
         return planner

@@ -118,6 +118,12 @@ def small(path: Path, architecture: str = "llama", **values: Any) -> Path:
     ("architecture", "values", "error", "sentence"),
     [
         ("mamba", {}, UnsupportedModel, "architecture mamba; it runs llama, mistral3, smollm3, qwen2"),
+        (
+            "clip",
+            {},
+            UnsupportedModel,
+            "reads images or sound, and no text model; choose the model's own file",
+        ),
         ("llama", {"expert_count": 8}, UnsupportedModel, r"no expert_count \(8\)"),
         ("llama", {"block_count": None}, ConfigInvalid, "missing or of the wrong kind"),
         ("llama", {"embedding_length": "wide"}, ConfigInvalid, "missing or of the wrong kind"),

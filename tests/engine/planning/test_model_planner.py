@@ -8,15 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file, save_file
 
-from engine.errors import InvalidOption
+from engine.errors import DraftMismatch, InvalidOption, TensorMismatch
 from engine.messages import LoadOptions, RoundRecord
 from engine.messages.machine import MachineReport
 from engine.placement import ResidentPlan
 from engine.planning import model_planner as model_planner_module
 from engine.planning.model_planner import ModelPlanner, model_planner
 from engine.planning.planner import check_mode, choose_drafts, settle
-from tests.support.checkpoints import write_checkpoint
+from tests.support.checkpoints import write_assistant, write_checkpoint
 from tests.support.machines import CONFIGS, machine, write_outline
 from tests.support.toy import ship
 
@@ -216,3 +217,19 @@ def test_a_model_that_is_not_here_is_planned_from_its_config(tmp_path: Path) -> 
     full = replace(machine("laptop-8gb"), disks=machine("laptop-16gb-low-disk").disks)
     assert "13.5" not in str(found.plan.reason)
     assert model_planner(options, full, fetch).plan.chosen == ""
+
+
+def test_a_model_whose_weights_do_not_fit_its_config_is_not_planned(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "mixture", "qwen3-moe", tokenizer=False)
+    tensors = load_file(folder / "model.safetensors")
+    del tensors["model.layers.2.mlp.experts.11.up_proj.weight"]
+    save_file(tensors, folder / "model.safetensors")
+    with pytest.raises(TensorMismatch, match=r"1 missing \(model\.layers\.2\.mlp\.experts\.11\.up_proj"):
+        model_planner(LoadOptions(model=str(folder)), machine("laptop-8gb"))
+
+
+def test_a_draft_of_another_model_is_not_planned(tmp_path: Path, llama_folder: Path) -> None:
+    write_assistant(tmp_path / "assistant")
+    options = LoadOptions(model=str(llama_folder), drafts=(str(tmp_path / "assistant"),))
+    with pytest.raises(DraftMismatch, match="choose a draft that was made for this model"):
+        model_planner(options, machine("laptop-8gb"))
