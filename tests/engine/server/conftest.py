@@ -1,4 +1,4 @@
-"""One server with a random tiny model, and one with the scripted engine, for the tests of a module."""
+"""One server with a random tiny model, and one with the scripted engine, for all tests that do not end them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.support.model_server import Running, scripted_server, serve_command
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(
     checkpoint_of: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Running]:
@@ -22,7 +22,7 @@ def server(
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def scripted() -> Iterator[Running]:
     """The application in front of an engine that does what the last message says."""
     with scripted_server() as running:
