@@ -45,6 +45,11 @@ def fill_chat(window: MainWindow, workspace: ScriptedWorkspace) -> int:
     return chat
 
 
+def open_short_chat(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    """Open a chat of one question, for what lies over it and hides it."""
+    window.page.open(workspace.add_conversation("A chat", 0, "Question?", "An answer."))
+
+
 def _settings(name: str) -> Opening:
     def show(window: MainWindow, workspace: ScriptedWorkspace) -> None:
         workspace.settings.settings_level = "advanced"
@@ -191,9 +196,9 @@ def surface_on_top(window: MainWindow) -> QWidget:
 
 @contextmanager
 def opened(name: str, window: MainWindow, workspace: ScriptedWorkspace) -> Iterator[QWidget]:
-    """Open one over a filled chat; close it in the end."""
+    """Open one over a chat, which is filled where it is seen; close it in the end."""
     if window.page.current is None:
-        fill_chat(window, workspace)
+        (fill_chat if name in PARTS else open_short_chat)(window, workspace)
     SURFACES[name](window, workspace)
     QTest.qWait(30)
     surface = surface_on_top(window)
