@@ -14,6 +14,9 @@ VENV_PYTHON = .venv/bin/python
 PIP_INSTALL = $(VENV_PYTHON) -m pip install --disable-pip-version-check -c constraints.txt
 FETCH_MODEL = $(VENV_PYTHON) -m installers.bundled_model
 
+# Tests start many processes, which compile all of their modules where nothing keeps them.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: run test test-slow check format install model clean
 
 # Without the bundled model the window opens all the same, and says what to do; tests that need it are skipped.

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -86,14 +87,16 @@ def _unit(module: str) -> str | None:
     return next((unit for unit in (*RANKS, TOP) if _within(module, unit)), None)
 
 
-ENGINE = dict(_modules("engine"))
-APP = dict(_modules("app"))
+@cache
+def _imports_of(package: str) -> dict[str, set[str]]:
+    """What each module of a package imports; read by the first test that asks."""
+    return dict(_modules(package))
 
 
 def test_the_engine_knows_nothing_of_the_app() -> None:
     offenders = [
         (name, found)
-        for name, imports in ENGINE.items()
+        for name, imports in _imports_of("engine").items()
         for found in imports
         if _within(found, "app", "PySide6")
     ]
@@ -101,12 +104,15 @@ def test_the_engine_knows_nothing_of_the_app() -> None:
 
 
 def test_every_engine_module_has_a_rank() -> None:
-    assert [name for name in ENGINE if name != "engine" and _unit(name) is None] == []
+    assert [name for name in _imports_of("engine") if name != "engine" and _unit(name) is None] == []
 
 
 def test_imports_inside_the_engine_go_down() -> None:
     offenders = [
-        (name, found) for name, imports in ENGINE.items() for found in imports if not _goes_down(name, found)
+        (name, found)
+        for name, imports in _imports_of("engine").items()
+        for found in imports
+        if not _goes_down(name, found)
     ]
     assert offenders == []
 
@@ -123,7 +129,7 @@ def _goes_down(name: str, found: str) -> bool:
 def test_qt_stays_where_it_belongs() -> None:
     offenders = [
         name
-        for name, imports in APP.items()
+        for name, imports in _imports_of("app").items()
         if any(_within(found, "PySide6") for found in imports) and not _within(name, *QT_PLACES)
     ]
     assert offenders == []
@@ -141,7 +147,7 @@ def test_only_the_bridge_touches_a_running_engine() -> None:
         "engine.terminal",
         "engine.unfinished_file",
     )
-    for name, imports in APP.items():
+    for name, imports in _imports_of("app").items():
         for found in imports:
             if not _within(found, "engine") or _within(found, *allowed) or found == "engine":
                 continue
@@ -156,7 +162,7 @@ def test_the_window_has_no_torch_database_or_threads() -> None:
     banned = ("torch", "transformers", "sqlite3", "threading", "multiprocessing")
     offenders = [
         (name, found)
-        for name, imports in APP.items()
+        for name, imports in _imports_of("app").items()
         for found in imports
         if _within(name, "app.ui") and _within(found, *banned)
     ]
@@ -214,5 +220,5 @@ def test_modes_are_read_without_torch() -> None:
 
 def test_nothing_is_called_utils() -> None:
     vague = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
-    names = {part for name in (*ENGINE, *APP) for part in name.split(".")}
+    names = {part for name in (*_imports_of("engine"), *_imports_of("app")) for part in name.split(".")}
     assert names & vague == set()
