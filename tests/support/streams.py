@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,9 @@ from engine.placement.streamed import Streamed
 from engine.placement.streamed_experts import StreamedExperts
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.direct_reader import DirectReader
+
+PROMPT = torch.arange(3, 23)
+TREE = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 1]], dtype=torch.bool)
 
 
 def resident_decoder(folder: Path, weight_format: WeightFormat) -> Decoder:
@@ -92,3 +95,21 @@ def delay_reads(patch: pytest.MonkeyPatch, seed: int, longest_s: float) -> None:
         read(reader, *arguments)
 
     patch.setattr(DirectReader, "_read_block", slow)
+
+
+def outputs(decoder: Decoder) -> Iterator[torch.Tensor]:
+    """Logits of a prompt, of a tree behind it, and of a few tokens behind that, one by one."""
+    cache = decoder.new_cache(64)
+    positions = torch.arange(len(PROMPT))
+    yield decoder.forward(PROMPT, positions, cache).logits
+    cache.commit(positions)
+    yield decoder.forward(PROMPT[:4], 20 + torch.tensor([0, 1, 1, 2]), cache, mask=TREE).logits
+    cache.commit([0, 2, 3])
+    for position in range(23, 28):
+        yield decoder.forward(PROMPT[position - 20 :][:1], torch.tensor([position]), cache).logits
+        cache.commit([0])
+
+
+def same(decoder: Decoder, expected: list[torch.Tensor]) -> bool:
+    """True if a model computes these outputs bit for bit."""
+    return all(torch.equal(found, one) for found, one in zip(outputs(decoder), expected, strict=True))

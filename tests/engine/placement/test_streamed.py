@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,6 @@ from gguf import GGMLQuantizationType as Kind
 from engine.errors import Cancelled, WeightsUnreadable
 from engine.kernels import library
 from engine.model.config import read_config
-from engine.model.decoder import Decoder
 from engine.model.fused_layer import FusedLayer
 from engine.model.weight_format import (
     DENSE_BF16,
@@ -30,15 +29,21 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.packed_file import PackedFile
 from tests.support.checkpoints import VARIANTS, reference_model, write_checkpoint
 from tests.support.gguf_files import write_gguf
-from tests.support.streams import delay_reads, poison_what_is_let_go, resident_decoder, streamed_decoder
+from tests.support.streams import (
+    PROMPT,
+    delay_reads,
+    outputs,
+    poison_what_is_let_go,
+    resident_decoder,
+    same,
+    streamed_decoder,
+)
 
 LAYERS = 5
 FORMATS = [*(weight_format(name) for name in FORMAT_NAMES)]
 if library.available() is not None:
     FORMATS.append(DENSE_BF16)
 NAMES = [f"{one.name}{'' if one.packed else '-dense'}" for one in FORMATS]
-PROMPT = torch.arange(3, 23)
-TREE = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 1]], dtype=torch.bool)
 
 
 @pytest.fixture(scope="module")
@@ -49,23 +54,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _poison(monkeypatch: pytest.MonkeyPatch) -> None:
     poison_what_is_let_go(monkeypatch)
-
-
-def outputs(decoder: Decoder) -> Iterator[torch.Tensor]:
-    """Logits of a prompt, of a tree behind it, and of a few tokens behind that, one by one."""
-    cache = decoder.new_cache(64)
-    positions = torch.arange(len(PROMPT))
-    yield decoder.forward(PROMPT, positions, cache).logits
-    cache.commit(positions)
-    yield decoder.forward(PROMPT[:4], 20 + torch.tensor([0, 1, 1, 2]), cache, mask=TREE).logits
-    cache.commit([0, 2, 3])
-    for position in range(23, 28):
-        yield decoder.forward(PROMPT[position - 20 :][:1], torch.tensor([position]), cache).logits
-        cache.commit([0])
-
-
-def same(decoder: Decoder, expected: list[torch.Tensor]) -> bool:
-    return all(torch.equal(found, one) for found, one in zip(outputs(decoder), expected, strict=True))
 
 
 @pytest.mark.parametrize("format_", FORMATS, ids=NAMES)

@@ -30,14 +30,15 @@ from tests.support.checkpoints import VARIANTS as CHECKPOINTS
 from tests.support.checkpoints import all_experts, reference_model, write_checkpoint
 from tests.support.gguf_files import write_gguf
 from tests.support.streams import (
+    PROMPT,
     delay_reads,
+    outputs,
     poison_what_is_let_go,
     resident_decoder,
+    same,
     streamed_experts_decoder,
 )
 
-PROMPT = torch.arange(3, 23)
-TREE = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 1]], dtype=torch.bool)
 EXPERTS, CHOSEN, LAYERS = 8, 2, 3
 VARIANTS = sorted(variant for variant in CHECKPOINTS if all_experts(variant))
 
@@ -65,23 +66,6 @@ def streamed(folder: Path, format_: WeightFormat, kept: int) -> Iterator[tuple[D
     assert isinstance(decoder.source, StreamedExperts)
     yield decoder, decoder.source
     decoder.source.release()
-
-
-def outputs(decoder: Decoder) -> Iterator[torch.Tensor]:
-    """Logits of a prompt, of a tree behind it, and of a few tokens behind that, one by one."""
-    cache = decoder.new_cache(64)
-    positions = torch.arange(len(PROMPT))
-    yield decoder.forward(PROMPT, positions, cache).logits
-    cache.commit(positions)
-    yield decoder.forward(PROMPT[:4], 20 + torch.tensor([0, 1, 1, 2]), cache, mask=TREE).logits
-    cache.commit([0, 2, 3])
-    for position in range(23, 28):
-        yield decoder.forward(PROMPT[position - 20 :][:1], torch.tensor([position]), cache).logits
-        cache.commit([0])
-
-
-def same(decoder: Decoder, expected: list[torch.Tensor]) -> bool:
-    return all(torch.equal(found, one) for found, one in zip(outputs(decoder), expected, strict=True))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
