@@ -41,6 +41,7 @@ _COMMON = {
             "dispatch",
             "experts",
             "forward",
+            "latents",
             "layer",
             "likeliest",
         ),

@@ -27,12 +27,27 @@ class Mixture(ctypes.Structure):
     """``struct tenon_mixture``."""
 
     _fields_ = (
-        *((name, ctypes.c_int64) for name in ("experts", "chosen", "groups", "chosen_groups")),
+        *(
+            (name, ctypes.c_int64)
+            for name in ("experts", "chosen", "groups", "chosen_groups", "group_scores")
+        ),
         *((name, ctypes.c_void_p) for name in ("gate", "up", "down")),
         *((name, Matrix) for name in ("router", "shared_gate")),
         *((name, ctypes.c_void_p) for name in ("correction", "expert_scale")),
         *((name, ctypes.c_float) for name in ("scale", "sum_floor")),
         *((name, ctypes.c_int32) for name in ("scores", "normalised")),
+    )
+
+
+class Latents(ctypes.Structure):
+    """``struct tenon_latents``."""
+
+    _fields_ = (
+        ("rank", ctypes.c_int64),
+        ("query_up", Matrix),
+        *((name, ctypes.c_void_p) for name in ("key_up", "value_up")),
+        *((name, ctypes.c_float) for name in ("query_floor", "key_floor")),
+        ("interleaved", ctypes.c_int32),
     )
 
 
@@ -48,7 +63,7 @@ class Layer(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("input_norm", "scalar")),
         *((name, Matrix) for name in ("q", "k", "v", "output", "gate", "up", "down")),
         *((name, Matrix) for name in ("input_gate", "input_projection")),
-        ("mixture", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in ("mixture", "latents")),
         *(
             (name, ctypes.c_float)
             for name in ("norm_floor", "head_norm_floor", "scale", "soft_cap", "residual_scale")

@@ -19,6 +19,7 @@ from engine.kernels import library
 from engine.kernels.library import Matrix
 from engine.model.attention import Paths
 from engine.model.config import ModelConfig
+from engine.model.latent import LATENT_EPSILON, Latent
 from engine.model.layer import LayerWeights
 from engine.model.linear import JoinedLinear, LinearMap, PackedLinear
 from engine.model.mixture import Experts, Mixture
@@ -66,6 +67,7 @@ class FusedMixture:
             chosen=mixture.chosen,
             groups=mixture.groups,
             chosen_groups=mixture.chosen_groups,
+            group_scores=mixture.group_scores,
             gate=gate,
             up=up,
             down=down,
@@ -108,13 +110,36 @@ class FusedMixture:
                 array[expert] = matrix
 
 
+class FusedLatents:
+    """A layer's attention over latents for the kernel library, all its matrices packed.
+
+    Attributes:
+        structure: For the library.
+    """
+
+    def __init__(self, latent: Latent, weights: LayerWeights) -> None:
+        maps = [_structures(linear) for linear in (weights.key_up, weights.value_up) if linear is not None]
+        self._arrays = [(Matrix * len(each))(*each) for each in maps]  # the structure holds addresses only
+        key_up, value_up = map(ctypes.addressof, self._arrays)
+        self.structure = kernel.Latents(
+            rank=latent.rank,
+            query_up=Matrix() if weights.query_up is None else _structures(weights.query_up)[0],
+            key_up=key_up,
+            value_up=value_up,
+            query_floor=latent.query_rank * LATENT_EPSILON,
+            key_floor=latent.rank * LATENT_EPSILON,
+            interleaved=latent.interleaved,
+        )
+
+
 class FusedLayer:
     """One layer's weights for the kernel library, all its matrices packed; see `made_of`."""
 
     def __init__(self, config: ModelConfig, weights: LayerWeights, matrices: Mapping[str, Matrix]) -> None:
         experts = weights.experts
         mixture = None if experts is None or config.mixture is None else FusedMixture(config.mixture, experts)
-        self._held = weights, mixture  # the structure holds addresses only
+        latents = None if config.latent is None else FusedLatents(config.latent, weights)
+        self._held = weights, mixture, latents  # the structure holds addresses only
         self._bring = None if mixture is None else mixture.bring
         hidden, head_dim = config.hidden_size, config.head_dim
         self.structure = kernel.Layer(
@@ -131,6 +156,7 @@ class FusedLayer:
             sinks=None if weights.sinks is None else weights.sinks.data_ptr(),
             **matrices,
             mixture=None if mixture is None else ctypes.addressof(mixture.structure),
+            latents=None if latents is None else ctypes.addressof(latents.structure),
             value_norm=_gain(weights.value_norm),
             router_norm=_gain(weights.router_norm),
             experts_norm=_gain(weights.experts_norm),
@@ -153,10 +179,10 @@ class FusedLayer:
         matrices = _matrices(weights)
         fits = (
             weights.convolution is None
-            and config.latent is None
             and cache in (torch.bfloat16, torch.int8)
             and _fits(config)
             and _alike(weights.experts)
+            and _heads_alike(weights)
         )
         return cls(config, weights, matrices) if fits and matrices is not None else None
 
@@ -176,7 +202,7 @@ class FusedLayer:
 
 def can_fuse(config: ModelConfig) -> bool:
     """True if the library can compute all layers of this model, provided that their matrices are packed."""
-    return _fits(config) and not config.convolutions and config.latent is None
+    return _fits(config) and not config.convolutions
 
 
 def _fits(config: ModelConfig) -> bool:
@@ -280,6 +306,14 @@ def _alike(experts: Experts | None) -> bool:
     own = len(experts.gate_up)
     gates, downs = kinds[-2 * own : -own], kinds[-own:]
     return all(kind == each[0] for each in (gates, downs) for kind in each)
+
+
+def _heads_alike(weights: LayerWeights) -> bool:
+    """True if the library can compute the maps of latents: all matrices packed, and each head's of the same types."""
+    if weights.query_up is not None and _packed(weights.query_up) is None:
+        return False
+    heads = [_packed(linear) for linear in (weights.key_up, weights.value_up) if linear is not None]
+    return all(parts is not None and len({part.matrix.type for part in parts}) == 1 for parts in heads)
 
 
 def _packed(linear: LinearMap) -> list[PackedLinear] | None:

@@ -2,7 +2,8 @@
 
 Source: DeepSeek-V2 (2024, arXiv 2405.04434), section 2.1. A head's score is q' K c = (K' q)' c, so few rows bring their
 queries into the latent's space, meet the cached vectors as they are, and take values out of the sums behind it; many
-rows have the cached vectors mapped to each head's keys and values first where that is less arithmetic.
+rows have the cached vectors mapped to each head's keys and values first where that is less arithmetic. Packed layers on
+a CPU do the first for all rows, in the kernel library (``csrc/latents.c``).
 """
 
 from __future__ import annotations

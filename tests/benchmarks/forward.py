@@ -48,7 +48,7 @@ from engine.loaded_model import load_model
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.layer import LayerWeights
-from tests.benchmarks.large_model import KINDS, LLAMA, QWEN3_MOE, write_gguf
+from tests.benchmarks.large_model import GLM_FLASH, KINDS, LLAMA, QWEN3_MOE, write_gguf
 from tests.benchmarks.llama_cpp_peer import LlamaCpp
 from tests.benchmarks.memory import ReadRate
 
@@ -217,8 +217,12 @@ def main() -> None:
     )
     parser.add_argument("--work", type=Path, help="a folder for files of the 1.1 B shape, about 6 GB")
     parser.add_argument("--model", type=Path, help="a GGUF file in their place")
-    parser.add_argument(
+    others = parser.add_mutually_exclusive_group()
+    others.add_argument(
         "--mixture", action="store_true", help="files of a 3.2 B mixture of experts in their place"
+    )
+    others.add_argument(
+        "--latents", action="store_true", help="files of a 1.5 B mixture with attention over latents"
     )
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--widths", nargs="*", type=int, default=list(WIDTHS))
@@ -234,7 +238,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.model is None and options.work is None:
         parser.error("give --work or --model")
-    shape = QWEN3_MOE if options.mixture else LLAMA
+    shape = QWEN3_MOE if options.mixture else GLM_FLASH if options.latents else LLAMA
     options.alone |= find_spec("llama_cpp") is None
     files = (
         [options.model]

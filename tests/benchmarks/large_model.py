@@ -47,25 +47,142 @@ class Shape:
     chosen: int = 0
 
     @property
-    def matrices(self) -> dict[str, tuple[int, ...]]:
+    def dense(self) -> int:
+        """Width of a network without experts."""
+        return self.wide
+
+    @property
+    def value_width(self) -> int:
+        """Numbers of what is cached that are values."""
+        return self.head_dim
+
+    @property
+    def rotated(self) -> int:
+        """Channels of a head that are rotated."""
+        return self.head_dim
+
+    def matrices(self, layer: int) -> dict[str, tuple[int, ...]]:
         """Of a layer: names in GGUF and shapes."""
-        end, stack = ("_exps", (self.experts,)) if self.experts else ("", ())
         own, shared = self.heads * self.head_dim, self.kv_heads * self.head_dim
-        return {
+        attention = {
             "attn_q": (own, self.hidden),
             "attn_k": (shared, self.hidden),
             "attn_v": (shared, self.hidden),
             "attn_output": (self.hidden, own),
-            f"ffn_gate{end}": (*stack, self.wide, self.hidden),
-            f"ffn_up{end}": (*stack, self.wide, self.hidden),
-            f"ffn_down{end}": (*stack, self.hidden, self.wide),
         }
+        return attention | (self._network("_exps", self.experts) if self.experts else self._network(""))
+
+    def _network(self, end: str, *stack: int, wide: int = 0) -> dict[str, tuple[int, ...]]:
+        wide = wide or self.wide
+        into, out = (*stack, wide, self.hidden), (*stack, self.hidden, wide)
+        return {f"ffn_gate{end}": into, f"ffn_up{end}": into, f"ffn_down{end}": out}
+
+    def vectors(self, layer: int) -> dict[str, int]:
+        """Of a layer, of ones: names in GGUF and widths."""
+        outer = {"attn_norm.weight": self.hidden, "ffn_norm.weight": self.hidden}
+        own = dict.fromkeys(("attn_q_norm.weight", "attn_k_norm.weight"), self.head_dim)
+        return outer | own if self.experts else outer
+
+    def routes(self, layer: int) -> bool:
+        """True if a layer has experts."""
+        return bool(self.experts)
+
+    def describe(self, writer: gguf.GGUFWriter) -> None:
+        """Write the sizes."""
+        writer.add_block_count(self.layers)
+        writer.add_context_length(CONTEXT)
+        writer.add_embedding_length(self.hidden)
+        writer.add_feed_forward_length(self.dense)
+        writer.add_head_count(self.heads)
+        writer.add_head_count_kv(self.kv_heads)
+        writer.add_key_length(self.head_dim)
+        writer.add_value_length(self.value_width)
+        writer.add_layer_norm_rms_eps(1e-5)
+        writer.add_rope_dimension_count(self.rotated)
+        writer.add_rope_freq_base(10000.0)
+        writer.add_vocab_size(VOCABULARY)
+        if self.experts:
+            writer.add_expert_count(self.experts)
+            writer.add_expert_used_count(self.chosen)
+            writer.add_expert_feed_forward_length(self.wide)
+
+
+@dataclass(frozen=True)
+class LatentShape(Shape):
+    """Sizes of a model that caches latents: one head of as many channels, of which `rotated` are rotated.
+
+    Attributes:
+        query_rank: Width that queries are mapped through.
+        plain: Channels of a head's queries that are not rotated.
+        values: Width of a head's values.
+        rotated: Channels of its queries that are.
+        dense: Width of the first layer's network, which has no experts.
+    """
+
+    query_rank: int = 0
+    plain: int = 0
+    values: int = 0
+    rotated: int = 0
+    dense: int = 0
+
+    @property
+    def value_width(self) -> int:
+        """Numbers of what is cached that are values."""
+        return self.head_dim - self.rotated
+
+    def matrices(self, layer: int) -> dict[str, tuple[int, ...]]:
+        """Of a layer: names in GGUF and shapes."""
+        attention: dict[str, tuple[int, ...]] = {
+            "attn_q_a": (self.query_rank, self.hidden),
+            "attn_q_b": (self.heads * (self.plain + self.rotated), self.query_rank),
+            "attn_kv_a_mqa": (self.head_dim, self.hidden),
+            "attn_k_b": (self.heads, self.value_width, self.plain),
+            "attn_v_b": (self.heads, self.values, self.value_width),
+            "attn_output": (self.hidden, self.heads * self.values),
+        }
+        if not self.routes(layer):
+            return attention | self._network("", wide=self.dense)
+        return attention | self._network("_exps", self.experts) | self._network("_shexp")
+
+    def vectors(self, layer: int) -> dict[str, int]:
+        """Of a layer, of ones: names in GGUF and widths."""
+        outer = {"attn_norm.weight": self.hidden, "ffn_norm.weight": self.hidden}
+        own = {"attn_q_a_norm.weight": self.query_rank, "attn_kv_a_norm.weight": self.value_width}
+        return outer | own | ({"exp_probs_b.bias": self.experts} if self.routes(layer) else {})
+
+    def routes(self, layer: int) -> bool:
+        """True if a layer has experts."""
+        return layer > 0
+
+    def describe(self, writer: gguf.GGUFWriter) -> None:
+        """Write the sizes."""
+        super().describe(writer)
+        writer.add_q_lora_rank(self.query_rank)
+        writer.add_kv_lora_rank(self.value_width)
+        writer.add_key_length_mla(self.plain + self.rotated)
+        writer.add_value_length_mla(self.values)
+        writer.add_leading_dense_block_count(1)
+        writer.add_expert_shared_count(1)
+        writer.add_expert_weights_norm(True)
+        writer.add_expert_weights_scale(1.8)
+        writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
 
 
 #: A Llama of 1.1 B parameters.
 LLAMA = Shape("shape", "llama", 22, 2048, 5632, 32, 4, 64)
 #: Qwen3-30B-A3B's with fewer and smaller experts: 3.2 B parameters, 0.4 of them for a token.
 QWEN3_MOE = Shape("mixture", "qwen3moe", 15, 1024, 512, 32, 4, 128, experts=128, chosen=8)
+#: GLM-4.7-Flash's with 8 layers of 16 experts in place of 47 of 64: 1.5 B parameters, 0.7 of them for a token.
+GLM_FLASH = LatentShape(
+    *("latents", "deepseek2", 8, 2048, 1536, 20, 1, 576),
+    experts=16,
+    chosen=4,
+    query_rank=768,
+    plain=192,
+    values=256,
+    rotated=64,
+    dense=10240,
+)
 
 KINDS = ("Q4_0", "Q4_K_M", "Q6_K", "Q8_0", "BF16")
 
@@ -84,9 +201,11 @@ def matrices(kind: str, shape: Shape) -> Iterator[tuple[str, str, tuple[int, ...
     table = (VOCABULARY, shape.hidden)
     wanted: list[tuple[str, tuple[int, ...], int]] = [("token_embd", table, 0), ("output", table, 0)]
     for layer in range(shape.layers):
-        wanted += [(f"blk.{layer}.{name}", size, layer) for name, size in shape.matrices.items()]
+        wanted += [(f"blk.{layer}.{name}", size, layer) for name, size in shape.matrices(layer).items()]
     for seed, (name, size, layer) in enumerate(wanted):
         type_name = type_of(kind, name.rpartition(".")[2], layer, shape.layers)
+        if size[-1] % blocks.block_of(blocks.NAMES[type_name])[0]:  # as llama.cpp replaces them
+            type_name = {"Q4_K": "Q5_0", "Q6_K": "Q8_0"}[type_name]
         scale = size[-1] ** -0.5 if type_name == "BF16" else 5e-4
         yield f"{name}.weight", type_name, size, raw_matrix(type_name, prod(size[:-1]), size[-1], seed, scale)
 
@@ -99,37 +218,18 @@ def write_gguf(folder: Path, kind: str, shape: Shape = LLAMA) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".part")
     writer = gguf.GGUFWriter(str(unfinished), shape.architecture, use_temp_file=True)
-    writer.add_block_count(shape.layers)
-    writer.add_context_length(CONTEXT)
-    writer.add_embedding_length(shape.hidden)
-    writer.add_feed_forward_length(shape.wide)
-    writer.add_head_count(shape.heads)
-    writer.add_head_count_kv(shape.kv_heads)
-    writer.add_key_length(shape.head_dim)
-    writer.add_value_length(shape.head_dim)
-    writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_dimension_count(shape.head_dim)
-    writer.add_rope_freq_base(10000.0)
-    writer.add_vocab_size(VOCABULARY)
-    if shape.experts:
-        writer.add_expert_count(shape.experts)
-        writer.add_expert_used_count(shape.chosen)
-        writer.add_expert_feed_forward_length(shape.wide)
+    shape.describe(writer)
     _add_tokenizer(writer)
     for name, type_name, size, raw in matrices(kind, shape):
         form = gguf.GGMLQuantizationType(blocks.NAMES[type_name])
         writer.add_tensor(name, raw.view(*size[:-1], -1).numpy(), raw_dtype=form)
-    ones = torch.ones(shape.hidden).numpy()
     for layer in range(shape.layers):
-        writer.add_tensor(f"blk.{layer}.attn_norm.weight", ones)
-        writer.add_tensor(f"blk.{layer}.ffn_norm.weight", ones)
-        if shape.experts:
-            each = torch.ones(shape.head_dim).numpy()
-            writer.add_tensor(f"blk.{layer}.attn_q_norm.weight", each)
-            writer.add_tensor(f"blk.{layer}.attn_k_norm.weight", each)
+        for name, width in shape.vectors(layer).items():
+            writer.add_tensor(f"blk.{layer}.{name}", torch.ones(width).numpy())
+        if shape.routes(layer):
             router = torch.randn(shape.experts, shape.hidden, generator=torch.Generator().manual_seed(layer))
             writer.add_tensor(f"blk.{layer}.ffn_gate_inp.weight", router.numpy() * shape.hidden**-0.5)
-    writer.add_tensor("output_norm.weight", ones)
+    writer.add_tensor("output_norm.weight", torch.ones(shape.hidden).numpy())
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

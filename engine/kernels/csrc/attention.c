@@ -6,6 +6,7 @@
 enum {
     ITEM_ROWS = 256,            /* most queries of an item: its keys are brought into the products' form once for all */
     WORTHWHILE_ROWS = 96,       /* for which that costs less than handing on what parts of the keys gave */
+    PART_ROWS = 8,              /* for which it is done again by another thread, where there is no other work for it */
     SCALE_CHANNELS = 32,        /* of an 8-bit row that share a scale */
 };
 
@@ -63,6 +64,9 @@ struct attention_plan attention_plan(const struct tenon_layer *layer, const stru
     p.splits = smaller(p.chunks, divide_up(wanted, layer->kv_heads * p.blocks));
     if (layer->kv_heads * p.blocks * p.splits < wanted)     /* for want of keys */
         cut_tokens(&p, m, m * layer->kv_heads * p.splits / wanted, p.tokens);
+    const int64_t items = layer->kv_heads * p.blocks * p.splits;
+    p.parts = larger(1, smaller(divide_up(wanted, items), smaller(group, p.tokens * group / PART_ROWS)));
+    p.items = items * p.parts;
     p.workspace_bytes = operations->workspace_bytes(p.tokens * group, layer->head_dim);
     if (p.splits > 1)
         p.partial_floats = p.chunks * m * layer->heads * attention_partial_floats(layer->head_dim);

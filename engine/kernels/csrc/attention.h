@@ -81,10 +81,11 @@ struct tenon_layer;
 struct tenon_step;
 struct tenon_text;
 
-/* Items of one text: a block of tokens by a key-value head by a part of the chunks. */
+/* Items of one text: a block of tokens by a part of a key-value head's query heads by a part of the chunks. */
 struct attention_plan {
     int64_t tokens;             /* of a block; the last may have fewer */
-    int64_t blocks, splits;
+    int64_t blocks, parts, splits;
+    int64_t items;              /* of all key-value heads */
     int64_t first_chunk, chunks;    /* that any row sees */
     int64_t workspace_bytes;    /* of a thread */
     int64_t partial_floats;     /* of all chunks; 0: the keys are not split */

@@ -1,6 +1,7 @@
 /* A whole decoder layer in one call, so that threads meet at barriers of their own and never sleep in between. */
 #include "attention.h"
 #include "dispatch.h"
+#include "latents.h"
 #include "mixture.h"
 #include "pool.h"
 #include "product.h"
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MATRICES = 11 };
+enum { MATRICES = 12 };
 
 /* A text's part of the rows, and of attention's items. */
 struct text_run {
@@ -34,10 +35,14 @@ struct layer_run {
     struct products router_product;     /* where the router has rows of its own */
     struct products input_gate_product, input_projection_product;
     struct mixture_run mixture;
+    struct latents_run latents;
     struct shares *shares;      /* of the stages: those of the experts' products are known when tokens have chosen */
     int32_t threads;
     float *hidden;              /* (m, hidden), in place */
     float *normed, *qkv, *mixed, *mapped;
+    int64_t qkv_width;
+    const float *queries;       /* of attention, rows query_stride apart */
+    int64_t query_stride;
     float *gate_up;             /* (m, gate_up_width): gate and up, the router's logits, the shared gate */
     int64_t gate_up_width;
     int64_t shared_gate;        /* its place there */
@@ -70,21 +75,39 @@ static const struct text_run *text_of_row(const struct layer_run *r, int64_t row
 static const struct text_run *text_of_item(const struct layer_run *r, int64_t item)
 {
     const struct text_run *x = r->texts;
-    while (item >= x->first_item + r->layer->kv_heads * x->plan.blocks * x->plan.splits)
+    while (item >= x->first_item + x->plan.items)
         x++;
     return x;
+}
+
+/* Bytes from a head's first key or value to a new row's. */
+static int64_t place_of(const struct layer_run *r, const struct text_run *x, int64_t token)
+{
+    const int64_t row = x->text->length + x->text->pending + token - x->first_row;
+    return row * attention_row_bytes(r->step->cache_type, r->layer->head_dim);
+}
+
+static void keep_latent(const struct layer_run *r, int64_t token)
+{
+    const struct tenon_step *s = r->step;
+    const struct text_run *x = text_of_row(r, token);
+    const int64_t turned = token * s->rotated;
+    const float *kept = latents_begin(&r->latents, r->qkv + token * r->qkv_width, token, s->cosine + turned, s->sine + turned);
+    attention_store_row(s->cache_type, kept, r->layer->head_dim, x->keys + place_of(r, x, token));
 }
 
 static void turn(const struct layer_run *r, int64_t token)
 {
     const struct tenon_layer *l = r->layer;
     const struct tenon_step *s = r->step;
-    const struct text_run *x = text_of_row(r, token);
-    const struct tenon_text *t = x->text;
-    const int64_t width = l->head_dim, row = t->length + t->pending + token - x->first_row;
-    const int64_t place = row * attention_row_bytes(s->cache_type, width);
     const float query_factor = l->scale * (s->query_factors ? s->query_factors[token] : 1.0f);
-    float *head = r->qkv + token * r->row_heads * width;
+    if (l->latents) {
+        latents_lift(&r->latents, token, s->cosine + token * s->rotated, s->sine + token * s->rotated, query_factor);
+        return;
+    }
+    const struct text_run *x = text_of_row(r, token);
+    const int64_t width = l->head_dim, place = place_of(r, x, token);
+    float *head = r->qkv + token * r->qkv_width;
     if (l->keys == TENON_KEYS_ARE_VALUES)
         memcpy(head + r->turning * width, head + l->heads * width, (size_t)(l->kv_heads * width) * sizeof *head);
     for (int64_t h = 0; h < r->turning; h++, head += width) {
@@ -114,7 +137,7 @@ static void find_first_keys(const struct layer_run *r, int64_t item, const uint8
     const int64_t row_bytes = attention_row_bytes(r->step->cache_type, r->layer->head_dim);
     const int64_t first = (p->first_chunk + p->chunks * (item % p->splits) / p->splits) * CHUNK;
     const int64_t left = x->text->length - first, count = left < 0 ? 0 : left < CHUNK ? left : CHUNK;
-    *keys = x->keys + item / p->splits / p->blocks * x->head_stride + first * row_bytes;
+    *keys = x->keys + item / p->splits / p->blocks / p->parts * x->head_stride + first * row_bytes;
     *end = *keys + count * row_bytes;
 }
 
@@ -131,16 +154,17 @@ static void attend(const struct layer_run *r, int64_t item)
     const struct attention_plan *p = &x->plan;
     item -= x->first_item;
     const int64_t split = item % p->splits, token = item / p->splits % p->blocks * p->tokens;
-    const int64_t kv_head = item / p->splits / p->blocks, group = l->heads / l->kv_heads;
-    const int64_t head = kv_head * group, partial = attention_partial_floats(l->head_dim);
+    const int64_t place = item / p->splits / p->blocks, kv_head = place / p->parts, part = place % p->parts;
+    const int64_t all = l->heads / l->kv_heads, first_head = all * part / p->parts;
+    const int64_t head = kv_head * all + first_head, partial = attention_partial_floats(l->head_dim);
     const int64_t first = p->chunks * split / p->splits, row = x->first_row + token;
     const struct attention a = {
-        .queries = r->qkv + (row * r->row_heads + head) * l->head_dim,
+        .queries = r->queries + row * r->query_stride + head * l->head_dim,
         .out = r->mixed + (row * l->heads + head) * l->head_dim,
-        .query_stride = r->row_heads * l->head_dim,
+        .query_stride = r->query_stride,
         .out_stride = l->heads * l->head_dim,
         .tokens = t->rows - token < p->tokens ? t->rows - token : p->tokens,
-        .group = group,
+        .group = all * (part + 1) / p->parts - first_head,
         .head_dim = l->head_dim,
         .keys = x->keys + kv_head * x->head_stride,
         .values = x->values + kv_head * x->head_stride,
@@ -183,10 +207,20 @@ static void merge_parts(const struct layer_run *r, int64_t row)
                             out);
 }
 
-static void prepare_output(const struct layer_run *r, int64_t token)
+static void take_values(const struct layer_run *r, int64_t token)
 {
     merge_parts(r, token);
-    products_prepare(&r->output_product, r->mixed + token * r->layer->output.k, token);
+    latents_take(&r->latents, r->mixed + token * r->layer->heads * r->layer->head_dim, token);
+}
+
+static void prepare_output(const struct layer_run *r, int64_t token)
+{
+    const float *mixed = r->mixed;
+    if (r->layer->latents)
+        mixed = r->latents.values;
+    else
+        merge_parts(r, token);
+    products_prepare(&r->output_product, mixed + token * r->layer->output.k, token);
 }
 
 /* Adds what a half of the layer gives to the hidden state. */
@@ -304,6 +338,9 @@ static void multiply_router(const struct layer_run *r, int64_t item) { products_
 static void multiply_input_gate(const struct layer_run *r, int64_t i) { products_multiply(&r->input_gate_product, i); }
 static void multiply_input(const struct layer_run *r, int64_t i) { products_multiply(&r->input_projection_product, i); }
 static void multiply_qkv(const struct layer_run *r, int64_t item) { products_multiply(&r->qkv_products, item); }
+static void multiply_query_up(const struct layer_run *r, int64_t i) { products_multiply(&r->latents.query_up, i); }
+static void multiply_key_up(const struct layer_run *r, int64_t i) { head_products_multiply(&r->latents.key_up, i); }
+static void multiply_value_up(const struct layer_run *r, int64_t i) { head_products_multiply(&r->latents.value_up, i); }
 static void multiply_output(const struct layer_run *r, int64_t item) { products_multiply(&r->output_product, item); }
 static void multiply_gate_up(const struct layer_run *r, int64_t item) { products_multiply(&r->gate_up_products, item); }
 static void multiply_down(const struct layer_run *r, int64_t item) { products_multiply(&r->down_product, item); }
@@ -317,13 +354,14 @@ typedef void stage(const struct layer_run *r, int64_t item);
 
 static stage sort_experts;
 
-static stage *const stages[] = {begin, multiply_qkv, turn, attend, prepare_output, multiply_output, middle,
+static stage *const stages[] = {begin, multiply_qkv, keep_latent, multiply_query_up, turn, multiply_key_up, attend,
+                                take_values, multiply_value_up, prepare_output, multiply_output, middle,
                                 multiply_router, prepare_network,
                                 multiply_gate_up, gate, multiply_down,
                                 sort_experts, prepare_expert, multiply_expert_gate_up, gate_expert, multiply_expert_down,
                                 end, multiply_input_gate, enter, multiply_input, add_input};
 
-enum { STAGES = sizeof stages / sizeof *stages, SORT_EXPERTS = 12, EXPERTS_GATE_UP = 14, EXPERTS_DOWN = 16 };
+enum { STAGES = sizeof stages / sizeof *stages, SORT_EXPERTS = 17, EXPERTS_GATE_UP = 19, EXPERTS_DOWN = 21 };
 
 static void sort_experts(const struct layer_run *r, int64_t item)
 {
@@ -381,7 +419,7 @@ static void plan_texts(struct layer_run *r, int32_t threads, struct text_run *te
                 t, p, row, r->attention_items, r->partial_floats,
                 t->capacity * attention_row_bytes(s->cache_type, r->layer->head_dim), NULL, NULL};
         row += t->rows;
-        r->attention_items += r->layer->kv_heads * p.blocks * p.splits;
+        r->attention_items += p.items;
         r->partial_floats += p.partial_floats;
         r->workspace_bytes = p.workspace_bytes > r->workspace_bytes ? p.workspace_bytes : r->workspace_bytes;
     }
@@ -391,15 +429,14 @@ static void plan_texts(struct layer_run *r, int32_t threads, struct text_run *te
 static int64_t lay_out(struct layer_run *r, int64_t m, int32_t threads, uint8_t *base)
 {
     const struct tenon_layer *l = r->layer;
-    const int64_t all_heads = r->row_heads * l->head_dim;
     struct products *const stages_of[] = {&r->qkv_products, &r->output_product, &r->gate_up_products, &r->down_product,
                                           &r->router_product, &r->input_gate_product, &r->input_projection_product};
-    const int64_t strides[] = {all_heads, l->hidden, r->gate_up_width, l->hidden,
+    const int64_t strides[] = {r->qkv_width, l->hidden, r->gate_up_width, l->hidden,
                                r->gate_up_width, r->gate_up_width, l->hidden};
     enum { BOUND = sizeof strides / sizeof *strides };
     int64_t at = l->mixture ? mixture_forms_bytes(l->mixture, m) : 0;
-    for (int i = 0; i < BOUND; i++) {
-        const int64_t bytes = products_bind(stages_of[i], NULL, NULL, 0);
+    for (int i = 0; i <= BOUND; i++) {
+        const int64_t bytes = i < BOUND ? products_bind(stages_of[i], NULL, NULL, 0) : latents_forms_bytes(&r->latents);
         at = bytes > at ? bytes : at;
     }
     r->mixture.forms = base;
@@ -411,7 +448,9 @@ static int64_t lay_out(struct layer_run *r, int64_t m, int32_t threads, uint8_t 
     }
     const int64_t half = at;
     r->gate_up = r->qkv = (float *)(base + at);
-    at += floats(m * all_heads);
+    at += floats(m * r->qkv_width);
+    at += latents_lay_out(&r->latents, base, base ? base + at : NULL, r->qkv, r->qkv_width);
+    r->queries = l->latents ? r->latents.queries : r->qkv;
     r->mixed = (float *)(base + at);
     at += floats(m * l->heads * l->head_dim);
     r->partials = (float *)(base + at);
@@ -437,6 +476,8 @@ static void set_up(struct layer_run *r, const struct tenon_layer *l, const struc
     r->attention = dispatch_highest()->attention;
     r->turning = l->heads + (l->keys == TENON_SHARED_KEYS ? 0 : l->kv_heads);
     r->row_heads = r->turning + (l->keys == TENON_SHARED_KEYS ? 0 : l->kv_heads);
+    r->qkv_width = l->latents ? l->q.n + l->k.n : r->row_heads * l->head_dim;
+    r->query_stride = l->latents ? l->heads * l->head_dim : r->qkv_width;
     plan_texts(r, threads, (struct text_run *)scratch);
     r->qkv_products = products_of(r->product, (const struct tenon_matrix *[]){&l->q, &l->k, &l->v}, 3, m);
     r->output_product = products_of(r->product + 3, (const struct tenon_matrix *[]){&l->output}, 1, m);
@@ -453,6 +494,7 @@ static void set_up(struct layer_run *r, const struct tenon_layer *l, const struc
     if (r->gate_up_width < l->input_gate.n)
         r->gate_up_width = l->input_gate.n;
     r->down_product = products_of(r->product + 8, (const struct tenon_matrix *[]){&l->down}, 1, m);
+    r->latents = latents_of(l, r->rows, r->product + 11, m);
     r->mixture = (struct mixture_run){
         .mixture = x, .rows = r->rows, .activation = l->activation, .hidden = l->hidden, .m = m};
 }
@@ -478,15 +520,17 @@ static const int32_t *run_stages(const struct tenon_layer *layer, const struct t
     set_up(r, layer, step, threads, scratch);
     for (int64_t i = 0; i < step->texts; i++) {
         r->texts[i].keys = caches[i][index];
-        r->texts[i].values = r->texts[i].keys + layer->kv_heads * r->texts[i].head_stride;
+        r->texts[i].values = r->texts[i].keys + (layer->latents ? 0 : layer->kv_heads * r->texts[i].head_stride);
     }
     if (layer->input_gate.n)
         r->inputs = step->inputs + index * layer->input_gate.n;
     lay_out(r, step->m, threads, scratch + bytes_of_texts(step));
     const int64_t m = step->m, pairs = r->mixture.pairs;
     const int64_t routed = products_items(&r->router_product) ? m : 0, given = layer->input_gate.n ? m : 0;
-    const int64_t counts[STAGES] = {m, products_items(&r->qkv_products), m, r->attention_items, m,
-                                    products_items(&r->output_product), m,
+    const int64_t latents = layer->latents ? m : 0;
+    const int64_t counts[STAGES] = {m, products_items(&r->qkv_products), latents, products_items(&r->latents.query_up), m,
+                                    head_products_items(&r->latents.key_up), r->attention_items, latents,
+                                    head_products_items(&r->latents.value_up), m, products_items(&r->output_product), m,
                                     products_items(&r->router_product), routed,
                                     products_items(&r->gate_up_products), m,
                                     products_items(&r->down_product), layer->mixture != NULL, pairs, 0, pairs, 0, m,

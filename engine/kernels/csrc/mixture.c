@@ -96,7 +96,6 @@ static float ranked(const struct tenon_mixture *x, const float *scores, int64_t 
     return x->correction ? scores[expert] + x->correction[expert] : scores[expert];
 }
 
-/* A group counts by the sum of its two largest. */
 static int64_t choose_groups(const struct tenon_mixture *x, const float *scores, int32_t *groups)
 {
     float values[TENON_MOST_GROUPS];
@@ -108,7 +107,7 @@ static int64_t choose_groups(const struct tenon_mixture *x, const float *scores,
         int64_t kept = 0;
         for (int64_t e = g * each; e < (g + 1) * each; e++)
             keep_largest(which, two, &kept, 2, (int32_t)e, ranked(x, scores, e));
-        keep_largest(groups, values, &count, x->chosen_groups, (int32_t)g, two[0] + two[1]);
+        keep_largest(groups, values, &count, x->chosen_groups, (int32_t)g, x->group_scores > 1 ? two[0] + two[1] : two[0]);
     }
     return count;
 }

@@ -43,7 +43,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 15, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 16, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -118,6 +118,7 @@ enum { TENON_SOFTMAX = 0, TENON_SIGMOID = 1, TENON_MOST_GROUPS = 64 };
 struct tenon_mixture {
     int64_t experts, chosen;
     int64_t groups, chosen_groups;  /* experts are chosen from the best of so many groups of neighbours */
+    int64_t group_scores;       /* a group counts by the sum of so many of its largest scores: 1 or 2 */
     /* (experts) each, alike but for their numbers; up as in a layer. */
     const struct tenon_matrix *gate, *up, *down;
     struct tenon_matrix router;
@@ -128,6 +129,19 @@ struct tenon_mixture {
     float sum_floor;            /* added to a sum that weights are divided by */
     int32_t scores;             /* of logits: the softmax or each one's sigmoid */
     int32_t normalised;         /* the chosen experts' weights are divided by their sum */
+};
+
+/* Attention over latents: keys and values of all heads are maps of one row, which is cached in the layer's only key-value
+ * head: rank channels, and behind them those that are rotated, head_dim in all. The layer's q maps to the queries, or to
+ * what query_up maps to them, each head's rotated channels behind the others; its k to the row; query_norm and key_norm
+ * are of what query_up maps and of the rank channels. */
+struct tenon_latents {
+    int64_t rank;
+    struct tenon_matrix query_up;           /* n is 0: there is none */
+    const struct tenon_matrix *key_up;      /* (heads), alike but for their numbers: a query's plain channels -> rank */
+    const struct tenon_matrix *value_up;    /* (heads), likewise: rank -> a head's values */
+    float query_floor, key_floor;           /* of the norms */
+    int32_t interleaved;        /* channels 2i and 2i + 1 turn into each other; they are cached as halves */
 };
 
 /* Keys and values: a layer's own; values that are what keys were mapped to; another layer's, whose cache it is given. */
@@ -150,6 +164,7 @@ struct tenon_layer {
     /* What a layer's own input adds: projection of activation(gate of the hidden state) * input; n is 0: there is none. */
     struct tenon_matrix input_gate, input_projection;
     const struct tenon_mixture *mixture;    /* or NULL */
+    const struct tenon_latents *latents;    /* or NULL */
     float norm_floor, head_norm_floor;
     float scale;                /* of the scores */
     float soft_cap;             /* of the scores; 0: none */
