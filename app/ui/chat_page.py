@@ -98,12 +98,12 @@ class ChatPage(QWidget):
 
     @property
     def chat(self) -> Conversation | None:
-        """What is known of it."""
+        """The record of that conversation; None for a blank one."""
         return None if self._current is None else self._workspace.library.conversation(self._current)
 
     @property
     def messages(self) -> list[Message]:
-        """Its path that is shown, oldest first."""
+        """Messages of the path that is shown, oldest first."""
         return [] if self._current is None else self._workspace.library.messages(self._current)
 
     def open(self, conversation_id: int | None) -> None:
@@ -135,7 +135,8 @@ class ChatPage(QWidget):
 
     def refresh_title(self) -> None:
         """Read the title again."""
-        self.header.set_title(tr("New chat") if self.chat is None else self.chat.title)
+        chat = self.chat
+        self.header.set_title(tr("New chat") if chat is None else chat.title)
         self.refresh_options()
 
     @Slot()
@@ -346,8 +347,9 @@ class ChatPage(QWidget):
     @Slot(int)
     def _conversation_replaced(self, conversation_id: int) -> None:
         if conversation_id == self._current:
-            self.transcript.replace_messages(self.messages)
-            self._show_rest(self.messages)
+            messages = self.messages
+            self.transcript.replace_messages(messages)
+            self._show_rest(messages)
 
     @Slot()
     def _say_engine_sentence(self) -> None:

@@ -13,7 +13,6 @@ from engine.model.weight_format import WeightFormat
 from engine.placement.column_linear import panels, staying
 from engine.placement.footprint import Sizes, device_format
 from engine.placement.plan import Units
-from engine.sentences import say
 
 
 @dataclass(frozen=True)
@@ -34,11 +33,9 @@ class Ratios:
         for kind, ratio in vars(self).items():
             if not 0.0 <= ratio <= 1.0:
                 raise InvalidOption(
-                    say(
-                        "The GPU's share of the matrices {kind} is {ratio}, but it must be from 0 to 1.",
-                        kind=kind,
-                        ratio=f"{ratio:g}",
-                    )
+                    "The GPU's share of the matrices {kind} is {ratio}, but it must be from 0 to 1.",
+                    kind=kind,
+                    ratio=f"{ratio:g}",
                 )
 
     @classmethod

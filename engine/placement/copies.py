@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import OutOfMemory
-from engine.sentences import figure, say
+from engine.sentences import figure
 
 Mark = Any
 """A moment in the work of the device: a copy that is done, or everything computed so far."""
@@ -61,11 +61,9 @@ class StreamCopies(Copies):
             return torch.empty(size_bytes, dtype=torch.uint8, pin_memory=True)
         except RuntimeError as error:
             raise OutOfMemory(
-                say(
-                    "The system does not let Tenon pin {size_bytes} MB more of the host's memory for "
-                    "copies to the GPU: raise the limit (ulimit -l), or choose the mode offload.",
-                    size_bytes=figure(size_bytes / 1000000.0, ".3g"),
-                ),
+                "The system does not let Tenon pin {size_bytes} MB more of the host's memory for "
+                "copies to the GPU: raise the limit (ulimit -l), or choose the mode offload.",
+                size_bytes=figure(size_bytes / 1000000.0, ".3g"),
                 details=str(error),
             ) from error
 

@@ -43,7 +43,7 @@ from engine.placement.layer_room import DiskPlace
 from engine.placement.placement import Placement
 from engine.placement.plan import PlacementPlan
 from engine.placement.source import Placed, TargetSource
-from engine.sentences import mark, say
+from engine.sentences import mark
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.direct_reader import PageMemory
 from engine.weights.packed_file import PackedFile, PackedFileUnusable, check_section, spoil_packed_file
@@ -172,7 +172,7 @@ class FromDisk(Placement):
         """Nothing is computed of bytes that are not the model's."""
         for path, file in self._source.files.items():
             if file.changed:
-                raise WeightsUnreadable(say(_CHANGED, name=path.name))
+                raise WeightsUnreadable(_CHANGED, name=path.name)
         if self._converted is not None and place not in self._whole:
             for stored, starts in place.starts.items():
                 data = memory.tensor(starts[0], stored.size_bytes)  # a converted matrix lies in one range
@@ -193,9 +193,9 @@ class FromDisk(Placement):
         except PackedFileUnusable as problem:
             with suppress(OSError):
                 spoil_packed_file(packed.path)
-            raise WeightsUnreadable(say(_DAMAGED), details=f"{packed.path}: {problem}") from problem
+            raise WeightsUnreadable(_DAMAGED, details=f"{packed.path}: {problem}") from problem
 
 
 def unreadable(error: OSError) -> WeightsUnreadable:
     """The error of a reply whose weights the disk does not bring any more."""
-    return WeightsUnreadable(say(_UNREADABLE), details=str(error))
+    return WeightsUnreadable(_UNREADABLE, details=str(error))

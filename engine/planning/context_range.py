@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.errors import Allowed, InvalidOption
 from engine.model.config import ModelConfig
-from engine.sentences import figure, say
+from engine.sentences import figure
 
 DEFAULT_CONTEXT = 8192
 """A larger context has to be asked for: its cache is memory that most conversations never use."""
@@ -28,12 +28,10 @@ def check_context(config: ModelConfig, context: int | None) -> None:
         return
     nearest = config.context_length if context > config.context_length else default_context(config)
     raise InvalidOption(
-        say(
-            "The context is {context} tokens, but this model takes {least} to {context_length}: "
-            "choose a length between these, or none for the model's own.",
-            context=figure(context, ","),
-            least=_LEAST,
-            context_length=figure(config.context_length, ","),
-        ),
+        "The context is {context} tokens, but this model takes {least} to {context_length}: "
+        "choose a length between these, or none for the model's own.",
+        context=figure(context, ","),
+        least=_LEAST,
+        context_length=figure(config.context_length, ","),
         allowed=Allowed("context", nearest),
     )

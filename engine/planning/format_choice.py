@@ -14,7 +14,7 @@ from engine.model.footprint import weight_bytes
 from engine.model.fused_layer import can_fuse
 from engine.model.tensors import expected_tensors
 from engine.model.weight_format import FORMAT_NAMES, WeightFormat, stored_format, weight_format
-from engine.sentences import either, say
+from engine.sentences import either
 
 AUTO, FULL = "auto", "full"
 CACHE_NAMES = (AUTO, FULL, "q8_0")
@@ -51,11 +51,9 @@ def choose_format(
         return weight_format(wanted)
     if wanted != AUTO:
         raise InvalidOption(
-            say(
-                "There is no weight format {wanted}: choose auto, {names}.",
-                wanted=repr(wanted),
-                names=either(FORMAT_NAMES),
-            )
+            "There is no weight format {wanted}: choose auto, {names}.",
+            wanted=repr(wanted),
+            names=either(FORMAT_NAMES),
         )
     stored = stored_format(config)
     if config.quantization is not None:
@@ -80,11 +78,9 @@ def cache_formats(config: ModelConfig, weights: WeightFormat, wanted: str) -> tu
     """
     if wanted not in CACHE_NAMES:
         raise InvalidOption(
-            say(
-                "There is no cache format {wanted}: choose {names}.",
-                wanted=repr(wanted),
-                names=either(CACHE_NAMES),
-            )
+            "There is no cache format {wanted}: choose {names}.",
+            wanted=repr(wanted),
+            names=either(CACHE_NAMES),
         )
     if wanted == FULL or not weights.packed or not can_fuse(config):
         return (weights,)

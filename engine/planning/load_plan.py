@@ -149,7 +149,7 @@ class LoadPlanner:
         layers = config.layers if options.gpu_layers is None else options.gpu_layers
         if layers < 0:
             raise InvalidOption(
-                say("The number of layers on the GPU is {wanted}, but it must be at least 0.", wanted=layers)
+                "The number of layers on the GPU is {wanted}, but it must be at least 0.", wanted=layers
             )
         self.room = read_room(report, options)
         self._report = report
@@ -197,12 +197,10 @@ class LoadPlanner:
         if budget is not None and budget_is_free(self._report, budget) and least <= memory.available_bytes:
             return _budget_refused(budget, memory.process_bytes, needs, least)
         return OutOfMemory(
-            say(
-                "The model needs {needs}, but free are {budget}: close other programs, or choose a "
-                "smaller model, smaller weights or a smaller context.",
-                needs=needs,
-                budget=readable(room.host_bytes),
-            ),
+            "The model needs {needs}, but free are {budget}: close other programs, or choose a "
+            "smaller model, smaller weights or a smaller context.",
+            needs=needs,
+            budget=readable(room.host_bytes),
             short_bytes=max(0, least - room.host_bytes),
         )
 
@@ -389,15 +387,13 @@ def _budget_refused(budget_bytes: int, own_bytes: int, needs: str, least_bytes: 
     steps = math.ceil((own_bytes + least_bytes + _GROWTH_BYTES) / _BUDGET_STEP_BYTES)
     enough = steps * _BUDGET_STEP_BYTES
     return OutOfMemory(
-        say(
-            "The memory budget of {budget_bytes} is too small: Tenon itself takes {own_bytes}, "
-            "and the model {needs}. Set the budget to {enough} or more, or choose a smaller "
-            "model.",
-            budget_bytes=_gigabytes(budget_bytes),
-            own_bytes=readable(own_bytes),
-            needs=needs,
-            enough=_gigabytes(enough),
-        ),
+        "The memory budget of {budget_bytes} is too small: Tenon itself takes {own_bytes}, "
+        "and the model {needs}. Set the budget to {enough} or more, or choose a smaller "
+        "model.",
+        budget_bytes=_gigabytes(budget_bytes),
+        own_bytes=readable(own_bytes),
+        needs=needs,
+        enough=_gigabytes(enough),
         allowed=Allowed("ram_budget_bytes", enough),
     )
 

@@ -11,7 +11,6 @@ from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import layer_elements, weight_bytes
 from engine.model.tensors import check_tensors
 from engine.model.weight_format import stored_format, weight_format
-from engine.sentences import say
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.checkpoint_outline import CheckpointOutline
 
@@ -60,11 +59,9 @@ def target_facts(name: str, path: Path) -> TargetFacts:
     """
     if HeadDraft.accepts(path):
         raise UnsupportedModel(
-            say(
-                "The folder {folder} holds a draft head and not a whole model: choose the model that "
-                "it was made for, and name this folder as its draft.",
-                folder=path,
-            )
+            "The folder {folder} holds a draft head and not a whole model: choose the model that "
+            "it was made for, and name this folder as its draft.",
+            folder=path,
         )
     try:
         checkpoint = Checkpoint(path)

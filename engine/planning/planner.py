@@ -56,17 +56,15 @@ def check_mode(options: LoadOptions) -> None:
     check_options(options.mode_options)
     twice = next((draft for draft in options.drafts if options.drafts.count(draft) > 1), None)
     if twice is not None:
-        raise InvalidOption(say("The draft {draft} is named twice: name each draft once.", draft=twice))
+        raise InvalidOption("The draft {draft} is named twice: name each draft once.", draft=twice)
     if options.mode == AUTO:
         return
     if options.mode not in MODES:
         raise InvalidOption(
-            say(
-                "There is no mode {mode}: choose {auto}, {names}.",
-                mode=repr(options.mode),
-                auto=AUTO,
-                names=either(MODES),
-            )
+            "There is no mode {mode}: choose {auto}, {names}.",
+            mode=repr(options.mode),
+            auto=AUTO,
+            names=either(MODES),
         )
     refusal = _refusal(options, _CANNOT)
     if refusal:

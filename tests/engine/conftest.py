@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.kernels import library
 from engine.planning import kernel_table
 from engine.planning.probes import disks, host_speed
 from tests.support.checkpoints import write_checkpoint
@@ -28,6 +29,16 @@ def _nothing_older_is_garbage() -> Iterator[None]:
     gc.freeze()
     yield
     gc.unfreeze()
+
+
+@pytest.fixture(params=[name for name, usable in library.instruction_sets().items() if usable])
+def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Each set of this processor's in turn, which the kernel library uses meanwhile."""
+    before, threads = library.available(), torch.get_num_threads()
+    assert library.select(request.param) == request.param
+    yield request.param
+    library.select(before)
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")

@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-static int64_t floats(int64_t count)
-{
-    return (count * (int64_t)sizeof(float) + 63) / 64 * 64;
-}
-
 /* --- products of heads ------------------------------------------------------------------------------------------- */
 
 static int64_t form_bytes(const struct head_products *s)
@@ -83,12 +78,12 @@ int64_t latents_lay_out(struct latents_run *r, uint8_t *forms, uint8_t *base, fl
     r->mapped = mapped, r->mapped_stride = stride;
     if (r->latents->query_up.n) {
         r->mapped = (float *)(void *)(base + at), r->mapped_stride = r->latents->query_up.n;
-        at += floats(m * r->mapped_stride);
+        at += float_bytes(m * r->mapped_stride);
     }
     r->queries = (float *)(void *)(base + at);
-    at += floats(m * heads * r->layer->head_dim);
+    at += float_bytes(m * heads * r->layer->head_dim);
     r->values = (float *)(void *)(base + at);
-    at += floats(m * heads * r->value_up.out_width);
+    at += float_bytes(m * heads * r->value_up.out_width);
     r->key_up.forms = r->value_up.forms = forms;
     r->key_up.out = r->queries;
     r->value_up.out = r->values;

@@ -391,11 +391,6 @@ static void work(void *context, int32_t thread)
     }
 }
 
-static int64_t floats(int64_t count)
-{
-    return (count * (int64_t)sizeof(float) + 63) / 64 * 64;
-}
-
 static int64_t bytes_of_texts(const struct tenon_step *step)
 {
     return (step->texts * (int64_t)sizeof(struct text_run) + 63) / 64 * 64;
@@ -441,23 +436,23 @@ static int64_t lay_out(struct layer_run *r, int64_t m, int32_t threads, uint8_t 
     }
     r->mixture.forms = base;
     r->normed = r->mapped = (float *)(base + at);
-    at += floats(m * l->hidden);
+    at += float_bytes(m * l->hidden);
     if (l->mixture) {           /* the experts take normed rows when others are mapped already */
         r->mapped = (float *)(base + at);
-        at += floats(m * l->hidden);
+        at += float_bytes(m * l->hidden);
     }
     const int64_t half = at;
     r->gate_up = r->qkv = (float *)(base + at);
-    at += floats(m * r->qkv_width);
+    at += float_bytes(m * r->qkv_width);
     at += latents_lay_out(&r->latents, base, base ? base + at : NULL, r->qkv, r->qkv_width);
     r->queries = l->latents ? r->latents.queries : r->qkv;
     r->mixed = (float *)(base + at);
-    at += floats(m * l->heads * l->head_dim);
+    at += float_bytes(m * l->heads * l->head_dim);
     r->partials = (float *)(base + at);
-    at += floats(r->partial_floats);
+    at += float_bytes(r->partial_floats);
     r->workspace = base + at;
     at += threads * r->workspace_bytes;
-    int64_t other = half + floats(m * r->gate_up_width);
+    int64_t other = half + float_bytes(m * r->gate_up_width);
     if (l->mixture)
         other += mixture_lay_out(&r->mixture, base + other);
     float *const out[] = {r->qkv, r->mapped, r->gate_up, r->mapped, r->gate_up + 2 * l->down.k, r->gate_up, r->mapped};

@@ -20,6 +20,12 @@ int64_t product_items(const struct product *p);
 /* Whether two products take the same prepared activations. */
 int product_shares_form(const struct product *a, const struct product *b);
 
+/* Bytes of so many floats in scratch memory, of which each part is aligned to 64 bytes. */
+static inline int64_t float_bytes(int64_t count)
+{
+    return (count * (int64_t)sizeof(float) + 63) / 64 * 64;
+}
+
 /* Bytes that the tokens take in the kernel's form; scratch memory is to be aligned to 64 bytes. */
 int64_t product_scratch_bytes(const struct product *p);
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from engine.drafting.prompt_tokens import PromptTokens, load_prompt_tokens
 from engine.drafting.sampled_tree import DraftSampling
 from engine.drafting.sparse_tree import SparseTree, StateTree
 from engine.errors import ConfigInvalid, DraftMismatch, TensorMismatch, WeightsMissing
-from engine.kernels import blocks, library
+from engine.kernels import blocks
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.packed_loader import load_packed
@@ -47,7 +47,6 @@ PROMPT = torch.randint(3, 300, (23,), generator=torch.Generator().manual_seed(4)
 ROOT_TOKEN, CONTEXT, TOKENS = 17, 128, 32
 TREE = Draft((5, 6, 7, 8), (ROOT, ROOT, 0, 2))
 REACHES = (3, 1, 2, 3, 0)
-INSTRUCTION_SETS = [name for name, usable in library.instruction_sets().items() if usable]
 SAMPLERS = {"greedy": Sampler(temperature=0.0), "sampled": Sampler(temperature=1.0, seed=7)}
 
 
@@ -123,14 +122,6 @@ def wide_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Rows of 256 numbers, a block of the widest types."""
     folder = tmp_path_factory.mktemp("wide") / "llama"
     return write_checkpoint(folder, hidden_size=256, intermediate_size=256, num_hidden_layers=2)
-
-
-@pytest.fixture(params=INSTRUCTION_SETS)
-def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    before = library.available()
-    library.select(request.param)
-    yield request.param
-    library.select(before)
 
 
 @pytest.mark.parametrize("rows", [12, 65, 128])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -24,18 +24,9 @@ from tests.support.matrices import matrix
 pytestmark = pytest.mark.skipif(library.available() is None, reason=library.reason())
 
 FORMATS = ("Q8_0", "Q4_1", "Q6_K", "F16", "BF16")
-SETS = [name for name, usable in library.instruction_sets().items() if usable]
 NORMS = ("attention_norm", "mlp_norm", "query_norm", "key_norm", "attention_end_norm", "mlp_end_norm")
 ROWS = 256
 LONG_ROWS = 1300  # several of the attention's chunks of 512 keys
-
-
-@pytest.fixture(params=SETS)
-def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    before = library.available()
-    library.select(request.param)
-    yield request.param
-    library.select(before)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,20 +16,12 @@ from engine.kernels import blocks, layer, library
 from engine.model.fused_layer import FusedMixture
 from engine.model.linear import JoinedLinear
 from engine.model.mixture import mixed
-from tests.engine.kernels.test_layer_kernel import SETS, SOFTMAX, random_experts
+from tests.engine.kernels.test_layer_kernel import SOFTMAX, random_experts
 from tests.support.matrices import TYPES
 
 pytestmark = pytest.mark.skipif(library.available() is None, reason=library.reason())
 HIDDEN = 256
 MIXTURE = replace(SOFTMAX, width=256)
-
-
-@pytest.fixture(params=SETS)
-def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    before = library.available()
-    library.select(request.param)
-    yield request.param
-    library.select(before)
 
 
 def exact(part: Any, rows: torch.Tensor) -> torch.Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,22 +36,12 @@ from tests.support.gguf_files import write_gguf
 VARIANT = "glm4-moe-lite"
 TWO_LAYERS: dict[str, Any] = {"num_hidden_layers": 2, "mlp_layer_types": ["dense", "sparse"]}
 VARIANTS = (VARIANT, "deepseek-v2", "deepseek-v3")
-SETS = [name for name, usable in library.instruction_sets().items() if usable]
-needs_library = pytest.mark.skipif(not SETS, reason=library.reason())
+needs_library = pytest.mark.skipif(not library.available(), reason=library.reason())
 FLASH = Latent(rank=512, rotated=64, plain=192, values=256, query_rank=768)
 
 
 def random_tokens(count: int, seed: int) -> torch.Tensor:
     return torch.randint(3, 300, (count,), generator=torch.Generator().manual_seed(seed))
-
-
-@pytest.fixture(params=SETS)
-def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    before, threads = library.available(), torch.get_num_threads()
-    library.select(request.param)
-    yield request.param
-    library.select(before)
-    torch.set_num_threads(threads)
 
 
 def without_fused_layers(monkeypatch: pytest.MonkeyPatch) -> None:
