@@ -292,7 +292,7 @@ class Engine:
     def _check(self) -> None:
         """Raise `Cancelled` when the request that runs is to stop."""
         if self._closing.is_set() or self._scheduler.running in self._cancelled:
-            raise Cancelled("The request was stopped.")
+            raise Cancelled(say("The request was stopped."))
 
     def _report_machine(self, command: ReportMachine) -> None:
         if not command.measure:

@@ -4838,6 +4838,11 @@
    <translation>Der Download braucht {needed}, die Downloads davor in der Warteschlange {queued}, und {reserve} sollten frei bleiben, aber auf der Festplatte mit {folder} sind {free} frei: Platz schaffen oder Tenons Daten mit TENON_DATA_DIR auf eine andere Festplatte verlegen.</translation>
   </message>
   <message>
+   <location filename="engine/hub/download/stop.py" />
+   <source>The download was stopped.</source>
+   <translation>Der Download wurde angehalten.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The draft does not fit the model</source>
    <translation>Der Entwurf passt nicht zum Modell</translation>
@@ -5626,6 +5631,11 @@
    <translation>Die Antwort wurde angehalten.</translation>
   </message>
   <message>
+   <location filename="engine/engine.py" />
+   <source>The request was stopped.</source>
+   <translation>Die Anfrage wurde angehalten.</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>The same seed gives the same reply to the same chat.</source>
    <translation>Derselbe Seed gibt im selben Chat dieselbe Antwort.</translation>
@@ -5874,6 +5884,11 @@
    <location filename="engine/weights/head_checkpoint.py" />
    <source>There is no draft folder at {folder}; check the path.</source>
    <translation>Unter {folder} ist kein Ordner eines Entwurfs: den Pfad prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/cli/models/shelf.py" />
+   <source>There is no folder {path}: check the path.</source>
+   <translation>Es gibt keinen Ordner {path}: Prüfen Sie den Pfad.</translation>
   </message>
   <message>
    <location filename="engine/hub/inventory.py" />

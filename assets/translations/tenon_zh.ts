@@ -4825,6 +4825,11 @@
    <translation>下载需要 {needed}，排在它之前的下载需要 {queued}，还应留出 {reserve}，而 {folder} 所在的磁盘可用 {free}：请腾出空间，或用 TENON_DATA_DIR 将 Tenon 的数据移到其他磁盘。</translation>
   </message>
   <message>
+   <location filename="engine/hub/download/stop.py" />
+   <source>The download was stopped.</source>
+   <translation>下载已停止。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The draft does not fit the model</source>
    <translation>草稿与模型不匹配</translation>
@@ -5612,6 +5617,11 @@
    <translation>回复已停止。</translation>
   </message>
   <message>
+   <location filename="engine/engine.py" />
+   <source>The request was stopped.</source>
+   <translation>请求已停止。</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>The same seed gives the same reply to the same chat.</source>
    <translation>相同的种子在相同的对话中给出相同的回复。</translation>
@@ -5860,6 +5870,11 @@
    <location filename="engine/weights/head_checkpoint.py" />
    <source>There is no draft folder at {folder}; check the path.</source>
    <translation>{folder} 处没有草稿文件夹；请检查路径。</translation>
+  </message>
+  <message>
+   <location filename="engine/cli/models/shelf.py" />
+   <source>There is no folder {path}: check the path.</source>
+   <translation>没有文件夹 {path}：请检查路径。</translation>
   </message>
   <message>
    <location filename="engine/hub/inventory.py" />

@@ -22,6 +22,7 @@ from engine.hub.model_move import finish_move, move_models, unfinished_move
 from engine.hub.other_programs import other_folders, other_models
 from engine.hub.record import record_as_json
 from engine.hub.verification import verify
+from engine.sentences import say
 from engine.sizes import readable
 
 
@@ -173,12 +174,14 @@ def run_folders(options: argparse.Namespace) -> int:
     try:
         if options.add is not None:
             if not options.add.expanduser().is_dir():
-                raise ModelNotFound("There is no folder {path}: check the path.", path=options.add)
+                raise ModelNotFound(say("There is no folder {path}: check the path.", path=options.add))
             add_folder(options.add)
         if options.forget is not None:
             forget_folder(str(options.forget.expanduser().absolute()))
     except OSError as error:
-        raise OutOfDisk("The list of folders cannot be written ({reason}).", reason=error.strerror) from error
+        raise OutOfDisk(
+            say("The list of folders cannot be written ({reason}).", reason=error.strerror)
+        ) from error
     if options.move is not None:
         line = ProgressLine(str(options.move), silent=options.json)
         try:

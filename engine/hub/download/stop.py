@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import httpx2
 
 from engine.errors import Cancelled
+from engine.sentences import say
 
 
 class StopSignal:
@@ -36,7 +37,7 @@ class StopSignal:
     def check(self) -> None:
         """Raise Cancelled when the end was asked for."""
         if self._event.is_set():
-            raise Cancelled("The download was stopped.")
+            raise Cancelled(say("The download was stopped."))
 
     def wait(self, seconds: float) -> None:
         """Sleep, and raise Cancelled when the end is asked for meanwhile."""
