@@ -2715,6 +2715,11 @@
    <translation>Speicherbudget</translation>
   </message>
   <message>
+   <location filename="engine/placement/streamed_experts.py" />
+   <source>Memory holds {part}, those that were used last; the others are read from the disk when a token chooses them: up to {size} GB for each token, which takes about {seconds} s.</source>
+   <translation>Im Speicher liegen {part}, die zuletzt benutzten; die anderen werden von der Festplatte gelesen, wenn ein Token sie wählt: bis zu {size} GB je Token, was etwa {seconds} s dauert.</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/card.py" />
    <source>Memory it would take</source>
    <translation>Speicher, den es bräuchte</translation>
@@ -5323,11 +5328,6 @@
    <translation>Das Modell wird geladen.</translation>
   </message>
   <message>
-   <location filename="engine/placement/streamed_experts.py" />
-   <source>The model is larger than the memory it may take, so experts are read from the disk when a token chooses them: up to {size} GB for each token, which takes about {seconds} s. Those that were used last stay.</source>
-   <translation>Das Modell ist größer als der Speicher, den es nehmen darf, daher werden Experten von der Festplatte gelesen, wenn ein Token sie wählt: bis zu {size} GB je Token, was etwa {seconds} s dauert. Die zuletzt gebrauchten bleiben.</translation>
-  </message>
-  <message>
    <location filename="app/ui/transcript/reply_status.py" />
    <source>The model is larger than the memory it may take, so its weights are read from the disk for every pass; the speed is the disk's.</source>
    <translation>Das Modell ist größer als der erlaubte Speicher, daher werden seine Gewichte für jeden Durchlauf von der Festplatte gelesen; das Tempo ist das der Festplatte.</translation>
@@ -6792,6 +6792,11 @@
    <translation>Attention aller {layers} Schichten und Experten von {count} auf der GPU, die anderen Experten im Speicher</translation>
   </message>
   <message>
+   <location filename="engine/placement/split_experts.py" />
+   <source>attention of all {layers} layers on the GPU, all experts in memory</source>
+   <translation>Attention aller {layers} Schichten auf der GPU, alle Experten im Speicher</translation>
+  </message>
+  <message>
    <location filename="app/ui/composer/attachment_row.py" />
    <source>being read</source>
    <translation>wird gelesen</translation>
@@ -6885,6 +6890,16 @@
    <location filename="app/bridge/engine_client.py" />
    <source>exit code {code}</source>
    <translation>Exit-Code {code}</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/split_experts.py" />
+   <source>experts of {count} of {layers} layers</source>
+   <translation>Experten von {count} der {layers} Schichten</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/streamed_experts.py" />
+   <source>experts that a token chooses</source>
+   <translation>Experten, die ein Token wählt</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/reply_status.py" />
@@ -7402,11 +7417,6 @@
    <translation>{choice}, in Gebrauch</translation>
   </message>
   <message>
-   <location filename="engine/placement/streamed_experts.py" />
-   <source>{count} experts of each layer in memory, the others read from the disk when they are chosen</source>
-   <translation>{count} Experten jeder Schicht im Speicher, die anderen von der Festplatte gelesen, wenn sie gewählt werden</translation>
-  </message>
-  <message>
    <location filename="engine/model/tensors.py" />
    <source>{count} missing ({names})</source>
    <translation>{count} fehlend ({names})</translation>
@@ -7420,6 +7430,11 @@
    <location filename="engine/model/tensors.py" />
    <source>{count} of the wrong shape ({names})</source>
    <translation>{count} mit falscher Form ({names})</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/streamed_experts.py" />
+   <source>{count} of {experts} experts of each layer</source>
+   <translation>{count} von {experts} Experten jeder Schicht</translation>
   </message>
   <message>
    <location filename="engine/placement/streamed.py" />
@@ -7563,6 +7578,16 @@
    <location filename="app/ui/machine/words.py" />
    <source>{kind}, {size} free</source>
    <translation>{kind}, {size} frei</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/split_experts.py" />
+   <source>{layers} layers without experts</source>
+   <translation>{layers} Schichten ohne Experten</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/split_experts.py" />
+   <source>{layers} layers, experts of {count}</source>
+   <translation>{layers} Schichten, Experten von {count}</translation>
   </message>
   <message>
    <location filename="engine/hub/inventory.py" />
@@ -7956,6 +7981,11 @@
    <location filename="engine/modes/__init__.py" />
    <source>{option}: choose {names}, or a whole number from {least} to {most}, not {value}.</source>
    <translation>{option}: Wählen Sie {names} oder eine ganze Zahl von {least} bis {most}, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/streamed_experts.py" />
+   <source>{part} in memory, the others read from the disk when they are chosen</source>
+   <translation>{part} im Speicher, die anderen werden von der Festplatte gelesen, wenn sie gewählt sind</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />

@@ -2703,6 +2703,11 @@
    <translation>内存预算</translation>
   </message>
   <message>
+   <location filename="engine/placement/streamed_experts.py" />
+   <source>Memory holds {part}, those that were used last; the others are read from the disk when a token chooses them: up to {size} GB for each token, which takes about {seconds} s.</source>
+   <translation>内存中有{part}，即最近用过的那些；其余专家在词元选中时从磁盘读取：每个词元最多 {size} GB，约需 {seconds} 秒。</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/card.py" />
    <source>Memory it would take</source>
    <translation>所需内存</translation>
@@ -5310,11 +5315,6 @@
    <translation>正在加载模型。</translation>
   </message>
   <message>
-   <location filename="engine/placement/streamed_experts.py" />
-   <source>The model is larger than the memory it may take, so experts are read from the disk when a token chooses them: up to {size} GB for each token, which takes about {seconds} s. Those that were used last stay.</source>
-   <translation>模型大于它可以占用的内存，因此专家在被词元选中时才从磁盘读取：每个词元最多 {size} GB，约需 {seconds} 秒。最近用过的专家会留下。</translation>
-  </message>
-  <message>
    <location filename="app/ui/transcript/reply_status.py" />
    <source>The model is larger than the memory it may take, so its weights are read from the disk for every pass; the speed is the disk's.</source>
    <translation>模型大于可用内存，因此每次计算都要从磁盘读取权重；速度取决于磁盘。</translation>
@@ -6776,6 +6776,11 @@
    <translation>全部 {layers} 层的注意力与 {count} 层的专家在 GPU 上，其余专家在内存中</translation>
   </message>
   <message>
+   <location filename="engine/placement/split_experts.py" />
+   <source>attention of all {layers} layers on the GPU, all experts in memory</source>
+   <translation>全部 {layers} 层的注意力在 GPU 上，所有专家在内存中</translation>
+  </message>
+  <message>
    <location filename="app/ui/composer/attachment_row.py" />
    <source>being read</source>
    <translation>正在读取</translation>
@@ -6869,6 +6874,16 @@
    <location filename="app/bridge/engine_client.py" />
    <source>exit code {code}</source>
    <translation>退出码 {code}</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/split_experts.py" />
+   <source>experts of {count} of {layers} layers</source>
+   <translation>{layers} 层中 {count} 层的专家</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/streamed_experts.py" />
+   <source>experts that a token chooses</source>
+   <translation>词元选中的专家</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/reply_status.py" />
@@ -7386,11 +7401,6 @@
    <translation>{choice}，使用中</translation>
   </message>
   <message>
-   <location filename="engine/placement/streamed_experts.py" />
-   <source>{count} experts of each layer in memory, the others read from the disk when they are chosen</source>
-   <translation>每层 {count} 个专家在内存中，其余的在被选中时从磁盘读取</translation>
-  </message>
-  <message>
    <location filename="engine/model/tensors.py" />
    <source>{count} missing ({names})</source>
    <translation>{count} 个缺失（{names}）</translation>
@@ -7404,6 +7414,11 @@
    <location filename="engine/model/tensors.py" />
    <source>{count} of the wrong shape ({names})</source>
    <translation>{count} 个形状不对（{names}）</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/streamed_experts.py" />
+   <source>{count} of {experts} experts of each layer</source>
+   <translation>每层 {experts} 个专家中的 {count} 个</translation>
   </message>
   <message>
    <location filename="engine/placement/streamed.py" />
@@ -7546,6 +7561,16 @@
    <location filename="app/ui/machine/words.py" />
    <source>{kind}, {size} free</source>
    <translation>{kind}，可用 {size}</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/split_experts.py" />
+   <source>{layers} layers without experts</source>
+   <translation>{layers} 层（不含专家）</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/split_experts.py" />
+   <source>{layers} layers, experts of {count}</source>
+   <translation>{layers} 层，其中 {count} 层的专家</translation>
   </message>
   <message>
    <location filename="engine/hub/inventory.py" />
@@ -7938,6 +7963,11 @@
    <location filename="engine/modes/__init__.py" />
    <source>{option}: choose {names}, or a whole number from {least} to {most}, not {value}.</source>
    <translation>{option}：请选择 {names}，或 {least} 到 {most} 的整数，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/streamed_experts.py" />
+   <source>{part} in memory, the others read from the disk when they are chosen</source>
+   <translation>{part}在内存中，其余专家在选中时从磁盘读取</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />

@@ -42,12 +42,14 @@ class MemoryShare:
             context. ``buffers``: what a forward needs at its widest, and what streamed layers pass through.
             ``engine``: the process without a model. ``others``: what other programs held when the model was loaded.
         size_bytes: Their number.
-        layers: Of weights: how many of the target's layers, where these are whole.
+        layers: Of weights: how many of the target's layers, where these are whole or but for experts.
+        part: What of each layer, in a few words, where experts are elsewhere; else empty.
     """
 
     use: MemoryUse
     size_bytes: int
     layers: int = 0
+    part: str = ""
 
 
 @dataclass(frozen=True)

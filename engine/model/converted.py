@@ -13,6 +13,7 @@ import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -87,10 +88,11 @@ class Converted:
         return self._tensors.get(name) or self._checkpoint.stored(name)
 
 
+@lru_cache(maxsize=1024)
 def streams_as_it_is(config: ModelConfig, weight_format: WeightFormat) -> bool:
     """True if a layer can be made of a checkpoint's own bytes as fast as they are read."""
     if not config.types:
-        return weight_format == stored_format(config)
+        return weight_format.name == stored_format(config).name  # however wide its cache is
     if weight_format.dense == torch.float32 and not weight_format.packed:
         return True
     return all(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from engine.placement.footprint import Footprint, Sizes
 from engine.placement.source import Placed, TargetSource
@@ -28,6 +28,8 @@ class LayerPlace:
     disk: float = 0.0
 
 
+Place = Literal["host", "device", "disk"]
+"""Places where weights lie."""
 HOST, DEVICE = LayerPlace(host=1.0), LayerPlace(device=1.0)
 COPIED, DISK = LayerPlace(copied=1.0), LayerPlace(disk=1.0)
 
@@ -162,6 +164,10 @@ class PlacementPlan(ABC):
     @abstractmethod
     def summary(self) -> str:
         """Say where the weights are, in a few words."""
+
+    def part(self, place: Place) -> str:
+        """Say what of each layer is there, in a few words; empty where layers are whole or divided by columns."""
+        return ""
 
     @property
     def device_layers(self) -> int:

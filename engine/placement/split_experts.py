@@ -25,7 +25,7 @@ from engine.model.mixture import Experts, Repeats, mixed
 from engine.placement.device_layer import device_layer, device_part, layer_tensors, part_tensors
 from engine.placement.footprint import Footprint, Sizes
 from engine.placement.link import Link
-from engine.placement.plan import DEVICE, LayerPlace, PlacementPlan, Room, Units
+from engine.placement.plan import DEVICE, LayerPlace, Place, PlacementPlan, Room, Units
 from engine.placement.source import Placed, TargetSource
 from engine.placement.split import DeviceLayers, split
 from engine.sentences import say
@@ -135,11 +135,23 @@ class SplitExpertsPlan(PlacementPlan):
 
     def summary(self) -> str:
         """Say where the weights are."""
+        layers = len(self.layers)
+        if not self.there:
+            return say("attention of all {layers} layers on the GPU, all experts in memory", layers=layers)
         return say(
             "attention of all {layers} layers and experts of {count} on the GPU, the other experts in memory",
-            layers=len(self.layers),
+            layers=layers,
             count=self.there,
         )
+
+    def part(self, place: Place) -> str:
+        """Say of how many layers the experts are there."""
+        layers = len(self.layers)
+        if place == "host":
+            return say("experts of {count} of {layers} layers", count=layers - self.there, layers=layers)
+        if not self.there:
+            return say("{layers} layers without experts", layers=layers)
+        return say("{layers} layers, experts of {count}", layers=layers, count=self.there)
 
     def as_json(self) -> dict[str, Any]:
         """Plain types, the layers with experts on the GPU included."""

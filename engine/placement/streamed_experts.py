@@ -25,7 +25,7 @@ from engine.placement.expert_room import LANDINGS, ExpertRoom
 from engine.placement.footprint import Footprint, Sizes
 from engine.placement.from_disk import CPU, DiskPlan, FromDisk
 from engine.placement.layer_room import matrices_of
-from engine.placement.plan import HOST, LayerPlace, Room
+from engine.placement.plan import HOST, LayerPlace, Place, Room
 from engine.placement.source import TargetSource
 from engine.sentences import figure, say
 from engine.weights.checkpoint import Checkpoint
@@ -41,9 +41,11 @@ class StreamedExpertsPlan(DiskPlan):
 
     Attributes:
         kept: Experts of each layer in memory.
+        experts: All of a layer's.
     """
 
     kept: int = 0
+    experts: int = 0
 
     name = "stream-experts"
     reads_ahead = False
@@ -71,7 +73,12 @@ class StreamedExpertsPlan(DiskPlan):
             (mixture.experts - kept) * expert / layer
             for expert, layer in zip(expert_sizes(sizes.config, sizes.weights), sizes.layers, strict=True)
         ]
-        return cls(tuple(LayerPlace(host=1.0 - one, disk=one) if one else HOST for one in read), 0, kept)
+        return cls(
+            tuple(LayerPlace(host=1.0 - one, disk=one) if one else HOST for one in read),
+            0,
+            kept,
+            mixture.experts,
+        )
 
     @property
     def key(self) -> str:
@@ -110,8 +117,9 @@ class StreamedExpertsPlan(DiskPlan):
     def told(self, placement: FromDisk, bytes_per_s: float) -> str:
         """Say what a token reads."""
         return say(
-            "The model is larger than the memory it may take, so experts are read from the disk when a token chooses "
-            "them: up to {size} GB for each token, which takes about {seconds} s. Those that were used last stay.",
+            "Memory holds {part}, those that were used last; the others are read from the disk when a token chooses "
+            "them: up to {size} GB for each token, which takes about {seconds} s.",
+            part=self.part("host"),
             size=figure(placement.streamed_bytes / 1e9, ".2g"),
             seconds=figure(placement.streamed_bytes / bytes_per_s, ".2g"),
         )
@@ -119,9 +127,14 @@ class StreamedExpertsPlan(DiskPlan):
     def summary(self) -> str:
         """Say where the weights are."""
         return say(
-            "{count} experts of each layer in memory, the others read from the disk when they are chosen",
-            count=self.kept,
+            "{part} in memory, the others read from the disk when they are chosen", part=self.part("host")
         )
+
+    def part(self, place: Place) -> str:
+        """Say which experts are there."""
+        if place == "disk":
+            return say("experts that a token chooses")
+        return say("{count} of {experts} experts of each layer", count=self.kept, experts=self.experts)
 
     def as_json(self) -> dict[str, Any]:
         """Plain types, the experts that stay included."""

@@ -130,7 +130,7 @@ class LoadPlanner:
         report: The machine, and what the process takes of its memory.
         config: Of the model.
         options: Settled ones; the mode is none of them.
-        speed: Predicts the tokens per second of a mode loaded in one way, with its drafts.
+        speed: Predicts the tokens per second of a mode loaded in one way, with its drafts; 0 where it must be refused.
         seconds: Times of products by format, where they are known better than by the report.
 
     Raises:
@@ -164,15 +164,15 @@ class LoadPlanner:
     def plan(self, mode: Mode, weights: WeightFormat, drafts: Drafts) -> LoadPlan | None:
         """The load of a mode in one format; None where not even streaming fits."""
         places = list(self._places(drafts))
-        in_memory = (self._in_memory(mode, self._sizes(weights), beside, drafts) for beside in places)
+        fastest = (self._fastest(mode, self._sizes(weights), beside, drafts) for beside in places)
         # A draft on a GPU that shares the host's memory gains nothing while the target is read from the disk.
         streamed = (self._streamed(mode, weights, beside) for beside in reversed(places))
-        return next((plan for plan in chain(in_memory, streamed) if plan is not None), None)
+        return next((plan for plan in chain(fastest, streamed) if plan is not None), None)
 
     def fits(self, mode: Mode, weights: WeightFormat, drafts: Drafts) -> bool:
         """True if it needs no streaming with the smallest context that would do."""
         smallest = [Sizes(self._config, one, self._smallest) for one in self._formats(weights)]
-        return any(self._in_memory(mode, smallest, beside, drafts) for beside in self._places(drafts))
+        return any(self._fastest(mode, smallest, beside, drafts) for beside in self._places(drafts))
 
     def draft_format(self, draft: DraftKind) -> WeightFormat:
         """Format of a draft on the CPU."""
@@ -255,20 +255,24 @@ class LoadPlanner:
             )
         return replace(on_host, note=note)
 
-    def _in_memory(
+    def _fastest(
         self, mode: Mode, candidates: list[Sizes], beside: tuple[DraftPlan, ...], drafts: Drafts
     ) -> LoadPlan | None:
         """The simplest placement, with the largest context that fits, or one that is faster and costs no context.
 
-        Where a mode is about a placement, a person said how many layers it has, or no speed was measured, it is the
-        first one that fits.
+        None where memory does not hold the model: then the disk is all there is. Experts from the disk are compared
+        with what a GPU has a part of: that one may be slower. Where a mode is about a placement, a person said how many
+        layers it has, or no speed was measured, it is the first one that fits.
         """
         kinds = [PLACEMENTS[name] for name in mode.placements]
         settled = mode.needs_gpu or self._options.gpu_layers is not None or self._report.speeds is None
         if settled and not mode.needs_gpu and any(draft.on_gpu for draft in beside):
             kinds.insert(0, SplitPlan)  # what the drafts leave of the GPU
+        kinds.append(StreamedExpertsPlan)
         best, most = None, 0.0
         for kind in kinds:
+            if kind is StreamedExpertsPlan and (best is None or not best.placement.uses_gpu):
+                break
             plans, larger = self._fitting(mode, kind, candidates, beside)
             if plans and settled:
                 return plans[0]

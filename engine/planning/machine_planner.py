@@ -160,7 +160,8 @@ class MachinePlanner:
                 return self._seconds()[weights.measured_as]
             load = self._loads.plan(mode, weights, drafts)
             suits = drafts or not mode.needs_draft
-            return 1.0 / self._speed(mode, load, drafts) if load and suits else inf
+            speed = self._speed(mode, load, drafts) if load and suits else 0.0
+            return 1.0 / speed if speed else inf
 
         return choose_format(
             self._target.config,
@@ -217,12 +218,10 @@ class MachinePlanner:
         if load is None:
             least, free = readable(self._loads.least_bytes(weights)), readable(room.host_bytes)
             return say(_NO_ROOM_BESIDE_DRAFT if mode.needs_draft else _NO_ROOM, least=least, free=free)
-        if load.placement.streams and not streams_as_it_is(config, weights):
-            return self._disk_refusal(weight_bytes(config, weights))
-        return ""
+        return self._conversion_refusal(load)
 
     def _speed(self, mode: Mode, load: LoadPlan, drafts: Drafts) -> float:
-        return self._round(mode, load, drafts)[1].tokens_per_second
+        return 0.0 if self._conversion_refusal(load) else self._round(mode, load, drafts)[1].tokens_per_second
 
     def _round(
         self, mode: Mode, load: LoadPlan, drafts: Drafts
@@ -314,6 +313,13 @@ class MachinePlanner:
 
     def _loaded_as(self, plan: ModePlan) -> str:
         return plan.load.weights.name if plan.load is not None else self._format(MODES[plan.mode], ()).name
+
+    def _conversion_refusal(self, load: LoadPlan) -> str:
+        """Refusal where weights would be read from a file that the disk has no room for; else empty."""
+        config, weights = self._target.config, load.weights
+        if not load.placement.streams or streams_as_it_is(config, weights):
+            return ""
+        return self._disk_refusal(weight_bytes(config, weights))
 
     def _disk_refusal(self, converted_bytes: int = 0) -> str:
         """Refusal where the disk has no room for the model's files and for what they are converted to; else empty."""

@@ -39,27 +39,34 @@ class GpuInUse:
 def memory_places(
     plan: LoadPlan, config: ModelConfig, memory: HostMemory, gpu: GpuInUse | None = None
 ) -> tuple[MemoryPlace, ...]:
-    """Bytes of a model on the GPU, the host and the disk."""
+    """Bytes of a model on the GPU, the host and the disk: there, of experts, those of one token."""
     places = []
-    layers = plan.placement.layers
+    placement = plan.placement
+    layers, there = placement.layers, placement.computed_there
+    # Layers whose experts lie elsewhere count where all else of them is.
+    apart = bool(placement.part("host"))
     if gpu is not None:
-        there = sum(place.device == 1.0 for place in layers)
-        places.append(MemoryPlace(gpu.name, gpu.total_bytes, _shares(plan.on_device, there)))
+        whole = there if apart else sum(place.device == 1.0 for place in layers)
+        weights = MemoryShare("weights", plan.on_device.weights, whole, placement.part("device"))
+        places.append(MemoryPlace(gpu.name, gpu.total_bytes, _shares(plan.on_device, weights)))
     here = replace(plan.host, baseline=memory.process_bytes)
-    kept = sum(place.host + place.copied == 1.0 for place in layers)
+    kept = len(layers) - there if apart else sum(place.host + place.copied == 1.0 for place in layers)
+    weights = MemoryShare("weights", here.weights, kept, placement.part("host"))
     others = MemoryShare("others", memory.others_bytes)
-    places.append(MemoryPlace("ram", memory.total_bytes, (*_shares(here, kept), others)))
-    if plan.placement.streams:
+    places.append(MemoryPlace("ram", memory.total_bytes, (*_shares(here, weights), others)))
+    if placement.streams:
         read = sum(place.disk == 1.0 for place in layers)
-        streamed = MemoryShare("weights", plan.placement.disk_bytes(plan.sizes(config)), read)
-        places.append(MemoryPlace("disk", 0, (streamed,)))
+        size_bytes = placement.read_bytes(plan.sizes(config), 1)
+        places.append(
+            MemoryPlace("disk", 0, (MemoryShare("weights", size_bytes, read, placement.part("disk")),))
+        )
     return tuple(places)
 
 
-def _shares(taken: Footprint, layers: int) -> tuple[MemoryShare, ...]:
+def _shares(taken: Footprint, weights: MemoryShare) -> tuple[MemoryShare, ...]:
     shares = (
         MemoryShare("draft", taken.draft),
-        MemoryShare("weights", taken.weights, layers),
+        weights,
         MemoryShare("caches", taken.cache),
         MemoryShare("buffers", taken.activations + taken.buffers),
         MemoryShare("engine", taken.baseline),

@@ -14,6 +14,7 @@ from engine.drafting.head_layout import HeadLayout
 from engine.drafting.kind import DraftKind
 from engine.drafting.model_draft import ModelDraft
 from engine.gguf.stored_tensor import TensorTypes
+from engine.hub.catalogue import require_catalogue_model
 from engine.messages import LoadOptions
 from engine.messages.machine import MachineReport
 from engine.model.config import ModelConfig, read_config
@@ -87,9 +88,10 @@ def write_outline(folder: Path, config: dict[str, Any], size_bytes: int | None =
 
 @cache
 def target(name: str) -> TargetFacts:
-    """A model of `CONFIGS` as if it were installed."""
+    """A model of `CONFIGS` or of the catalogue as if it were installed."""
+    config = CONFIGS[name] if name in CONFIGS else require_catalogue_model(name).config
     with TemporaryDirectory() as folder:
-        outline = CheckpointOutline(write_outline(Path(folder), CONFIGS[name]))
+        outline = CheckpointOutline(write_outline(Path(folder), config))
         return TargetFacts(name, read_config(outline), digest=f"digest of {name}")
 
 

@@ -44,7 +44,7 @@ _NO_MODEL = mark("No model is in memory.")
 
 def share_words(share: MemoryShare) -> str:
     """A share in the legend's words."""
-    name = tr("%n layer(s)", share.layers) if share.layers else tr(_USES[share.use])
+    name = share.part or (tr("%n layer(s)", share.layers) if share.layers else tr(_USES[share.use]))
     return f"{name} {gigabytes(share.size_bytes)}"
 
 

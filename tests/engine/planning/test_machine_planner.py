@@ -17,14 +17,24 @@ from engine.drafting.prompt_token_draft import PromptTokenDraft
 from engine.drafting.prompt_tokens import PromptTokenLayout
 from engine.drafting.sparse_tree import SparseTree, StateTree
 from engine.errors import InvalidOption
+from engine.gguf.stored_tensor import BF16
+from engine.kernels import blocks
 from engine.messages import LoadOptions
 from engine.messages.machine import MachineReport
 from engine.model.tensors import Slot
 from engine.modes import MODES as ALL_MODES
 from engine.planning.expected_tokens import KINDS, published_expectation
-from engine.planning.mode_plan import MachinePlan
+from engine.planning.mode_plan import MachinePlan, ModePlan
 from engine.planning.profile import Profile, Yielded, drafter_key
-from tests.support.machines import dovetail_head, machine, machine_names, plan_machine, small_draft, target
+from tests.support.machines import (
+    dovetail_head,
+    machine,
+    machine_names,
+    plan_machine,
+    small_draft,
+    stored_in,
+    target,
+)
 
 # The models of the table: name, weight format asked for, and whether the 1.1 B Llama is there to draft.
 MODELS = {
@@ -495,6 +505,33 @@ def test_no_placement_is_taken_for_its_speed_that_costs_context() -> None:
     crawling = replace(report, speeds=replace(report.speeds, gpus={"cuda:0": slow}))
     plain = plan_machine(crawling, target("llama-13b"), options=options).mode("plain")
     assert plain.summary == "all in memory, 8-bit cache (lossy)"
+
+
+def test_experts_come_from_the_disk_where_a_gpu_is_slower() -> None:
+    """A card holds what memory lacks; a fast disk brings the chosen experts in less time than the card computes."""
+    model = target("qwen3-30b-a3b")
+    model = replace(model, config=stored_in(model.config, blocks.NAMES["Q4_K"], "Q4_K_S"))
+    report = machine("desktop-16gb-8gb")
+    assert report.speeds is not None
+
+    def plain(machine: MachineReport = report, **asked: int | str) -> ModePlan:
+        return plan_machine(machine, model, options=LoadOptions(context=8192, **asked)).mode("plain")
+
+    best, card = plain(), plain(gpu_layers=19)
+    assert (best.placement["kind"], card.placement["kind"]) == ("stream-experts", "offload")
+    assert best.tokens_per_second > 1.15 * card.tokens_per_second  # type: ignore[operator]
+    assert "lossy" not in best.summary  # as on the card
+    # A slow disk brings them later than the card computes; and without speeds nothing is compared.
+    slow = replace(report, speeds=replace(report.speeds, disks={"models": 1e9}))
+    for other in (slow, replace(report, speeds=None)):
+        assert plain(other).placement["kind"] == "offload"
+    # Weights that had to be converted first need room on the disk.
+    converted = replace(model, config=stored_in(model.config, BF16))
+    larger = replace(report, memory=replace(report.memory, available_bytes=13_500_000_000))
+    full = replace(larger, disks=tuple(replace(disk, free_bytes=2 << 30) for disk in report.disks))
+    for other, kind in ((larger, "stream-experts"), (full, "offload")):
+        plan = plan_machine(other, converted, options=LoadOptions(context=8192, weights="q4_k_m"))
+        assert plan.mode("plain").placement["kind"] == kind
 
 
 def test_wide_trees_are_taken_where_rows_cost_little() -> None:

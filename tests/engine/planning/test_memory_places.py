@@ -4,18 +4,27 @@ from pathlib import Path
 
 import pytest
 
-from engine.messages import MemoryPlace
+from engine.messages import MemoryPlace, MemoryShare
 from engine.messages.machine import HostMemory
 from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import layer_bytes
 from engine.model.weight_format import weight_format
-from engine.placement import ColumnsPlan, PlacementPlan, ResidentPlan, SplitPlan, StreamedPlan
+from engine.placement import (
+    ColumnsPlan,
+    PlacementPlan,
+    ResidentPlan,
+    SplitExpertsPlan,
+    SplitPlan,
+    StreamedExpertsPlan,
+    StreamedPlan,
+)
 from engine.placement.column_shares import Ratios
 from engine.placement.footprint import Sizes
 from engine.planning.hardware import read_host_memory
 from engine.planning.load_plan import LoadPlan
 from engine.planning.memory_places import GpuInUse, memory_places
 from engine.weights.checkpoint import Checkpoint
+from tests.support.checkpoints import write_checkpoint
 
 Q8_0 = weight_format("q8_0")
 MEMORY = HostMemory(16_000_000_000, 9_600_000_000, process_bytes=400_000_000)
@@ -69,6 +78,30 @@ def test_layers_and_draft_on_a_gpu(config: ModelConfig) -> None:
     assert sum(sizes(places[0]).values()) == plan.on_device.total
     assert (sizes(places[0])["draft"], "draft" in sizes(places[1])) == (5_000, False)
     assert [share.layers for place in places for share in place.shares if share.use == "weights"] == [2, 1]
+
+
+def test_experts_that_lie_elsewhere_are_told_apart(tmp_path: Path) -> None:
+    """A layer of which experts alone are elsewhere counts where it is computed, and the words say which experts."""
+    mixture = read_config(Checkpoint(write_checkpoint(tmp_path, "qwen3-moe", tokenizer=False)))
+    measure, layers = Sizes(mixture, Q8_0, 128), mixture.layers
+    assert mixture.mixture is not None
+    experts = mixture.mixture.experts
+
+    def weights(placement: PlacementPlan) -> list[MemoryShare]:
+        gpu = GpuInUse("cuda:0", 4_000_000_000) if placement.uses_gpu else None
+        plan = loaded(mixture, placement, 0, "cuda:0" if gpu else "")
+        places = memory_places(plan, mixture, MEMORY, gpu)
+        return [share for place in places for share in place.shares if share.use == "weights"]
+
+    ram, disk = weights(StreamedExpertsPlan.of(measure, 2))
+    assert (ram.layers, ram.part) == (layers, f"2 of {experts} experts of each layer")
+    assert (disk.layers, disk.part) == (0, "experts that a token chooses")
+    assert disk.size_bytes == StreamedExpertsPlan.of(measure, 2).read_bytes(measure, 1)
+    gpu, ram = weights(SplitExpertsPlan.of(measure, 1))
+    assert (gpu.layers, gpu.part) == (layers, f"{layers} layers, experts of 1")
+    assert (ram.layers, ram.part) == (0, f"experts of {layers - 1} of {layers} layers")
+    gpu, ram = weights(SplitExpertsPlan.of(measure, 0))
+    assert gpu.part == f"{layers} layers without experts"
 
 
 def test_what_is_streamed_is_on_the_disk(config: ModelConfig) -> None:
