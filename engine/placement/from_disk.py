@@ -63,6 +63,8 @@ _CHANGED = mark("The file {name} was changed while it was in use: ask again.")
 class DiskPlan(PlacementPlan):
     """A placement that reads from the disk for each forward."""
 
+    from_disk = True
+
     @abstractmethod
     def make(self, source: TargetSource, converted: Converted | None) -> FromDisk:
         """Read what stays in memory; for the errors and ``converted`` see `FromDisk`."""

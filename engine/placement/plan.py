@@ -129,6 +129,8 @@ class PlacementPlan(ABC):
     """True if the kernel library computes the host's packed layers, each in one call."""
     reads_ahead: ClassVar[bool] = True
     """True if weights are on their way while others are computed with."""
+    from_disk: ClassVar[bool] = False
+    """True if some weights may be on the disk alone."""
 
     @classmethod
     def suited(cls, sizes: Sizes) -> Sizes:

@@ -271,7 +271,7 @@ class LoadPlanner:
         kinds.append(StreamedExpertsPlan)
         best, most = None, 0.0
         for kind in kinds:
-            if kind is StreamedExpertsPlan and (best is None or not best.placement.uses_gpu):
+            if kind.from_disk and (best is None or not best.placement.uses_gpu):
                 break
             plans, larger = self._fitting(mode, kind, candidates, beside)
             if plans and settled:
