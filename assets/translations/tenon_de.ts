@@ -6817,6 +6817,11 @@
    <translation>Caches</translation>
   </message>
   <message>
+   <location filename="engine/placement/streamed_experts.py" />
+   <source>chosen experts</source>
+   <translation>gewählte Experten</translation>
+  </message>
+  <message>
    <location filename="engine/weights/checkpoint.py" />
    <source>config.json names no architecture; download the model's own config.json again.</source>
    <translation>Die config.json nennt keine Architektur: die originale config.json des Modells neu herunterladen.</translation>
@@ -6893,13 +6898,8 @@
   </message>
   <message>
    <location filename="engine/placement/split_experts.py" />
-   <source>experts of {count} of {layers} layers</source>
-   <translation>Experten von {count} der {layers} Schichten</translation>
-  </message>
-  <message>
-   <location filename="engine/placement/streamed_experts.py" />
-   <source>experts that a token chooses</source>
-   <translation>Experten, die ein Token wählt</translation>
+   <source>experts of {layers} layers</source>
+   <translation>Experten von {layers} Schichten</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/reply_status.py" />
@@ -7586,8 +7586,8 @@
   </message>
   <message>
    <location filename="engine/placement/split_experts.py" />
-   <source>{layers} layers, experts of {count}</source>
-   <translation>{layers} Schichten, Experten von {count}</translation>
+   <source>{layers} layers, {count} with experts</source>
+   <translation>{layers} Schichten, {count} mit Experten</translation>
   </message>
   <message>
    <location filename="engine/hub/inventory.py" />

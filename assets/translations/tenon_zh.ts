@@ -6801,6 +6801,11 @@
    <translation>缓存</translation>
   </message>
   <message>
+   <location filename="engine/placement/streamed_experts.py" />
+   <source>chosen experts</source>
+   <translation>选中的专家</translation>
+  </message>
+  <message>
    <location filename="engine/weights/checkpoint.py" />
    <source>config.json names no architecture; download the model's own config.json again.</source>
    <translation>config.json 未注明架构；请重新下载模型自带的 config.json。</translation>
@@ -6877,13 +6882,8 @@
   </message>
   <message>
    <location filename="engine/placement/split_experts.py" />
-   <source>experts of {count} of {layers} layers</source>
-   <translation>{layers} 层中 {count} 层的专家</translation>
-  </message>
-  <message>
-   <location filename="engine/placement/streamed_experts.py" />
-   <source>experts that a token chooses</source>
-   <translation>词元选中的专家</translation>
+   <source>experts of {layers} layers</source>
+   <translation>{layers} 层的专家</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/reply_status.py" />
@@ -7569,8 +7569,8 @@
   </message>
   <message>
    <location filename="engine/placement/split_experts.py" />
-   <source>{layers} layers, experts of {count}</source>
-   <translation>{layers} 层，其中 {count} 层的专家</translation>
+   <source>{layers} layers, {count} with experts</source>
+   <translation>{layers} 层，其中 {count} 层含专家</translation>
   </message>
   <message>
    <location filename="engine/hub/inventory.py" />

@@ -148,10 +148,10 @@ class SplitExpertsPlan(PlacementPlan):
         """Say of how many layers the experts are there."""
         layers = len(self.layers)
         if place == "host":
-            return say("experts of {count} of {layers} layers", count=layers - self.there, layers=layers)
+            return say("experts of {layers} layers", layers=layers - self.there)
         if not self.there:
             return say("{layers} layers without experts", layers=layers)
-        return say("{layers} layers, experts of {count}", layers=layers, count=self.there)
+        return say("{layers} layers, {count} with experts", layers=layers, count=self.there)
 
     def as_json(self) -> dict[str, Any]:
         """Plain types, the layers with experts on the GPU included."""

@@ -133,7 +133,7 @@ class StreamedExpertsPlan(DiskPlan):
     def part(self, place: Place) -> str:
         """Say which experts are there."""
         if place == "disk":
-            return say("experts that a token chooses")
+            return say("chosen experts")
         return say("{count} of {experts} experts of each layer", count=self.kept, experts=self.experts)
 
     def as_json(self) -> dict[str, Any]:

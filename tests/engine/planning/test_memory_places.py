@@ -95,11 +95,11 @@ def test_experts_that_lie_elsewhere_are_told_apart(tmp_path: Path) -> None:
 
     ram, disk = weights(StreamedExpertsPlan.of(measure, 2))
     assert (ram.layers, ram.part) == (layers, f"2 of {experts} experts of each layer")
-    assert (disk.layers, disk.part) == (0, "experts that a token chooses")
+    assert (disk.layers, disk.part) == (0, "chosen experts")
     assert disk.size_bytes == StreamedExpertsPlan.of(measure, 2).read_bytes(measure, 1)
     gpu, ram = weights(SplitExpertsPlan.of(measure, 1))
-    assert (gpu.layers, gpu.part) == (layers, f"{layers} layers, experts of 1")
-    assert (ram.layers, ram.part) == (0, f"experts of {layers - 1} of {layers} layers")
+    assert (gpu.layers, gpu.part) == (layers, f"{layers} layers, 1 with experts")
+    assert (ram.layers, ram.part) == (0, f"experts of {layers - 1} layers")
     gpu, ram = weights(SplitExpertsPlan.of(measure, 0))
     assert gpu.part == f"{layers} layers without experts"
 
