@@ -5328,11 +5328,6 @@
    <translation>Das Modell wird geladen.</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/reply_status.py" />
-   <source>The model is larger than the memory it may take, so its weights are read from the disk for every pass; the speed is the disk's.</source>
-   <translation>Das Modell ist größer als der erlaubte Speicher, daher werden seine Gewichte für jeden Durchlauf von der Festplatte gelesen; das Tempo ist das der Festplatte.</translation>
-  </message>
-  <message>
    <location filename="engine/placement/streamed.py" />
    <source>The model is larger than the memory it may take, so {layers} of its {all} layers ({size} GB) are read from the disk for each token or draft, which takes about {seconds} s.</source>
    <translation>Das Modell ist größer als der erlaubte Speicher, daher werden {layers} seiner {all} Schichten ({size} GB) für jeden Token oder Entwurf von der Festplatte gelesen, was etwa {seconds} s dauert.</translation>
@@ -6434,6 +6429,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>Weights in {format}.</source>
    <translation>Gewichte in {format}.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Weights that are not in memory are read from the disk for every pass; the speed is the disk's.</source>
+   <translation>Gewichte, die nicht im Speicher sind, werden in jedem Durchgang von der Festplatte gelesen; das Tempo ist das der Festplatte.</translation>
   </message>
   <message>
    <location filename="app/ui/welcome/first_run.py" />

@@ -5315,11 +5315,6 @@
    <translation>正在加载模型。</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/reply_status.py" />
-   <source>The model is larger than the memory it may take, so its weights are read from the disk for every pass; the speed is the disk's.</source>
-   <translation>模型大于可用内存，因此每次计算都要从磁盘读取权重；速度取决于磁盘。</translation>
-  </message>
-  <message>
    <location filename="engine/placement/streamed.py" />
    <source>The model is larger than the memory it may take, so {layers} of its {all} layers ({size} GB) are read from the disk for each token or draft, which takes about {seconds} s.</source>
    <translation>模型大于可用内存，因此每个 token 或每次草稿都要从磁盘读取 {all} 层中的 {layers} 层（{size} GB），约需 {seconds} 秒。</translation>
@@ -6420,6 +6415,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>Weights in {format}.</source>
    <translation>权重格式 {format}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Weights that are not in memory are read from the disk for every pass; the speed is the disk's.</source>
+   <translation>不在内存中的权重在每次计算时从磁盘读取；速度取决于磁盘。</translation>
   </message>
   <message>
    <location filename="app/ui/welcome/first_run.py" />
