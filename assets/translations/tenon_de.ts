@@ -4384,8 +4384,8 @@
   </message>
   <message>
    <location filename="engine/gguf/config.py" />
-   <source>Tenon cannot run GGUF files of the architecture {name}; it runs {names}.</source>
-   <translation>Tenon kann GGUF-Dateien der Architektur {name} nicht ausführen; ausführbar sind {names}.</translation>
+   <source>Tenon cannot run GGUF files of the architecture {name}; choose another model. It runs {names}.</source>
+   <translation>Tenon kann GGUF-Dateien der Architektur {name} nicht ausführen: ein anderes Modell wählen. Ausführbar sind {names}.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4399,8 +4399,8 @@
   </message>
   <message>
    <location filename="engine/model/config.py" />
-   <source>Tenon cannot run {architecture}; it runs {names}.</source>
-   <translation>Tenon kann {architecture} nicht ausführen; ausführbar sind {names}.</translation>
+   <source>Tenon cannot run {architecture}; choose a model of another family. It runs {names}.</source>
+   <translation>Tenon kann {architecture} nicht ausführen: ein Modell einer anderen Familie wählen. Ausführbar sind {names}.</translation>
   </message>
   <message>
    <location filename="app/storage/failures.py" />
@@ -5561,11 +5561,6 @@
    <translation>Die Prompt-Tokens sind für ein Modell mit {wanted_layers} Schichten und {wanted_heads} Aufmerksamkeitsköpfen, dieses hat {layers} und {heads}: einen Satz wählen, der für dieses Modell trainiert wurde.</translation>
   </message>
   <message>
-   <location filename="engine/drafting/prompt_tokens.py" />
-   <source>The prompt tokens do not match their adapter_config.json, tensors are {problems}; download them again.</source>
-   <translation>Die Prompt-Tokens passen nicht zu ihrer adapter_config.json, Tensoren sind {problems}: neu herunterladen.</translation>
-  </message>
-  <message>
    <location filename="engine/hub/answers.py" />
    <source>The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must look like http://host:port.</source>
    <translation>Der Proxy ist nicht nutzbar: HTTPS_PROXY, HTTP_PROXY und ALL_PROXY prüfen, sie müssen aussehen wie http://host:port.</translation>
@@ -5751,6 +5746,21 @@
    <translation>Der Tensor {name} in {file} ist vom GGUF-Typ {kind}, den Tenon nicht kennt: eine andere Quantisierung dieses Modells wählen.</translation>
   </message>
   <message>
+   <location filename="engine/model/tensors.py" />
+   <source>The tensors do not match config.json: {problems}; download the model again.</source>
+   <translation>Die Tensoren passen nicht zur config.json: {problems}; das Modell neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/tensors.py" />
+   <source>The tensors do not match the GGUF file's metadata: {problems}; download the model again.</source>
+   <translation>Die Tensoren passen nicht zu den Metadaten der GGUF-Datei: {problems}; das Modell neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/prompt_tokens.py" />
+   <source>The tensors of the prompt tokens do not match their adapter_config.json: {problems}; download them again.</source>
+   <translation>Die Tensoren der Prompt-Tokens passen nicht zu ihrer adapter_config.json: {problems}; neu herunterladen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/transcript/error_notice.py" />
    <source>The text so far is kept.</source>
    <translation>Der bisherige Text bleibt erhalten.</translation>
@@ -5794,16 +5804,6 @@
    <location filename="engine/drafting/level_drafter.py" />
    <source>The tree is {depth} tokens deep and the draft has {heads} heads; choose a tree that was made for these heads.</source>
    <translation>Der Baum ist {depth} Tokens tief und der Entwurf hat {heads} Köpfe: einen Baum wählen, der für diese Köpfe gemacht ist.</translation>
-  </message>
-  <message>
-   <location filename="engine/model/tensors.py" />
-   <source>The weights do not match config.json, tensors are {problems}; download the model again.</source>
-   <translation>Die Gewichte passen nicht zur config.json (Tensoren: {problems}): das Modell neu herunterladen.</translation>
-  </message>
-  <message>
-   <location filename="engine/model/tensors.py" />
-   <source>The weights do not match the GGUF file's metadata, tensors are {problems}; download the model again.</source>
-   <translation>Die Gewichte passen nicht zu den Metadaten der GGUF-Datei (Tensoren: {problems}): das Modell neu herunterladen.</translation>
   </message>
   <message>
    <location filename="engine/model/converted.py" />

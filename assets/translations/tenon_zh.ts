@@ -4371,8 +4371,8 @@
   </message>
   <message>
    <location filename="engine/gguf/config.py" />
-   <source>Tenon cannot run GGUF files of the architecture {name}; it runs {names}.</source>
-   <translation>Tenon 无法运行 {name} 架构的 GGUF 文件；它可运行 {names}。</translation>
+   <source>Tenon cannot run GGUF files of the architecture {name}; choose another model. It runs {names}.</source>
+   <translation>Tenon 无法运行 {name} 架构的 GGUF 文件，请选择另一个模型。它可运行 {names}。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4386,8 +4386,8 @@
   </message>
   <message>
    <location filename="engine/model/config.py" />
-   <source>Tenon cannot run {architecture}; it runs {names}.</source>
-   <translation>Tenon 无法运行 {architecture}；它可运行 {names}。</translation>
+   <source>Tenon cannot run {architecture}; choose a model of another family. It runs {names}.</source>
+   <translation>Tenon 无法运行 {architecture}，请选择其他系列的模型。它可运行 {names}。</translation>
   </message>
   <message>
    <location filename="app/storage/failures.py" />
@@ -5547,11 +5547,6 @@
    <translation>这些提示词元用于有 {wanted_layers} 层和 {wanted_heads} 个注意力头的模型，而此模型有 {layers} 层和 {heads} 个：请选择为此模型训练的一组。</translation>
   </message>
   <message>
-   <location filename="engine/drafting/prompt_tokens.py" />
-   <source>The prompt tokens do not match their adapter_config.json, tensors are {problems}; download them again.</source>
-   <translation>提示词元与其 adapter_config.json 不符，张量{problems}：请重新下载。</translation>
-  </message>
-  <message>
    <location filename="engine/hub/answers.py" />
    <source>The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must look like http://host:port.</source>
    <translation>无法使用代理：请检查 HTTPS_PROXY、HTTP_PROXY 和 ALL_PROXY，格式应为 http://host:port。</translation>
@@ -5737,6 +5732,21 @@
    <translation>{file} 中的张量 {name} 是 Tenon 不认识的 GGUF 类型 {kind}；请选择此模型的其他量化版本。</translation>
   </message>
   <message>
+   <location filename="engine/model/tensors.py" />
+   <source>The tensors do not match config.json: {problems}; download the model again.</source>
+   <translation>张量与 config.json 不符：{problems}；请重新下载模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/tensors.py" />
+   <source>The tensors do not match the GGUF file's metadata: {problems}; download the model again.</source>
+   <translation>张量与 GGUF 文件的元数据不符：{problems}；请重新下载模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/prompt_tokens.py" />
+   <source>The tensors of the prompt tokens do not match their adapter_config.json: {problems}; download them again.</source>
+   <translation>提示词元的张量与其 adapter_config.json 不符：{problems}；请重新下载。</translation>
+  </message>
+  <message>
    <location filename="app/ui/transcript/error_notice.py" />
    <source>The text so far is kept.</source>
    <translation>已有的文字会保留。</translation>
@@ -5780,16 +5790,6 @@
    <location filename="engine/drafting/level_drafter.py" />
    <source>The tree is {depth} tokens deep and the draft has {heads} heads; choose a tree that was made for these heads.</source>
    <translation>树有 {depth} 个词元深，而草稿只有 {heads} 个头；请选择为这些头制作的树。</translation>
-  </message>
-  <message>
-   <location filename="engine/model/tensors.py" />
-   <source>The weights do not match config.json, tensors are {problems}; download the model again.</source>
-   <translation>权重与 config.json 不符，张量有误：{problems}；请重新下载模型。</translation>
-  </message>
-  <message>
-   <location filename="engine/model/tensors.py" />
-   <source>The weights do not match the GGUF file's metadata, tensors are {problems}; download the model again.</source>
-   <translation>权重与 GGUF 文件的元数据不符，张量有误：{problems}；请重新下载模型。</translation>
   </message>
   <message>
    <location filename="engine/model/converted.py" />

@@ -44,7 +44,7 @@ _EXTENSIONS = {
     "num_exits": 1,
 }
 _MISMATCH = mark(
-    "The prompt tokens do not match their adapter_config.json, tensors are {problems}; download them again."
+    "The tensors of the prompt tokens do not match their adapter_config.json: {problems}; download them again."
 )
 
 

@@ -83,7 +83,7 @@ def architecture_of(metadata: Mapping[str, Any]) -> str:
         )
     if name not in _ARCHITECTURES:
         raise UnsupportedModel(
-            "Tenon cannot run GGUF files of the architecture {name}; it runs {names}.",
+            "Tenon cannot run GGUF files of the architecture {name}; choose another model. It runs {names}.",
             name=name,
             names=", ".join(_ARCHITECTURES),
         )

@@ -200,9 +200,9 @@ def read_config(
     family = families.get(checkpoint.architecture)
     if family is None:
         raise UnsupportedModel(
-            "Tenon cannot run {architecture}; it runs {names}.",
+            "Tenon cannot run {architecture}; choose a model of another family. It runs {names}.",
             architecture=checkpoint.architecture,
-            names=", ".join(families),
+            names=", ".join(dict.fromkeys(say(one.name) for one in families.values())),
         )
     if family.experts is None or not family.experts.fused or checkpoint.quantization is None:
         _refuse_quantized(checkpoint.config)

@@ -17,9 +17,9 @@ from engine.weights.checkpoint import Checkpoint
 #: Buffers and copies that some checkpoints carry and nobody needs.
 HARMLESS_SUFFIXES = ("rotary_emb.inv_freq", "attn.masked_bias", "attn.bias")
 NAMES_SHOWN = 3
-_MISMATCH = mark("The weights do not match config.json, tensors are {problems}; download the model again.")
+_MISMATCH = mark("The tensors do not match config.json: {problems}; download the model again.")
 _MISMATCH_IN_GGUF = mark(
-    "The weights do not match the GGUF file's metadata, tensors are {problems}; download the model again."
+    "The tensors do not match the GGUF file's metadata: {problems}; download the model again."
 )
 _SENSITIVE = ("self_attn.v_proj", "self_attn.qkv_proj")
 _MISSING = mark("{count} missing ({names})")

@@ -10,7 +10,9 @@ from app.chat.modes import mode_title
 from app.ui import figures
 from app.words import mark, tr
 
-_FROM_DISK = mark("Weights that are not in memory are read from the disk for every pass; the speed is the disk's.")
+_FROM_DISK = mark(
+    "Weights that are not in memory are read from the disk for every pass; the speed is the disk's."
+)
 
 
 @dataclass(frozen=True)

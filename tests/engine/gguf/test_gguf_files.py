@@ -117,7 +117,12 @@ def small(path: Path, architecture: str = "llama", **values: Any) -> Path:
 @pytest.mark.parametrize(
     ("architecture", "values", "error", "sentence"),
     [
-        ("mamba", {}, UnsupportedModel, "architecture mamba; it runs llama, mistral3, smollm3, qwen2"),
+        (
+            "mamba",
+            {},
+            UnsupportedModel,
+            "architecture mamba; choose another model. It runs llama, mistral3, smollm3, qwen2",
+        ),
         (
             "clip",
             {},
@@ -153,9 +158,7 @@ def test_what_cannot_be_run_is_said_in_a_sentence(
 
 def test_tensors_that_are_missing_are_named(tmp_path: Path) -> None:
     checkpoint = Checkpoint(small(tmp_path / "model.gguf"))
-    with pytest.raises(
-        CheckpointError, match=r"do not match the GGUF file's metadata, tensors are 10 missing \(model"
-    ):
+    with pytest.raises(CheckpointError, match=r"do not match the GGUF file's metadata: 10 missing \(model"):
         check_tensors(checkpoint, read_config(checkpoint))
 
 
