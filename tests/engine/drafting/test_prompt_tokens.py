@@ -313,7 +313,7 @@ def test_other_adapters_are_none(tmp_path: Path) -> None:
         ({"num_special_tokens": "3"}, ConfigInvalid, "num_special_tokens in .* is '3'"),
         ({"virtual_tokens_per_special_token": 100}, ConfigInvalid, "is 100, and Tenon runs 1 to 31"),
         ({"token_dim": -1}, ConfigInvalid, "token_dim in .* is -1, and must be a whole number"),
-        ({"num_special_tokens": 2}, TensorMismatch, "The tensors of the prompt tokens do not match their adapter_config.json"),
+        ({"num_special_tokens": 2}, TensorMismatch, "prompt tokens do not match their adapter_config.json: 1"),
         ({"token_dim": 32}, TensorMismatch, r"prompt_embeddings is \(3, 64\) and not \(3, 32\)"),
         ({"num_layers": 5}, DraftMismatch, "for a model of 5 layers and 4 attention heads, and this one has 3 and 4"),
         ({"num_attention_heads": 8}, DraftMismatch, "of 3 layers and 8 attention heads, and this one has 3 and 4"),
