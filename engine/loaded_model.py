@@ -65,6 +65,7 @@ _WITHOUT_PIPELINE = mark(
     "Drafts of several replies are made between the model's passes and not beside them: the pipeline is off, because "
     "drafts and model compute on one device ({device})."
 )
+_TEXT_ALONE = mark("Tenon runs the text part of this model alone: it takes no images and no sound.")
 _LESS_THAN_PLANNED = mark(
     "The GPU has less memory than planned, so the model was loaded differently: {summary}."
 )
@@ -179,7 +180,8 @@ class LoadedModel:
         self.target_devices = placed.devices
         if options.threads is None and size_bytes < _TINY_BYTES and not plan.placement.streams:
             torch.set_num_threads(_faster_thread_count(TokenSequence(self.target, plan.context)))
-        self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights))
+        left_out = (say(_TEXT_ALONE),) if config.family.text_config else ()
+        self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights), *left_out)
         loaded: list[LoadedDraft] = []
         # Of a text's drafts on the host and on the GPU: each has its weights once.
         self._draft_text_bytes = [0, 0]

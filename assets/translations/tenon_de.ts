@@ -4568,6 +4568,11 @@
    <translation>Tenon führt keine Entwürfe mit Blöcken vom Typ {model_type} aus: einen mit Blöcken von Llama wählen.</translation>
   </message>
   <message>
+   <location filename="engine/loaded_model.py" />
+   <source>Tenon runs the text part of this model alone: it takes no images and no sound.</source>
+   <translation>Tenon führt nur den Textteil dieses Modells aus: Es nimmt weder Bilder noch Ton an.</translation>
+  </message>
+  <message>
    <location filename="engine/gpu_addon/addon.py" />
    <source>Tenon uses Apple's GPU as it is: there is nothing to fetch.</source>
    <translation>Tenon nutzt die GPU von Apple, wie sie ist: es gibt nichts zu holen.</translation>

@@ -4555,6 +4555,11 @@
    <translation>Tenon 无法运行采用 {model_type} 类型块的草稿；请选择采用 Llama 块的草稿。</translation>
   </message>
   <message>
+   <location filename="engine/loaded_model.py" />
+   <source>Tenon runs the text part of this model alone: it takes no images and no sound.</source>
+   <translation>Tenon 只运行此模型的文本部分：它不接受图像和声音。</translation>
+  </message>
+  <message>
    <location filename="engine/gpu_addon/addon.py" />
    <source>Tenon uses Apple's GPU as it is: there is nothing to fetch.</source>
    <translation>Tenon 直接使用 Apple 的 GPU：无需另行获取。</translation>

@@ -14,10 +14,12 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from engine.errors import UnsupportedModel
+from engine.messages import Notice
 from engine.model.config import read_config
 from engine.weights.checkpoint_outline import CheckpointOutline
-from tests.support.checkpoints import SIZES, VARIANTS, randomize, save
+from tests.support.checkpoints import SIZES, VARIANTS, randomize, save, train_tokenizer
 from tests.support.decoders import greedy, load_decoder
+from tests.support.engine_client import EngineClient
 
 TEXT = {
     "head_dim": 32,
@@ -143,3 +145,14 @@ def test_gemma_4_leaves_images_and_sound_out(tmp_path: Path, name: str, variant:
     theirs = model(prompt[None]).logits[0]
     ours = decoder.forward(prompt, torch.arange(60), decoder.new_cache(60)).logits
     torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
+
+
+def test_a_loaded_text_part_says_what_it_leaves_out(client: EngineClient, tmp_path: Path) -> None:
+    model = gemma3()
+    randomize(model, 0)
+    save(model, tmp_path)
+    train_tokenizer().save_pretrained(tmp_path)
+    client.answer("Hello", tmp_path, max_tokens=2)
+    assert [notice.text for notice in client.seen(Notice)] == [
+        "Tenon runs the text part of this model alone: it takes no images and no sound."
+    ]

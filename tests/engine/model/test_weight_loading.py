@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,12 @@ from engine.model.decoder import Decoder
 from engine.model.footprint import cache_bytes, weight_bytes
 from engine.model.layer import ModelWeights
 from engine.model.loader import load_weights, read_slots
-from engine.model.tensors import Slot, expected_tensors
+from engine.model.tensors import Slot, expected_tensors, input_embedding_slot
 from engine.model.weight_format import weight_format
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.watched_file import WatchedFile
+from tests.support import packed_models
 from tests.support.checkpoints import VARIANTS, write_checkpoint
 
 CPU = torch.device("cpu")
@@ -144,3 +146,29 @@ def test_a_released_placement_holds_nothing(llama_folder: Path) -> None:
     placement.release()
     with pytest.raises(AssertionError):
         placement.layer(0)
+
+
+@pytest.mark.parametrize("weights", ["fp32", "q8_0"])
+def test_of_per_layer_embeddings_a_row_is_read_for_each_token(
+    weights: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That table is as large as Gemma 4's E models: loading reads nothing of it, and a token one row."""
+    folder = write_checkpoint(tmp_path, "gemma4-inputs", tokenizer=False)
+    checkpoint = Checkpoint(folder)
+    config = read_config(checkpoint)
+    table = checkpoint.stored(input_embedding_slot(config).name)
+    sizes: list[int] = []
+    read = WatchedFile.read
+
+    def watched(file: WatchedFile, parts: Iterable[tuple[int, memoryview]], *rest: Any, **more: Any) -> None:
+        parts = list(parts)
+        last = table.start + table.size_bytes
+        sizes.extend(len(target) for start, target in parts if table.start <= start < last)
+        read(file, parts, *rest, **more)
+
+    monkeypatch.setattr(WatchedFile, "read", watched)
+    loaded = load(folder) if weights == "fp32" else packed_models.load(folder, weights)
+    assert sizes == []
+    decoder = Decoder(config, Resident(loaded))
+    decoder.forward(torch.tensor([5, 9, 5]), torch.arange(3), decoder.new_cache(8))
+    assert sizes == [table.row_bytes] * 3
