@@ -1,4 +1,7 @@
-"""The catalogue: good small instruct models, with the drafts and heads that belong to them. Data, in assets/."""
+"""The catalogue: good small instruct models, with the drafts and heads that belong to them. Data, in assets/.
+
+Every shape is that of a public config. Models that Tenon does not run are left out, Qwen3.5 and 3.6 for one.
+"""
 
 from __future__ import annotations
 

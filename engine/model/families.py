@@ -284,7 +284,7 @@ SUPPORTED: dict[str, Family] = {
             biases=True,
         ),
     ),
-    "Phi3ForCausalLM": Family("Phi-3", fused_projections=True, partial_rotary=True, windows="all"),
+    "Phi3ForCausalLM": Family("Phi-3, Phi-4", fused_projections=True, partial_rotary=True, windows="all"),
     "Gemma2ForCausalLM": Family(
         "Gemma 2",
         qkv_bias=None,

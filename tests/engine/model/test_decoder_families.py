@@ -36,6 +36,19 @@ def random_prompt(length: int = PROMPT_LENGTH) -> torch.Tensor:
     return torch.randint(3, 300, (length,), generator=torch.Generator().manual_seed(7))
 
 
+def generated(reference: Any, prompt: torch.Tensor) -> list[int]:
+    """The greedy text of transformers."""
+    tokens = reference.generate(
+        prompt[None],
+        attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
+        do_sample=False,
+        min_new_tokens=TOKENS,
+        max_new_tokens=TOKENS,
+        eos_token_id=None,
+    )
+    return list(tokens[0, len(prompt) :].tolist())
+
+
 @torch.no_grad()
 def test_prefill_gives_the_logits_of_transformers(decoder: Decoder, reference: Any) -> None:
     for length in (PROMPT_LENGTH, 200):
@@ -66,15 +79,22 @@ def test_prefill_in_pieces_gives_the_logits_of_one_piece(decoder: Decoder) -> No
 
 def test_greedy_text_is_that_of_transformers(decoder: Decoder, reference: Any) -> None:
     prompt = random_prompt()
-    theirs = reference.generate(
-        prompt[None],
-        attention_mask=torch.ones(1, PROMPT_LENGTH, dtype=torch.long),
-        do_sample=False,
-        min_new_tokens=TOKENS,
-        max_new_tokens=TOKENS,
-        eos_token_id=None,
-    )[0, PROMPT_LENGTH:]
-    assert greedy(decoder, prompt, TOKENS) == theirs.tolist()
+    assert greedy(decoder, prompt, TOKENS) == generated(reference, prompt)
+
+
+@pytest.mark.parametrize(
+    ("variant_name", "changes"),
+    [("phi3", {"sliding_window": None}), ("phi3-longrope", {"tie_word_embeddings": True})],
+    ids=["Phi-4", "Phi-4 mini"],
+)
+@torch.no_grad()
+def test_phi_4_is_of_the_family_of_phi_3(variant_name: str, changes: dict[str, Any], tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path, variant_name, tokenizer=False, **changes)
+    decoder, reference, prompt = load_decoder(folder), load_reference(folder), random_prompt()
+    theirs = reference(prompt[None]).logits[0]
+    ours = decoder.forward(prompt, torch.arange(len(prompt)), decoder.new_cache(len(prompt))).logits
+    torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
+    assert greedy(decoder, prompt, TOKENS) == generated(reference, prompt)
 
 
 @pytest.mark.parametrize("variant_name", ["llama", "mistral-window", "gemma2", "gemma3"])
