@@ -1,9 +1,9 @@
 """llama.cpp behind a few calls: forwards of M tokens with logits for each, and prompts.
 
-    python -m tests.benchmarks.llama_cpp_peer --model FILE --max-tokens N --threads N
+    python -m tests.benchmarks.llama_cpp_peer --model FILE --max-tokens N --threads N [--prompt N]
 
-decodes so many tokens behind one from the mapped file, without a copy of its weights, and prints what `tenon ask
---json` says of that.
+decodes so many random tokens, one by one, behind a prompt from the mapped file, without a copy of its weights, and
+prints what `tenon ask --json` says of that.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import ctypes
 import json
 import resource
+import statistics
 import time
 from pathlib import Path
 from typing import Any
@@ -151,19 +152,29 @@ def main() -> None:
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--max-tokens", type=int, required=True)
     parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--prompt", type=int, default=1, help="tokens")
     options = parser.parse_args()
     peer = LlamaCpp(options.model, options.threads, 512, repack=False)
-    peer.seconds(1, 0)
+    ids = random_ids(options.prompt + options.max_tokens)
+    prompt_s = peer.decode(ids[: options.prompt], 0, False)
     before = _read_bytes()
-    seconds = sum(peer.seconds(1, 1 + place) for place in range(options.max_tokens))
+    each = [peer.decode(ids[at : at + 1], at, False) for at in range(options.prompt, len(ids))]
     timings = {
-        "predicted_ms": 1e3 * seconds,
+        "prompt_ms": 1e3 * prompt_s,
+        "median_ms": 1e3 * statistics.median(each),
+        "predicted_ms": 1e3 * sum(each),
         "predicted_n": options.max_tokens + 1,
         "mean_acceptance_length": None,
     }
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     memory = {"disk_read_bytes": _read_bytes() - before, "resident_peak_bytes": peak}
     print(json.dumps({"timings": timings, "memory": memory, "token_ids": []}))
+
+
+def random_ids(count: int) -> list[int]:
+    """Ids of tokens, the same ones each time."""
+    chance = torch.Generator().manual_seed(7)
+    return [int(token) for token in torch.randint(3, 30000, (count,), generator=chance)]
 
 
 def _read_bytes() -> int:

@@ -96,6 +96,17 @@ def run(command: Sequence[str], cage_bytes: int | None) -> dict[str, Any]:
     return answer
 
 
+def cage_for(allowed_bytes: int) -> int:
+    """What a process may take, its own libraries and the page cache of what it reads included."""
+    return int(allowed_bytes * _TOLERANCE) + _LEFT_BYTES
+
+
+def drop_from_page_cache(path: Path) -> None:
+    """Pages that another process brought in are charged to its group: a mapping would have them beside its own."""
+    with path.open("rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
 class Bench:
     """The models, and what every row is run with."""
 
@@ -114,17 +125,12 @@ class Bench:
             RuntimeError: why the row cannot be measured.
         """
         allowed = None if budget is None else int(budget * self.bytes)
-        cage = None if allowed is None else int(allowed * _TOLERANCE) + _LEFT_BYTES
+        cage = None if allowed is None else cage_for(allowed)
         found = []
         for prompt in self.prompts:
-            self._drop_from_page_cache()
+            drop_from_page_cache(self.target)
             found.append(run(self._command(row, prompt, allowed), cage))
         return found
-
-    def _drop_from_page_cache(self) -> None:
-        """Pages that another process brought in are charged to its group: a mapping would have them beside its own."""
-        with self.target.open("rb") as file:
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
     def _command(self, row: str, prompt: str, allowed: int | None) -> list[str]:
         options = self.options
