@@ -71,8 +71,7 @@ def target_facts(name: str, path: Path) -> TargetFacts:
         config = read_config(outline)
         return TargetFacts(name, config, missing_bytes=outline.size_bytes or _published_bytes(config))
     config = read_config(checkpoint)
-    if checkpoint.names:  # an outline of the catalogue has none
-        check_tensors(checkpoint, config)  # or a plan would promise what loading refuses
+    check_tensors(checkpoint, config)  # or a plan would promise what loading refuses
     return TargetFacts(name, config, digest=checkpoint.digest())
 
 

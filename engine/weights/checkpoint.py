@@ -313,6 +313,8 @@ def _shards(folder: Path) -> list[Path]:
         raise WeightsCorrupt(
             "{index} names files outside its folder; download the model from its own source.", index=INDEX
         )
+    if not names:  # a model's outline, which only says how large it is
+        raise WeightsMissing(_NO_WEIGHTS, folder=folder, single=SINGLE, index=INDEX)
     missing = [name for name in names if not isfile(folder / name)]  # no name is too long for it, or too odd
     if missing:
         raise WeightsMissing(

@@ -17,7 +17,8 @@ class CheckpointOutline:
 
     Attributes:
         from_gguf: False: config.json is what it reads.
-        quantization: Of a quantized file that is to be fetched, by the index, such as Q4_K_M; None without.
+        quantization: Of what is published in blocks, by config.json, whatever file is to be fetched; else of a
+            quantized file that is to be fetched, by the index, such as Q4_K_M; None without.
         types: Empty: an outline knows of no tensor's.
         names: The names of all tensors as the index lists them; empty without one.
         size_bytes: Size of all weights files: of those that are there, else what the index says; None where neither
@@ -41,7 +42,8 @@ class CheckpointOutline:
         index = _table(_read_index(folder))
         metadata = _table(index.get("metadata"))
         said, size = metadata.get("quantization"), metadata.get("total_size")
-        self.quantization = said if isinstance(said, str) else published_quantization(self.config)
+        named = said if isinstance(said, str) else None
+        self.quantization = published_quantization(self.config) or named
         self.names = frozenset(map(str, _table(index.get("weight_map"))))
         there = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
         self.size_bytes = there or (size if isinstance(size, int) and size > 0 else None)

@@ -45,12 +45,12 @@ def test_what_is_read_from_the_disk_is_shown_and_explained() -> None:
     assert resident.explanation == resident.text
     streamed = reply_status(_reply(statistics(disk_bytes_per_second=4.1e8)), ENGINE, None)
     assert "14.2 tok/s, disk 410 MB/s, first token" in streamed.text
-    assert "larger than the memory" in streamed.explanation
+    assert "not in memory are read from the disk" in streamed.explanation
     finished = reply_status(
         replace(_reply(statistics(disk_bytes_per_second=4.1e8)), state=MessageState.COMPLETE), ENGINE, None
     )
     assert finished.text == "14.2 tok/s, first token 940 ms, Lookup"
-    assert "larger than the memory" in finished.explanation
+    assert "not in memory are read from the disk" in finished.explanation
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,9 @@ from engine.errors import HubUnreachable, ModelNotFound, NotOnHub
 from engine.hub.catalogue import Q4_K_M_BITS, require_catalogue_model
 from engine.hub.connection import Hub
 from engine.hub.outline import find_or_outline
+from engine.model.footprint import weight_bytes
+from engine.model.weight_format import stored_format
+from engine.planning.model_facts import target_facts
 from tests.support.hub_server import HubServer
 
 CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64}
@@ -32,6 +35,16 @@ def test_the_catalogue_needs_no_network() -> None:
     assert size == model.typical_bytes(Q4_K_M_BITS)
     assert read(find_or_outline("Qwen/Qwen3-8B"))[1] == model.typical_bytes(16)
     assert read(find_or_outline("qwen3-8b", Hub(endpoint="http://127.0.0.1:9")))[1] == size
+
+
+@pytest.mark.parametrize(("name", "stored"), [("lfm2.5-8b-a1b", "Q4_K_M"), ("gpt-oss-20b", "MXFP4")])
+def test_what_would_be_fetched_is_planned(name: str, stored: str) -> None:
+    """Its own format, and the room on the disk that it takes."""
+    model = require_catalogue_model(name)
+    facts = target_facts(name, find_or_outline(name))
+    assert facts.config.quantization == stored
+    assert weight_bytes(facts.config, stored_format(facts.config)) < 1.1 * model.typical_bytes(Q4_K_M_BITS)
+    assert facts.missing_bytes == model.typical_bytes(Q4_K_M_BITS)
 
 
 def test_where_the_cache_cannot_be_written_outlines_lie_elsewhere(
