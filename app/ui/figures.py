@@ -64,8 +64,9 @@ def size(size_bytes: int) -> str:
 
 
 def digits(value: float, most: int) -> str:
-    """14.23 with three digits at most -> "14.2"."""
-    return QLocale().toString(float(value), "g", most)
+    """14.23 with three digits at most -> "14.2"; all those before the point are shown: 100 with two -> "100"."""
+    whole = abs(value) >= 10**most - 0.5
+    return QLocale().toString(float(value), "f", 0) if whole else QLocale().toString(float(value), "g", most)
 
 
 def ratio(value: float) -> str:

@@ -4913,7 +4913,7 @@
    <translation>Der Entwurf ist für ein anderes Vokabular gemacht: Token {token_id} ist im Modell {ours} und im Entwurf {theirs}; einen Entwurf derselben Familie wählen.</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/planning/model_planner.py" />
    <source>The draft {draft} is named twice: name each draft once.</source>
    <translation>Der Entwurf {draft} ist zweimal genannt: Nennen Sie jeden Entwurf einmal.</translation>
   </message>

@@ -4900,7 +4900,7 @@
    <translation>草稿是为另一个词表制作的：token {token_id} 在模型中为 {ours}，在草稿中为 {theirs}；请选择同系列的草稿。</translation>
   </message>
   <message>
-   <location filename="engine/planning/planner.py" />
+   <location filename="engine/planning/model_planner.py" />
    <source>The draft {draft} is named twice: name each draft once.</source>
    <translation>草稿 {draft} 被指定了两次：每个草稿只指定一次。</translation>
   </message>

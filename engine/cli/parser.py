@@ -25,7 +25,13 @@ _UNITS = {
 
 
 class Parser(argparse.ArgumentParser):
-    """Bad usage is one line on standard error and exit code 2, without the usage text before it."""
+    """Bad usage is one line on standard error and exit code 2, without the usage text before it.
+
+    Options are known by their whole names: ``plan --mode`` is no ``plan --model``.
+    """
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(allow_abbrev=False, **values)
 
     def error(self, message: str) -> NoReturn:
         """Print the line and end the program."""

@@ -9,6 +9,7 @@ from engine.drafting.kind import DraftKind
 from engine.drafting.kinds import read_draft
 from engine.drafting.match_chances import MatchChances
 from engine.drafting.model_draft import ModelDraft
+from engine.errors import InvalidOption
 from engine.hub.bundled import bundled_drafts, paired_drafts
 from engine.hub.installed import cache_folder, find_model
 from engine.messages import LoadOptions, MachineReport, OptionValue, PromptKind, RoundRecord
@@ -150,17 +151,21 @@ def model_planner(
 
     Raises:
         CheckpointError: there is no such model, it cannot be used, or a draft that was asked for is another model's.
-        InvalidOption: a value is out of its range.
+        InvalidOption: a value is out of its range, or a draft is named twice.
     """
     folder = find(options.model)
     target = target_facts(options.model, folder)
     own = report is None or this_machine
     machine = read_report() if report is None else report
     names = options.drafts or bundled_drafts(options.model)
-    drafts = [read_draft(name, find(name), target.config) for name in names]
-    for draft in drafts if options.drafts else ():
+    places = [find(name) for name in names]
+    for at, place in enumerate(places):
+        if place in places[:at]:
+            raise InvalidOption("The draft {draft} is named twice: name each draft once.", draft=names[at])
+    drafts = [read_draft(name, place, target.config) for name, place in zip(names, places, strict=True)]
+    for draft, place in zip(drafts, places, strict=True) if options.drafts else ():
         if draft.kind != ModelDraft.kind:  # whose tokenizer, and the target's, may not be here
-            draft.check(find(draft.name), folder, target.config, Tokenizer)
+            draft.check(place, folder, target.config, Tokenizer)
     planner = ModelPlanner(machine, target, drafts, options, own)
     if options.drafts or untried:
         return planner

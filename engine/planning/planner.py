@@ -50,13 +50,10 @@ def check_mode(options: LoadOptions) -> None:
     """Refuse a mode that does not exist, or lacks the draft that it needs, and options that no mode takes.
 
     Raises:
-        InvalidOption: one of these, or a draft is named twice.
+        InvalidOption: one of these.
         CheckpointError: there is no such draft.
     """
     check_options(options.mode_options)
-    twice = next((draft for draft in options.drafts if options.drafts.count(draft) > 1), None)
-    if twice is not None:
-        raise InvalidOption("The draft {draft} is named twice: name each draft once.", draft=twice)
     if options.mode == AUTO:
         return
     if options.mode not in MODES:

@@ -84,6 +84,7 @@ def test_standard_input_raw_and_system_prompts(
     [
         (["ask"], "PROMPT"),
         (["ask", "--temperature", "hot", "x"], "invalid float value: 'hot'"),
+        (["plan", "--mode", "minions"], "unrecognized arguments: --mode minions"),
         (["ask", "--ram-budget", "lots", "x"], "'lots' is no size"),
         (["ask", "--model", "/no/such/folder", "x"], "no model '/no/such/folder'"),
         (["ask", "--model", "{model}", "--temperature", "-2", "x"], "temperature is -2"),

@@ -148,6 +148,8 @@ def test_bad_committees_are_refused(
     assert failure(drafts=(str(draft), str(draft))) == (
         f"The draft {draft} is named twice: name each draft once."
     )
+    there = f"{draft.parent}/./{draft.name}/"
+    assert failure(drafts=(str(draft), there)) == f"The draft {there} is named twice: name each draft once."
     assert failure().startswith("The mode Minions cannot run. It needs a draft")
     assert "made for another vocabulary" in failure(drafts=(str(draft), str(TOY_DRAFT)))
     narrow = write_prompt_tokens(tmp_path / "narrow", hidden_size=32)

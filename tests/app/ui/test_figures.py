@@ -53,6 +53,12 @@ def test_what_is_read_from_the_disk_is_shown_and_explained() -> None:
     assert "not in memory are read from the disk" in finished.explanation
 
 
+def test_no_digit_before_the_point_is_lost() -> None:
+    assert [figures.digits(value, 2) for value in (100.0, 99.6, 99.4, 14.2, 0.053)] == [
+        *("100", "100", "99", "14", "0.053"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("mode", "tokens", "plain", "said"),
     [
