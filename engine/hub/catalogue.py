@@ -1,8 +1,7 @@
 """The catalogue: good small instruct models, with the drafts and heads that belong to them. Data, in assets/.
 
-Every shape is that of a public config. Left out are models that Tenon does not run, Qwen3.5 and 3.6 for one, and what
-could not be read anywhere: the shapes of Ministral 3 14B and of Qwen3-30B-A3B's later edition, and heads for models
-that have none here.
+Every shape is that of a public config. Left out are models that Tenon does not run, Qwen3.5 and 3.6 for one, and those
+whose config was not verified: Ministral 3 14B and Qwen3-30B-A3B's later edition.
 """
 
 from __future__ import annotations
