@@ -65,8 +65,8 @@ def size(size_bytes: int) -> str:
 
 def digits(value: float, most: int) -> str:
     """14.23 with three digits at most -> "14.2"; all those before the point are shown: 100 with two -> "100"."""
-    whole = abs(value) >= 10**most - 0.5
-    return QLocale().toString(float(value), "f", 0) if whole else QLocale().toString(float(value), "g", most)
+    form, figures = ("f", 0) if abs(value) >= 10**most - 0.5 else ("g", most)
+    return QLocale().toString(float(value), form, figures)
 
 
 def ratio(value: float) -> str:

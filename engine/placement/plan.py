@@ -226,13 +226,9 @@ class PlacementPlan(ABC):
             draft=draft_bytes,
         )
 
-    def disk_bytes(self, sizes: Sizes) -> int:
-        """Bytes of the weights that are on the disk alone."""
-        return _sum(sizes.layers, [place.disk for place in self.layers])
-
     def read_bytes(self, sizes: Sizes, width: int) -> int:
-        """Bytes that a forward of so many rows reads from the disk."""
-        return self.disk_bytes(sizes)
+        """Bytes that a forward of so many rows reads from the disk: of all weights that are there alone."""
+        return _sum(sizes.layers, [place.disk for place in self.layers])
 
     def fits(self, sizes: Sizes, room: Room) -> bool:
         """True if there is room for it."""
