@@ -145,6 +145,11 @@
   </message>
   <message>
    <location filename="assets/catalogue.json" />
+   <source>A large model for computers with much memory that answers at the speed of a small one, without thinking first.</source>
+   <translation>Ein großes Modell für Computer mit viel Speicher, das so schnell wie ein kleines antwortet und nicht erst nachdenkt.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
    <source>A large model for computers with much memory: each token takes 8 of its 128 experts, so it answers at the speed of a small one.</source>
    <translation>Ein großes Modell für Computer mit viel Speicher: Jedes Token nimmt 8 von 128 Experten, es antwortet also so schnell wie ein kleines.</translation>
   </message>
@@ -5186,6 +5191,11 @@
    <location filename="assets/catalogue.json" />
    <source>The largest Gemma, for computers with 32 GB and patience.</source>
    <translation>Das größte Gemma, für Computer mit 32 GB und Geduld.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>The largest of its family: multilingual, good at longer tasks and tools, with a long context.</source>
+   <translation>Das größte seiner Familie: mehrsprachig, gut bei längeren Aufgaben und mit Werkzeugen, mit langem Kontext.</translation>
   </message>
   <message>
    <location filename="app/storage/database.py" />

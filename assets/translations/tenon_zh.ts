@@ -135,6 +135,11 @@
   </message>
   <message>
    <location filename="assets/catalogue.json" />
+   <source>A large model for computers with much memory that answers at the speed of a small one, without thinking first.</source>
+   <translation>适合内存较大的电脑的大模型，回答速度像小模型一样快，不会先思考。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
    <source>A large model for computers with much memory: each token takes 8 of its 128 experts, so it answers at the speed of a small one.</source>
    <translation>适合内存较大的电脑的大模型：每个词元只用 128 个专家中的 8 个，所以它的回答速度像小模型一样快。</translation>
   </message>
@@ -5173,6 +5178,11 @@
    <location filename="assets/catalogue.json" />
    <source>The largest Gemma, for computers with 32 GB and patience.</source>
    <translation>最大的 Gemma，适合有 32 GB 内存且愿意等待的电脑。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>The largest of its family: multilingual, good at longer tasks and tools, with a long context.</source>
+   <translation>同系列中最大的模型：支持多种语言，擅长较长的任务和工具，上下文很长。</translation>
   </message>
   <message>
    <location filename="app/storage/database.py" />

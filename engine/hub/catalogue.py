@@ -1,7 +1,6 @@
 """The catalogue: good small instruct models, with the drafts and heads that belong to them. Data, in assets/.
 
-Every shape is that of a public config. Left out are models that Tenon does not run, Qwen3.5 and 3.6 for one, and those
-whose config was not verified: Ministral 3 14B and Qwen3-30B-A3B's later edition.
+Every shape is that of a public config. Left out are models that Tenon does not run, Qwen3.5 and 3.6 for one.
 """
 
 from __future__ import annotations
