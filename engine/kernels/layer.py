@@ -36,6 +36,7 @@ class Mixture(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("correction", "expert_scale")),
         *((name, ctypes.c_float) for name in ("scale", "sum_floor")),
         *((name, ctypes.c_int32) for name in ("scores", "normalised")),
+        ("repeats", ctypes.c_void_p),
     )
 
 

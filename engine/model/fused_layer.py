@@ -79,6 +79,7 @@ class FusedMixture:
             sum_floor=mixture.sum_floor,
             scores=kernel.SCORES[mixture.scores],
             normalised=mixture.normalised,
+            repeats=None if experts.repeats is None else experts.repeats.data_ptr(),
         )
 
     @classmethod

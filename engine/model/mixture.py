@@ -93,19 +93,24 @@ class Mixture:
 
 
 class Repeats:
-    """Counts how often a row chooses experts that the row before it chose, where Python has the choices.
+    """Counts how often a row chooses experts that the row before it chose, in prompts and in replies.
 
-    That is where experts come from the disk as they are chosen, and where the host computes those of a GPU's rows; in
-    prompts and in replies. Layers that are whole in one memory are not counted: their choices stay in the
-    kernel library, or on the GPU.
+    `add` counts where Python has the choices: where experts come from the disk as they are chosen, and where the host
+    computes those of a GPU's rows. The kernel library counts in `counts` by itself, where all of a layer is in the
+    host's memory. Choices of layers that a GPU computes stay there.
 
     Args:
+        layers: Of the model.
         chosen: Experts that a row takes, k.
+
+    Attributes:
+        counts: (layers, 3 + k) int64: choices of rows behind another one, those of them that the other had made too,
+            whether the last forward's row was alone, and its choices.
     """
 
-    def __init__(self, chosen: int) -> None:
-        self._chosen, self._choices, self._repeated = chosen, 0, 0
-        self._alone: dict[int, frozenset[int]] = {}
+    def __init__(self, layers: int, chosen: int) -> None:
+        self.counts = torch.zeros(layers, 3 + chosen, dtype=torch.int64)
+        self._counts = self.counts.numpy()
 
     def add(self, layer: int, chosen: Sequence[int]) -> None:
         """Count the choices of a forward's rows in a layer, k of each, rows in the order of the text or against it.
@@ -113,20 +118,21 @@ class Repeats:
         A row that was computed alone is compared with the one before it that was: behind several, whose branches may
         not have held, nobody knows here which of them it follows.
         """
-        rows = [
-            frozenset(chosen[first : first + self._chosen]) for first in range(0, len(chosen), self._chosen)
-        ]
-        before = self._alone.pop(layer, None)
-        if len(rows) == 1:
-            self._alone[layer] = rows[0]
-            rows = rows if before is None else [before, *rows]
-        self._choices += self._chosen * (len(rows) - 1)
-        self._repeated += sum(len(one & other) for one, other in pairwise(rows))
+        counts, width = self._counts[layer], self._counts.shape[1] - 3
+        rows = [frozenset(chosen[first : first + width]) for first in range(0, len(chosen), width)]
+        alone = len(rows) == 1
+        if alone and counts[2]:
+            rows.append(frozenset(counts[3:]))
+        counts[0] += width * (len(rows) - 1)
+        counts[1] += sum(len(one & other) for one, other in pairwise(rows))
+        counts[2] = alone
+        if alone:
+            counts[3:] = chosen
 
     def take(self) -> float | None:
         """Share of the choices since the last call that the row before had made; None where there were none."""
-        choices, repeated = self._choices, self._repeated
-        self._choices = self._repeated = 0
+        choices, repeated = self._counts[:, :2].sum(0).tolist()
+        self._counts[:, :2] = 0
         return repeated / choices if choices else None
 
 
@@ -141,6 +147,7 @@ class Experts:
         shared_gate: h -> 1, or None.
         correction: (E,) float32, or None.
         scale: (E,) float32, or None.
+        repeats: Of a `Repeats`, the layer's counts, where the kernel library is to count; or None.
         bring: Where experts may be elsewhere, brings those that rows have chosen, which stay until it is called again
             for a layer; names those whose matrices lie at another place than before. Takes each row's k, the last row's
             first. Raises to cancel.
@@ -154,6 +161,7 @@ class Experts:
     shared_gate: LinearMap | None = None
     correction: Tensor | None = None
     scale: Tensor | None = None
+    repeats: Tensor | None = None
     bring: Callable[[Sequence[int]], Collection[int]] | None = None
     elsewhere: Callable[[Tensor, Tensor, Tensor], Tensor] | None = None
 

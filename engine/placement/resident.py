@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from torch import Tensor
 
 from engine.model.layer import LayerWeights, ModelWeights, OnWait, Side, no_work
+from engine.model.mixture import Repeats
 from engine.placement.footprint import Sizes
 from engine.placement.placement import Placement
 from engine.placement.plan import HOST, PlacementPlan, Room
@@ -31,8 +34,9 @@ class ResidentPlan(PlacementPlan):
 
     def load(self, source: TargetSource) -> Placed:
         """Read every layer."""
-        host = source.host()
-        return Placed(Resident(host), host.parameters, "cpu", host.notes)
+        host, mixture = source.host(), source.config.mixture
+        repeats = None if mixture is None else Repeats(len(host.layers), mixture.chosen)
+        return Placed(Resident(host, repeats), host.parameters, "cpu", host.notes)
 
     def summary(self) -> str:
         """Say where the weights are."""
@@ -44,9 +48,14 @@ class Resident(Placement):
 
     Args:
         weights: From `engine.model.loader.load_weights`.
+        repeats: Counts how rows choose experts again; None where nobody does.
     """
 
-    def __init__(self, weights: ModelWeights) -> None:
+    def __init__(self, weights: ModelWeights, repeats: Repeats | None = None) -> None:
+        if repeats is not None:
+            layers = zip(weights.layers, repeats.counts, strict=True)
+            weights = replace(weights, layers=tuple(_counted(layer, counts) for layer, counts in layers))
+        self._repeats = repeats
         self.embedding, self.head, self.final_norm = weights.embedding, weights.head, weights.final_norm
         self.inputs = weights.inputs
         device = weights.embedding.device
@@ -60,6 +69,11 @@ class Resident(Placement):
     def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
         """The weights of a layer."""
         return self._held().layers[index]
+
+    @property
+    def repeats(self) -> Repeats | None:
+        """Counts how rows choose experts again."""
+        return self._repeats
 
     @property
     def resident_layers(self) -> tuple[LayerWeights, ...]:
@@ -76,3 +90,9 @@ class Resident(Placement):
         self._weights = None
         for held in ("embedding", "head", "final_norm", "inputs"):
             vars(self).pop(held, None)
+
+
+def _counted(layer: LayerWeights, counts: Tensor) -> LayerWeights:
+    if layer.experts is None:
+        return layer
+    return replace(layer, experts=replace(layer.experts, repeats=counts))

@@ -121,7 +121,7 @@ class SplitExpertsPlan(PlacementPlan):
         host, link = source.host(()), source.link
         layers, kept = {}, 0
         assert source.config.mixture is not None, "a model with experts"
-        repeats = Repeats(source.config.mixture.chosen)
+        repeats = Repeats(source.config.layers, source.config.mixture.chosen)
         for index, place in enumerate(self.layers):
             layer = source.layer(index)
             if place.host and layer.experts is not None:

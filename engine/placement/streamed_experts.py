@@ -163,7 +163,7 @@ class StreamedExperts(FromDisk):
         # Threads would go on for ever if nobody released what a failed load leaves behind.
         self._close = weakref.finalize(self, self._room.reader.close)
         assert config.mixture is not None, "a model with experts"
-        self._repeats = Repeats(config.mixture.chosen)
+        self._repeats = Repeats(config.layers, config.mixture.chosen)
         self._layers = self._read_layers(check, progress)
         self._experts = config.mixture.experts
         whole = sum(map(sum, self._room.expert_bytes.values()))

@@ -12,6 +12,7 @@ import pytest
 
 from engine.engine import Engine
 from engine.hub.installed import cache_folder
+from engine.kernels import library
 from engine.messages import Cancel, Finished, ModelUnloaded, Notice, PrefillProgress, TokensAdded
 from engine.model.config import read_config
 from engine.model.footprint import layer_bytes, stored_layer_bytes
@@ -107,13 +108,16 @@ def test_a_reply_from_the_disk_is_the_one_from_memory(
     assert (resident.devices["target"], resident.memory.disk_read_bytes) == ("cpu", 0)
 
 
+@pytest.mark.parametrize(("weights", "devices"), [("fp32", "cpu, disk"), ("q8_0", "cpu")])
 def test_a_reply_teaches_how_often_its_rows_choose_the_same_experts(
-    client: EngineClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    client: EngineClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weights: str, devices: str
 ) -> None:
+    if devices == "cpu" and library.available() is None:
+        pytest.skip(library.reason())
     monkeypatch.setattr("engine.reply.OtherWork", lambda: SimpleNamespace(busy=False))
     folder = write_checkpoint(tmp_path / "mixture", "qwen3-moe", num_hidden_layers=3, mlp_only_layers=[])
-    sizes = Sizes(read_config(Checkpoint(folder)), weight_format("fp32"), 128)
-    budget = StreamedExpertsPlan.of(sizes, 1).host(sizes).total
+    sizes = Sizes(read_config(Checkpoint(folder)), weight_format(weights), 128)
+    budget = StreamedExpertsPlan.of(sizes, 1).host(sizes).total if "disk" in devices else None
     taken: list[float | None] = []
     take = Repeats.take
 
@@ -122,8 +126,8 @@ def test_a_reply_teaches_how_often_its_rows_choose_the_same_experts(
         return taken[-1]
 
     monkeypatch.setattr(Repeats, "take", logged)
-    reply = client.answer(PROMPT, folder, **options(folder, ram_budget_bytes=budget))
-    assert reply.devices["target"] == "cpu, disk"
+    reply = client.answer(PROMPT, folder, **options(folder, weights, ram_budget_bytes=budget))
+    assert reply.devices["target"] == devices
     (share,) = taken
     assert share is not None
     assert 0.0 <= share <= 1.0

@@ -367,6 +367,8 @@ static void sort_experts(const struct layer_run *r, int64_t item)
 {
     (void)item;
     mixture_sort(&r->mixture);
+    if (r->mixture.mixture->repeats)
+        mixture_count_repeats(&r->mixture, r->step->texts == 1 && !r->step->text->ancestors);
     shares_init(&r->shares[EXPERTS_GATE_UP], mixture_items(&r->mixture, GATE_UP), r->threads);
     shares_init(&r->shares[EXPERTS_DOWN], mixture_items(&r->mixture, DOWN), r->threads);
 }

@@ -186,6 +186,31 @@ void mixture_sort(const struct mixture_run *r)
     }
 }
 
+/* Adds the choices of one token behind another's. */
+static void count_repeats(int64_t *counted, const int32_t *choice, const int64_t *before, int64_t chosen)
+{
+    counted[0] += chosen;
+    for (int64_t i = 0; i < chosen; i++)
+        for (int64_t j = 0; j < chosen; j++)
+            counted[1] += choice[i] == before[j];
+}
+
+void mixture_count_repeats(const struct mixture_run *r, int chain)
+{
+    const int64_t chosen = r->mixture->chosen;
+    int64_t *counted = r->mixture->repeats, *alone = counted + 2, *last = counted + 3;
+    const int32_t *choice = r->choice;
+    /* Behind several rows, which may not have held, nobody knows here which of them the next one follows. */
+    int known = r->m == 1 && *alone;
+    for (int64_t token = 0; chain && token < r->m; token++, choice += chosen, known = 1) {
+        if (known)
+            count_repeats(counted, choice, last, chosen);
+        for (int64_t i = 0; i < chosen; i++)
+            last[i] = choice[i];
+    }
+    *alone = chain && r->m == 1;
+}
+
 int64_t mixture_items(const struct mixture_run *r, int stage)
 {
     return r->experts->items[stage];

@@ -36,6 +36,9 @@ void mixture_choose(const struct mixture_run *r, float *logits, int64_t token);
 /* Sorts the pairs, once all tokens have chosen. */
 void mixture_sort(const struct mixture_run *r);
 
+/* Counts the choices that the token before had made too, where the tokens are a chain. */
+void mixture_count_repeats(const struct mixture_run *r, int chain);
+
 /* The two stages of products, and their items. */
 enum { GATE_UP, DOWN };
 int64_t mixture_items(const struct mixture_run *r, int stage);

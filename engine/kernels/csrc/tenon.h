@@ -43,7 +43,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 16, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 17, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -129,6 +129,9 @@ struct tenon_mixture {
     float sum_floor;            /* added to a sum that weights are divided by */
     int32_t scores;             /* of logits: the softmax or each one's sigmoid */
     int32_t normalised;         /* the chosen experts' weights are divided by their sum */
+    /* (3 + chosen), or NULL: choices of tokens behind another one of a text, those of them that the other had made too,
+     * whether the last forward's token was alone, and its experts. Counted where one text's new rows are a chain. */
+    int64_t *repeats;
 };
 
 /* Attention over latents: keys and values of all heads are maps of one row, which is cached in the layer's only key-value

@@ -14,16 +14,19 @@ import torch
 from gguf import GGMLQuantizationType as Kind
 
 from engine.errors import Cancelled, WeightsUnreadable
+from engine.kernels import library
 from engine.model.config import read_config
-from engine.model.decoder import Decoder
+from engine.model.decoder import Decoder, TextRows
 from engine.model.footprint import expert_sizes
-from engine.model.mixture import Experts
+from engine.model.mixture import Experts, Repeats
+from engine.model.packed_loader import load_packed
 from engine.model.row_runs import RowRuns
 from engine.model.weight_format import WeightFormat, stored_format, weight_format
 from engine.placement import StreamedExpertsPlan
 from engine.placement.expert_room import LANDINGS
 from engine.placement.footprint import Sizes
 from engine.placement.plan import Room
+from engine.placement.resident import Resident
 from engine.placement.streamed_experts import StreamedExperts
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.packed_file import PackedFile
@@ -254,6 +257,31 @@ def test_choices_that_repeat_are_counted(name: str, folder: Path) -> None:
         assert source.repeats.take() == pytest.approx(sum(shares) / LAYERS)
         source.measure_disk()  # which nobody chose
         assert source.repeats.take() is None
+
+
+@pytest.mark.skipif(library.available() is None, reason=library.reason())
+def test_the_kernel_library_counts_the_choices_of_a_model_in_memory(folder: Path) -> None:
+    checkpoint, format_ = Checkpoint(folder), weight_format("q8_0")
+    config, repeats = read_config(checkpoint), Repeats(LAYERS, CHOSEN)
+    whole = Decoder(config, Resident(load_packed(checkpoint, config, format_), repeats))
+    with streamed(folder, format_, 3) as (decoder, source):
+        caches = [each.new_cache(64) for each in (decoder, whole)]
+        for first, last in ((0, 12), (12, 13), (13, 14), (14, 17), (17, 18)):
+            for each, cache in zip((decoder, whole), caches, strict=True):
+                each.forward(PROMPT[first:last], torch.arange(first, last), cache)
+                cache.commit(range(last - first))
+            assert torch.equal(repeats.counts[:, :3], source.repeats.counts[:, :3])
+    pairs = 11 + 1 + 2  # nobody compares a row alone with several before it
+    assert repeats.counts[:, 0].tolist() == [pairs * CHOSEN] * LAYERS
+    assert 0 < int(repeats.counts[:, 1].sum()) < pairs * CHOSEN * LAYERS
+    before = repeats.counts.clone()
+    branches = torch.eye(2, dtype=torch.bool)
+    whole.forward(PROMPT[18:20], torch.tensor([18, 18]), caches[1], branches)  # neither follows the other
+    rows = PROMPT[:2], torch.arange(2)
+    whole.forward_together(
+        [TextRows(*rows, whole.new_cache(8)) for _ in range(2)]
+    )  # nor is one text the other's
+    assert torch.equal(repeats.counts[:, :2], before[:, :2])
 
 
 @pytest.mark.parametrize("name", ["fp32", "q8_0"])
