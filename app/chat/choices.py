@@ -69,8 +69,8 @@ def _source_words(entry: InstalledEntry) -> str:
 
 
 def draft_name(ref: str) -> str:
-    """Title of a draft: its own name, or its folder's."""
-    return Path(ref).name or ref
+    """Title of a draft: its own name, or its folder's; of guesses from the text itself, what their mode is called."""
+    return tr("Lookup") if ref == "lookup" else Path(ref).name or ref
 
 
 def draft_names(refs: Sequence[str]) -> str:

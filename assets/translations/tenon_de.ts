@@ -2600,7 +2600,7 @@
    <translation>Mögliche Modi werden gesucht</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/votes_view.py" />
+   <location filename="app/chat/choices.py" />
    <source>Lookup</source>
    <translation>Nachschlagen</translation>
   </message>
@@ -7403,8 +7403,8 @@
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />
-   <source>weights over the steps</source>
-   <translation>Gewichte über die Schritte</translation>
+   <source>weights go on from the last reply</source>
+   <translation>Gewichte gelten von Antwort zu Antwort weiter</translation>
   </message>
   <message>
    <location filename="app/ui/chat_settings/dialog.py" />

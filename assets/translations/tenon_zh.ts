@@ -2588,7 +2588,7 @@
    <translation>正在查看可用的模式</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/votes_view.py" />
+   <location filename="app/chat/choices.py" />
    <source>Lookup</source>
    <translation>查找</translation>
   </message>
@@ -7387,8 +7387,8 @@
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />
-   <source>weights over the steps</source>
-   <translation>各步骤的权重</translation>
+   <source>weights go on from the last reply</source>
+   <translation>权重沿用上一条回复</translation>
   </message>
   <message>
    <location filename="app/ui/chat_settings/dialog.py" />

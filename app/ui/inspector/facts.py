@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from app.chat.choices import model_name
+from app.chat.choices import draft_names, model_name
 from app.chat.conversation import Message
 from app.ui import figures
 from app.ui.inert_text import PlainLabel
@@ -88,6 +88,8 @@ def reply_facts(message: Message) -> tuple[Fact, ...]:
             found.append((tr("Read from the disk"), figures.rate(statistics.disk_bytes_per_second)))
     if details is not None:
         found.append((tr("Model"), f"{model_name(details.model)}, {details.weights}"))
-        if details.draft:
+        if members := details.timings.members:
+            found.append((tr("Drafts"), draft_names([member.name for member in members])))
+        elif details.draft:
             found.append((tr("Draft"), model_name(details.draft)))
     return tuple(found)

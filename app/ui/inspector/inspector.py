@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.bridge.inspection import Inspection
+from app.chat.choices import draft_name
 from app.chat.conversation import Message
 from app.chat.gauges import smooth_speeds
 from app.chat.modes import REMOTE, mode_title
@@ -24,7 +25,7 @@ from app.ui.inspector.plan_view import PlanView
 from app.ui.inspector.section import InspectorSection
 from app.ui.inspector.token_paint import TokenLegend
 from app.ui.inspector.token_view import TokenView
-from app.ui.inspector.votes_view import VotesView, member_name
+from app.ui.inspector.votes_view import VotesView
 from app.ui.pane_edge import PaneEdge
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -70,7 +71,7 @@ class Inspector(QWidget):
         self.facts = FactTable()
         self.places = MemoryBar(theme)
         self.plan = PlanView(theme)
-        self.tokens = TokenView(theme)
+        self.tokens, self.token_legend = TokenView(theme), TokenLegend(theme)
         self.tree = DraftTree(theme)
         self.votes = VotesView(theme)
         self._token_area = _scroller(self.tokens, tr("Tokens of the reply"))
@@ -80,9 +81,9 @@ class Inspector(QWidget):
         self.places_section = InspectorSection(theme, tr("Where it lives"), self.places)
         self.places_section.set_detail("GB")
         self.plan_section = InspectorSection(theme, tr("Plan"), self.plan)
-        self.tokens_section = InspectorSection(theme, tr("Tokens"), self._token_area, TokenLegend(theme))
+        self.tokens_section = InspectorSection(theme, tr("Tokens"), self._token_area, self.token_legend)
         self.votes_section = InspectorSection(theme, tr("Who guessed"), self.votes)
-        self.votes_section.set_detail(tr("weights over the steps"))
+        self.votes_section.set_detail(tr("weights go on from the last reply"))
         self.tree_section = InspectorSection(theme, tr("Draft tree"), self._tree_area)
         self._build()
         width_words = tr("Width of the inspector: left and right change it")
@@ -164,7 +165,9 @@ class Inspector(QWidget):
         members = () if trace.timings is None else trace.timings.members
         self.votes_section.setVisible(bool(members))
         self.votes.set_votes(members, trace.weights())
-        self.tokens.set_members([member_name(member.name) for member in members])
+        names = [draft_name(member.name) for member in members]
+        self.tokens.set_members(names)
+        self.token_legend.set_members(names)
         self.tokens.set_tokens(trace.tokens)
         self._token_area.setFixedHeight(min(self.tokens.height(), self._theme.type.px(_TOKENS_PX)))
         self._show_round(trace, number)

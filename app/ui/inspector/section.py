@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from app.ui.boxes import filled
@@ -59,14 +59,13 @@ class InspectorSection(QWidget):
 
     def set_detail(self, text: str) -> None:
         """Change the word beside the heading."""
-        if text != self._words.text():
-            self._words.setText(text)
-            self._fit()
+        self._words.setText(text)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Find room for the word."""
-        super().resizeEvent(event)
-        self._fit()
+    def event(self, event: QEvent) -> bool:
+        """Find room for the word, or for whatever widget is in its place, when its size or this one is another."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
+            self._fit()
+        return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rule."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.chat.reply_trace import Origin
+from app.ui.inspector.votes_view import member_colour
 from app.ui.painting import smooth
 from app.ui.placing import in_lines, painted
 from app.ui.theme.theme import Theme
@@ -16,6 +19,7 @@ from app.words import tr
 _SWATCH_PX = (20, 14)
 _GAP_PX = 5
 _BETWEEN_PX = 14
+_Look = tuple[Origin, str, str]  # its words, and the role of the colour under it
 
 
 def token_font(theme: Theme, origin: Origin) -> QFont:
@@ -47,16 +51,25 @@ def paint_token_ground(
 
 
 class TokenLegend(QWidget):
-    """Legend of the looks, in one line where there is room."""
+    """Legend of the looks, in one line where there is room; where several drafts vote, of the line of each."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._members: list[str] = []
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setMinimumWidth(1)
-        self.setAccessibleName(tr("Legend: {looks}", looks=", ".join(tr(origin.value) for origin in Origin)))
+        self._describe()
+
+    def set_members(self, names: Sequence[str]) -> None:
+        """Name the drafts that vote; none where accepted tokens come from one."""
+        if self._members != list(names):
+            self._members = list(names)
+            self._describe()
+            self.updateGeometry()
+            self.update()
 
     def sizeHint(self) -> QSize:
         """As wide as everything is in one line."""
@@ -72,21 +85,32 @@ class TokenLegend(QWidget):
         painter = smooth(self)
         painter.setFont(self._theme.font(TextStyle.SMALL))
         height = self._line_px()
-        for left, line, origin in self._places(self.width()):
+        for left, line, (origin, words, colour) in self._places(self.width()):
             top = line * height + (height - _SWATCH_PX[1]) / 2
-            paint_token_ground(painter, self._theme, origin, painted(self, left, top, *_SWATCH_PX))
+            paint_token_ground(painter, self._theme, origin, painted(self, left, top, *_SWATCH_PX), colour)
             painter.setPen(self._theme.color("mute"))
-            words = painted(self, left + _SWATCH_PX[0] + _GAP_PX, line * height, self.width(), height)
-            painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, tr(origin.value))
+            box = painted(self, left + _SWATCH_PX[0] + _GAP_PX, line * height, self.width(), height)
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, words)
 
-    def _places(self, width: int) -> list[tuple[float, int, Origin]]:
+    def _looks(self) -> list[_Look]:
+        members = [
+            (Origin.ACCEPTED, name, member_colour(member)) for member, name in enumerate(self._members)
+        ]
+        others = Origin if not members else (Origin.CORRECTED, Origin.PLAIN)
+        return [*members, *((origin, tr(origin.value), "acc") for origin in others)]
+
+    def _describe(self) -> None:
+        self.setAccessibleName(tr("Legend: {looks}", looks=", ".join(words for _, words, _ in self._looks())))
+
+    def _places(self, width: int) -> list[tuple[float, int, _Look]]:
         """Left edge and line of each look."""
-        places = in_lines(map(self._needed, Origin), width, _BETWEEN_PX)
-        return [(left, line, origin) for (left, line), origin in zip(places, Origin, strict=True)]
+        looks = self._looks()
+        places = in_lines(map(self._needed, looks), width, _BETWEEN_PX)
+        return [(left, line, look) for (left, line), look in zip(places, looks, strict=True)]
 
-    def _needed(self, origin: Origin) -> float:
+    def _needed(self, look: _Look) -> float:
         metrics = QFontMetricsF(self._theme.font(TextStyle.SMALL))
-        return _SWATCH_PX[0] + _GAP_PX + metrics.horizontalAdvance(tr(origin.value))
+        return _SWATCH_PX[0] + _GAP_PX + metrics.horizontalAdvance(look[1])
 
     def _line_px(self) -> int:
         return self._theme.type.line_height(TextStyle.SMALL) + 2

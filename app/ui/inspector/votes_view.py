@@ -17,8 +17,8 @@ from app.ui.theme.typography import TextStyle
 from app.words import tr
 from engine.messages import MemberYield
 
-#: Roles of the members' colours, in their order; further ones begin anew.
-MEMBER_COLOURS = ("g3", "acc", "map", "g2", "red", "call")
+#: Roles of the members' colours, in their order; further ones begin anew. Each is of another hue.
+MEMBER_COLOURS = ("call", "map", "number", "acc", "red", "g3")
 _PLOT_PX = 56
 _SWATCH_PX = (20, 3)
 _GAP_PX = 6
@@ -27,11 +27,6 @@ _GAP_PX = 6
 def member_colour(member: int) -> str:
     """The role of a member's colour."""
     return MEMBER_COLOURS[member % len(MEMBER_COLOURS)]
-
-
-def member_name(name: str) -> str:
-    """A member's name as people read it."""
-    return tr("Lookup") if name == "lookup" else draft_name(name)
 
 
 class VotesView(QWidget):
@@ -54,7 +49,7 @@ class VotesView(QWidget):
         """Show some members, and their weights in each round that had any."""
         self._members = tuple(members)
         self._weights = [each for each in weights if len(each) == len(self._members)]
-        said = "; ".join(f"{member_name(one.name)}: {_figures(one)}" for one in self._members)
+        said = "; ".join(f"{draft_name(one.name)}: {_figures(one)}" for one in self._members)
         self.setAccessibleName(tr("Who guessed: {members}", members=said))
         self.updateGeometry()
         self.update()
@@ -84,7 +79,7 @@ class VotesView(QWidget):
             left = _SWATCH_PX[0] + _GAP_PX
             room = max(0.0, self.width() - left - needed - _GAP_PX)
             painter.setPen(self._theme.color("text"))
-            name = metrics.elidedText(member_name(member.name), Qt.TextElideMode.ElideRight, room)
+            name = metrics.elidedText(draft_name(member.name), Qt.TextElideMode.ElideRight, room)
             box = painted(self, left, top + at * height, room, height)
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading, name)
             painter.setPen(self._theme.color("mute"))

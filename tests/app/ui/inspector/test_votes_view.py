@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
 from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from app.chat.conversation import Message, MessageState
+from app.chat.reply_details import ReplyDetails
 from app.chat.reply_trace import Origin, ReplyTrace
+from app.ui.inspector.facts import reply_facts
+from app.ui.inspector.section import InspectorSection
+from app.ui.inspector.token_paint import TokenLegend
 from app.ui.inspector.votes_view import MEMBER_COLOURS, VotesView
+from app.ui.theme.palette import DARK, LIGHT, Palette
 from app.ui.theme.theme import Theme
-from engine.messages import MemberYield, RoundRecord, RoundTexts
+from engine.messages import MemberYield, RoundRecord, RoundTexts, Timings
 
 MEMBERS = (
     MemberYield("lookup", 1.0, 8, 4, 3, 0.75),
@@ -32,6 +43,42 @@ def test_each_member_has_its_colour_its_figures_and_its_line(qtbot: QtBot, theme
     before = view.sizeHint().height()
     view.set_votes(MEMBERS[:2], [])
     assert view.sizeHint().height() < before
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_no_two_members_look_alike(palette: Palette) -> None:
+    colours = [QColor(getattr(palette, role)) for role in MEMBER_COLOURS]
+    hues = [colour.hslHue() for colour in colours if colour.hslSaturation() > 100]
+    assert len(hues) >= len(colours) - 1  # one is grey
+    for one, other in combinations(hues, 2):
+        assert min(abs(one - other), 360 - abs(one - other)) >= 25
+
+
+def test_the_legend_of_tokens_names_the_members(qtbot: QtBot, theme: Theme) -> None:
+    legend = TokenLegend(theme)
+    section = InspectorSection(theme, "Tokens", QLabel("a"), legend)
+    qtbot.addWidget(section)
+    section.resize(400, 100)
+    section.show()
+    qtbot.waitUntil(lambda: 0 < legend.y() < section.title.geometry().bottom())  # beside the title
+    names = ["Lookup", "a-small-one-with-a-long-name", "heads"]
+    legend.set_members(names)
+    assert legend.accessibleName() == "Legend: Lookup, a-small-one-with-a-long-name, heads, corrected, plain"
+    qtbot.waitUntil(
+        lambda: legend.y() > section.title.geometry().bottom()
+    )  # no room for all of it beside that
+    assert legend.height() == legend.heightForWidth(legend.width()) > legend.sizeHint().height()
+    image = legend.grab().toImage()
+    seen = {QColor(image.pixel(x, y)).name() for x in range(image.width()) for y in range(image.height())}
+    assert {theme.color(role).name() for role in MEMBER_COLOURS[:3]} <= seen
+
+
+def test_the_facts_of_a_reply_name_every_member() -> None:
+    message = Message(2, 1, "assistant", "Yes", MessageState.COMPLETE)
+    details = ReplyDetails("minions", "", "m", "/models/small, heads", "q4_1")
+    assert dict(reply_facts(replace(message, details=details)))["Draft"] == "small, heads"
+    voted = replace(details, timings=Timings(members=MEMBERS))
+    assert dict(reply_facts(replace(message, details=voted)))["Drafts"] == "Lookup, small, heads"
 
 
 def test_accepted_tokens_know_who_guessed_them() -> None:
