@@ -47,14 +47,14 @@ class MessageCommands(QObject):
         press, copy, click = self._press_last, self._press_copy, self._click
         composer, header = self._page.composer, self._page.header
         attach = composer.attach_button
-        again, go_on = (Action.REGENERATE, Action.RETRY), (Action.CONTINUE, Action.GO_ON)
+        again = (Action.REGENERATE, Action.RETRY)
         for group, name, title, slot, keys, icon in (
             (chats, "next-chat", tr("Next chat"), lambda: self._step_chat(1), "Alt+Down", ""),
             (chats, "previous-chat", tr("Previous chat"), lambda: self._step_chat(-1), "Alt+Up", ""),
             (messages, "attach", tr("Attach files..."), lambda: click(attach), "Ctrl+Shift+A", "paperclip"),
             (messages, "stop", tr("Stop the reply"), self._page.stop, "Ctrl+.", ""),
             (messages, "regenerate", tr("Answer again"), lambda: press(*again), "Ctrl+R", "refresh-cw"),
-            (messages, "continue", tr("Continue the reply"), lambda: press(*go_on), "Ctrl+Shift+Return", "play"),
+            (messages, "continue", tr("Continue the reply"), lambda: press(Action.CONTINUE), "Ctrl+Shift+Return", "play"),
             (messages, "edit", tr("Edit message"), self._edit, "Ctrl+E", "pencil"),
             (messages, "copy-reply", tr("Copy reply"), lambda: copy(Action.COPY), "Ctrl+Shift+C", "copy"),
             (messages, "copy-plain", tr("Copy reply as plain text"), lambda: copy(Action.COPY_PLAIN), "", "copy"),
@@ -86,7 +86,7 @@ class MessageCommands(QObject):
         self._unfinished = reply is not None and reply.state.unfinished
         self._commands["stop"].setEnabled(self._unfinished)
         self._commands["regenerate"].setEnabled(bool(possible & {Action.REGENERATE, Action.RETRY}))
-        self._commands["continue"].setEnabled(bool(possible & {Action.CONTINUE, Action.GO_ON}))
+        self._commands["continue"].setEnabled(Action.CONTINUE in possible)
         self.refresh_in_hand()
 
     @Slot()

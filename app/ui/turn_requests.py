@@ -37,7 +37,7 @@ class TurnRequests(QObject):
         try:
             if action is Action.COMPARE:
                 self.compare_requested.emit(message_id)
-            elif action in (Action.CONTINUE, Action.GO_ON):
+            elif action is Action.CONTINUE:
                 workspace.turns.continue_last(current)
             elif action is Action.DELETE:
                 self._delete(current, message_id)

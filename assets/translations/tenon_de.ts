@@ -1017,7 +1017,7 @@
    <translation>Kontext für den Plan</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/message_actions.py" />
+   <location filename="app/ui/machine/gpu_section.py" />
    <source>Continue</source>
    <translation>Fortsetzen</translation>
   </message>
@@ -1923,11 +1923,6 @@
    <location filename="app/ui/models/model_dialog.py" />
    <source>Give up {name}?</source>
    <translation>{name} aufgeben?</translation>
-  </message>
-  <message>
-   <location filename="app/ui/machine/gpu_section.py" />
-   <source>Go on</source>
-   <translation>Weiter</translation>
   </message>
   <message>
    <location filename="app/ui/settings/dialog.py" />

@@ -1006,7 +1006,7 @@
    <translation>方案的上下文</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/message_actions.py" />
+   <location filename="app/ui/machine/gpu_section.py" />
    <source>Continue</source>
    <translation>继续</translation>
   </message>
@@ -1911,11 +1911,6 @@
    <location filename="app/ui/models/model_dialog.py" />
    <source>Give up {name}?</source>
    <translation>放弃 {name}？</translation>
-  </message>
-  <message>
-   <location filename="app/ui/machine/gpu_section.py" />
-   <source>Go on</source>
-   <translation>继续</translation>
   </message>
   <message>
    <location filename="app/ui/settings/dialog.py" />

@@ -106,7 +106,7 @@ class GpuSection(QFrame):
             return (tr("Pause"), self.pause_requested) if stoppable else ("", None)
         known = support.size_bytes > 0
         if support.state == "paused":
-            return tr("Go on"), self.fetch_requested
+            return tr("Continue"), self.fetch_requested
         if support.state == "failed":
             if known:
                 return tr("Try again"), self.fetch_requested

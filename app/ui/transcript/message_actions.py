@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QWidget
 
 from app.chat.conversation import Message, MessageState
-from app.chat.reply import can_continue, looped, trouble_of
+from app.chat.reply import can_continue, trouble_of
 from app.ui.boxes import filled
 from app.ui.buttons import LabelledButton
 from app.ui.inert_text import PlainLabel
@@ -35,7 +35,6 @@ class Action(Enum):
     EDIT = ("pencil", mark("Edit message"), "")
     REGENERATE = ("refresh-cw", mark("Answer again"), "")
     CONTINUE = ("play", mark("Continue"), mark("Continue"))
-    GO_ON = ("play", mark("Go on"), mark("Go on"))
     RETRY = ("rotate-ccw", mark("Try again"), mark("Try again"))
     COMPARE = ("columns-2", mark("Compare modes on this prompt..."), "")
     DELETE = ("trash-2", mark("Delete message"), "")
@@ -284,7 +283,7 @@ def reply_actions(reply: Message, last: bool) -> set[Action]:
     if reply.content:
         possible |= {Action.COPY, Action.COPY_PLAIN, Action.REGENERATE}
     if last and can_continue(reply):
-        possible.add(Action.GO_ON if looped(reply) else Action.CONTINUE)
+        possible.add(Action.CONTINUE)
     if last and not reply.content and reply.state in _CUT and trouble_of(reply) is None:
         possible.add(Action.RETRY)
     return possible

@@ -69,7 +69,7 @@ class ReplyView(QWidget):
             "reply",
             (
                 *(Action.COPY, Action.REGENERATE, Action.PREVIOUS, Action.NEXT),
-                *(Action.CONTINUE, Action.GO_ON, Action.RETRY),
+                *(Action.CONTINUE, Action.RETRY),
             ),
             (Action.COPY_PLAIN, Action.COMPARE, Action.DELETE),
             self,

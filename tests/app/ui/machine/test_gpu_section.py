@@ -58,7 +58,12 @@ def section(host: QWidget, theme: Theme) -> GpuSection:
         (replace(FETCHING, step="waiting"), "Waiting to go on, 600 MB of 2.4 GB", "Pause", False),
         (replace(FETCHING, step="unpacking"), "Unpacking, 600 MB of 2.4 GB", "Pause", False),
         (replace(FETCHING, step="checking", total_bytes=0), "Looking whether it works here...", "", False),
-        (replace(SIZED, state="paused", disk_bytes=5_000_000), "Paused. What has come stays", "Go on", True),
+        (
+            replace(SIZED, state="paused", disk_bytes=5_000_000),
+            "Paused. What has come stays",
+            "Continue",
+            True,
+        ),
         (FAILED, "The disk is full.", "Try again", True),
         (GpuSupport("works", "It works.", "CUDA 13.0", disk_bytes=1), "It works.", "", True),
         (
