@@ -49,7 +49,7 @@ class Drafts(QObject):
         return draft_names(self._settings.drafts_of(self._settings.model))
 
     def choices(self) -> list[Choice]:
-        """None, and every draft that this computer has, with what is known to be wrong with it."""
+        """Leaving it to Tenon, and every draft that this computer has, with what is known to be wrong with it."""
         model = self._settings.model
         known = {draft: problem for (of, draft), problem in self._problems.items() if of == model}
         return draft_choices(

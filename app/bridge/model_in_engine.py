@@ -28,6 +28,7 @@ from engine.messages import (
     ModelLoaded,
     ModelReport,
     ModelUnloaded,
+    Reply,
     Unload,
 )
 
@@ -59,7 +60,7 @@ class ModelInEngine(QObject):
         self._resting = False  # whether `rest` waits for the engine
         self.context = 0
         self.report: ModelReport | None = None
-        self.running_mode = ""  # of the last reply of the model in memory
+        self.last_reply: Reply | None = None  # of the model in memory
         self.state = self._named(EngineState(EnginePhase.STARTING, "", ""), load_options(settings))
         self._state_in_memory = self.state
         client.event_received.connect(self._receive)
@@ -196,9 +197,9 @@ class ModelInEngine(QObject):
             self._in_memory = asked
             self._state_in_memory = self._named(self.state, asked).after(event)
             self.context = event.report.context
-            self.report, self.running_mode = event.report, ""
+            self.report, self.last_reply = event.report, None
         if isinstance(event, Finished) and event.reply.mode:
-            self.running_mode = event.reply.mode
+            self.last_reply = event.reply
         if asked.model == self.state.model_ref:
             self._show(self.state.after(event))
         if isinstance(event, ModelLoaded):

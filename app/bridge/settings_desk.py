@@ -47,7 +47,7 @@ class SettingsDesk(QObject):
 
     def in_use(self) -> dict[str, Any]:
         """Values that the engine works with, by the names of settings; nothing of what it does not say."""
-        return settings_in_use(self._model.report, self._model.options, self._model.running_mode)
+        return settings_in_use(self._model.report, self._model.options, self._model.last_reply)
 
     def load_ms(self) -> float | None:
         """Milliseconds that the model in memory took to load; None while there is none."""

@@ -89,7 +89,7 @@ def toggled(chosen: Sequence[str], ref: str) -> tuple[str, ...]:
 def draft_choices(
     refs: Sequence[str], bundled: Sequence[str], chosen: Sequence[str], problems: dict[str, str]
 ) -> list[Choice]:
-    """None, then the drafts there are, of which any number may be chosen.
+    """Leaving it to Tenon, then the drafts there are, of which any number may be chosen.
 
     Args:
         refs: Drafts to offer.
@@ -98,11 +98,11 @@ def draft_choices(
         problems: Faults of drafts by their references, as far as they are known.
     """
     detail = (
-        tr("Modes that need a draft cannot run")
+        tr("No draft came with this model: modes that need one cannot run")
         if not bundled
         else tr("Modes that need a draft take {draft}", draft=", ".join(bundled))
     )
-    choices = [Choice("", tr("None"), detail, not chosen)]
+    choices = [Choice("", tr("Automatic"), detail, not chosen)]
     for ref in refs:
         where = tr("Built in") if ref in bundled else _place(ref)
         choices.append(Choice(ref, draft_name(ref), where, ref in chosen, problem=problems.get(ref, "")))

@@ -47,14 +47,14 @@ class MessageCommands(QObject):
         press, copy, click = self._press_last, self._press_copy, self._click
         composer, header = self._page.composer, self._page.header
         attach = composer.attach_button
-        again = (Action.REGENERATE, Action.RETRY)
+        again, go_on = (Action.REGENERATE, Action.RETRY), (Action.CONTINUE,)
         for group, name, title, slot, keys, icon in (
             (chats, "next-chat", tr("Next chat"), lambda: self._step_chat(1), "Alt+Down", ""),
             (chats, "previous-chat", tr("Previous chat"), lambda: self._step_chat(-1), "Alt+Up", ""),
             (messages, "attach", tr("Attach files..."), lambda: click(attach), "Ctrl+Shift+A", "paperclip"),
             (messages, "stop", tr("Stop the reply"), self._page.stop, "Ctrl+.", ""),
             (messages, "regenerate", tr("Answer again"), lambda: press(*again), "Ctrl+R", "refresh-cw"),
-            (messages, "continue", tr("Continue the reply"), lambda: press(Action.CONTINUE), "Ctrl+Shift+Return", "play"),
+            (messages, "continue", tr("Continue the reply"), lambda: press(*go_on), "Ctrl+Shift+Return", "play"),
             (messages, "edit", tr("Edit message"), self._edit, "Ctrl+E", "pencil"),
             (messages, "copy-reply", tr("Copy reply"), lambda: copy(Action.COPY), "Ctrl+Shift+C", "copy"),
             (messages, "copy-plain", tr("Copy reply as plain text"), lambda: copy(Action.COPY_PLAIN), "", "copy"),

@@ -118,7 +118,7 @@ class ModelButton(QAbstractButton):
         rows.append(Choice(OPEN_FOLDER, tr("Open a model folder..."), "", icon="folder-open"))
         rows.append(Choice(OPEN_FILE, tr("Open a model file..."), "", icon="folder-plus"))
         rows.append(Choice(ADD_SERVER, tr("Add a server..."), "", icon="link"))
-        detail = tr("Now {draft}", draft=draft) if draft else tr("Now none")
+        detail = draft or tr("Automatic")
         if self._state.server is None:  # what drafts for a server's model is the server's affair
             rows.append(Choice(DRAFTS, tr("Draft..."), detail, icon="chevron-right", leads_on=True))
         self.popup = ChoicePopup(self._theme, tr("Models"), rows, self)

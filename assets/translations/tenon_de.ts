@@ -662,7 +662,7 @@
    <translation>Auto: {mode}, vorhergesagt {speed}, {times} ({summary}).</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="app/chat/choices.py" />
    <source>Automatic</source>
    <translation>Automatisch</translation>
   </message>
@@ -2896,11 +2896,6 @@
   </message>
   <message>
    <location filename="app/chat/choices.py" />
-   <source>Modes that need a draft cannot run</source>
-   <translation>Modi mit Entwurf laufen nicht</translation>
-  </message>
-  <message>
-   <location filename="app/chat/choices.py" />
    <source>Modes that need a draft take {draft}</source>
    <translation>Modi mit Entwurf nehmen {draft}</translation>
   </message>
@@ -3120,6 +3115,11 @@
    <translation>Kein Befehl und kein Artikel hat diese Buchstaben.</translation>
   </message>
   <message>
+   <location filename="app/chat/choices.py" />
+   <source>No draft came with this model: modes that need one cannot run</source>
+   <translation>Zu diesem Modell gehört kein Entwurf: Modi, die einen brauchen, laufen nicht</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>No graphics card</source>
    <translation>Keine Grafikkarte</translation>
@@ -3165,7 +3165,7 @@
    <translation>Kein Text.</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="app/ui/chat_settings/preset_row.py" />
    <source>None</source>
    <translation>Ohne</translation>
   </message>
@@ -3243,16 +3243,6 @@
    <location filename="app/ui/server/page.py" />
    <source>Now</source>
    <translation>Jetzt</translation>
-  </message>
-  <message>
-   <location filename="app/ui/model_button.py" />
-   <source>Now none</source>
-   <translation>Zurzeit ohne</translation>
-  </message>
-  <message>
-   <location filename="app/ui/model_button.py" />
-   <source>Now {draft}</source>
-   <translation>Zurzeit {draft}</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />

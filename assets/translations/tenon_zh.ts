@@ -651,7 +651,7 @@
    <translation>自动：{mode}，预测 {speed}，{times}（{summary}）。</translation>
   </message>
   <message>
-   <location filename="app/settings/settings.py" />
+   <location filename="app/chat/choices.py" />
    <source>Automatic</source>
    <translation>自动</translation>
   </message>
@@ -2884,11 +2884,6 @@
   </message>
   <message>
    <location filename="app/chat/choices.py" />
-   <source>Modes that need a draft cannot run</source>
-   <translation>需要草稿的模式无法运行</translation>
-  </message>
-  <message>
-   <location filename="app/chat/choices.py" />
    <source>Modes that need a draft take {draft}</source>
    <translation>需要草稿的模式使用 {draft}</translation>
   </message>
@@ -3108,6 +3103,11 @@
    <translation>没有包含这些字符的命令或文章。</translation>
   </message>
   <message>
+   <location filename="app/chat/choices.py" />
+   <source>No draft came with this model: modes that need one cannot run</source>
+   <translation>此模型没有附带草稿模型：需要草稿的模式无法运行</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>No graphics card</source>
    <translation>没有显卡</translation>
@@ -3153,7 +3153,7 @@
    <translation>没有文本。</translation>
   </message>
   <message>
-   <location filename="app/chat/choices.py" />
+   <location filename="app/ui/chat_settings/preset_row.py" />
    <source>None</source>
    <translation>无</translation>
   </message>
@@ -3231,16 +3231,6 @@
    <location filename="app/ui/server/page.py" />
    <source>Now</source>
    <translation>现在</translation>
-  </message>
-  <message>
-   <location filename="app/ui/model_button.py" />
-   <source>Now none</source>
-   <translation>当前无</translation>
-  </message>
-  <message>
-   <location filename="app/ui/model_button.py" />
-   <source>Now {draft}</source>
-   <translation>当前 {draft}</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />

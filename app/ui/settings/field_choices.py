@@ -36,7 +36,7 @@ class FieldChoices(QObject):
         return [replace(mode, figure=_figure(plan.get(mode.key))) for mode in self._workspace.modes()]
 
     def drafts(self) -> list[Choice]:
-        """None, and every draft that this computer has for the chosen model."""
+        """Leaving it to Tenon, and every draft that this computer has for the chosen model."""
         self.look()
         return self._workspace.drafts.choices()
 

@@ -77,7 +77,7 @@ class RowStates:
         row.show_state(
             changed=pending.is_changed(name, scope),
             usual=nothing_to_reset or name in self._reasons,
-            in_use=value_words(setting, told) if known else "",
+            in_use="" if not known else value_words(setting, told) if told != () else tr("None"),
             usual_words=value_words(setting, usual),
         )
         return row.show_note(row.field.notice() or self._note(name, value, scope))

@@ -17,7 +17,7 @@ def value_words(setting: Setting[Any], value: Any) -> str:
     """Value in a few words; empty for an empty text."""
     control = setting.control
     if setting.name == "drafts":
-        return draft_names(value) if value else tr("None")
+        return draft_names(value) if value else tr("Automatic")
     if setting.name == "mode":
         return mode_title(value)
     if isinstance(control, Switch):

@@ -112,7 +112,7 @@ def test_any_number_of_drafts_is_chosen_and_each_goes_out_again(desk: Desk, mode
 def test_every_draft_is_listed_and_those_that_do_not_fit_say_why(desk: Desk, models: Path) -> None:
     workspace = _ready(desk)
     assert list(_by_name(workspace.drafts)) == [
-        "None",
+        "Automatic",
         "smollm2-draft",
         "smollm2-medusa",
         "smollm2-prompt-tokens",
@@ -123,7 +123,7 @@ def test_every_draft_is_listed_and_those_that_do_not_fit_say_why(desk: Desk, mod
     desk.wait(lambda: bool(_by_name(workspace.drafts)["misfit"].problem))
     assert _by_name(workspace.drafts)["small"].problem == ""
     workspace.choose_model(str(models / "small"))
-    assert list(_by_name(workspace.drafts)) == ["None", "misfit"]
+    assert list(_by_name(workspace.drafts)) == ["Automatic", "misfit"]
 
 
 def test_looking_stops_when_the_menu_closes_and_a_reply_need_not_wait_for_it(desk: Desk) -> None:

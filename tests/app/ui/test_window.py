@@ -248,7 +248,7 @@ def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: Scripte
     workspace.settings.remember_drafts("/models/llama", ("/models/other",))
     popup = _open_drafts(window)
     assert [choice.title for choice in popup.choices] == [
-        "None",
+        "Automatic",
         "smollm2-draft",
         "smollm2-medusa",
         "smollm2-prompt-tokens",

@@ -271,9 +271,19 @@ def test_what_is_in_use_follows_the_engine(dialog: SettingsDialog, workspace: Sc
     assert workspace.model.report is not None
     workspace.load(replace(workspace.model.report, context=4_096))
     chat = workspace.turns.send(None, "Hello")
-    workspace.finish(chat, statistics(mode="dovetail"))
+    drafts = dialog.row("drafts")
+    assert (drafts.field.button.text(), drafts.in_use.text()) == (
+        "Automatic",
+        "",
+    )  # no mode has taken any yet
+    workspace.finish(chat, statistics(mode="dovetail"), drafts=("smollm2-draft",))
     workspace.model.changed.emit(workspace.model.state)
     assert dialog.row("mode").in_use.text() == "Dovetail"
+    assert (drafts.field.button.text(), drafts.in_use.text()) == ("Automatic", "smollm2-draft")
+    workspace.turns.send(chat, "Hello?")
+    workspace.finish(chat, statistics(mode="lookup"))
+    workspace.model.changed.emit(workspace.model.state)
+    assert drafts.in_use.text() == "None"
     assert dialog.row("context").in_use.text() == "4,096"
     workspace.tell(ModelUnloaded())
     assert dialog.row("context").in_use.text() == ""
