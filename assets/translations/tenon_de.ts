@@ -639,7 +639,7 @@
   <message>
    <location filename="engine/modes/lookup.py" />
    <source>Auto: lookup needs no second model, and drafts only while that is faster than plain.</source>
-   <translation>Auto: Nachschlagen braucht kein zweites Modell und entwirft nur, solange das schneller ist als Normal.</translation>
+   <translation>Auto: Nachschlagen braucht kein zweites Modell und rät nur voraus, solange das schneller ist als Normal.</translation>
   </message>
   <message>
    <location filename="engine/planning/mode_plan.py" />
@@ -649,7 +649,7 @@
   <message>
    <location filename="engine/modes/minions.py" />
    <source>Auto: several drafts are given, so minions lets them vote.</source>
-   <translation>Automatisch: Es sind mehrere Entwürfe angegeben, daher lässt Minions sie abstimmen.</translation>
+   <translation>Auto: mehrere Entwürfe sind angegeben, daher lässt Minions sie abstimmen.</translation>
   </message>
   <message>
    <location filename="engine/planning/mode_plan.py" />
@@ -2772,32 +2772,32 @@
   <message>
    <location filename="engine/modes/minions.py" />
    <source>Minions: a draft of whose guesses a larger share is right on average gains weight.</source>
-   <translation>Minions: Ein Entwurf, von dessen Vorschlägen im Mittel ein größerer Anteil stimmt, gewinnt Gewicht.</translation>
+   <translation>Minions: ein Entwurf, von dessen Vorschlägen im Mittel ein größerer Anteil stimmt, gewinnt Gewicht.</translation>
   </message>
   <message>
    <location filename="engine/modes/minions.py" />
    <source>Minions: a draft of whose guesses a smaller share is right on average loses weight.</source>
-   <translation>Minions: Ein Entwurf, von dessen Vorschlägen im Mittel ein kleinerer Anteil stimmt, verliert Gewicht.</translation>
+   <translation>Minions: ein Entwurf, von dessen Vorschlägen im Mittel ein kleinerer Anteil stimmt, verliert Gewicht.</translation>
   </message>
   <message>
    <location filename="engine/modes/minions.py" />
    <source>Minions: each check changes the weights of all drafts; else only of the one that was voted for.</source>
-   <translation>Minions: Jede Prüfung ändert die Gewichte aller Entwürfe; sonst nur das des gewählten.</translation>
+   <translation>Minions: jede Prüfung ändert die Gewichte aller Entwürfe; sonst nur das des gewählten.</translation>
   </message>
   <message>
    <location filename="engine/modes/minions.py" />
    <source>Minions: the model checks the best guesses of all drafts; else the one line that most votes are for.</source>
-   <translation>Minions: Das Modell prüft die besten Vorschläge aller Entwürfe; sonst nur die eine Folge mit den meisten Stimmen.</translation>
+   <translation>Minions: das Modell prüft die besten Vorschläge aller Entwürfe; sonst nur die eine Folge mit den meisten Stimmen.</translation>
   </message>
   <message>
    <location filename="engine/modes/minions.py" />
    <source>Minions: the weight of a draft that is punished is multiplied by this.</source>
-   <translation>Minions: Das Gewicht eines Entwurfs, der bestraft wird, wird damit multipliziert.</translation>
+   <translation>Minions: das Gewicht eines Entwurfs, der bestraft wird, wird damit multipliziert.</translation>
   </message>
   <message>
    <location filename="engine/modes/minions.py" />
    <source>Minions: the weight of a draft that is rewarded is multiplied by this.</source>
-   <translation>Minions: Das Gewicht eines Entwurfs, der belohnt wird, wird damit multipliziert.</translation>
+   <translation>Minions: das Gewicht eines Entwurfs, der belohnt wird, wird damit multipliziert.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />

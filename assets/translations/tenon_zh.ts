@@ -141,7 +141,7 @@
   <message>
    <location filename="assets/catalogue.json" />
    <source>A large model for computers with much memory: each token takes 8 of its 128 experts, so it answers at the speed of a small one.</source>
-   <translation>适合内存较大的电脑的大模型：每个词元只用 128 个专家中的 8 个，所以它的回答速度像小模型一样快。</translation>
+   <translation>适合内存较大的电脑的大模型：每个 token 只用 128 个专家中的 8 个，所以它的回答速度像小模型一样快。</translation>
   </message>
   <message>
    <location filename="app/chat/attachment.py" />
@@ -241,7 +241,7 @@
   <message>
    <location filename="engine/modes/dovetail.py" />
    <source>A small draft guesses several tokens ahead, and the model checks them all at once.</source>
-   <translation>一个小草稿向前猜测多个词元，模型一次全部检查。</translation>
+   <translation>一个小草稿向前猜测多个 token，模型一次全部检查。</translation>
   </message>
   <message>
    <location filename="engine/modes/mode.py" />
@@ -1223,7 +1223,7 @@
   <message>
    <location filename="engine/modes/dovetail.py" />
    <source>Dovetail was chosen: a draft guesses several tokens ahead, and the model checks them in one pass.</source>
-   <translation>已选择 Dovetail：草稿向前猜测多个词元，模型在一遍中检查它们。</translation>
+   <translation>已选择 Dovetail：草稿向前猜测多个 token，模型在一遍中检查它们。</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -1640,12 +1640,12 @@
   <message>
    <location filename="assets/catalogue.json" />
    <source>For computers with 24 GB: 4 of its 25 billion weights work on each token, so it answers at the speed of a small model.</source>
-   <translation>适合 24 GB 内存的电脑：每个词元只用到 250 亿权重中的 40 亿，因此回答速度和小模型一样。</translation>
+   <translation>适合 24 GB 内存的电脑：每个 token 只用到 250 亿权重中的 40 亿，因此回答速度和小模型一样。</translation>
   </message>
   <message>
    <location filename="assets/catalogue.json" />
    <source>For computers with 8 GB: each token takes 4 of its 32 experts, so it answers at the speed of a 1.5 billion model.</source>
-   <translation>适合 8 GB 内存的电脑：每个词元使用 32 个专家中的 4 个，因此回答速度相当于 15 亿参数的模型。</translation>
+   <translation>适合 8 GB 内存的电脑：每个 token 使用 32 个专家中的 4 个，因此回答速度相当于 15 亿参数的模型。</translation>
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
@@ -1890,7 +1890,7 @@
   <message>
    <location filename="engine/modes/ghidorah.py" />
    <source>Ghidorah was chosen: Medusa heads guess several tokens in one step, and the model checks a tree of them in one pass.</source>
-   <translation>已选择 Ghidorah：Medusa 头在一步中猜测多个词元，模型在一遍中检查由它们组成的树。</translation>
+   <translation>已选择 Ghidorah：Medusa 头在一步中猜测多个 token，模型在一遍中检查由它们组成的树。</translation>
   </message>
   <message>
    <location filename="engine/hub/local_import.py" />
@@ -2690,7 +2690,7 @@
   <message>
    <location filename="engine/modes/ghidorah.py" />
    <source>Medusa heads guess several tokens in one step, the model checks a tree of them at once.</source>
-   <translation>Medusa 头在一步中猜测多个词元，模型一次检查由它们组成的树。</translation>
+   <translation>Medusa 头在一步中猜测多个 token，模型一次检查由它们组成的树。</translation>
   </message>
   <message>
    <location filename="app/settings/pages.py" />
@@ -2705,7 +2705,7 @@
   <message>
    <location filename="engine/placement/streamed_experts.py" />
    <source>Memory holds {part}, those that were used last; the others are read from the disk when a token chooses them: up to {size} GB for each token, which takes about {seconds} s.</source>
-   <translation>内存中有{part}，即最近用过的那些；其余专家在词元选中时从磁盘读取：每个词元最多 {size} GB，约需 {seconds} 秒。</translation>
+   <translation>内存中有{part}，即最近用过的那些；其余专家在 token 选中时从磁盘读取：每个 token 最多 {size} GB，约需 {seconds} 秒。</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -3760,7 +3760,7 @@
   <message>
    <location filename="assets/catalogue.json" />
    <source>Reasons before it answers; 3.6 billion of its weights work on each token.</source>
-   <translation>先思考再回答；每个词元使用其中 36 亿个权重。</translation>
+   <translation>先思考再回答；每个 token 使用其中 36 亿个权重。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4912,12 +4912,12 @@
   <message>
    <location filename="engine/drafting/head_loader.py" />
    <source>The draft's d2t and t2d disagree about which of the model's tokens it drafts; choose another draft.</source>
-   <translation>草稿的 d2t 和 t2d 对它能起草模型的哪些词元说法不一；请选择另一个草稿。</translation>
+   <translation>草稿的 d2t 和 t2d 对它能起草模型的哪些 token 说法不一；请选择另一个草稿。</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_loader.py" />
    <source>The draft's d2t names tokens that the model does not have, or one twice: it should hold what is added to the draft's own numbers; choose another draft.</source>
-   <translation>草稿的 d2t 指向模型没有的词元，或者同一个词元出现两次：它应当存放加到草稿自身编号上的数；请选择另一个草稿。</translation>
+   <translation>草稿的 d2t 指向模型没有的 token，或者同一个 token 出现两次：它应当存放加到草稿自身编号上的数；请选择另一个草稿。</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_loader.py" />
@@ -4932,7 +4932,7 @@
   <message>
    <location filename="engine/drafting/assistant_network.py" />
    <source>The draft's {name} does not name each token once; download the draft again.</source>
-   <translation>草稿的 {name} 没有恰好列出每个词元一次；请重新下载该草稿。</translation>
+   <translation>草稿的 {name} 没有恰好列出每个 token 一次；请重新下载该草稿。</translation>
   </message>
   <message>
    <location filename="app/bridge/engine_client.py" />
@@ -5372,7 +5372,7 @@
   <message>
    <location filename="engine/model/config.py" />
    <source>The model's config asks for {chosen} experts per token where there are {experts}; download it again.</source>
-   <translation>模型配置要求每个词元使用 {chosen} 个专家，而只有 {experts} 个：请重新下载。</translation>
+   <translation>模型配置要求每个 token 使用 {chosen} 个专家，而只有 {experts} 个：请重新下载。</translation>
   </message>
   <message>
    <location filename="engine/hub/installed.py" />
@@ -5789,7 +5789,7 @@
   <message>
    <location filename="engine/drafting/level_drafter.py" />
    <source>The tree is {depth} tokens deep and the draft has {heads} heads; choose a tree that was made for these heads.</source>
-   <translation>树有 {depth} 个词元深，而草稿只有 {heads} 个头；请选择为这些头制作的树。</translation>
+   <translation>树有 {depth} 个 token 深，而草稿只有 {heads} 个头；请选择为这些头制作的树。</translation>
   </message>
   <message>
    <location filename="engine/model/converted.py" />
@@ -5814,7 +5814,7 @@
   <message>
    <location filename="engine/drafting/prompt_token_draft.py" />
    <source>There are {count} prompt tokens, and the context has room for {context} tokens; choose a longer context or a smaller set.</source>
-   <translation>有 {count} 个提示词元，而上下文只能容纳 {context} 个词元：请选择更长的上下文或更小的一组。</translation>
+   <translation>有 {count} 个提示词元，而上下文只能容纳 {context} 个 token：请选择更长的上下文或更小的一组。</translation>
   </message>
   <message>
    <location filename="app/ui/settings/action_rows.py" />
@@ -6234,7 +6234,7 @@
   <message>
    <location filename="engine/modes/ppd.py" />
    <source>Trained prompt tokens let the model guess several tokens and check earlier guesses in one pass.</source>
-   <translation>训练好的提示词元让模型在一遍中猜测多个词元并检查先前的猜测。</translation>
+   <translation>训练好的提示词元让模型在一遍中猜测多个 token 并检查先前的猜测。</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/transcript.py" />
@@ -7645,7 +7645,7 @@
   <message>
    <location filename="app/ui/machine/width_panel.py" />
    <source>{mode} with {draft}: tok/s by the tokens that a pass of the model checks.</source>
-   <translation>{mode}（{draft}）：按模型一次检查的词元数显示的词元/秒。</translation>
+   <translation>{mode}（{draft}）：按模型一次检查的 token 数显示的 token/秒。</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
