@@ -1,34 +1,42 @@
-"""The schedule of Minions: the draft's length follows the trend of the time that a verified token takes.
+"""The schedule of Minions: the draft's length follows the slope of the time that a verified token takes.
 
-Source: Wang et al. 2024, "Minions", section 3.3 and equation 4: the best length has the least t_LLM / vl.
+Source: Wang et al. 2024, "Minions", section 3.3 and equation 4: the best length s has the least t_LLM(s) / vl(s).
 """
 
 from __future__ import annotations
 
-import statistics
+from collections import deque
 
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.schedule import Schedule
 from engine.messages import RoundRecord
 from engine.model.token_tree import DraftShape
 
+# Records that are kept of a length, and lengths on either side of the present one that its line is fitted to: the curve
+# of t / vl has a bottom, and is a line for a few lengths only.
+_KEPT, _REACH = 64, 3
+
 
 class LengthSelector(Schedule):
-    """Lengthens drafts while t / vl falls and shortens them when it rises.
+    """Lengthens drafts where t / vl falls with their length and shortens them where it rises.
 
-    Each round of a length is a record: its seconds over the tokens that it verified, the target's own included. The
-    paper counts the target's forward alone, as its pipeline hides the draft's time; here drafts take theirs. Once there
-    are enough records since the last change a line is fitted to them and to those of the length before. A slope above 0
-    says that the change went too far, one below 0 that there is room for more. At the shortest and the longest draft
-    the records of the length before are dropped: a rise that shortening has caused would keep it there for good.
+    Each round is a record of its length: its seconds, and the tokens that it verified, the target's own included. The
+    paper counts the target's forward alone, as its pipeline hides the draft's time; here drafts take theirs. Of each
+    length vl is the average, as in equation 4. Once there are enough records since the last change a line is fitted to
+    t / vl over the lengths around the present one. A slope above 0 says that it is longer than the best, one below 0
+    that there is room for more; where no other length was tried there is nothing to fit, and a longer one is tried.
+
+    The paper does not say over what it fits. Over time a fall behind a step back would lengthen drafts again, and the
+    length would never stay where it is best.
 
     Args:
         largest: Longest draft.
-        cost: Of earlier replies of the same mode and model, whose last length is this one's first; None for none.
+        cost: Of earlier replies of the same mode and model, whose records and last length this one goes on with; None
+            for none.
         length: Of the first drafts, where no earlier reply had any.
         decision_threshold: Records of a length before it is judged.
-        s_reward: Tokens that a falling trend adds.
-        s_punish: Tokens that a rising trend takes away.
+        s_reward: Tokens that a falling slope adds.
+        s_punish: Tokens that a rising slope takes away.
 
     Attributes:
         length: Of the next draft.
@@ -49,9 +57,7 @@ class LengthSelector(Schedule):
         self._threshold = decision_threshold
         self._reward = s_reward
         self._punish = s_punish
-        # Seconds for each verified token, of the length before the last change and since then.
-        self._before: list[float] = []
-        self._since: list[float] = []
+        self._records = 0  # since the last change
 
     def shape(self) -> DraftShape:
         """A draft of the present length."""
@@ -61,15 +67,30 @@ class LengthSelector(Schedule):
         """Take the round's record, and judge the length once there are enough."""
         if not record.tokens:  # nothing was drafted, or a reply's end left no room
             return
-        self._since.append((record.draft_ms + record.verify_ms) / 1e3 / (len(record.accepted) + 1))
-        if len(self._since) < self._threshold:
+        seconds = (record.draft_ms + record.verify_ms) / 1e3
+        records = self._cost.lengths.setdefault(self.length, deque(maxlen=_KEPT))
+        records.append((seconds, len(record.accepted) + 1))
+        self._records += 1
+        if self._records < self._threshold:
             return
-        seconds = [*self._before, *self._since]
-        slope = statistics.linear_regression(range(len(seconds)), seconds).slope
-        before = self.length
+        self._records = 0
+        slope = self._slope()
         if slope > 0:
             self.length = max(1, self.length - self._punish)
         elif slope < 0:
             self.length = min(self._largest, self.length + self._reward)
         self._cost.length = self.length
-        self._before, self._since = ([] if self.length == before else self._since), []
+
+    def _slope(self) -> float:
+        """A number with the sign of the slope of t / vl over lengths, each of which weighs as much as its records."""
+        near = [each for each in self._cost.lengths.items() if abs(each[0] - self.length) <= _REACH]
+        if len(near) == 1:
+            return -1.0 if self.length < self._largest else 1.0
+        middle = sum(length * len(records) for length, records in near) / sum(
+            len(records) for _, records in near
+        )
+        slope = 0.0
+        for length, records in near:
+            seconds, verified = map(sum, zip(*records, strict=True))
+            slope += len(records) * (length - middle) * seconds / verified
+        return slope

@@ -35,13 +35,15 @@ class RoundCost:
     Attributes:
         flat: The same.
         doubts: Number of times that costs were forgotten.
-        length: Of the next reply's first drafts, where a rule of its own found one that costs least.
+        length: Of the next reply's first drafts, where a rule of its own found one that costs least (`LengthSelector`).
+        lengths: That rule's records, seconds and tokens of a round by the length of its draft.
     """
 
     def __init__(self, flat: bool = False, step: float = 0.2) -> None:
         self.flat = flat
         self.doubts = 0
         self.length: int | None = None
+        self.lengths: dict[int, deque[tuple[float, int]]] = {}
         # Seconds that forwards compute, and seconds of those that waited.
         self._verify = _Curve()
         self._plain_s: deque[float] = deque(maxlen=_COMPARED)
