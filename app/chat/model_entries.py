@@ -53,6 +53,7 @@ class ListedModel:
         licence: As the hub names it; empty where it is not known.
         size_bytes: About how much is fetched; None while that is not known.
         parameters: Number of weights, where it is known.
+        active_parameters: Of a mixture of experts, those that each token takes, where it is known.
         gated: True if terms have to be accepted first.
         chat: True if it is made for conversations.
         drafts: Names of the catalogue's small models that can guess for it, smallest first.
@@ -70,6 +71,7 @@ class ListedModel:
     licence: str = ""
     size_bytes: int | None = None
     parameters: int | None = None
+    active_parameters: int | None = None
     gated: bool = False
     chat: bool = True
     drafts: tuple[str, ...] = ()

@@ -50,6 +50,7 @@ from app.words import tr
 
 _SIZE = QSize(1280, 820)
 _LEAST = QSize(380, 360)
+_CORNER_PX = 16
 
 
 class MainWindow(QMainWindow):
@@ -165,6 +166,7 @@ class MainWindow(QMainWindow):
         workspace.notice.connect(self._show_notice)
         workspace.settings_unsaved.connect(self.toast.say_behind_trouble)
         self.page.composer.resized.connect(self._place_toast)
+        self.places.changed.connect(self._place_toast)
         workspace.machine.said.connect(self._say)
         sidebar.width_chosen.connect(self.view.keep_sidebar_width)
         sidebar.search_left.connect(self._focus_composer)
@@ -339,8 +341,9 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _place_toast(self) -> None:
-        """Above the composer, which grows with what is written."""
-        self.toast.place(self.page.composer.height() + 48)
+        """Above the composer, which grows with what is written; elsewhere in the corner, below what pages have."""
+        in_chat = self.places.current == CHAT
+        self.toast.place(self.page.composer.height() + 48 if in_chat else _CORNER_PX)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Save the geometry, then everything else."""

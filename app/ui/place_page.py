@@ -15,6 +15,7 @@ from app.words import tr
 _MARGIN_PX = 32
 _NARROW_MARGIN_PX = 16
 _NARROW_PX = 640
+_NOTICE_PX = 64  # room for a notice below the end of the content
 
 
 class PlacePage(QWidget):
@@ -31,6 +32,7 @@ class PlacePage(QWidget):
 
     def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
         self.setProperty("kind", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName(title)
@@ -74,4 +76,5 @@ class PlacePage(QWidget):
         taken = (
             bar.sizeHint().width() if bar.maximum() > 0 else 0
         )  # the cards end where the head's buttons do
-        self.column.setContentsMargins(side, 4, side - taken, side)
+        below = side + self._theme.type.px(_NOTICE_PX)
+        self.column.setContentsMargins(side, 4, side - taken, below)

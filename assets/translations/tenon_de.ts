@@ -169,6 +169,11 @@
    <translation>Ein Spiegelserver des Hubs zum Suchen und Herunterladen; leer steht für den Hub selbst.</translation>
   </message>
   <message>
+   <location filename="app/ui/models/card.py" />
+   <source>A mixture of experts: each token is computed with this part of its weights</source>
+   <translation>Eine Mischung von Experten: jeder Token wird mit diesem Teil ihrer Gewichte berechnet</translation>
+  </message>
+  <message>
    <location filename="engine/planning/forecast.py" />
    <source>A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure every mode, or choose one with a draft for a chat.</source>
    <translation>Ein Modus mit Entwurf ist vielleicht schneller und wird genommen, sobald Antworten gezeigt haben, was der Entwurf hier bringt: alle Modi messen oder für einen Chat einen Modus mit Entwurf wählen.</translation>
@@ -7397,6 +7402,11 @@
    <translation>was die Hersteller des Modells empfehlen</translation>
   </message>
   <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{active} of {whole} billion active</source>
+   <translation>{active} von {whole} Milliarden aktiv</translation>
+  </message>
+  <message>
    <location filename="engine/gpu_addon/wheel_index.py" />
    <source>{address} is no address of a package index: it must begin with https://.</source>
    <translation>{address} ist keine Adresse eines Paketindex: sie muss mit https:// beginnen.</translation>
@@ -7538,6 +7548,11 @@
    <location filename="app/ui/models/get_dialog.py" />
    <source>{free} are free on the disk.</source>
    <translation>Auf der Festplatte sind {free} frei.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>{free} are free on the disk; {left} stay free.</source>
+   <translation>{free} sind auf der Festplatte frei; {left} bleiben frei.</translation>
   </message>
   <message>
    <location filename="app/ui/models/wording.py" />
@@ -8281,11 +8296,6 @@
    <translation>{speeds}; {texts}.</translation>
   </message>
   <message>
-   <location filename="app/ui/models/wording.py" />
-   <source>{speed} words/s</source>
-   <translation>{speed} Wörter/s</translation>
-  </message>
-  <message>
    <location filename="app/ui/machine/words.py" />
    <source>{speed}: no other mode was faster.</source>
    <translation>{speed}: kein anderer Modus war schneller.</translation>
@@ -8319,11 +8329,6 @@
    <location filename="app/ui/figures.py" />
    <source>{times} times plain</source>
    <translation>{times}-mal normal</translation>
-  </message>
-  <message>
-   <location filename="app/ui/models/wording.py" />
-   <source>{time} s/word</source>
-   <translation>{time} s/Wort</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/installation.py" />

@@ -159,6 +159,11 @@
    <translation>用于搜索和下载的 Hub 镜像；留空则使用 Hub 本身。</translation>
   </message>
   <message>
+   <location filename="app/ui/models/card.py" />
+   <source>A mixture of experts: each token is computed with this part of its weights</source>
+   <translation>混合专家模型：每个 token 只用这部分权重计算</translation>
+  </message>
+  <message>
    <location filename="engine/planning/forecast.py" />
    <source>A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure every mode, or choose one with a draft for a chat.</source>
    <translation>使用草稿的模式可能更快；在回复显示出草稿在本机的效果之后就会采用：请测量所有模式，或为某个对话选择使用草稿的模式。</translation>
@@ -7381,6 +7386,11 @@
    <translation>模型作者的建议值</translation>
   </message>
   <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{active} of {whole} billion active</source>
+   <translation>激活 {active}B / 共 {whole}B</translation>
+  </message>
+  <message>
    <location filename="engine/gpu_addon/wheel_index.py" />
    <source>{address} is no address of a package index: it must begin with https://.</source>
    <translation>{address} 不是软件包索引的地址：地址必须以 https:// 开头。</translation>
@@ -7521,6 +7531,11 @@
    <location filename="app/ui/models/get_dialog.py" />
    <source>{free} are free on the disk.</source>
    <translation>磁盘可用 {free}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>{free} are free on the disk; {left} stay free.</source>
+   <translation>磁盘可用空间为 {free}；下载后剩余 {left}。</translation>
   </message>
   <message>
    <location filename="app/ui/models/wording.py" />
@@ -8262,11 +8277,6 @@
    <translation>{speeds}；{texts}。</translation>
   </message>
   <message>
-   <location filename="app/ui/models/wording.py" />
-   <source>{speed} words/s</source>
-   <translation>{speed} 词/秒</translation>
-  </message>
-  <message>
    <location filename="app/ui/machine/words.py" />
    <source>{speed}: no other mode was faster.</source>
    <translation>{speed}：没有其他模式更快。</translation>
@@ -8300,11 +8310,6 @@
    <location filename="app/ui/figures.py" />
    <source>{times} times plain</source>
    <translation>普通的 {times} 倍</translation>
-  </message>
-  <message>
-   <location filename="app/ui/models/wording.py" />
-   <source>{time} s/word</source>
-   <translation>{time} 秒/词</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/installation.py" />

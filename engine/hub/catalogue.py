@@ -64,6 +64,22 @@ class CatalogueModel:
             tables + inputs + sum(self._attention(layer) + sum(self._network(layer)) for layer in layers)
         )
 
+    @property
+    def active_parameters(self) -> int | None:
+        """Of a mixture, the weights that each token is multiplied with; None for others."""
+        shape, count = self.config, self._expert_count
+        if not count:
+            return None
+        experts = sum(self._network(layer)[1] for layer in range(shape["num_hidden_layers"]))
+        chosen = shape.get("num_experts_per_tok") or shape["top_k_experts"]
+        looked_up = 0 if shape["tie_word_embeddings"] else shape["vocab_size"] * shape["hidden_size"]
+        return int(self.parameters - looked_up - experts * (count - chosen) // count)
+
+    @property
+    def _expert_count(self) -> int:
+        names = ("num_experts", "num_local_experts", "n_routed_experts")
+        return sum(self.config.get(name) or 0 for name in names)
+
     def _shares(self, layer: int) -> bool:
         """True if a layer reads another's keys and values (Gemma 4)."""
         return bool(layer >= self.config["num_hidden_layers"] - self.config.get("num_kv_shared_layers", 0))
@@ -97,8 +113,7 @@ class CatalogueModel:
         """Weights of a layer's network, and of its experts."""
         shape = self.config
         hidden, width = shape["hidden_size"], shape["intermediate_size"]
-        counts = (shape.get(name) for name in ("num_experts", "num_local_experts", "n_routed_experts"))
-        experts = sum(count or 0 for count in counts)
+        experts = self._expert_count
         dense = 3 * hidden * width * (2 if self._shares(layer) and shape.get("use_double_wide_mlp") else 1)
         if not experts or layer < shape.get("num_dense_layers", shape.get("first_k_dense_replace", 0)):
             return dense, 0

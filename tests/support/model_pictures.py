@@ -11,6 +11,7 @@ from app.chat.model_entries import (
     DraftOffer,
     ImportEntry,
     InstalledEntry,
+    ListedModel,
     OfferEntry,
     RemovalEntry,
 )
@@ -133,6 +134,7 @@ def main() -> None:
         shown = page(theme, size)
         draft = DraftOffer("llama-3.2-1b-instruct", "Llama 3.2 1B Instruct", False, 760_000_000)
         repo = "meta-llama/Llama-3.2-3B-Instruct"
+        listed = ListedModel(repo, "Llama 3.2 3B Instruct", "meta-llama")
         offer = OfferEntry(
             repo, "Llama-3.2-3B-Instruct", repo, "llama3.2", int(6.4 * _GB), True, f"https://huggingface.co/{repo}",
             "Q4_K_M", ("Q4_K_M", "Q6_K", "Q8_0"), (draft,), 64 * _GB, False,
@@ -140,7 +142,7 @@ def main() -> None:
         mine = ImportEntry(("/home/me/models/thesis",), "thesis", "safetensors", 5 * _GB, 64 * _GB)
         removal = RemovalEntry("Llama-3.1-8B", 5 * _GB, "", (("Llama-3.2-1B", 760_000_000),))
         dialogs: tuple[tuple[str, ModelDialog], ...] = (
-            ("get", GetDialog(theme, "Llama 3.2 3B Instruct", offer, True, shown)),
+            ("get", GetDialog(theme, listed, None, offer, True, shown)),
             ("import", ImportDialog(theme, mine, shown)),
             ("removal", RemovalDialog(theme, removal, True, shown)),
         )

@@ -9,7 +9,7 @@ import shiboken6
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
-from app.chat.model_entries import DraftOffer, FolderEntry, ImportEntry, OfferEntry, RemovalEntry
+from app.chat.model_entries import DraftOffer, FolderEntry, ImportEntry, ListedModel, OfferEntry, RemovalEntry
 from app.chat.server_state import ServerPhase, ServerState
 from app.settings.pages import PAGES
 from app.ui.main_window import MainWindow
@@ -99,11 +99,12 @@ def _toast(window: MainWindow, workspace: ScriptedWorkspace) -> None:
 def _get(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     draft = DraftOffer("llama-3.2-1b-instruct", "Llama 3.2 1B Instruct", False, 760_000_000)
     repo = "meta-llama/Llama-3.2-3B-Instruct"
+    listed = ListedModel(repo, "Llama 3.2 3B Instruct", "meta-llama")
     offer = OfferEntry(
         repo, "Llama-3.2-3B-Instruct", repo, "llama3.2", 6 * _GB, True, f"https://huggingface.co/{repo}", "Q4_K_M",
         ("Q4_K_M", "Q6_K"), (draft,), 64 * _GB, False,
     )  # fmt: skip
-    GetDialog(window._theme, "Llama 3.2 3B Instruct", offer, True, window).open()
+    GetDialog(window._theme, listed, None, offer, True, window).open()
 
 
 def _import(window: MainWindow, workspace: ScriptedWorkspace) -> None:

@@ -137,6 +137,7 @@ def listed(model: CatalogueModel) -> ListedModel:
         licence=model.licence,
         size_bytes=model.typical_bytes(Q4_K_M_BITS),
         parameters=model.parameters,
+        active_parameters=model.active_parameters,
         # The original weights may be; what is fetched are the quantized ones.
         gated=False,
         drafts=model.drafts,

@@ -91,7 +91,6 @@ class HelpPage(PlacePage):
 
     def __init__(self, theme: Theme, library: HelpLibrary, text: ArticleText) -> None:
         super().__init__(theme, tr("Help"))
-        self._theme = theme
         self._library = library
         self._text = text
         self._article: Article | None = None

@@ -44,7 +44,6 @@ class MachinePage(PlacePage):
 
     def __init__(self, theme: Theme, workspace: Workspace) -> None:
         super().__init__(theme, tr("This machine"))
-        self._theme = theme
         self._workspace = workspace
         self._machine = workspace.machine
         self._model = ""  # empty is the one chosen for the chat

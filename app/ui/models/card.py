@@ -20,8 +20,8 @@ from app.ui.models.wording import (
     joined,
     licence_title,
     memory_words,
+    mixture_words,
     pace_in_words,
-    speed_in_words,
 )
 from app.ui.share_bar import ShareBar
 from app.ui.theme.icons import scale_icon, themed_icon
@@ -43,7 +43,7 @@ class CardContent:
         draft_bytes: Of the draft that comes along; 0 for none.
         primary: True if its button is the one of the page.
         asked: True if the hub is being asked for it.
-        in_words: True if speed is said in words per second, and nothing of modes and formats.
+        plainly: True if nothing is said of modes and formats.
     """
 
     model: ListedModel
@@ -54,7 +54,7 @@ class CardContent:
     draft_bytes: int = 0
     primary: bool = False
     asked: bool = False
-    in_words: bool = False
+    plainly: bool = False
 
     @property
     def download_bytes(self) -> int:
@@ -87,6 +87,7 @@ class ModelCard(QFrame):
         self._bar = ShareBar(theme, tr("Memory it would take"), self)
         self._mode = Tag(theme, self)
         self._draft = Tag(theme, self)
+        self._mixture = Tag(theme, self)
         self.button = push_button("", self, self._act)
         scale_icon(theme, self.button, 16)
         self.progress = ShareBar(theme, tr("Download"), self)
@@ -102,6 +103,7 @@ class ModelCard(QFrame):
         tags = Flow(6)
         tags.addWidget(self._mode)
         tags.addWidget(self._draft)
+        tags.addWidget(self._mixture)
         filled(
             QVBoxLayout(self),
             *(head, self._subtitle, 6, self._about, 6, speed, self._pace, 8, fit, 6, self._bar, 12, tags),
@@ -119,12 +121,11 @@ class ModelCard(QFrame):
         model, prediction = content.model, content.prediction
         self.setAccessibleName(model.title)
         self._title.setText(model.title)
-        form = "" if content.in_words else tr("4-bit")
+        form = "" if content.plainly else tr("4-bit")
         self._subtitle.setText(joined(form, licence_title(model.licence)))
         installed = bool(content.installed_ref)
         self._badge.show_words(tr("Installed") if installed else content.badge, "good")
-        say_speed = speed_in_words if content.in_words else figures.speed
-        speed = say_speed(prediction.tokens_per_second or 0.0)
+        speed = figures.speed(prediction.tokens_per_second or 0.0)
         number, _, unit = speed.rpartition(" ")
         self._speed.setText(number)
         self._unit.setText(
@@ -145,16 +146,18 @@ class ModelCard(QFrame):
         self._show_button(content, installed)
 
     def _show_tags(self, content: CardContent) -> None:
-        mode = "" if content.in_words else best_mode(content.prediction)
+        mode = "" if content.plainly else best_mode(content.prediction)
         self._mode.show_words(mode, icon="zap", tip=tr("The mode that is predicted to be fastest"))
         size, draft = figures.size(content.draft_bytes), ""
-        if content.draft_bytes and content.in_words:
+        if content.draft_bytes and content.plainly:
             draft = tr("With its small helper, {size}", size=size)
         elif content.draft_bytes:
             draft = tr("Draft paired, {size}", size=size)
         self._draft.show_words(
             draft, icon="link", tip=tr("A small model that guesses for this one, fetched along")
         )
+        tip = tr("A mixture of experts: each token is computed with this part of its weights")
+        self._mixture.show_words(mixture_words(content.model), tip=tip)
 
     def _show_button(self, content: CardContent, installed: bool) -> None:
         download = None if installed else content.download

@@ -6,17 +6,18 @@ from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
-from app.chat.model_entries import OfferEntry
+from app.chat.model_entries import ListedModel, OfferEntry
 from app.ui import figures
 from app.ui.boxes import STRETCH, filled
 from app.ui.inert_text import PlainLabel
 from app.ui.list_box import ListBox
 from app.ui.models.model_dialog import ModelDialog
-from app.ui.models.wording import joined, licence_title
+from app.ui.models.wording import forecast_words, joined, licence_title, mixture_words
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.tick_box import TickBox
 from app.words import tr
+from engine.messages import Prediction
 
 
 class GetDialog(ModelDialog):
@@ -26,10 +27,20 @@ class GetDialog(ModelDialog):
     token_given = Signal(str)
 
     def __init__(
-        self, theme: Theme, title: str, offer: OfferEntry, draft_wanted: bool, parent: QWidget | None = None
+        self,
+        theme: Theme,
+        model: ListedModel,
+        forecast: Prediction | None,
+        offer: OfferEntry,
+        draft_wanted: bool,
+        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(theme, tr("Get {title}", title=title), "", parent)
+        super().__init__(theme, tr("Get {title}", title=model.title), "", parent)
         self.offer = offer
+        here = "" if forecast is None or forecast.tokens_per_second is None else forecast_words(forecast)
+        for words in (tr(model.about) if model.about else "", joined(here, mixture_words(model))):
+            if words:
+                self.add_words(words)
         self._facts = self.add_words("")
         self._room = self.add_words("")
         self.quantizations = ListBox(theme, self)
@@ -117,7 +128,12 @@ class GetDialog(ModelDialog):
         sizes = {draft.reference: draft.size_bytes or 0 for draft in self.offer.drafts}
         total = self.offer.size_bytes + sum(sizes[draft] for draft in self.drafts)
         self.accept_button.setText(tr("Download {size}", size=figures.size(total)))
-        self._room.setText(tr("{free} are free on the disk.", free=figures.size(self.offer.free_bytes)))
+        free, left = figures.size(self.offer.free_bytes), self.offer.free_bytes - total
+        self._room.setText(
+            tr("{free} are free on the disk.", free=free)
+            if left < 0
+            else tr("{free} are free on the disk; {left} stay free.", free=free, left=figures.size(left))
+        )
 
     @Slot(int)
     def _another_quantization(self, number: int) -> None:

@@ -10,6 +10,9 @@ from app.chat.model_entries import ListedModel, Missed, OfferEntry
 from app.ui.models.get_dialog import GetDialog
 from app.ui.theme.theme import Theme
 
+# A download of this size fills disks, and takes a quarter of an hour at 50 Mbit/s.
+_LARGE_BYTES = 5_000_000_000
+
 
 class Getting(QObject):
     """One model at a time.
@@ -44,7 +47,7 @@ class Getting(QObject):
         Args:
             model: The model to get.
             with_draft: True if its first draft comes along, unless the person says otherwise.
-            ask: True to show what would come first; what is gated is shown in any case.
+            ask: True to show what would come first; what is gated or large is shown in any case.
             draft_for: Name of an installed model that it is to guess for; empty for none.
         """
         self._model, self._with_draft, self._ask, self._draft_for = model, with_draft, ask, draft_for
@@ -72,11 +75,13 @@ class Getting(QObject):
         if self.dialog is not None:
             self.dialog.show_offer(offer)
             return
-        if not self._ask and not (offer.gated and not offer.has_token):
+        large = offer.size_bytes > _LARGE_BYTES
+        if not self._ask and not large and not (offer.gated and not offer.has_token):
             drafts = (offer.drafts[0].reference,) if self._with_draft and offer.drafts else ()
             self._offers.fetch(offer, drafts, self._draft_for)
             return
-        dialog = self.dialog = GetDialog(self._theme, model.title, offer, self._with_draft, self._window)
+        forecast = self._store.forecasts.known.get(model.reference)
+        dialog = self.dialog = GetDialog(self._theme, model, forecast, offer, self._with_draft, self._window)
         dialog.quantization_wanted.connect(self._another_quantization)
         dialog.token_given.connect(self._store.access.keep)
         dialog.accepted.connect(self._fetch)

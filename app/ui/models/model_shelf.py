@@ -61,15 +61,15 @@ class ModelShelf:
         prediction = self._store.forecasts.known.get(model.reference)
         return prediction is not None and prediction.with_draft and bool(model.drafts)
 
-    def cards(self, asked: str, in_words: bool = False) -> tuple[CardContent, ...]:
+    def cards(self, asked: str, plainly: bool = False) -> tuple[CardContent, ...]:
         """Recommendations for this computer.
 
         Args:
             asked: Reference of the model that the hub is being asked for.
-            in_words: True if speed is said in words per second, and no button stands out.
+            plainly: True if nothing is said of modes and formats, and no button stands out.
         """
         contents = []
-        primary = not in_words
+        primary = not plainly
         known = self._store.forecasts.known
         for found in self._store.recommended():
             model = found.model
@@ -89,7 +89,7 @@ class ModelShelf:
                     draft_bytes,
                     primary and installed is None and download is None,
                     model.reference == asked,
-                    in_words,
+                    plainly,
                 )
             )
             primary = primary and not contents[-1].primary

@@ -40,7 +40,6 @@ class ModelsPage(PlacePage):
 
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(theme, tr("Models"), parent)
-        self._theme = theme
         self._store = workspace.model_store
         self.getting = Getting(theme, self._store, self)
         self.shelf = ModelShelf(workspace, self._store)

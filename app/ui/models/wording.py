@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.chat.model_entries import Fit, InstalledEntry, fit_of
+from app.chat.model_entries import Fit, InstalledEntry, ListedModel, fit_of
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.words import mark, tr
@@ -56,12 +56,18 @@ def memory_words(prediction: Prediction) -> str:
     return tr("{taken} of {room} GB", taken=taken, room=room)
 
 
-def speed_in_words(tokens_per_second: float) -> str:
-    """For people who do not count tokens: 14.2 -> "10.6 words/s"; below one word a second the time that each takes."""
-    words_per_second = tokens_per_second * _WORDS_PER_TOKEN
-    if 0 < words_per_second < 1:
-        return tr("{time} s/word", time=figures.ratio(1 / words_per_second))
-    return tr("{speed} words/s", speed=figures.ratio(words_per_second))
+def forecast_words(prediction: Prediction) -> str:
+    """What it would do here: "Fits, 7.4 of 13.6 GB, about 14.2 tok/s"."""
+    speed = tr("about {speed}", speed=figures.speed(prediction.tokens_per_second or 0.0))
+    return joined(fit_title(prediction), memory_words(prediction), speed)
+
+
+def mixture_words(model: ListedModel) -> str:
+    """Weights of a mixture that each token takes: "3.6 of 21 billion active"; empty for others."""
+    if model.active_parameters is None or model.parameters is None:
+        return ""
+    active, whole = (figures.digits(count / 1e9, 2) for count in (model.active_parameters, model.parameters))
+    return tr("{active} of {whole} billion active", active=active, whole=whole)
 
 
 def pace_in_words(tokens_per_second: float) -> str:

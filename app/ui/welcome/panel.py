@@ -155,7 +155,7 @@ class WelcomePanel(QScrollArea):
         self.hero.show_engine(self._workspace.model.state)
         if not self._store.forecasts.under_way or self._choosing:
             # The accent is the composer's: what to do first is to write.
-            self.cards.show_cards(self._shelf.cards(self.getting.asked, in_words=True))
+            self.cards.show_cards(self._shelf.cards(self.getting.asked, plainly=True))
         self.head.say(self._words())
         self._order_tabs()
 

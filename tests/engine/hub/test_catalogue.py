@@ -97,6 +97,24 @@ def test_names_and_repositories_are_unique_and_found() -> None:
     assert {model.name for model in search_catalogue("qwen3 8b")} == {"qwen3-8b"}
 
 
+@pytest.mark.parametrize(
+    ("name", "billions"),
+    [
+        ("gpt-oss-20b", 3.6),
+        ("gpt-oss-120b", 5.1),
+        ("gemma-4-26b-a4b-it", 3.8),
+        ("qwen3-30b-a3b", 3.0),
+        ("qwen3-8b", None),
+    ],
+)
+def test_a_mixture_has_as_many_active_weights_as_its_makers_say(name: str, billions: float | None) -> None:
+    active = require_catalogue_model(name).active_parameters
+    if billions is None:
+        assert active is None
+    else:
+        assert active == pytest.approx(billions * 1e9, rel=0.02)
+
+
 def test_older_models_come_last_and_gpt_oss_is_as_large_as_it_is_published() -> None:
     older = [model.older for model in catalogue()]
     assert older == sorted(older)

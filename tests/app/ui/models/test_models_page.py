@@ -10,19 +10,26 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
+from pytestqt.qtbot import QtBot
 
+from app.bridge.models.offers import listed
 from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase
+from app.chat.model_entries import ListedModel, OfferEntry
+from app.ui.inert_text import PlainLabel
+from app.ui.models.card import CardContent, ModelCard
 from app.ui.models.get_dialog import GetDialog
 from app.ui.models.installed_list import InstalledRow
 from app.ui.models.model_dialog import GivingUpDialog, ImportDialog, ModelDialog, RemovalDialog
 from app.ui.models.models_page import ModelsPage
 from app.ui.places import CHAT, MODELS
+from app.ui.theme.theme import Theme
+from engine.hub.catalogue import require_catalogue_model
 from engine.hub.download import room
 from engine.hub.local_import import import_model
 from engine.hub.model_folders import models_folder
 from engine.hub.record import write_record
-from engine.messages import DEFAULT_MODEL, DownloadStatus, ModelOutline
+from engine.messages import DEFAULT_MODEL, DownloadStatus, ModelOutline, Prediction
 from tests.app.bridge.models.conftest import FILE, NAME, REPO
 from tests.app.ui.models.conftest import Visit
 from tests.support.checkpoints import write_checkpoint
@@ -48,6 +55,11 @@ def get(visit: Visit, page: ModelsPage, reference: str) -> GetDialog:
     dialog = page.getting.dialog
     assert dialog is not None
     return dialog
+
+
+@pytest.fixture
+def qwen() -> ListedModel:
+    return listed(require_catalogue_model("qwen3-30b-a3b"))
 
 
 def half_here(visit: Visit, page: ModelsPage) -> None:
@@ -310,6 +322,65 @@ def test_cards_recommend_and_fetch_a_pair_with_one_click(
     visit.wait(lambda: {"Qwen3-8B-Q4_K_M", NAME} <= page.installed.rows.keys())
     target, draft = str(models_folder() / "Qwen3-8B-Q4_K_M"), str(models_folder() / NAME)
     visit.wait(lambda: visit.workspace.settings.drafts_of(target) == (draft,))
+
+
+def test_a_large_download_asks_first_and_says_what_stays_free(visit: Visit, qwen: ListedModel) -> None:
+    page = visit.open()
+    getting, offers = page.getting, visit.workspace.model_store.offers
+    fetched: list[OfferEntry] = []
+    offers.look_up = lambda reference, quantization="": None  # type: ignore[method-assign]
+    offers.fetch = lambda offer, drafts, draft_for="": fetched.append(offer)  # type: ignore[method-assign]
+    offer = OfferEntry(
+        qwen.reference,
+        "Q",
+        "Qwen/Q",
+        "apache-2.0",
+        4_900_000_000,
+        False,
+        "",
+        "Q4_K_M",
+        ("Q4_K_M",),
+        (),
+        40 * 10**9,
+        False,
+    )
+    getting.get(qwen, with_draft=False, ask=False)
+    offers.offered.emit(offer)
+    assert (fetched, getting.dialog) == ([offer], None)
+    large = replace(offer, size_bytes=18_700_000_000)
+    getting.get(qwen, with_draft=False, ask=False)
+    offers.offered.emit(large)
+    dialog = getting.dialog
+    assert dialog is not None
+    assert fetched == [offer]
+    assert dialog.accept_button.text() == "Download 18.7 GB"
+    words = [label.text() for label in dialog.findChildren(PlainLabel)]
+    assert "40.0 GB are free on the disk; 21.3 GB stay free." in words
+    assert qwen.about in words
+    assert any("3 of 31 billion active" in line for line in words)
+    visit.qtbot.mouseClick(dialog.accept_button, LEFT)
+    assert fetched == [offer, large]
+
+
+def test_a_card_says_that_a_model_is_a_mixture(theme: Theme, qtbot: QtBot, qwen: ListedModel) -> None:
+    card = ModelCard(theme, CardContent(qwen, Prediction("plain", 14.0), "Balanced"))
+    qtbot.addWidget(card)
+    assert card._mixture.text == "3 of 31 billion active"
+    card.show_content(
+        CardContent(replace(qwen, active_parameters=None), Prediction("plain", 14.0), "Balanced")
+    )
+    assert card._mixture.isHidden()
+
+
+def test_a_notice_covers_no_button_at_the_end_of_the_page(visit: Visit) -> None:
+    page = visit.open()
+    page.more_button.click()
+    bar = page.area.verticalScrollBar()
+    visit.wait(lambda: bar.maximum() > 0)
+    visit.window.toast.say("A sentence.", "A button", lambda: None)
+    bar.setValue(bar.maximum())
+    last = page.table.rows[-1].button
+    assert last.mapTo(visit.window, last.rect().bottomLeft()).y() < visit.window.toast.y()
 
 
 def test_a_draft_is_fetched_for_a_model_that_is_here(visit: Visit, weights: bytes, tmp_path: Path) -> None:
