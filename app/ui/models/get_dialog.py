@@ -71,6 +71,8 @@ class GetDialog(ModelDialog):
         self.token = QLineEdit(self)
         self.page_button = QPushButton(" " + tr("Open its page"), self)
         self.page_button.setAccessibleName(tr("Open its page"))
+        for field in (self.token, self.page_button):
+            field.setVisible(offer.gated)
         if offer.gated:
             self._explain_gate()
         self.trouble = self.add_words("", "bad")

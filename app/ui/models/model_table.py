@@ -72,9 +72,9 @@ class _Row:
         line = filled(QHBoxLayout(), self.name, self.lock, STRETCH, spacing=6)
         self.small_fit = Tag(theme, self.first)
         under = filled(QHBoxLayout(), self.small_fit, (self.detail, 1), spacing=8)
-        column = filled(QVBoxLayout(self.first), line, under, margins=(0, 6, 0, 6), spacing=2)
         self.problem = PlainLabel(self.first, kind="small", wrap=True)
-        column.addWidget(self.problem)
+        column = QVBoxLayout(self.first)
+        filled(column, STRETCH, line, under, self.problem, STRETCH, margins=(0, 6, 0, 6), spacing=2)
         self.owner = ElidedLabel(kind="sub", parent=parent)
         self.size = PlainLabel(parent)
         self.licence = ElidedLabel(kind="sub", parent=parent)
@@ -206,7 +206,7 @@ class ModelTable(QFrame):
         super().paintEvent(event)
         painter, color = QPainter(self), self._theme.color("line")
         for number, row in enumerate(self.rows):
-            top = self._grid.cellRect(number + 1, 0).top()
+            top = row.first.y()  # the grid's own rectangles know nothing of words that wrap
             if row.content is not None and (number or self._heads[0].isVisible()):
                 painter.fillRect(1, top, self.width() - 2, 1, color)
 
@@ -239,7 +239,9 @@ class ModelTable(QFrame):
     def _alignment(self, column: int) -> Qt.AlignmentFlag:
         if column in _RIGHT:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        if column in (0, 8):
+        if column == 0:
+            return Qt.AlignmentFlag(0)
+        if column == 8:
             return Qt.AlignmentFlag.AlignVCenter
         return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 

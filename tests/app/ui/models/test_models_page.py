@@ -7,20 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QFileDialog, QMenu, QScrollArea, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.bridge.models.offers import listed
 from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase
 from app.chat.model_entries import ListedModel, OfferEntry
+from app.ui.boxes import STRETCH, filled
 from app.ui.inert_text import PlainLabel
 from app.ui.models.card import CardContent, ModelCard
 from app.ui.models.get_dialog import GetDialog
 from app.ui.models.installed_list import InstalledRow
 from app.ui.models.model_dialog import GivingUpDialog, ImportDialog, ModelDialog, RemovalDialog
+from app.ui.models.model_table import ModelTable, RowContent
 from app.ui.models.models_page import ModelsPage
 from app.ui.places import CHAT, MODELS
 from app.ui.theme.theme import Theme
@@ -354,6 +356,8 @@ def test_a_large_download_asks_first_and_says_what_stays_free(visit: Visit, qwen
     assert dialog is not None
     assert fetched == [offer]
     assert dialog.accept_button.text() == "Download 18.7 GB"
+    assert not dialog.page_button.isVisible()  # nor the token: there are no terms to accept
+    assert not dialog.token.isVisible()
     words = [label.text() for label in dialog.findChildren(PlainLabel)]
     assert "40.0 GB are free on the disk; 21.3 GB stay free." in words
     assert qwen.about in words
@@ -370,6 +374,28 @@ def test_a_card_says_that_a_model_is_a_mixture(theme: Theme, qtbot: QtBot, qwen:
         CardContent(replace(qwen, active_parameters=None), Prediction("plain", 14.0), "Balanced")
     )
     assert card._mixture.isHidden()
+
+
+def test_rules_part_the_rows_of_the_table(theme: Theme, qtbot: QtBot, qwen: ListedModel) -> None:
+    table, area = ModelTable(theme), QScrollArea(widgetResizable=True)
+    qtbot.addWidget(area)
+    content = QWidget()
+    filled(QVBoxLayout(content), table, STRETCH)
+    area.setWidget(content)
+    area.resize(940, 500)
+    problem = "Its files need 71.5 GB of disk, and 67.8 GB are free: make room, or choose a smaller model."
+    table.show_rows([RowContent(model) for model in (qwen, replace(qwen, problem=problem), qwen)])
+    area.show()
+    first, second, third = table.rows
+    qtbot.waitUntil(lambda: second.problem.height() >= 2 * second.problem.fontMetrics().height())
+    image = table.grab().toImage()
+    line = theme.palette.line.lower()
+    rules = [y for y in range(2, table.height() - 2) if image.pixelColor(5, y).name() == line]
+    end = second.problem.mapTo(table, second.problem.rect().bottomLeft()).y()
+    begin = third.name.mapTo(table, QPoint()).y()
+    assert len(rules) == 3
+    assert first.name.mapTo(table, QPoint()).y() < rules[1]
+    assert end < rules[2] < begin
 
 
 def test_a_notice_covers_no_button_at_the_end_of_the_page(visit: Visit) -> None:
