@@ -17,6 +17,7 @@ from app.ui.models.tag import Tag
 from app.ui.models.wording import (
     best_mode,
     fit_title,
+    gpu_words,
     joined,
     licence_title,
     memory_words,
@@ -88,6 +89,7 @@ class ModelCard(QFrame):
         self._mode = Tag(theme, self)
         self._draft = Tag(theme, self)
         self._mixture = Tag(theme, self)
+        self._gpu = Tag(theme, self)
         self.button = push_button("", self, self._act)
         scale_icon(theme, self.button, 16)
         self.progress = ShareBar(theme, tr("Download"), self)
@@ -101,9 +103,8 @@ class ModelCard(QFrame):
         )
         fit = filled(QHBoxLayout(), (self._fit, 1), self._memory)
         tags = Flow(6)
-        tags.addWidget(self._mode)
-        tags.addWidget(self._draft)
-        tags.addWidget(self._mixture)
+        for tag in (self._mode, self._draft, self._mixture, self._gpu):
+            tags.addWidget(tag)
         filled(
             QVBoxLayout(self),
             *(head, self._subtitle, 6, self._about, 6, speed, self._pace, 8, fit, 6, self._bar, 12, tags),
@@ -158,6 +159,7 @@ class ModelCard(QFrame):
         )
         tip = tr("A mixture of experts: each token is computed with this part of its weights")
         self._mixture.show_words(mixture_words(content.model), tip=tip)
+        self._gpu.show_words(gpu_words(content.prediction), icon="microchip")
 
     def _show_button(self, content: CardContent, installed: bool) -> None:
         download = None if installed else content.download

@@ -56,10 +56,17 @@ def memory_words(prediction: Prediction) -> str:
     return tr("{taken} of {room} GB", taken=taken, room=room)
 
 
+def gpu_words(prediction: Prediction) -> str:
+    """Memory that it takes of the GPU's: "3.6 GB on the GPU"; empty for none."""
+    if not prediction.gpu_bytes:
+        return ""
+    return tr("{size} GB on the GPU", size=figures.gigabytes(prediction.gpu_bytes))
+
+
 def forecast_words(prediction: Prediction) -> str:
-    """What it would do here: "Fits, 7.4 of 13.6 GB, about 14.2 tok/s"."""
+    """What it would do here: "Fits, 7.4 of 13.6 GB, 3.6 GB on the GPU, about 14.2 tok/s"."""
     speed = tr("about {speed}", speed=figures.speed(prediction.tokens_per_second or 0.0))
-    return joined(fit_title(prediction), memory_words(prediction), speed)
+    return joined(fit_title(prediction), memory_words(prediction), gpu_words(prediction), speed)
 
 
 def mixture_words(model: ListedModel) -> str:

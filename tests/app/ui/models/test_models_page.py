@@ -376,6 +376,15 @@ def test_a_card_says_that_a_model_is_a_mixture(theme: Theme, qtbot: QtBot, qwen:
     assert card._mixture.isHidden()
 
 
+def test_a_card_says_what_is_on_the_gpu(theme: Theme, qtbot: QtBot, qwen: ListedModel) -> None:
+    prediction = Prediction("plain", 14.0, memory_bytes=15 * 10**9, room_bytes=24 * 10**9)
+    card = ModelCard(theme, CardContent(qwen, prediction, "Balanced"))
+    qtbot.addWidget(card)
+    assert card._gpu.isHidden()
+    card.show_content(CardContent(qwen, replace(prediction, gpu_bytes=3_580_000_000), "Balanced"))
+    assert (card._memory.text(), card._gpu.text) == ("15.0 of 24.0 GB", "3.6 GB on the GPU")
+
+
 def test_rules_part_the_rows_of_the_table(theme: Theme, qtbot: QtBot, qwen: ListedModel) -> None:
     table, area = ModelTable(theme), QScrollArea(widgetResizable=True)
     qtbot.addWidget(area)
