@@ -144,6 +144,7 @@ def read_elements(config: ModelConfig, rows: int) -> float:
     return sum(math.prod(slot.shape) * (share if slot.of_expert else 1.0) for slot in slots) / config.layers
 
 
+@lru_cache(maxsize=1024)
 def cache_bytes(config: ModelConfig, tokens: int, weight_format: WeightFormat) -> int:
     """Bytes of keys and values of this many tokens.
 

@@ -120,13 +120,14 @@ class ColumnsPlan(PlacementPlan):
         there = device_format(weights)
         layers = matrices(config, weights)
         # Most layers are the same as another one, and `fit` asks for many plans.
-        moved = {id(one): bytes_there(one, ratios) for one in {id(one): one for one in layers}.values()}
-        places = [
-            LayerPlace(host=1.0 - moved[id(one)] / size, device=moved[id(one)] / size)
-            for one, size in zip(layers, sizes.layers, strict=True)
-        ]
+        places = {}
+        for one, size in {
+            id(one): (one, size) for one, size in zip(layers, sizes.layers, strict=True)
+        }.values():
+            there_share = bytes_there(one, ratios) / size
+            places[id(one)] = LayerPlace(host=1.0 - there_share, device=there_share)
         return cls(
-            tuple(places),
+            tuple(places[id(one)] for one in layers),
             ratios=ratios,
             boundary=boundary,
             shared=shared,

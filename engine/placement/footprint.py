@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 
@@ -70,39 +71,39 @@ class Sizes:
     weights: WeightFormat
     context: int
 
-    @property
+    @cached_property
     def layers(self) -> tuple[int, ...]:
         """Of each layer's weights in memory."""
         return layer_sizes(self.config, self.weights)
 
-    @property
+    @cached_property
     def outer(self) -> int:
         """Of what is outside the layers."""
         return weight_bytes(replace(self.config, layers=0), self.weights)
 
-    @property
+    @cached_property
     def head(self) -> int:
         """Of the map from hidden states to logits."""
         return head_bytes(self.config, self.weights)
 
-    @property
+    @cached_property
     def read_layer(self) -> int:
         """Of the largest layer as it is read from the disk."""
         return stored_layer_bytes(self.config, self.weights)
 
-    @property
+    @cached_property
     def device_layers(self) -> tuple[int, ...]:
         """Of each layer's weights on a GPU."""
         return layer_sizes(self.config, device_format(self.weights))
 
-    @property
+    @cached_property
     def computing(self) -> int:
         """Bytes that a forward needs on the host at its widest."""
         rows, logits = min(_CHUNK_ROWS, self.context), min(_TREE_ROWS, self.context)
         torch_products = 0 if self.weights.packed else _DENSE_PRODUCT_BYTES
         return activation_bytes(self.config, rows, logits) + _READING_BYTES + torch_products
 
-    @property
+    @cached_property
     def device_computing(self) -> int:
         """The same on a GPU: a product of packed weights dequantizes a piece of its matrix at a time."""
         rows = activation_bytes(self.config, min(_CHUNK_ROWS, self.context), 0)
