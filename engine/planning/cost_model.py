@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import fmean
 
 import numpy
@@ -89,6 +90,7 @@ class TargetCost:
         self._units = UnitTimes(config, weights, speeds, position)
         self._position = position
         self._packed = weights.packed
+        self._computing_s = cache(self._computed_s)  # of few widths, asked for in each kind of prompt
         self._factors = {width: each / self.predicted_s(width) for width, each in (measured or {}).items()}
 
     def forward_s(self, width: int) -> float:
@@ -119,7 +121,7 @@ class TargetCost:
         # The measured forwards are narrow, and say little of wide ones.
         return whole * self.predicted_s(chunk) + (self.predicted_s(rest) if rest else 0.0)
 
-    def _computing_s(self, width: int) -> float:
+    def _computed_s(self, width: int) -> float:
         units = self._units.at(width, self._plan.fuses_layers)
         return self._plan.computing_s(units, width, self._position)
 

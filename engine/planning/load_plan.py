@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 from operator import itemgetter
 from typing import TypeAlias
@@ -31,6 +32,7 @@ from engine.placement import (
     StreamedPlan,
 )
 from engine.placement.footprint import Footprint, Sizes
+from engine.placement.plan import Room
 from engine.planning.context_range import DEFAULT_CONTEXT, SMALLEST_CONTEXT, check_context, default_context
 from engine.planning.format_choice import AUTO, cache_formats
 from engine.planning.machine_speeds import format_seconds, machine_speeds
@@ -160,6 +162,7 @@ class LoadPlanner:
         self._most_layers = min(layers, config.layers)
         self._wanted = options.context or default_context(config)
         self._smallest = options.context or min(SMALLEST_CONTEXT, self._wanted)
+        self._choices = cache(self._chosen)  # modes ask for the same ones
 
     def plan(self, mode: Mode, weights: WeightFormat, drafts: Drafts) -> LoadPlan | None:
         """The load of a mode in one format; None where not even streaming fits."""
@@ -294,11 +297,15 @@ class LoadPlanner:
         room = self.room.beside(*_taken(beside))
         for count, sizes in enumerate(candidates, 1):
             suited = kind.suited(sizes)
-            choices = kind.choices(suited, room, self._most_layers)
-            plans = [self._made(mode, placement, suited, beside) for placement in choices]
+            plans = [
+                self._made(mode, placement, suited, beside) for placement in self._choices(kind, suited, room)
+            ]
             if plans:
                 return plans, candidates[:count]
         return [], candidates
+
+    def _chosen(self, kind: type[PlacementPlan], sizes: Sizes, room: Room) -> tuple[PlacementPlan, ...]:
+        return tuple(kind.choices(sizes, room, self._most_layers))
 
     def _streamed(self, mode: Mode, weights: WeightFormat, beside: tuple[DraftPlan, ...]) -> LoadPlan | None:
         room = self.room.beside(*_taken(beside))
