@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QFontMetricsF, QPainter, QPainterPath, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
 
 from app.ui import figures
 from app.ui.figures import gigabytes
+from app.ui.legend_bar import HATCHED, LegendBar
 from app.ui.painting import smooth
-from app.ui.placing import in_lines, mirrored
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import mark, tr
 from engine.messages import MemoryPlace, MemoryShare, MemoryUse
 
 _ROW_PX = 22
-_LEGEND_PX = 19
 _BAR_PX = 9
 _LABEL_PX = 40
-_SWATCH_PX = 8
 _GAP_PX = 10
 _COLORS: dict[MemoryUse, str] = {
     "draft": "map",
@@ -27,7 +25,7 @@ _COLORS: dict[MemoryUse, str] = {
     "caches": "g2",
     "buffers": "g3",
     "engine": "g3",
-    "others": "g3",
+    "others": HATCHED,
 }
 _NAMES = {"ram": "RAM", "disk": mark("Disk")}
 _USES: dict[MemoryUse, str] = {
@@ -48,15 +46,13 @@ def share_words(share: MemoryShare) -> str:
     return f"{name} {gigabytes(share.size_bytes)}"
 
 
-class MemoryBar(QWidget):
-    """Painted; its height follows from its width."""
+class MemoryBar(LegendBar):
+    """A bar for the memory of each place, and a line for the disk."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, parent)
         self._places: tuple[MemoryPlace, ...] = ()
         self._disk_bytes_per_second = 0.0
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._describe()
 
     def set_places(self, places: tuple[MemoryPlace, ...], disk_bytes_per_second: float = 0.0) -> None:
@@ -78,16 +74,10 @@ class MemoryBar(QWidget):
         for place in self._places:
             height += px(_ROW_PX)
             if place.place != "disk":
-                height += px(_LEGEND_PX) * self._legend_lines(place)
+                height += self.legend_px(map(share_words, place.shares))
         if self._places and self._places[-1].place != "disk":
             height += px(_ROW_PX)
         return QSize(300, height)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """The legend may need another line."""
-        super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self.setFixedHeight(self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint every place, and the disk."""
@@ -104,45 +94,21 @@ class MemoryBar(QWidget):
     # --- painting ---------------------------------------------------------------------------------------------
 
     def _paint_place(self, painter: QPainter, place: MemoryPlace, top: float) -> float:
-        px, color = self._theme.type.px, self._theme.color
+        px = self._theme.type.px
         own = sum(share.size_bytes for share in place.shares if share.use != "others")
         words = tr("{part} of {whole}", part=gigabytes(own), whole=figures.digits(place.total_bytes / 1e9, 3))
         right = self._words(painter, top, tr(_NAMES.get(place.place, "GPU")), words, "text")
         row = float(px(_ROW_PX))
         track = QRectF(px(_LABEL_PX), top + (row - _BAR_PX) / 2, 0, _BAR_PX)
         track.setRight(self.width() - max(right, px(64)) - 10)
-        clip = QPainterPath()
-        clip.addRoundedRect(mirrored(self, track), 3, 3)
-        painter.save()
-        painter.setClipPath(clip)
-        painter.fillRect(mirrored(self, track), color("press"))
-        left = track.left()
-        for share in place.shares:
-            width = track.width() * share.size_bytes / max(1, place.total_bytes)
-            self._fill(painter, QRectF(left, track.top(), max(width - 1.5, 0.75), track.height()), share.use)
-            left += width
-        painter.restore()
-        top += row
-        small = self._theme.font(TextStyle.SMALL)
-        painter.setFont(small)
-        for (x, line), share in zip(self._legend(place), place.shares, strict=True):
-            y = top + line * px(_LEGEND_PX)
-            swatch = QRectF(x, y + (px(_LEGEND_PX) - _SWATCH_PX) / 2, _SWATCH_PX, _SWATCH_PX)
-            self._fill(painter, swatch, share.use)
-            painter.setPen(color("mute"))
-            box = QRectF(x + _SWATCH_PX + 4, y, self.width(), px(_LEGEND_PX))
-            painter.drawText(mirrored(self, box), Qt.AlignmentFlag.AlignVCenter, share_words(share))
-        return top + self._legend_lines(place) * px(_LEGEND_PX)
-
-    def _fill(self, painter: QPainter, box: QRectF, use: MemoryUse) -> None:
-        box = mirrored(self, box)
-        painter.setPen(Qt.PenStyle.NoPen)
-        if use == "others":
-            painter.setBrushOrigin(QPointF(0, 0))
-            painter.fillRect(box, QBrush(self._theme.color("g3"), Qt.BrushStyle.BDiagPattern))
-        else:
-            painter.setBrush(self._theme.color(_COLORS[use]))
-            painter.drawRoundedRect(box, 1.5, 1.5)
+        self.paint_bar(
+            painter,
+            track,
+            [(share.size_bytes, _COLORS[share.use]) for share in place.shares],
+            place.total_bytes,
+        )
+        legend = [(_COLORS[share.use], share_words(share)) for share in place.shares]
+        return top + row + self.paint_legend(painter, top + row, legend)
 
     def _words(self, painter: QPainter, top: float, label: str, words: str, role: str = "mute") -> float:
         """A line of words with its label; returns the words' width in px."""
@@ -160,15 +126,6 @@ class MemoryBar(QWidget):
         )
         painter.drawText(box, flags, text)
         return metrics.horizontalAdvance(text)
-
-    def _legend(self, place: MemoryPlace) -> list[tuple[float, int]]:
-        """Left edge and line of each share's words."""
-        metrics = QFontMetricsF(self._theme.font(TextStyle.SMALL))
-        needed = (_SWATCH_PX + 4 + metrics.horizontalAdvance(share_words(share)) for share in place.shares)
-        return in_lines(needed, self.width(), _GAP_PX)
-
-    def _legend_lines(self, place: MemoryPlace) -> int:
-        return max((line + 1 for _, line in self._legend(place)), default=1)
 
     # --- words ------------------------------------------------------------------------------------------------
 
