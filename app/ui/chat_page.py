@@ -259,7 +259,8 @@ class ChatPage(QWidget):
         self.composer.set_busy(reply.state.unfinished)
         if reply.statistics is not None:
             self.composer.meter.set_usage(reply.statistics.context_used, reply.statistics.context_limit)
-            self.composer.mode_button.set_running(reply.statistics.mode)
+            if reply.state.unfinished:  # one that is done may have been asked for in another mode
+                self.composer.mode_button.set_running(reply.statistics.mode)
 
     # --- what the person does ---------------------------------------------------------------------------------
 

@@ -5716,11 +5716,6 @@
    <translation>Zuerst werden die Geschwindigkeiten des Computers gemessen, in einigen Sekunden.</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/token_view.py" />
-   <source>The steps of the latest replies are kept until Tenon is closed.</source>
-   <translation>Die Schritte der letzten Antworten bleiben erhalten, bis Tenon beendet wird.</translation>
-  </message>
-  <message>
    <location filename="app/ui/shown_folder.py" />
    <source>The system could not open it. The folder is {folder}</source>
    <translation>Das System konnte ihn nicht öffnen. Der Ordner ist {folder}</translation>
@@ -5784,6 +5779,11 @@
    <location filename="engine/text/tokenizer_folder.py" />
    <source>The tokenizer in {folder} cannot be read: download the model's tokenizer files again.</source>
    <translation>Der Tokenizer in {folder} ist nicht lesbar: die Tokenizer-Dateien des Modells neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/token_view.py" />
+   <source>The tokens of a reply appear here as they are written.</source>
+   <translation>Hier erscheinen die Tokens einer Antwort, während sie entsteht.</translation>
   </message>
   <message>
    <location filename="engine/model/sampling.py" />

@@ -5702,11 +5702,6 @@
    <translation>先测量本机速度，需数秒。</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/token_view.py" />
-   <source>The steps of the latest replies are kept until Tenon is closed.</source>
-   <translation>最近几条回复的步骤会保留到退出 Tenon。</translation>
-  </message>
-  <message>
    <location filename="app/ui/shown_folder.py" />
    <source>The system could not open it. The folder is {folder}</source>
    <translation>系统无法打开。文件夹为 {folder}</translation>
@@ -5770,6 +5765,11 @@
    <location filename="engine/text/tokenizer_folder.py" />
    <source>The tokenizer in {folder} cannot be read: download the model's tokenizer files again.</source>
    <translation>无法读取 {folder} 中的分词器：请重新下载模型的分词器文件。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/token_view.py" />
+   <source>The tokens of a reply appear here as they are written.</source>
+   <translation>回复生成时，其 token 会显示在这里。</translation>
   </message>
   <message>
    <location filename="engine/model/sampling.py" />

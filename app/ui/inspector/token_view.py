@@ -31,7 +31,7 @@ from app.words import mark, tr
 
 _ROW_PX = 24
 _BOX_PX = 20
-_NOTHING = mark("The steps of the latest replies are kept until Tenon is closed.")
+_NOTHING = mark("The tokens of a reply appear here as they are written.")
 
 
 class TokenView(QWidget):

@@ -198,6 +198,21 @@ def test_auto_says_what_it_took(qtbot: QtBot, window: MainWindow, workspace: Scr
     workspace.stream(chat, "x")
     workspace.change(chat, statistics=statistics())
     assert window.page.composer.mode_button.words == "Auto: Lookup"
+    workspace.finish(chat, statistics())
+    assert window.page.composer.mode_button.words == "Auto: Lookup"
+
+
+def test_auto_did_not_take_what_an_earlier_reply_was_asked_for(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
+    workspace.settings.mode = "minions"
+    chat = type_and_send(qtbot, window, "Hello")
+    workspace.stream(chat, "x")
+    workspace.finish(chat, statistics(mode="minions"))
+    workspace.choose_mode("auto")
+    window.page.open(None)
+    window.page.open(chat)
+    assert window.page.composer.mode_button.words == "Auto"
 
 
 def test_typing_and_sending_while_the_engine_starts(
