@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 import torch
@@ -44,10 +47,13 @@ REQUESTS = (
     "Write a short story about a lighthouse keeper who finds a bottle with a map.",
     "Write a Python function that checks whether a word is a palindrome.",
 )
+TOKENS = 48
 SAMPLERS = (
     Sampler(),
     Sampler(temperature=0.8, top_k=40, top_p=0.95, min_p=0.05, repetition_penalty=1.1, seed=5),
 )
+
+Replies: TypeAlias = Callable[[str, Sampler], tuple[list[int], list[int]]]
 
 
 @pytest.mark.parametrize("folder", [DRAFT, HEADS, PROMPT_TOKENS], ids=lambda folder: folder.name)
@@ -83,33 +89,47 @@ def decoder(model: Path) -> Decoder:
     return Decoder(config, Resident(load_packed(checkpoint, config, stored_format(config))))
 
 
+@pytest.fixture(scope="module")
+def plain(model: Path, decoder: Decoder) -> Replies:
+    """The prompt of a request, and what a sampler says to it without a draft."""
+    tokenizer = Tokenizer(model)
+
+    @cache
+    def answered(request: str, sampler: Sampler) -> tuple[list[int], list[int]]:
+        prompt = tokenizer.render([ChatMessage("user", request)])
+        reply, _ = run_reply(
+            TokenSequence(Target(decoder), 256), NoDrafter(), prompt, TOKENS, sampler=sampler
+        )
+        return prompt, reply
+
+    return answered
+
+
 @pytest.mark.parametrize("sampler", SAMPLERS, ids=["greedy", "sampled"])
 def test_replies_with_it_are_plain_ones_token_for_token_and_take_fewer_forwards(
-    model: Path, decoder: Decoder, sampler: Sampler
+    plain: Replies, decoder: Decoder, sampler: Sampler
 ) -> None:
-    tokenizer = Tokenizer(model)
     network = load_feature_network(
         HeadCheckpoint(DRAFT), decoder.config, share(decoder.source), weight_format("q4_1")
     )
     lengths = []
     for request in REQUESTS:
-        prompt = tokenizer.render([ChatMessage("user", request)])
-        plain, _ = run_reply(TokenSequence(Target(decoder), 256), NoDrafter(), prompt, 80, sampler=sampler)
+        prompt, expected = plain(request, sampler)
         for shape in (TreeShape(1, 3, 3), TreeShape(4, 4, 8)):
             drafter = FeatureDraft(network, shape, 256, Link(torch.device("cpu")), lambda: None)
             drafted, timings = run_reply(
-                TokenSequence(Target(decoder), 256), drafter, prompt, 80, shape.nodes, sampler=sampler
+                TokenSequence(Target(decoder), 256), drafter, prompt, TOKENS, shape.nodes, sampler=sampler
             )
-            assert drafted == plain
+            assert drafted == expected
             lengths.append(timings.mean_acceptance_length or 0.0)
     assert sum(lengths) / len(lengths) > 1.3
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS, ids=["greedy", "sampled"])
 def test_replies_with_the_heads_are_plain_ones_and_take_fewer_forwards(
-    model: Path, decoder: Decoder, sampler: Sampler
+    plain: Replies, decoder: Decoder, sampler: Sampler
 ) -> None:
-    tokenizer, config, link = Tokenizer(model), decoder.config, Link(torch.device("cpu"))
+    config, link = decoder.config, Link(torch.device("cpu"))
     heads = MedusaDraft.read(HEADS.name, HEADS, config)
     assert heads.beside is not None
     network = load_medusa(
@@ -122,40 +142,38 @@ def test_replies_with_the_heads_are_plain_ones_and_take_fewer_forwards(
     )
     lengths = []
     for request in REQUESTS:
-        prompt = tokenizer.render([ChatMessage("user", request)])
-        plain, _ = run_reply(TokenSequence(Target(decoder), 256), NoDrafter(), prompt, 80, sampler=sampler)
+        prompt, expected = plain(request, sampler)
         for follows, nodes in ((True, 7), (False, 15)):
             calibration = replace(heads.beside, follows=follows)
             drafter = MedusaDrafter(network, config.layers, config.vocabulary_size, link, calibration)
             drafter.limits = TreeShape(10, DEEPEST, nodes, searched=True)
             drafted, timings = run_reply(
-                TokenSequence(Target(decoder), 256), drafter, prompt, 80, nodes, sampler=sampler
+                TokenSequence(Target(decoder), 256), drafter, prompt, TOKENS, nodes, sampler=sampler
             )
-            assert drafted == plain
+            assert drafted == expected
             lengths.append(timings.mean_acceptance_length or 0.0)
     assert sum(lengths) / len(lengths) > 1.2
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS, ids=["greedy", "sampled"])
 def test_replies_with_the_prompt_tokens_are_plain_ones_and_take_fewer_forwards(
-    model: Path, decoder: Decoder, sampler: Sampler
+    plain: Replies, model: Path, decoder: Decoder, sampler: Sampler
 ) -> None:
-    tokenizer, config = Tokenizer(model), decoder.config
+    config = decoder.config
     draft = PromptTokenDraft.read(PROMPT_TOKENS.name, PROMPT_TOKENS, config)
     draft.check(PROMPT_TOKENS, model, config, Tokenizer)
     assert draft.beside is not None
     tokens = load_prompt_tokens(HeadCheckpoint(PROMPT_TOKENS))
     lengths = []
     for request in REQUESTS:
-        prompt = tokenizer.render([ChatMessage("user", request)])
-        plain, _ = run_reply(TokenSequence(Target(decoder), 256), NoDrafter(), prompt, 80, sampler=sampler)
+        prompt, expected = plain(request, sampler)
         for follows, rows in ((True, 31), (False, 15)):
             drafter = PromptTokenDrafter(tokens, draft.beside)
             drafter.limits = TreeShape(10, DEEPEST, rows, searched=follows)
             drafted, timings = run_reply(
-                TokenSequence(Target(decoder), 256), drafter, prompt, 80, rows, sampler=sampler
+                TokenSequence(Target(decoder), 256), drafter, prompt, TOKENS, rows, sampler=sampler
             )
-            assert drafted == plain
+            assert drafted == expected
             lengths.append(timings.mean_acceptance_length or 0.0)
     assert sum(lengths) / len(lengths) > 1.1
 
