@@ -46,14 +46,15 @@ def test_scrolling_builds_both_ways_and_widgets_stay_few(
     bar = transcript.verticalScrollBar()
     counts = []
 
-    for _ in range(12):
+    def down() -> bool:
         bar.setValue(bar.maximum())
-        qtbot.wait(60)
         counts.append(len(transcript.views))
+        return transcript.views[-1].message.id > ids[230]
+
+    qtbot.waitUntil(down)
     qtbot.waitUntil(lambda: len(transcript.views) < 130)
 
     assert max(counts) > counts[0]
-    assert transcript.views[-1].message.id > ids[190]
     assert [message.id for message in transcript.messages] == ids
 
 
@@ -62,10 +63,12 @@ def test_what_is_read_stays_where_it_is_while_far_widgets_go(
 ) -> None:
     transcript, ids = open_long(window, workspace)
     bar = transcript.verticalScrollBar()
-    for _ in range(12):
+
+    def far() -> bool:
         bar.setValue(0)
-        qtbot.wait(60)
-    qtbot.wait(100)
+        return bool(transcript.views[-1].y() > 9 * transcript.viewport().height())
+
+    qtbot.waitUntil(far)
     top = shown_at_top(transcript)
 
     qtbot.waitUntil(lambda: transcript.views[-1].message.id != ids[-1])

@@ -174,7 +174,7 @@ def test_tokens_say_what_they_are(qtbot: QtBot, tokens: TokenView) -> None:
 def test_new_tokens_are_added_at_the_end(qtbot: QtBot, theme: Theme) -> None:
     view = TokenView(theme)
     shown(qtbot, view)
-    assert "kept until Tenon is closed" in view.accessibleName()
+    assert "appear here as they are written" in view.accessibleName()
     assert not view.grab().isNull()
     growing = [TracedToken(" word", Origin.PLAIN, number) for number in range(1, 31)]
     view.set_tokens(growing)
@@ -218,7 +218,7 @@ def test_the_hint_in_place_of_tokens_is_as_high_as_its_lines(qtbot: QtBot, theme
     view = TokenView(theme)
     shown(qtbot, view)
     heights = []
-    for width in (600, 120):
+    for width in (600, 80):
         view.resize(width, view.height())
         view.set_tokens([])
         heights.append(view.height())

@@ -508,8 +508,8 @@ def test_a_folder_is_linked_and_a_file_is_copied(
     dialog.accept_button.click()
     installed_row(visit, page, "small-Q8_0")
     assert (models_folder() / "small-Q8_0" / file.name).is_file()
-    names = [choice.title for choice in visit.workspace.models()]
-    assert names == ["SmolLM2 135M", "mine", "small-Q8_0"]
+    names = ["SmolLM2 135M", "mine", "small-Q8_0"]
+    visit.wait(lambda: [choice.title for choice in visit.workspace.models()] == names)
     shutil.rmtree(mine)
     visit.workspace.model_store.installed.refresh()
     visit.wait(lambda: "not there any more" in row.problem.text())
