@@ -8296,6 +8296,11 @@
    <translation>{speeds}; {texts}.</translation>
   </message>
   <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{speed} words/s</source>
+   <translation>{speed} Wörter/s</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>{speed}: no other mode was faster.</source>
    <translation>{speed}: kein anderer Modus war schneller.</translation>
@@ -8329,6 +8334,11 @@
    <location filename="app/ui/figures.py" />
    <source>{times} times plain</source>
    <translation>{times}-mal normal</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{time} s/word</source>
+   <translation>{time} s/Wort</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/installation.py" />

@@ -8277,6 +8277,11 @@
    <translation>{speeds}；{texts}。</translation>
   </message>
   <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{speed} words/s</source>
+   <translation>{speed} 词/秒</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>{speed}: no other mode was faster.</source>
    <translation>{speed}：没有其他模式更快。</translation>
@@ -8310,6 +8315,11 @@
    <location filename="app/ui/figures.py" />
    <source>{times} times plain</source>
    <translation>普通的 {times} 倍</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{time} s/word</source>
+   <translation>{time} 秒/词</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/installation.py" />

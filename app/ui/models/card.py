@@ -23,6 +23,7 @@ from app.ui.models.wording import (
     memory_words,
     mixture_words,
     pace_in_words,
+    speed_in_words,
 )
 from app.ui.share_bar import ShareBar
 from app.ui.theme.icons import scale_icon, themed_icon
@@ -44,7 +45,7 @@ class CardContent:
         draft_bytes: Of the draft that comes along; 0 for none.
         primary: True if its button is the one of the page.
         asked: True if the hub is being asked for it.
-        plainly: True if nothing is said of modes and formats.
+        plainly: True if speed is said in words per second, and nothing of modes and formats.
     """
 
     model: ListedModel
@@ -126,7 +127,10 @@ class ModelCard(QFrame):
         self._subtitle.setText(joined(form, licence_title(model.licence)))
         installed = bool(content.installed_ref)
         self._badge.show_words(tr("Installed") if installed else content.badge, "good")
-        speed = figures.speed(prediction.tokens_per_second or 0.0)
+        tokens_per_second = prediction.tokens_per_second or 0.0
+        speeds = figures.speed(tokens_per_second), speed_in_words(tokens_per_second)
+        speed, other = speeds[::-1] if content.plainly else speeds
+        self._speed.setToolTip(tr("about {speed}", speed=other))
         number, _, unit = speed.rpartition(" ")
         self._speed.setText(number)
         self._unit.setText(
@@ -136,7 +140,7 @@ class ModelCard(QFrame):
         )
         self._about.setText(tr(model.about) if model.about else "")
         self._about.setVisible(bool(model.about))
-        self._pace.setText(pace_in_words(prediction.tokens_per_second or 0.0))
+        self._pace.setText(pace_in_words(tokens_per_second))
         self._fit.setText(fit_title(prediction))
         self._memory.setText(memory_words(prediction))
         tight = fit_of(prediction) in (Fit.DISK, Fit.NO)
