@@ -20,6 +20,7 @@ from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
 from engine.drafting.committee import CommitteeMemory
 from engine.drafting.kind import DraftKind, DraftLoad, LoadedDraft
+from engine.drafting.kinds import check_draft
 from engine.drafting.match_chances import MatchChances
 from engine.errors import InvalidOption, OutOfMemory
 from engine.hub.installed import cache_folder, find_model, model_name
@@ -149,8 +150,13 @@ class LoadedModel:
         own = self.tokenizer
         draft_folders = [find_model(draft.name) for draft in drafts]
         for draft, draft_folder in zip(drafts, draft_folders, strict=True):
-            draft.check(
-                draft_folder, folder, config, lambda place: own if place == folder else Tokenizer(place)
+            check_draft(
+                draft,
+                draft_folder,
+                folder,
+                config,
+                lambda place: own if place == folder else Tokenizer(place),
+                drafts,
             )
         size_bytes = weight_bytes(config, plan.weights)
         if size_bytes >= _LARGE_BYTES:

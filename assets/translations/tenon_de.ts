@@ -7480,6 +7480,11 @@
    <translation>{done} von {total}</translation>
   </message>
   <message>
+   <location filename="engine/drafting/kinds.py" />
+   <source>{draft}: {problem}</source>
+   <translation>{draft}: {problem}</translation>
+  </message>
+  <message>
    <location filename="engine/gpu_addon/wheel_choice.py" />
    <source>{file_name} on the package index is no wheel: give another index.</source>
    <translation>{file_name} im Paketindex ist kein Wheel: einen anderen Index angeben.</translation>
@@ -7660,9 +7665,19 @@
    <translation>{model}, ein sehr kleines Modell: schnell, oft falsch.</translation>
   </message>
   <message>
+   <location filename="engine/planning/machine_planner.py" />
+   <source>{mode} drafts with {drafts} alone; not used: {unused}.</source>
+   <translation>{mode} nimmt als Entwurf nur {drafts}; nicht benutzt: {unused}.</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>{mode} is the fastest here</source>
    <translation>{mode} ist hier am schnellsten</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/machine_planner.py" />
+   <source>{mode} was chosen and gains nothing here.</source>
+   <translation>{mode} ist gewählt und bringt hier nichts.</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />

@@ -7463,6 +7463,11 @@
    <translation>{done} / {total}</translation>
   </message>
   <message>
+   <location filename="engine/drafting/kinds.py" />
+   <source>{draft}: {problem}</source>
+   <translation>{draft}：{problem}</translation>
+  </message>
+  <message>
    <location filename="engine/gpu_addon/wheel_choice.py" />
    <source>{file_name} on the package index is no wheel: give another index.</source>
    <translation>软件包索引中的 {file_name} 不是 wheel 文件：请指定其他索引。</translation>
@@ -7643,9 +7648,19 @@
    <translation>{model}，很小的模型：很快，常出错。</translation>
   </message>
   <message>
+   <location filename="engine/planning/machine_planner.py" />
+   <source>{mode} drafts with {drafts} alone; not used: {unused}.</source>
+   <translation>{mode} 只用 {drafts} 起草；未使用：{unused}。</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>{mode} is the fastest here</source>
    <translation>{mode} 在本机最快</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/machine_planner.py" />
+   <source>{mode} was chosen and gains nothing here.</source>
+   <translation>已选择 {mode}，但它在这里没有好处。</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />

@@ -6,17 +6,26 @@ import argparse
 import json
 import queue
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from engine.cli.parser import add_json, add_load_options, add_mode_option, add_threads_option, load_options
+from engine.cli.parser import (
+    add_json,
+    add_load_options,
+    add_mode_option,
+    add_threads_option,
+    load_options,
+    path,
+)
 from engine.cli.read_ahead import read_ahead
 from engine.cli.terminal import on_interrupt
 from engine.documents import read_attachment
 from engine.errors import InvalidOption
 from engine.messages import (
+    Attachment,
     Cancel,
     ChatMessage,
     ContextTrimmed,
@@ -35,7 +44,7 @@ from engine.messages import (
     TokensAdded,
     shared_options,
 )
-from engine.modes import MODES, descriptors
+from engine.modes import MODES, check_options, descriptors
 
 _TEMPERATURE = (
     "0 is greedy: always the likeliest token (default: what the model's makers advise; where they advise nothing, 0.8 "
@@ -103,6 +112,7 @@ def add_to(commands: Any) -> None:
     ask.add_argument(
         "--file",
         metavar="FILE",
+        type=path,
         action="append",
         default=[],
         help="text, PDF, DOCX, HTML or EPUB that the question is about; may be repeated",
@@ -129,20 +139,35 @@ def _add_mode_options(parser: argparse.ArgumentParser) -> None:
             group.add_argument(
                 flag,
                 metavar="|".join(words),
-                type=_number_or_word if option.words else float if option.places else int,
+                type=partial(_value, option),
                 help=f"{_help(option)} ({option.least:g} to {option.most:g}; default: {_defaults(option)})",
             )
 
 
-def _number_or_word(text: str) -> OptionValue:
-    """A whole number where it is one; which words there are the engine says."""
-    return int(text) if text.isdecimal() else text
+def _value(option: ModeOption, text: str) -> OptionValue:
+    """The value of an option as it was typed; one that it does not take is refused under the name that was typed."""
+    value: OptionValue = text
+    with suppress(ValueError):
+        value = float(text) if option.places else int(text)
+    try:
+        check_options({option.name: value})
+    except InvalidOption as error:
+        raise argparse.ArgumentTypeError(error.message.removesuffix(".")) from error
+    return value
 
 
 def _given_mode_options(options: argparse.Namespace) -> dict[str, OptionValue]:
     """The values that were given."""
     known = shared_options(descriptors())
-    return {name: value for name, value in vars(options).items() if name in known and value is not None}
+    given = {name: value for name, value in vars(options).items() if name in known and value is not None}
+    values = MODES["minions"].values(given)
+    if values["punish_threshold"] > values["reward_threshold"]:
+        raise InvalidOption(
+            "--punish-threshold is {punish}, above --reward-threshold, {reward}: choose one that is at most as large.",
+            punish=_shown(values["punish_threshold"]),
+            reward=_shown(values["reward_threshold"]),
+        )
+    return given
 
 
 def _help(option: ModeOption) -> str:
@@ -215,7 +240,7 @@ def _request(options: argparse.Namespace) -> Generate:
     if options.raw and options.file:
         raise InvalidOption("--raw continues a text, so it has no place for --file: leave one of them out.")
     prompt = _read_standard_input() if options.prompt == "-" else options.prompt
-    attachments = tuple(read_attachment(Path(name)) for name in options.file)
+    attachments = tuple(_attached(file) for file in options.file)
     turns = [ChatMessage("system", options.system)] if options.system else []
     return Generate(
         request_id="ask",
@@ -245,6 +270,13 @@ def _request(options: argparse.Namespace) -> Generate:
             None if options.thinking is None else options.thinking == "on", options.reasoning_effort
         ),
     )
+
+
+def _attached(file: Path) -> Attachment:
+    """A file to ask about; where it is not one, the sentence has its path as it was typed."""
+    if not file.is_file():
+        raise InvalidOption("There is no file {path}: check the path behind --file.", path=file)
+    return read_attachment(file)
 
 
 def _read_standard_input() -> str:

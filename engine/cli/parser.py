@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from pathlib import Path
 from typing import Any, NoReturn
 
 from engine.messages import DEFAULT_MODEL, LoadOptions
@@ -34,7 +35,10 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **values)
 
     def error(self, message: str) -> NoReturn:
-        """Print the line and end the program."""
+        """Print the line and end the program. Where a subcommand is missing, the line names those that there are."""
+        for action in self._actions:
+            if action.nargs == argparse.PARSER and message.endswith(f": {action.metavar}"):
+                message += f", one of {', '.join(action.choices or ())}"
         print(f"{self.prog}: {message}. See `{self.prog} --help`.", file=sys.stderr)
         raise SystemExit(2)
 
@@ -55,6 +59,7 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--draft",
         metavar="REF",
+        type=named,
         dest="drafts",
         action="append",
         default=[],
@@ -111,6 +116,25 @@ def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
         vram_budget_bytes=options.vram_budget,
         **others,
     )
+
+
+def named(text: str) -> str:
+    """A name as it was typed; none is refused."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty")
+    return text
+
+
+def path(text: str) -> Path:
+    """A path as it was typed; an empty one, which would be the working folder, is refused."""
+    return Path(named(text))
+
+
+def count(text: str) -> int:
+    """A whole number from 1 on."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return int(text)
 
 
 def size(text: str) -> int:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.parser import add_json, add_load_options, load_options
+from engine.cli.parser import add_json, add_load_options, load_options, path
 from engine.cli.terminal import show_status
 from engine.errors import InvalidOption, ModelNotFound
 from engine.json_text import read_json
@@ -30,7 +30,7 @@ def add_to(commands: Any) -> None:
     plan.set_defaults(run=_plan)
     add_load_options(plan)
     plan.add_argument(
-        "--machine", metavar="FILE", type=Path, help="plan for another machine: its `tenon doctor --json`"
+        "--machine", metavar="FILE", type=path, help="plan for another machine: its `tenon doctor --json`"
     )
     add_json(plan)
 
@@ -82,12 +82,12 @@ def _find(reference: str) -> Path:
         return find_or_outline(reference, Hub())
 
 
-def _read_machine(path: Path) -> MachineReport:
+def _read_machine(file: Path) -> MachineReport:
     try:
-        return from_plain(MachineReport, read_json(path.read_text(encoding="utf-8")))
+        return from_plain(MachineReport, read_json(file.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
         raise InvalidOption(
-            f"{path} is not the report of a machine: write it with `tenon doctor --json`.", details=str(error)
+            f"{file} is not the report of a machine: write it with `tenon doctor --json`.", details=str(error)
         ) from error
 
 

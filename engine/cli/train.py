@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
-from engine.cli.parser import add_model_option, add_threads_option
+from engine.cli.parser import add_model_option, add_threads_option, path
 
 
 def add_to(commands: Any) -> None:
@@ -91,7 +90,7 @@ def add_to(commands: Any) -> None:
     draft.add_argument(
         "--out",
         metavar="FOLDER",
-        type=Path,
+        type=path,
         required=True,
         help="the draft's folder; goes on from a draft of this shape",
     )
@@ -116,7 +115,7 @@ def _add_texts(parser: argparse.ArgumentParser, minutes: float) -> None:
     parser.add_argument(
         "--data",
         metavar="FILE",
-        type=Path,
+        type=path,
         help="a JSON object with a text or a chat on each line (default: the model writes all of them itself)",
     )
     parser.add_argument(
@@ -128,7 +127,7 @@ def _add_texts(parser: argparse.ArgumentParser, minutes: float) -> None:
     parser.add_argument(
         "--texts",
         metavar="FOLDER",
-        type=Path,
+        type=path,
         help="keep what the model writes, and take what was kept before",
     )
     parser.add_argument(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from engine.drafting.assistant_draft import AssistantDraft
 from engine.drafting.block_draft import BlockDraft
 from engine.drafting.head_draft import HeadDraft
-from engine.drafting.kind import DraftKind
+from engine.drafting.kind import DraftKind, ReadTokenizer
 from engine.drafting.medusa_draft import MedusaDraft
 from engine.drafting.mlp_draft import MlpDraft
 from engine.drafting.model_draft import ModelDraft
 from engine.drafting.parallel_draft import ParallelDraft
 from engine.drafting.prompt_token_draft import PromptTokenDraft
+from engine.errors import CheckpointError
 from engine.model.config import ModelConfig
+from engine.sentences import say
 
 # The first that accepts a folder reads it.
 DRAFT_KINDS: tuple[type[DraftKind], ...] = (
@@ -40,3 +43,25 @@ def read_draft(name: str, folder: Path, target: ModelConfig) -> DraftKind:
         CheckpointError: the folder is not usable.
     """
     return kind_of(folder).read(name, folder, target)
+
+
+def check_draft(
+    draft: DraftKind,
+    folder: Path,
+    target: Path,
+    config: ModelConfig,
+    read: ReadTokenizer,
+    among: Sequence[DraftKind],
+) -> None:
+    """Refuse a draft that is not made for the target; among several the sentence says which one that is.
+
+    Raises:
+        CheckpointError: it cannot work with the target, or one of the folders is not usable.
+    """
+    try:
+        draft.check(folder, target, config, read)
+    except CheckpointError as error:
+        if len(among) == 1:
+            raise
+        message = say("{draft}: {problem}", draft=draft.name, problem=error.message)
+        raise type(error)(message, error.details) from error

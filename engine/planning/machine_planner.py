@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from math import inf
 
@@ -36,7 +37,7 @@ from engine.planning.machine_speeds import machine_speeds
 from engine.planning.mode_plan import MachinePlan, ModePlan, reason
 from engine.planning.model_facts import TargetFacts
 from engine.planning.profile import Profile, drafter_key
-from engine.sentences import mark, say
+from engine.sentences import mark, paragraph, say, together
 from engine.sizes import readable
 
 PROMPT_TOKENS = 512
@@ -48,6 +49,8 @@ _DISK_RESERVE_BYTES = 1 << 30
 # Another mode than the one before must be predicted to be faster by more than predictions are off.
 _WORTH = 1.02
 
+_GAINS_NOTHING = mark("{mode} was chosen and gains nothing here.")
+_UNUSED_DRAFTS = mark("{mode} drafts with {drafts} alone; not used: {unused}.")
 _NO_ROOM = mark(
     "It needs {least} of memory even when its layers are read from the disk, and {free} are free."
 )
@@ -152,7 +155,22 @@ class MachinePlanner:
         plan = self._loads.plan(mode, weights, drafts)
         if plan is None:
             raise self._loads.shortage(weights, drafts)
-        return plan
+        return replace(plan, notes=(*plan.notes, *self._notes(mode, plan, drafts)))
+
+    def _notes(self, mode: Mode, load: LoadPlan, drafts: Drafts) -> Iterator[str]:
+        """Sentences about what a chosen mode leaves undone."""
+        pointless = mode.pointless(load.placement, self._options.gpu_layers)
+        if pointless:
+            yield paragraph(say(_GAINS_NOTHING, mode=say(mode.title)), pointless)
+        taken = mode.taken(drafts)
+        unused = [draft.name for draft in drafts if draft not in taken]
+        if taken and unused:
+            yield say(
+                _UNUSED_DRAFTS,
+                mode=say(mode.title),
+                drafts=together(draft.name for draft in taken),
+                unused=together(unused),
+            )
 
     def _format(self, mode: Mode, drafts: Drafts) -> WeightFormat:
         def seconds(weights: WeightFormat) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from engine.drafting.kind import DraftKind
-from engine.drafting.kinds import read_draft
+from engine.drafting.kinds import check_draft, read_draft
 from engine.drafting.match_chances import MatchChances
 from engine.drafting.model_draft import ModelDraft
 from engine.errors import InvalidOption
@@ -165,7 +165,7 @@ def model_planner(
     drafts = [read_draft(name, place, target.config) for name, place in zip(names, places, strict=True)]
     for draft, place in zip(drafts, places, strict=True) if options.drafts else ():
         if draft.kind != ModelDraft.kind:  # whose tokenizer, and the target's, may not be here
-            draft.check(place, folder, target.config, Tokenizer)
+            check_draft(draft, place, folder, target.config, Tokenizer, drafts)
     planner = ModelPlanner(machine, target, drafts, options, own)
     if options.drafts or untried:
         return planner

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from engine.planning import hardware_report
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.prompt_tokens import write_prompt_tokens
+from tests.support.toy import TOY_DRAFT
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -95,6 +97,26 @@ def test_standard_input_raw_and_system_prompts(
         ),
         (["ask", "--model", "{model}", "  "], "message is empty"),
         (["ask", "--raw", "--system", "a", "x"], "--system"),
+        (["ask", "--draft", "", "x"], "argument --draft: it is empty"),
+        (["ask", "--file", "", "x"], "argument --file: it is empty"),
+        (["ask", "--file", "/no/such/file.txt", "x"], "There is no file /no/such/file.txt: check"),
+        (["ask", "--file", "/", "x"], "There is no file /: check"),
+        (
+            ["ask", "--reward-threshold", "nan", "x"],
+            "argument --reward-threshold: Reward above: choose a number",
+        ),
+        (
+            ["ask", "--draft-width", "wide", "x"],
+            "argument --draft-width: Width of drafts: choose a whole number",
+        ),
+        (["ask", "--length", "0", "x"], "argument --length: Length of drafts: choose adaptive, selector"),
+        (
+            ["ask", "--reward-threshold", "0.2", "x"],
+            "--punish-threshold is 0.3, above --reward-threshold, 0.2: choose",
+        ),
+        (["plan", "--machine", ""], "argument --machine: it is empty"),
+        (["train", "draft", "--out", ""], "argument --out: it is empty"),
+        (["train"], "required: WHAT, one of draft, tree."),
         (["dance"], "dance"),
         ([], "COMMAND"),
     ],
@@ -107,6 +129,39 @@ def test_bad_usage_is_one_line_and_exit_code_2(
     assert (code, captured.out) == (2, "")
     assert sentence in captured.err
     assert captured.err.count("\n") == 1
+
+
+def test_a_mode_that_gains_nothing_runs_and_says_so(
+    llama_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["ask", "--model", str(llama_folder), "--draft", str(llama_folder), "--vram-budget", "0"]
+    assert main([*arguments, "--mode", "llmcad", "--max-tokens", "2", "x"]) == 0
+    assert (
+        "LLMCad was chosen and gains nothing here. It is for models larger than memory, and this one fits.\n"
+        in capsys.readouterr().err
+    )
+
+
+def test_of_several_drafts_a_mode_says_which_one_it_takes(
+    llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = (tmp_path / name for name in ("first", "second"))
+    for folder in (first, second):
+        shutil.copytree(llama_folder, folder)
+    drafts = ["--draft", str(first), "--draft", str(second), "--max-tokens", "2", "x"]
+    said = f"Dovetail drafts with {first} alone; not used: {second}.\n"
+    assert main(["ask", "--model", str(llama_folder), "--mode", "dovetail", *drafts]) == 0
+    assert said in capsys.readouterr().err
+    assert main(["ask", "--model", str(llama_folder), "--mode", "minions", *drafts]) == 0
+    assert "not used" not in capsys.readouterr().err
+
+
+def test_of_several_drafts_the_one_that_does_not_fit_is_named(
+    llama_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drafts = ["--draft", str(llama_folder), "--draft", str(TOY_DRAFT)]
+    assert main(["ask", "--model", str(llama_folder), "--mode", "minions", *drafts, "x"]) == 2
+    assert f"tenon: {TOY_DRAFT}: The draft was made for another vocabulary" in capsys.readouterr().err
 
 
 def test_too_little_memory_is_exit_code_1_with_the_numbers(
@@ -256,7 +311,10 @@ def test_a_draft_and_its_tree_settings(llama_folder: Path, capsys: pytest.Captur
     assert reply["timings"]["acceptance_rate"] == 1.0
     assert "the draft runs on the CPU" in captured.err
     assert main([*arguments, "--draft", str(llama_folder), "--draft-depth", "17"]) == 2
-    assert capsys.readouterr().err == "tenon: Depth of drafts: choose a whole number from 1 to 16, not 17.\n"
+    assert capsys.readouterr().err == (
+        "tenon ask: argument --draft-depth: Depth of drafts: choose a whole number from 1 to 16, not 17. "
+        "See `tenon ask --help`.\n"
+    )
 
 
 def test_rounds_are_told_with_their_probes(

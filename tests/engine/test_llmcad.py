@@ -9,6 +9,7 @@ import pytest
 
 from engine.messages import Finished, Generate, ModelLoaded, Notice, PlanChosen, TextDrafted, TokensAdded
 from engine.model.layer import ModelWeights
+from engine.model.mixture import Repeats
 from engine.placement.resident import Resident
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient
@@ -24,8 +25,8 @@ LLMCAD = {"mode": "llmcad", "weights": "fp32", "fallback_threshold": 1e-3, "draf
 def slow_layers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Targets whose layers are a while on their way, and no GPU."""
 
-    def waiting(weights: ModelWeights) -> Resident:
-        return Waiting(Resident(weights), lambda: 2)
+    def waiting(weights: ModelWeights, repeats: Repeats | None = None) -> Resident:
+        return Waiting(Resident(weights, repeats), lambda: 2)
 
     monkeypatch.setattr("engine.placement.resident.Resident", waiting)
     use_no_gpu(monkeypatch)

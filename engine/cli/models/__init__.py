@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
-from engine.cli.parser import add_json
+from engine.cli.parser import add_json, count, path
 
 
 def add_to(commands: Any) -> None:
@@ -40,7 +39,7 @@ def _add_search(actions: Any) -> None:
     )
     search.add_argument("--author", metavar="NAME", help="a user or an organization of the hub")
     search.add_argument(
-        "--limit", metavar="N", type=int, default=20, help="most results of the hub (default: %(default)s)"
+        "--limit", metavar="N", type=count, default=20, help="most results of the hub (default: %(default)s)"
     )
     search.add_argument("--offline", action="store_true", help="look in the catalogue alone")
     add_json(search)
@@ -94,7 +93,7 @@ def _add_import(actions: Any) -> None:
     import_ = actions.add_parser("import", help="use a model that is on this machine already")
     import_.set_defaults(run=_on_shelf)
     import_.add_argument(
-        "path", metavar="PATH", nargs="+", type=Path, help="a folder, a GGUF file, or the files of one model"
+        "path", metavar="PATH", nargs="+", type=path, help="a folder, a GGUF file, or the files of one model"
     )
     import_.add_argument(
         "--copy", action="store_true", help="copy the files (default: use them where they are)"
@@ -142,12 +141,13 @@ def _add_folders(actions: Any) -> None:
         "Tenon's window before its own models are moved.",
     )
     folders.set_defaults(run=_on_shelf)
-    folders.add_argument("--add", metavar="FOLDER", type=Path, help="read the models of another folder")
-    folders.add_argument("--forget", metavar="FOLDER", type=Path, help="read an added folder no longer")
+    one = folders.add_mutually_exclusive_group()
+    one.add_argument("--add", metavar="FOLDER", type=path, help="read the models of another folder")
+    one.add_argument("--forget", metavar="FOLDER", type=path, help="read an added folder no longer")
     folders.add_argument(
         "--move",
         metavar="FOLDER",
-        type=Path,
+        type=path,
         help="move Tenon's own models to an empty folder; the same command goes on after a stop",
     )
     add_json(folders)
@@ -172,7 +172,8 @@ def _add_servers(actions: Any) -> None:
         "protocol. What you write to one of their models is sent to its address.",
     )
     servers.set_defaults(run=_on_servers)
-    servers.add_argument(
+    one = servers.add_mutually_exclusive_group()
+    one.add_argument(
         "--add", metavar="ADDRESS", help="ask a server for its models and keep it, such as http://desk:8000"
     )
     servers.add_argument("--name", metavar="NAME", help="what to call it (default: its host)")
@@ -182,7 +183,7 @@ def _add_servers(actions: Any) -> None:
         help="it wants a key, which is read from standard input, or asked for without showing it, and kept in the "
         "system's keyring",
     )
-    servers.add_argument("--forget", metavar="NAME", help="forget a server and its key")
+    one.add_argument("--forget", metavar="NAME", help="forget a server and its key")
     add_json(servers)
 
 

@@ -17,7 +17,7 @@ from engine.hub.download.download_queue import stored_downloads
 from engine.hub.endpoints import KIND_TITLES, endpoints
 from engine.hub.inventory import InstalledModel, installed_model, installed_models, plan_removal, remove
 from engine.hub.local_import import import_model
-from engine.hub.model_folders import add_folder, forget_folder, models_folder
+from engine.hub.model_folders import add_folder, forget_folder, models_folder, read_folders
 from engine.hub.model_move import finish_move, move_models, unfinished_move
 from engine.hub.other_programs import other_folders, other_models
 from engine.hub.record import record_as_json
@@ -177,7 +177,13 @@ def run_folders(options: argparse.Namespace) -> int:
                 raise ModelNotFound(say("There is no folder {path}: check the path.", path=options.add))
             add_folder(options.add)
         if options.forget is not None:
-            forget_folder(str(options.forget.expanduser().absolute()))
+            forgotten = str(options.forget.expanduser().absolute())
+            if forgotten not in read_folders().added:
+                raise ModelNotFound(
+                    "The folder {path} was not added: `tenon models folders` names those that were.",
+                    path=options.forget,
+                )
+            forget_folder(forgotten)
     except OSError as error:
         raise OutOfDisk(
             say("The list of folders cannot be written ({reason}).", reason=error.strerror)

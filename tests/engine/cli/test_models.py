@@ -257,6 +257,17 @@ def test_the_token_comes_from_standard_input(
     assert kept.kept == {}
 
 
+def test_a_model_larger_than_the_free_room_is_refused_before_it_is_fetched(
+    server: HubServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(room, "free_bytes", lambda folder: room.RESERVE_BYTES + len(WEIGHTS) - 1)
+    assert main(["models", "get", "qwen3-0.6b"]) == 1
+    captured = capsys.readouterr()
+    assert captured.err.startswith("tenon: The download needs 60 kB and ")
+    assert captured.err.count("\n") == 1
+    assert server.downloads() == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -269,7 +280,13 @@ def test_the_token_comes_from_standard_input(
         (["import", "/no/such/path"], "nothing at"),
         (["folders", "--add", "/no/such/path"], "no folder"),
         (["get"], "MODEL"),
-        ([], "ACTION"),
+        ([], "ACTION, one of search, list, get, import, remove, verify, folders, token, servers."),
+        (["import", ""], "argument PATH: it is empty"),
+        (["folders", "--add", ""], "argument --add: it is empty"),
+        (["folders", "--forget", "/no/such/path"], "The folder /no/such/path was not added"),
+        (["folders", "--add", "/a", "--forget", "/a"], "not allowed with argument --add"),
+        (["servers", "--add", "a", "--forget", "a"], "not allowed with argument --add"),
+        (["search", "--offline", "--limit", "-1"], "argument --limit: '-1' is no whole number from 1 on"),
     ],
 )
 def test_bad_usage_is_one_line(
