@@ -43,7 +43,7 @@ from engine.planning.hardware import device_peak_bytes, own_memory
 from engine.planning.model_planner import ModelPlanner
 from engine.planning.planner import Settled
 from engine.planning.probes.other_work import OtherWork
-from engine.request import begun_thought, fit_prompt, opening
+from engine.request import begun_thought, fit_prompt, last_question, opening
 from engine.sentences import mark, say
 from engine.text.repetition import LoopWatch, loop_start, repeated_from
 from engine.text.stop import ReplyText
@@ -113,7 +113,7 @@ class ReplyRun:
             reader = reasoning.reader(opening(request))
             calls = template.calls.marks if tools.offered else ()
             decode = model.tokenizer.decode_with((*reasoning.marks, *calls))
-        watch = LoopWatch(decode, _asked(request)) if request.stop_loops else None
+        watch = LoopWatch(decode, last_question(request)) if request.stop_loops else None
         self._reply = ReplyText(
             decode,
             model.tokenizer.end_ids,
@@ -381,10 +381,3 @@ class ReplyRun:
         """Places of accepted drafts in the text."""
         ends = (0, *self._reply.ends)
         return tuple((ends[start], ends[end]) for start, end in self._drafted if ends[start] < ends[end])
-
-
-def _asked(request: Generate) -> str:
-    """Text that the person wrote last."""
-    if request.raw_prompt is not None:
-        return request.raw_prompt
-    return next((turn.content for turn in reversed(request.messages) if turn.role == "user"), "")

@@ -24,6 +24,13 @@ _NO_SWITCH = mark("The chat template of this model has no such setting for think
 _END_TOKENS = 12
 
 
+def last_question(request: Generate) -> str:
+    """Text that the person wrote last."""
+    if request.raw_prompt is not None:
+        return request.raw_prompt
+    return next((turn.content for turn in reversed(request.messages) if turn.role == "user"), "")
+
+
 def check_request(request: Generate) -> None:
     """Refuse a request that makes no sense, before anything is loaded.
 

@@ -23,3 +23,27 @@ def unfinished_file(path: Path) -> Path:
             if number.isdecimal() and not psutil.pid_exists(int(number)):
                 left.unlink()
     return path.with_name(f"{path.name}.{os.getpid()}{_END}")
+
+
+def write_whole(path: Path, text: str, hidden: bool = False) -> None:
+    """Write a file in UTF-8 that is on the disk before it has its name: a failure leaves what was there before.
+
+    Args:
+        path: Its place, in a folder that is there.
+        text: All of it.
+        hidden: Its name begins with a full stop as long as it is unfinished.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    partial = unfinished_file(path.with_name(f".{path.name}") if hidden else path)
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError:
+        with suppress(OSError):
+            partial.unlink()
+        raise

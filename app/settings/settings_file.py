@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from app.words import tr
 from engine.errors import StorageError
 from engine.json_text import read_json
 from engine.outside_file import read_file
-from engine.unfinished_file import unfinished_file
+from engine.unfinished_file import write_whole
 
 Stored = dict[str, Any]
 
@@ -110,17 +109,10 @@ class SettingsFile:
         Raises:
             StorageError: The folder cannot be written.
         """
-        partial = unfinished_file(self.path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with partial.open("w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(partial, self.path)
+            write_whole(self.path, text)
         except OSError as error:
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
             raise StorageError(
                 tr(
                     "Settings cannot be saved in {folder} ({reason}): make it writable or free some space.",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from pathlib import Path
 
 from app.words import tr
 from engine.errors import ImportInvalid, OutOfDisk
 from engine.outside_file import check_file, read_text_file
-from engine.unfinished_file import unfinished_file
+from engine.unfinished_file import write_whole
 
 # ChatGPT's exports of many years reach some hundred MB; all of it is in memory while it is read.
 _MAX_IMPORT_BYTES = 1 << 30
@@ -40,16 +38,9 @@ def write_export(path: Path, content: str) -> None:
     Raises:
         OutOfDisk: There is no room, or it may not be written.
     """
-    partial = unfinished_file(path.with_name(f".{path.name}"))
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
+        write_whole(path, content, hidden=True)
     except OSError as error:
-        with suppress(OSError):
-            partial.unlink()
         raise OutOfDisk(
             tr(
                 "{path} cannot be written ({reason}): choose another folder, or free some space.",

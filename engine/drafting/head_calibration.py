@@ -18,7 +18,7 @@ from engine.drafting.searched_tree import WIDTHS, parents_of
 from engine.json_text import read_json
 from engine.outside_file import read_text_file
 from engine.plain_data import from_plain
-from engine.unfinished_file import unfinished_file
+from engine.unfinished_file import write_whole
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -113,9 +113,7 @@ def write_beside(folder: Path, calibration: DataclassInstance) -> None:
     Raises:
         OSError: It cannot be written.
     """
-    unfinished = unfinished_file(folder / FILE)
-    unfinished.write_text(json.dumps(asdict(calibration)) + "\n", encoding="utf-8")
-    unfinished.replace(folder / FILE)
+    write_whole(folder / FILE, json.dumps(asdict(calibration)) + "\n")
 
 
 def _path(cache_folder: Path, target: str, draft: str) -> Path:

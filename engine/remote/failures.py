@@ -198,7 +198,7 @@ def unreadable(server: Endpoint, details: str = "") -> RemoteBroken:
 def _context_error(fields: Mapping[str, object], words: str, status: int) -> ContextTooSmall | None:
     """The error for a prompt that does not fit, with the server's numbers; None for any other."""
     named = any(code in (fields.get("code"), fields.get("type")) for code in _CODES)
-    context, prompt = _whole(fields.get("n_ctx")), _whole(fields.get("n_prompt_tokens"))
+    context, prompt = positive(fields.get("n_ctx")), positive(fields.get("n_prompt_tokens"))
     context = context or _number(_CONTEXTS, words)
     prompt = prompt or _number(_PROMPTS, words)
     if not named and (context is None or status not in (400, 413, 422, 500)):
@@ -216,10 +216,11 @@ def _context_error(fields: Mapping[str, object], words: str, status: int) -> Con
 
 def _number(patterns: tuple[re.Pattern[str], ...], words: str) -> int | None:
     found = next((match for pattern in patterns if (match := pattern.search(words))), None)
-    return None if found is None else _whole(int(found[1].replace(",", "") or 0))
+    return None if found is None else positive(int(found[1].replace(",", "") or 0))
 
 
-def _whole(value: object) -> int | None:
+def positive(value: object) -> int | None:
+    """A number of tokens that a server tells; None for what is none."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 

@@ -15,7 +15,7 @@ from engine.errors import RemoteError, TenonError
 from engine.hub.endpoints import Endpoint, ServedModel, ServerKind
 from engine.messages import ThinkingControl
 from engine.remote.connection import READING_S, Connection
-from engine.remote.failures import no_server
+from engine.remote.failures import no_server, positive
 from engine.sentences import say
 
 _OWNERS: dict[str, ServerKind] = {
@@ -64,7 +64,7 @@ async def learn(connection: Connection) -> Endpoint:
     """The server with its kind and its models, as `probe` finds them."""
     server = connection.server
     listed = _objects(_field(await connection.ask("/v1/models"), "data", server))
-    models = [ServedModel(name, _whole(one.get("max_model_len"))) for one in listed if (name := _name(one))]
+    models = [ServedModel(name, positive(one.get("max_model_len"))) for one in listed if (name := _name(one))]
     if listed and not models:
         raise no_server(server)
     models = models[:_MOST_MODELS]
@@ -117,7 +117,7 @@ async def _asked(connection: Connection, path: str, body: object = None) -> Mapp
 def _with_props(model: ServedModel, props: Mapping[str, Any]) -> ServedModel:
     """A model of llama.cpp's server or of Tenon's, by the server's properties."""
     settings = props.get("default_generation_settings")
-    context = _whole(settings.get("n_ctx")) if isinstance(settings, dict) else None
+    context = positive(settings.get("n_ctx")) if isinstance(settings, dict) else None
     told, template = props.get("thinking"), str(props.get("chat_template", ""))
     thinking: ThinkingControl = ""
     if told == "switch" or "enable_thinking" in template:
@@ -130,7 +130,7 @@ def _with_props(model: ServedModel, props: Mapping[str, Any]) -> ServedModel:
 async def _ollama(connection: Connection, models: list[ServedModel]) -> list[ServedModel]:
     """Ollama's models: the context of one in memory is what it was given, of any other what its settings say."""
     running = {
-        str(one.get("model") or one.get("name")): _whole(one.get("context_length"))
+        str(one.get("model") or one.get("name")): positive(one.get("context_length"))
         for one in _objects((await _asked(connection, "/api/ps")).get("models"))
     }
     turns = asyncio.Semaphore(_AT_ONCE)
@@ -159,7 +159,7 @@ def _lm_studio(models: list[ServedModel], known: Iterable[Mapping[str, Any]]) ->
     for model in models:
         own = about.get(model.name, {})
         if own.get("type") != "embeddings":
-            context = _whole(own.get("loaded_context_length")) or _whole(own.get("max_context_length"))
+            context = positive(own.get("loaded_context_length")) or positive(own.get("max_context_length"))
             found.append(replace(model, context=context))
     return found
 
@@ -178,7 +178,3 @@ def _name(one: Mapping[str, Any]) -> str:
     """A model's name; empty for one that cannot be shown or sent."""
     name = one.get("id")
     return name if isinstance(name, str) and name.isprintable() and len(name) <= 300 else ""
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

@@ -42,7 +42,7 @@ from engine.remote.counts import (
 from engine.remote.failures import ContextTooSmall
 from engine.remote.remote_model import RemoteModel
 from engine.remote.stream import Told, pieces
-from engine.request import opening
+from engine.request import last_question, opening
 from engine.sentences import figure, say
 from engine.text.attached_turns import fit_with_attachments
 from engine.text.context_window import FittedPrompt, check_length
@@ -90,7 +90,7 @@ class RemoteReply:
         self._opening = opening(request)
         self._texts: list[str] = []  # each piece by its number, which stands for a token here
         self._numbers: dict[str, int] = {}
-        watch = LoopWatch(self._decode, _asked(request)) if request.stop_loops else None
+        watch = LoopWatch(self._decode, last_question(request)) if request.stop_loops else None
         self._reply = ReplyText(self._decode, (), request.stop, loops=None if watch is None else watch.add)
         self._told = Told()
         self._estimate = 0  # of the prompt's tokens, before it is scaled
@@ -353,10 +353,3 @@ class RemoteReply:
             new_characters=new,
             stop_text=self._reply.stop_text or self._told.stop,
         )
-
-
-def _asked(request: Generate) -> str:
-    """Text that the person wrote last."""
-    if request.raw_prompt is not None:
-        return request.raw_prompt
-    return next((turn.content for turn in reversed(request.messages) if turn.role == "user"), "")
