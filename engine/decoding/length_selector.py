@@ -12,9 +12,8 @@ from engine.decoding.schedule import Schedule
 from engine.messages import RoundRecord
 from engine.model.token_tree import DraftShape
 
-# Records that are kept of a length, and lengths on either side of the present one that its line is fitted to: the curve
-# of t / vl has a bottom, and is a line for a few lengths only.
-_KEPT, _REACH = 64, 3
+# Records that are kept of a length.
+_KEPT = 64
 
 
 class LengthSelector(Schedule):
@@ -83,7 +82,9 @@ class LengthSelector(Schedule):
 
     def _slope(self) -> float:
         """A number with the sign of the slope of t / vl over lengths, each of which weighs as much as its records."""
-        near = [each for each in self._cost.lengths.items() if abs(each[0] - self.length) <= _REACH]
+        # The curve of t / vl has a bottom, and is a line for a few lengths only: the fewer, the shorter they are.
+        reach = (self.length + 1) // 2
+        near = [each for each in self._cost.lengths.items() if abs(each[0] - self.length) <= reach]
         if len(near) == 1:
             return -1.0 if self.length < self._largest else 1.0
         middle = sum(length * len(records) for length, records in near) / sum(
