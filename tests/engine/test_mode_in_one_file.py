@@ -66,7 +66,8 @@ def test_the_command_line_has_it_and_its_options(
         drafted.append(found["timings"]["draft_n"])
     assert 0 == drafted[0] < drafted[1] < drafted[2]
     assert main(["ask", "--model", str(llama_folder), "--mode", "echo", "--echo-length", "9", "a"]) == 2
-    assert capsys.readouterr().err == "tenon: Length of echoes: choose a whole number from 1 to 8, not 9.\n"
+    refused = "argument --echo-length: Length of echoes: choose a whole number from 1 to 8, not 9."
+    assert capsys.readouterr().err == f"tenon ask: {refused} See `tenon ask --help`.\n"
 
 
 def test_options_that_no_mode_has_are_refused() -> None:
