@@ -45,7 +45,7 @@ class CardContent:
         draft_bytes: Of the draft that comes along; 0 for none.
         primary: True if its button is the one of the page.
         asked: True if the hub is being asked for it.
-        plainly: True if speed is said in words per second, and nothing of modes and formats.
+        plainly: True if speed is said in words per second, and nothing of modes, formats and experts.
     """
 
     model: ListedModel
@@ -162,7 +162,7 @@ class ModelCard(QFrame):
             draft, icon="link", tip=tr("A small model that guesses for this one, fetched along")
         )
         tip = tr("A mixture of experts: each token is computed with this part of its weights")
-        self._mixture.show_words(mixture_words(content.model), tip=tip)
+        self._mixture.show_words("" if content.plainly else mixture_words(content.model), tip=tip)
         self._gpu.show_words(gpu_words(content.prediction), icon="microchip")
 
     def _show_button(self, content: CardContent, installed: bool) -> None:

@@ -66,7 +66,8 @@ class ModelShelf:
 
         Args:
             asked: Reference of the model that the hub is being asked for.
-            plainly: True if speed is said in words per second, nothing of modes and formats, and no button stands out.
+            plainly: True if speed is in words per second, nothing is said of modes, formats and experts, and no button
+                stands out.
         """
         contents = []
         primary = not plainly

@@ -130,6 +130,7 @@ def test_models_are_recommended_in_plain_words(start: Start) -> None:
         assert card.button.text().strip().startswith("Download ")
         assert card.button.property("kind") != "primary"
         assert not card._mode.isVisible()
+        assert not card._mixture.isVisible()
         assert content.prediction.tokens_per_second is not None
         words_per_s = 0.75 * content.prediction.tokens_per_second
         assert float(card._speed.text()) == pytest.approx(words_per_s, abs=0.06)
