@@ -1661,8 +1661,8 @@
   </message>
   <message>
    <location filename="assets/catalogue.json" />
-   <source>For computers with 8 GB: each token takes 4 of its 32 experts, so it answers at the speed of a 1.5 billion model.</source>
-   <translation>Für Computer mit 8 GB: Jedes Token nimmt 4 seiner 32 Experten, daher antwortet es so schnell wie ein Modell mit 1,5 Milliarden Gewichten.</translation>
+   <source>For computers with 8 GB: each token takes 4 of its 32 experts, so it answers at the speed of a 1.7 billion model.</source>
+   <translation>Für Computer mit 8 GB: Jedes Token nimmt 4 seiner 32 Experten, daher antwortet es so schnell wie ein Modell mit 1,7 Milliarden Gewichten.</translation>
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />

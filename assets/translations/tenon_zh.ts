@@ -1649,8 +1649,8 @@
   </message>
   <message>
    <location filename="assets/catalogue.json" />
-   <source>For computers with 8 GB: each token takes 4 of its 32 experts, so it answers at the speed of a 1.5 billion model.</source>
-   <translation>适合 8 GB 内存的电脑：每个 token 使用 32 个专家中的 4 个，因此回答速度相当于 15 亿参数的模型。</translation>
+   <source>For computers with 8 GB: each token takes 4 of its 32 experts, so it answers at the speed of a 1.7 billion model.</source>
+   <translation>适合 8 GB 内存的电脑：每个 token 使用 32 个专家中的 4 个，因此回答速度相当于 17 亿参数的模型。</translation>
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />

@@ -120,12 +120,11 @@ class ColumnsPlan(PlacementPlan):
         there = device_format(weights)
         layers = matrices(config, weights)
         # Most layers are the same as another one, and `fit` asks for many plans.
-        places = {}
-        for one, size in {
-            id(one): (one, size) for one, size in zip(layers, sizes.layers, strict=True)
-        }.values():
-            there_share = bytes_there(one, ratios) / size
-            places[id(one)] = LayerPlace(host=1.0 - there_share, device=there_share)
+        places: dict[int, LayerPlace] = {}
+        for one, size in zip(layers, sizes.layers, strict=True):
+            if id(one) not in places:
+                share = bytes_there(one, ratios) / size
+                places[id(one)] = LayerPlace(host=1.0 - share, device=share)
         return cls(
             tuple(places[id(one)] for one in layers),
             ratios=ratios,

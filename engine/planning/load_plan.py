@@ -32,7 +32,6 @@ from engine.placement import (
     StreamedPlan,
 )
 from engine.placement.footprint import Footprint, Sizes
-from engine.placement.plan import Room
 from engine.planning.context_range import DEFAULT_CONTEXT, SMALLEST_CONTEXT, check_context, default_context
 from engine.planning.format_choice import AUTO, cache_formats
 from engine.planning.machine_speeds import format_seconds, machine_speeds
@@ -162,7 +161,8 @@ class LoadPlanner:
         self._most_layers = min(layers, config.layers)
         self._wanted = options.context or default_context(config)
         self._smallest = options.context or min(SMALLEST_CONTEXT, self._wanted)
-        self._choices = cache(self._chosen)  # modes ask for the same ones
+        # Modes ask for the same ones.
+        self._choices = cache(lambda kind, sizes, room: tuple(kind.choices(sizes, room, self._most_layers)))
 
     def plan(self, mode: Mode, weights: WeightFormat, drafts: Drafts) -> LoadPlan | None:
         """The load of a mode in one format; None where not even streaming fits."""
@@ -303,9 +303,6 @@ class LoadPlanner:
             if plans:
                 return plans, candidates[:count]
         return [], candidates
-
-    def _chosen(self, kind: type[PlacementPlan], sizes: Sizes, room: Room) -> tuple[PlacementPlan, ...]:
-        return tuple(kind.choices(sizes, room, self._most_layers))
 
     def _streamed(self, mode: Mode, weights: WeightFormat, beside: tuple[DraftPlan, ...]) -> LoadPlan | None:
         room = self.room.beside(*_taken(beside))

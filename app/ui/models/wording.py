@@ -64,7 +64,7 @@ def gpu_words(prediction: Prediction) -> str:
 
 
 def forecast_words(prediction: Prediction) -> str:
-    """What it would do here: "Fits, 7.4 of 13.6 GB, 3.6 GB on the GPU, about 14.2 tok/s"."""
+    """A prediction in one line: "Fits, 7.4 of 13.6 GB, 3.6 GB on the GPU, about 14.2 tok/s"."""
     speed = tr("about {speed}", speed=figures.speed(prediction.tokens_per_second or 0.0))
     return joined(fit_title(prediction), memory_words(prediction), gpu_words(prediction), speed)
 
