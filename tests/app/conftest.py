@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import keyring
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QTranslator
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app import words
@@ -46,6 +47,12 @@ def _modules_are_no_garbage() -> Iterator[None]:
     gc.freeze()
     yield
     gc.unfreeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _the_cursor_does_not_blink(qapp: QApplication) -> None:
+    """Two pictures of a field are then alike however long the machine took between them."""
+    qapp.setCursorFlashTime(0)
 
 
 @pytest.fixture(autouse=True)
