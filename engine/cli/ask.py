@@ -17,6 +17,7 @@ from engine.cli.parser import (
     add_load_options,
     add_mode_option,
     add_threads_option,
+    given,
     load_options,
     path,
 )
@@ -106,7 +107,12 @@ def add_to(commands: Any) -> None:
         help="let a reply that repeats itself go on",
     )
     ask.add_argument(
-        "--stop", metavar="TEXT", action="append", default=[], help="end the reply here; may be repeated"
+        "--stop",
+        metavar="TEXT",
+        type=given,
+        action="append",
+        default=[],
+        help="end the reply here; may be repeated",
     )
     ask.add_argument("--system", metavar="TEXT", help="the system prompt")
     ask.add_argument(
@@ -233,12 +239,13 @@ def _follow(events: queue.Queue[Event], stream: TextIO | None, with_rounds: bool
 def _request(options: argparse.Namespace) -> Generate:
     if options.rounds and not options.json:
         raise InvalidOption("--rounds adds to what --json prints: give --json too, or leave it out.")
-    if options.raw and options.system:
-        raise InvalidOption(
-            "--raw applies no chat template, so it has no place for --system: leave one of them out."
-        )
-    if options.raw and options.file:
-        raise InvalidOption("--raw continues a text, so it has no place for --file: leave one of them out.")
+    for option in ("system", "file", "thinking", "reasoning_effort"):
+        if options.raw and getattr(options, option):
+            raise InvalidOption(
+                "--raw continues a text without a chat template, so it has no place for {option}: leave one of them "
+                "out.",
+                option="--" + option.replace("_", "-"),
+            )
     prompt = _read_standard_input() if options.prompt == "-" else options.prompt
     attachments = tuple(_attached(file) for file in options.file)
     turns = [ChatMessage("system", options.system)] if options.system else []

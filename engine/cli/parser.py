@@ -118,27 +118,53 @@ def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
     )
 
 
-def named(text: str) -> str:
-    """A name as it was typed; none is refused."""
-    if not text.strip():
+def given(text: str) -> str:
+    """A text as it was typed.
+
+    Raises:
+        ArgumentTypeError: There is none.
+    """
+    if not text:
         raise argparse.ArgumentTypeError("it is empty")
     return text
 
 
+def named(text: str) -> str:
+    """A name as it was typed.
+
+    Raises:
+        ArgumentTypeError: There is none.
+    """
+    given(text.strip())
+    return text
+
+
 def path(text: str) -> Path:
-    """A path as it was typed; an empty one, which would be the working folder, is refused."""
+    """A path as it was typed.
+
+    Raises:
+        ArgumentTypeError: It is empty, which would be the working folder.
+    """
     return Path(named(text))
 
 
 def count(text: str) -> int:
-    """A whole number from 1 on."""
+    """A whole number from 1 on.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
     return int(text)
 
 
 def size(text: str) -> int:
-    """Bytes of a size such as 6G, 512MiB or 1000000."""
+    """Bytes of a size such as 6G, 512MiB or 1000000.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?i?)b?", text.strip().lower())
     if match is None or match[2] not in _UNITS:
         raise argparse.ArgumentTypeError(f"{text!r} is no size: write it like 6G, 512MiB or 1000000")
