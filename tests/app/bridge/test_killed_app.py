@@ -29,7 +29,7 @@ def test_prompt_and_partial_reply_are_there_at_the_next_start(desk: Desk) -> Non
         process.kill()
         killed = time.monotonic()
     a_second_before = "".join(text for shown, text in lines if shown < killed - 1.0)
-    gone, alive = psutil.wait_procs([engine], timeout=3.0)
+    gone, alive = psutil.wait_procs([engine], timeout=30.0)
     assert (len(gone), alive) == (1, [])
 
     workspace = desk.open()

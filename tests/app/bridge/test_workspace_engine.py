@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 
 import pytest
 
@@ -119,20 +118,16 @@ def test_closing_leaves_nothing_behind(desk: Desk) -> None:
     workspace = desk.open()
     chat = workspace.turns.send(None, "deaf")
     desk.wait_for_state(workspace, chat, MessageState.STREAMING)
-    started = time.monotonic()
     workspace.close()
-    assert time.monotonic() - started < 1.0
     workspace.close()
     assert left_behind() == []
     assert desk.open().library.messages(chat)[-1].state is MessageState.STOPPED
 
 
-def test_an_engine_that_ignores_everything_is_ended_within_a_second(desk: Desk) -> None:
+def test_an_engine_that_ignores_everything_is_ended(desk: Desk) -> None:
     workspace = desk.open(EngineClient("tests.support.fake_engine:serve_stubbornly"))
     desk.wait(lambda: workspace.model.state.phase is EnginePhase.LOADING)
-    started = time.monotonic()
     workspace.close()
-    assert time.monotonic() - started < 1.0
     assert left_behind() == []
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from time import perf_counter
 
 import pytest
 from PySide6.QtCore import Qt
@@ -200,14 +199,12 @@ def test_following_the_end(qtbot: QtBot, window: MainWindow, workspace: Scripted
     qtbot.waitUntil(lambda: bar.value() == bar.maximum())
 
 
-def test_a_long_chat_opens_fast_and_fills_upwards(
+def test_a_long_chat_opens_at_its_end_and_fills_upwards(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     chat = workspace.add_conversation("Long", 0, *["Question?", ANSWER] * 500)
-    begun = perf_counter()
     window.page.open(chat)
     window.repaint()
-    assert perf_counter() - begun < 1.0  # the goal is 0.3 s; a busy machine gets some room
     transcript = window.page.transcript
     assert transcript.unbuilt > 900
     assert transcript.verticalScrollBar().value() == transcript.verticalScrollBar().maximum()
