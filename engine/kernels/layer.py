@@ -222,11 +222,8 @@ def experts(mixture: Mixture, activation: int, rows: Tensor, chosen: Tensor, wei
     return out
 
 
-def forward_model(model: Model, forward: Pass) -> bool:
-    """Run all layers, the final norm and the head.
-
-    Returns:
-        True if it came to its end; False where ``forward.stop`` said otherwise.
+def forward_model(model: Model, forward: Pass) -> None:
+    """Run all layers, the final norm and the head, or as far as ``forward.stop`` lets it.
 
     Raises:
         RuntimeError: There is no library.
@@ -238,7 +235,6 @@ def forward_model(model: Model, forward: Pass) -> bool:
     code = functions.tenon_forward(*arguments, _scratch(needed), threads)
     if code not in (0, _STOPPED):
         raise MemoryError("no memory for the activations of a matrix product")
-    return bool(code == 0)
 
 
 def _functions() -> ctypes.CDLL:

@@ -6,7 +6,10 @@ Thirty calls for the layers of a small model, and the operators around them, tak
 from __future__ import annotations
 
 import ctypes
+import signal
+import threading
 from collections.abc import Callable, Sequence
+from types import FrameType
 
 import torch
 from torch import Tensor
@@ -26,23 +29,47 @@ class Stop:
 
     Attributes:
         check: Function that is asked.
-        raised: Its last error.
         pointer: For the library.
     """
 
     def __init__(self, check: Callable[[], None] | None) -> None:
         self.check = check
-        self.raised = BaseException()
         self.pointer = kernel.STOP(self._asked)
+        self._raised: BaseException | None = None
+
+    def run(self, model: kernel.Model, forward: kernel.Pass) -> None:
+        """Run a forward.
+
+        Raises:
+            KeyboardInterrupt: Ctrl+C meanwhile; else what the check has raised.
+            MemoryError: No memory for the head's product.
+        """
+        # Python raises for Ctrl+C where the library's question enters it, and above that is nothing to catch it.
+        heard = (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        )
+        self._raised = None
+        if heard:
+            signal.signal(signal.SIGINT, self._interrupted)
+        try:
+            kernel.forward_model(model, forward)
+        finally:
+            if heard:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self._raised is not None:
+            raise self._raised
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        self._raised = KeyboardInterrupt()
 
     def _asked(self) -> int:
         try:
             if self.check is not None:
                 self.check()
         except BaseException as error:
-            self.raised = error
-            return 1
-        return 0
+            self._raised = error
+        return int(self._raised is not None)
 
 
 class FusedModel:
@@ -159,6 +186,5 @@ class FusedModel:
         stop = Stop(check)
         if check is not None and self.kinds:
             arguments.stop = stop.pointer
-        if not kernel.forward_model(self.structure, arguments):
-            raise stop.raised
+        stop.run(self.structure, arguments)
         return normed, logits, inputs

@@ -141,8 +141,7 @@ class NextRows:
         self._pass.normed = self._normed if one is None or one.place is None else one.place
         self._pass.m = self._pass.count = count
         self._stop.check = check
-        if not kernel.forward_model(self._model.structure, self._pass):
-            raise self._stop.raised
+        self._stop.run(self._model.structure, self._pass)
         del held, entering
         if one is None:
             self._hand_out(texts)

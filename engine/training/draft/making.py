@@ -142,7 +142,7 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     config = read_config(checkpoint)
     kind, make = _maker(request, config)
     threads = request.threads or usable_cores()
-    decoder, examples = texts_of(request, checkpoint, out)
+    decoder, examples = texts_of(request, checkpoint, out, goes_on=True)
     if kind is SmallNetwork:
         examples = _without_wrong_answers(examples, _tokenizer(request.model), out)
     if not examples:
@@ -199,13 +199,19 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     return not outcome.interrupted
 
 
-def texts_of(request: TextRequest, checkpoint: Checkpoint, out: TextIO) -> tuple[Decoder, list[Example]]:
+def texts_of(
+    request: TextRequest, checkpoint: Checkpoint, out: TextIO, goes_on: bool = False
+) -> tuple[Decoder, list[Example]]:
     """Load a target, and read or write its texts; those without a token to guess are left out.
 
     Args:
         request: The texts that are wanted.
         checkpoint: The target's.
         out: Takes reports of progress.
+        goes_on: Ctrl+C ends the writing alone, where there are texts to go on with.
+
+    Raises:
+        KeyboardInterrupt: Ctrl+C; texts that were written are kept in the request's folder.
     """
     config = read_config(checkpoint)
     records = [] if request.data is None else read_records(request.data)
@@ -218,7 +224,7 @@ def texts_of(request: TextRequest, checkpoint: Checkpoint, out: TextIO) -> tuple
     else:
         asked = prompts_of(records, tokenizer)
         given = requests(tokenizer, request.seed) if request.data is None else answers_to(asked, request.seed)
-        examples = _write(request, decoder, tokenizer, given, longest, out)
+        examples = _write(request, decoder, tokenizer, given, longest, out, goes_on)
     return decoder, [example for example in examples if any(example.learn[2:])]
 
 
@@ -334,8 +340,9 @@ def _write(
     given: Iterator[Sequence[Turn]],
     longest: int,
     out: TextIO,
+    goes_on: bool,
 ) -> list[Example]:
-    """Texts of the target's own, those kept from before first. Ctrl-C goes on with what there is."""
+    """Texts of the target's own, those kept from before first."""
     kept = None if request.texts is None else TextFolder(request.texts, request.model)
     found = [] if kept is None else list(kept.read())
     if found:
@@ -362,11 +369,14 @@ def _write(
                 if clock.seconds() > until:
                     break
     except KeyboardInterrupt:
+        if not goes_on or not (found or fresh):
+            raise
         print(f"stopped writing; goes on with {len(found) + len(fresh)} texts", file=out, flush=True)
-    for example in writer.unfinished():
-        take(example)
-    if kept is not None:
-        kept.flush()
+    finally:
+        for example in writer.unfinished():
+            take(example)
+        if kept is not None:
+            kept.flush()
     return found + fresh
 
 

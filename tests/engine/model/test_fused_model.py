@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -209,3 +213,26 @@ def test_a_long_call_is_cancelled_between_layers(llama_folder: Path) -> None:
     assert (calls, cache.length) == (2, 0)
     expected = decoder.forward(tokens[:50], positions[:50], decoder.new_cache(count)).logits
     assert torch.equal(decoder.forward(tokens[:50], positions[:50], cache).logits, expected)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no signal to a thread")
+def test_ctrl_c_in_a_long_call_ends_it(llama_folder: Path) -> None:
+    """An interrupt at the library's question would be printed and lost, and the call would go on."""
+    decoder, _ = decoders(llama_folder)
+    count, asked, this = 6000, threading.Event(), threading.main_thread().ident
+    assert this is not None
+
+    def press() -> None:
+        asked.wait()
+        time.sleep(0.003)  # the library computes, and asks again in 10 ms at the earliest
+        signal.pthread_kill(this, signal.SIGINT)
+
+    thread = threading.Thread(target=press)
+    thread.start()
+    cache = decoder.new_cache(count)
+    tokens, positions = torch.arange(count) % 300, torch.arange(count)
+    with pytest.raises(KeyboardInterrupt):
+        decoder.forward(tokens, positions, cache, logit_rows=slice(-1, None), check=asked.set)
+    thread.join()
+    assert cache.length == 0
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +27,8 @@ from engine.model.config import read_config
 from engine.planning.model_planner import model_planner
 from engine.planning.profile import Profile
 from engine.training.draft import making
+from engine.training.draft.features import Example
+from engine.training.draft.generation import Writer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.engine_client import EngineClient
@@ -111,6 +115,29 @@ def test_bench_calibrates_heads_that_were_not_and_no_others(
     assert "Planned are" in said.err
     assert main([*command, "ghidorah"]) == 0
     assert "places" not in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("measured_once")
+def test_ctrl_c_while_the_model_writes_ends_the_search_and_the_bench(
+    llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was written is kept for the next search; a benchmark goes on to no mode."""
+    monkeypatch.setattr(making, "_LONGEST", 64)
+    write = Writer.write
+
+    def interrupted(self: Writer, *arguments: Any) -> Iterator[Example]:
+        texts = write(self, *arguments)
+        yield next(texts)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Writer, "write", interrupted)
+    heads, texts = make_head("medusa-drafted").write(tmp_path / "heads", True), str(tmp_path / "texts")
+    code, said = search(capsys, llama_folder, heads, "--generate", "4", "--texts", texts)
+    assert (code, said) == (130, "tenon: Stopped; the tree is as it was before.\n")
+    assert main(["bench", "--model", str(llama_folder), "--draft", str(heads), "--modes", "ghidorah"]) == 130
+    assert capsys.readouterr().out == ""
+    code, said = search(capsys, llama_folder, heads, "--generate", "4", "--texts", texts)
+    assert "texts were written before" in said
 
 
 @pytest.mark.usefixtures("measured_once")
