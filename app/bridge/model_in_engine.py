@@ -71,6 +71,11 @@ class ModelInEngine(QObject):
         """Options that the model in memory was loaded with."""
         return self._in_memory
 
+    def context_of(self, ref: str) -> int:
+        """Tokens of context that a model has in memory; 0 for one that is not there."""
+        there = self.report is not None and self._in_memory is not None and self._in_memory.model == ref
+        return self.context if there else 0
+
     def ensure_engine(self) -> None:
         """Start the engine unless it runs."""
         if not self._client.running:

@@ -168,6 +168,7 @@ class ChatPage(QWidget):
         workspace.replies.prefill_progress.connect(self._prefill_progress)
         workspace.turns.conversation_replaced.connect(self._conversation_replaced)
         workspace.model.changed.connect(self._engine_changed)
+        workspace.model.loaded.connect(self._show_last_replies)
         workspace.model.changed.connect(self.show_mode)
         self.composer.send_requested.connect(self._send)
         self.help_line.opened.connect(self.help_requested)
@@ -215,7 +216,11 @@ class ChatPage(QWidget):
         self.composer.meter.set_usage(0, 0)
         self.composer.mode_button.set_running("")
         self.composer.set_busy(False)
-        replies = [message for message in messages if message.role == "assistant"]
+        self._show_last_replies()
+
+    @Slot()
+    def _show_last_replies(self) -> None:
+        replies = [message for message in self.messages if message.role == "assistant"]
         for reply in replies[-2:]:  # a queued reply has no figures yet, the one before it has
             self._show_last_reply(reply)
 
@@ -258,7 +263,9 @@ class ChatPage(QWidget):
     def _show_last_reply(self, reply: Message) -> None:
         self.composer.set_busy(reply.state.unfinished)
         if reply.statistics is not None:
-            self.composer.meter.set_usage(reply.statistics.context_used, reply.statistics.context_limit)
+            # The model may have been loaded with another context since.
+            limit = self._workspace.model.context_of(reply.model) or reply.statistics.context_limit
+            self.composer.meter.set_usage(reply.statistics.context_used, limit)
             if reply.state.unfinished:  # one that is done may have been asked for in another mode
                 self.composer.mode_button.set_running(reply.statistics.mode)
 

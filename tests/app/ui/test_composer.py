@@ -130,6 +130,22 @@ def test_the_meter_shows_the_context(window: MainWindow, workspace: ScriptedWork
     assert not meter.isVisible()
 
 
+def test_the_meter_says_the_context_of_the_model_that_answers_next(
+    window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
+    chat = workspace.add_conversation("One", 0, "a", "b")
+    figures = statistics(context_used=146, context_limit=1024)
+    workspace.change(chat, statistics=figures, model=workspace.settings.model)
+    window.page.open(chat)
+    meter = window.page.composer.meter
+    assert meter.text == "146 of 8,192 tokens"  # the model was loaded with more since
+    assert workspace.model.report is not None
+    workspace.load(replace(workspace.model.report, context=2048))
+    assert meter.text == "146 of 2,048 tokens"
+    workspace.change(chat, statistics=figures, model="another")
+    assert meter.text == "146 of 1,024 tokens"
+
+
 def test_the_mode_menu(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     button = window.page.composer.mode_button
     assert button.words == "Auto"
