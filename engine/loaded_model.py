@@ -221,6 +221,7 @@ class LoadedModel:
             load_ms=(time.perf_counter() - started) * 1e3,
             places=memory_places(plan, config, memory, GpuInUse.of(self.link.device)),
             kv_cache="q8_0" if plan.weights.cache == torch.int8 else FULL,
+            threads=torch.get_num_threads(),
             advice=model_advice(self.generation_config, self.tokenizer.template),
         )
 

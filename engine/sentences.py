@@ -35,7 +35,7 @@ def say(text: str, **figures: object) -> str:
         text: A literal, in English, so that a tool can collect it; ``{name}`` stands for a figure or a name.
         figures: In the place of each ``{name}``.
     """
-    said = _table(_language()).get(text, text)
+    said = _table(language()).get(text, text)
     return said.format(**{name: legible(value) for name, value in figures.items()}) if figures else said
 
 
@@ -54,7 +54,7 @@ def mark(text: str) -> str:
 
 def figure(value: float, form: str) -> str:
     """A number as Python formats it, with the marks of the language."""
-    return format(value, form).translate(_MARKS.get(_language(), {}))
+    return format(value, form).translate(_MARKS.get(language(), {}))
 
 
 def either(names: Iterable[str]) -> str:
@@ -80,7 +80,8 @@ def paragraph(*sentences: str) -> str:
     return said
 
 
-def _language() -> str:
+def language() -> str:
+    """The one that sentences are in."""
     return os.environ.get(LANGUAGE, "en")
 
 

@@ -18,6 +18,7 @@ from app.storage.text_file import read_import, write_export
 from app.words import mark
 from engine.hub.model_folders import models_folder
 from engine.planning.probes.processor import usable_cores
+from engine.sentences import language
 
 _NO_GPU = mark("There is no GPU that Tenon can use here.")
 
@@ -46,8 +47,9 @@ class SettingsDesk(QObject):
         self._data_folder = data_folder
 
     def in_use(self) -> dict[str, Any]:
-        """Values that the engine works with, by the names of settings; nothing of what it does not say."""
-        return settings_in_use(self._model.report, self._model.options, self._model.last_reply)
+        """Values that the engine and the window work with, by the names of settings, as far as they are known."""
+        model = self._model
+        return {"language": language(), **settings_in_use(model.report, model.options, model.last_reply)}
 
     def load_ms(self) -> float | None:
         """Milliseconds that the model in memory took to load; None while there is none."""

@@ -102,6 +102,7 @@ class ModelReport:
         load_ms: Time the load took.
         places: Of target, draft and caches: a GPU first, then the host's memory, then the disk.
         kv_cache: Format of keys and values: ``full``, as wide as the activations, or ``q8_0``.
+        threads: Threads of this processor that compute; 0 for a server's model.
         advice: Its way of replying where nothing else is asked for.
     """
 
@@ -115,6 +116,7 @@ class ModelReport:
     load_ms: float
     places: tuple[MemoryPlace, ...] = ()
     kv_cache: str = "full"
+    threads: int = 0
     advice: ModelAdvice = field(default_factory=ModelAdvice)
 
 

@@ -343,7 +343,7 @@ def test_a_tiny_model_computes_with_as_many_threads_as_are_faster_and_others_wit
     )
     monkeypatch.setattr(PromptReading, "ask", watched)
     client.answer("abc", write_checkpoint(tmp_path / "small", "llama"), threads=None, max_tokens=1)
-    assert used == [expected]
+    assert (used, client.seen(ModelLoaded)[-1].report.threads) == ([expected], expected)
 
 
 def test_empty_and_overlong_prompts_get_one_sentence(client: EngineClient, llama_folder: Path) -> None:

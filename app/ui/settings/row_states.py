@@ -7,7 +7,7 @@ from typing import Any
 
 from app.bridge.workspace import Workspace
 from app.chat.sampling_in_force import ADVISED, InForce, sampling_in_force
-from app.chat.settings_in_use import TOLD_BY_ENGINE
+from app.chat.settings_in_use import TOLD
 from app.settings.pages import rows
 from app.settings.pending import EVERY_MODEL, PendingSettings
 from app.settings.settings import Settings
@@ -67,9 +67,10 @@ class RowStates:
         if row.field.value() != value and name not in self.not_allowed:
             row.field.show_value(value)
         row.field.setEnabled(name not in self._reasons)
-        known = name in in_use or name not in TOLD_BY_ENGINE
+        known = name in in_use or name not in TOLD
         model = pending.applied.model if self._rows[name].per_model else EVERY_MODEL
-        told = in_use.get(name) if name in TOLD_BY_ENGINE else pending.applied_value(name, scope or model)
+        applied = pending.applied_value(name, scope or model)
+        told = in_use.get(name) if name in TOLD or applied is None else applied
         marked = told if known else pending.applied_value(name, scope)
         row.field.show_in_use(None if name in self._reasons else marked)
         usual = pending.value(name) if scope else setting.default if name != "drafts" else ()

@@ -33,7 +33,7 @@ def test_what_is_in_use_is_told_once_a_model_is_loaded_and_the_mode_once_it_repl
     workspace = desk.open()
     settings_desk = workspace.settings_desk
     assert workspace.settings_desk is settings_desk
-    assert (settings_desk.in_use(), settings_desk.load_ms()) == ({}, None)
+    assert (settings_desk.in_use(), settings_desk.load_ms()) == ({"language": "en"}, None)
     desk.wait_for_phase(workspace, EnginePhase.READY)
     assert settings_desk.in_use()["weights"] == "fp32"
     assert settings_desk.in_use()["mode"] == "auto"

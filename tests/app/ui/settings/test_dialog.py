@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase
+from app.chat.modes import known_modes
 from app.settings.control import Names, Number, Switch
 from app.settings.pages import PAGES, rows
 from app.settings.settings import Settings
@@ -287,6 +288,29 @@ def test_what_is_in_use_follows_the_engine(dialog: SettingsDialog, workspace: Sc
     assert dialog.row("context").in_use.text() == "4,096"
     workspace.tell(ModelUnloaded())
     assert dialog.row("context").in_use.text() == ""
+
+
+def test_what_is_in_use_is_no_copy_of_the_choice(
+    dialog: SettingsDialog, workspace: ScriptedWorkspace
+) -> None:
+    assert workspace.model.report is not None
+    workspace.load(replace(workspace.model.report, threads=2, kv_cache="q8_0"))
+    change(dialog.row("language"), "de")
+    dialog.foot.apply_button.click()
+    assert workspace.settings.language == "de"
+    assert dialog.row("language").in_use.toolTip() == "English"  # until the next start
+    assert dialog.row("threads").in_use.toolTip() == "2"
+    assert dialog.row("kv_cache").in_use.toolTip() == "8-bit (lossy)"
+    nodes = dialog.row("draft_nodes")
+    assert (nodes.field.value(), nodes.in_use.toolTip()) == (None, "Usual")
+    workspace.finish(workspace.turns.send(None, "Hello"), statistics(mode="ppd"))
+    workspace.model.changed.emit(workspace.model.state)
+    options = [each for mode in known_modes() if mode.name == "ppd" for each in mode.options]
+    (usual,) = (each.default for each in options if each.name == "draft_nodes")
+    assert nodes.in_use.toolTip() == str(usual)
+    change(nodes, 7)
+    dialog.foot.apply_button.click()
+    assert nodes.in_use.toolTip() == "7"
 
 
 def test_what_becomes_of_a_load_is_said(dialog: SettingsDialog, workspace: ScriptedWorkspace) -> None:
