@@ -2000,6 +2000,11 @@
    <translation>Rät die nächsten Tokens aus dem bisherigen Text, prüft mehrere auf einmal.</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Guessing rested in this reply, because it would not have paid here.</source>
+   <translation>In dieser Antwort ruhte das Raten, weil es sich hier nicht gelohnt hätte.</translation>
+  </message>
+  <message>
    <location filename="engine/hub/connection.py" />
    <source>HF_HUB_OFFLINE is set, so the hub is not asked: unset it to search and download.</source>
    <translation>HF_HUB_OFFLINE ist gesetzt, daher wird der Hub nicht gefragt: zum Suchen und Herunterladen die Variable entfernen.</translation>

@@ -1988,6 +1988,11 @@
    <translation>根据已有文本猜测后面的 token，一次检查多个。</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Guessing rested in this reply, because it would not have paid here.</source>
+   <translation>本次回复没有猜测，因为在这里猜测并不划算。</translation>
+  </message>
+  <message>
    <location filename="engine/hub/connection.py" />
    <source>HF_HUB_OFFLINE is set, so the hub is not asked: unset it to search and download.</source>
    <translation>已设置 HF_HUB_OFFLINE，因此不会访问 Hub：要搜索和下载，请取消该设置。</translation>

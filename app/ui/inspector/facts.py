@@ -9,11 +9,15 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.chat.choices import draft_names, model_name
 from app.chat.conversation import Message
+from app.chat.modes import known_modes
 from app.ui import figures
 from app.ui.inert_text import PlainLabel
 from app.words import tr
+from engine.sentences import paragraph
 
 _BELOW_ALL = 100  # a row that no fact comes to
+# A reply shorter than this may have ended before there was anything to guess from.
+_FEWEST_TOKENS = 16
 Fact = tuple[str, str]  # its name, and what it is
 
 
@@ -93,3 +97,15 @@ def reply_facts(message: Message) -> tuple[Fact, ...]:
         elif details.draft:
             found.append((tr("Draft"), model_name(details.draft)))
     return tuple(found)
+
+
+def reply_reason(message: Message) -> str:
+    """Why its mode was taken, and why nothing was guessed where the mode has a draft; empty before that is known."""
+    details = message.details
+    if details is None:
+        return ""
+    drafting = any(mode.drafts for mode in known_modes() if mode.name == details.mode)
+    rested = drafting and not details.timings.draft_n and details.timings.predicted_n >= _FEWEST_TOKENS
+    why = tr("Guessing rested in this reply, because it would not have paid here.") if rested else ""
+    # As the engine said it then: only where that was in English, and without figures, can it be said anew.
+    return paragraph(tr(details.mode_reason), why)

@@ -17,7 +17,7 @@ from app.ui import figures
 from app.ui.boxes import filled
 from app.ui.inspector.acceptance_plot import AcceptancePlot
 from app.ui.inspector.draft_tree import DraftTree
-from app.ui.inspector.facts import FactTable, reply_facts
+from app.ui.inspector.facts import FactTable, reply_facts, reply_reason
 from app.ui.inspector.head import Head
 from app.ui.inspector.line_plot import LinePlot
 from app.ui.inspector.memory_bar import MemoryBar
@@ -151,9 +151,8 @@ class Inspector(QWidget):
         self._show_plots(trace, None if statistics is None else statistics.plain_per_second)
         gain = "" if times is None else figures.times_plain(times)
         self.head.set_mode(mode_title(trace.mode) if trace.mode else "", gain)
-        details = None if self._message is None else self._message.details
         facts = () if self._message is None else reply_facts(self._message)
-        self.facts.set_facts(facts, "" if details is None else details.mode_reason)
+        self.facts.set_facts(facts, "" if self._message is None else reply_reason(self._message))
         for section in (self.places_section, self.plan_section):
             section.setVisible(not self._inspection.elsewhere)
         for section in (self.tokens_section, self.tree_section):

@@ -15,7 +15,9 @@ from app.chat.reply_details import ReplyDetails
 from app.ui.inspector.inspector import Inspector
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
+from app.words import speak
 from engine.messages import Cancel, Load, MakePlan, PlanMade, Timings
+from engine.modes import MODES
 from tests.support.inspector_scene import PLACES, ROUNDS, STREAMED, finished, play, report, update
 from tests.support.machine_scene import plan
 from tests.support.scripted_workspace import ScriptedWorkspace, statistics
@@ -234,6 +236,36 @@ def test_the_details_of_a_reply_of_an_earlier_session_are_shown(
     assert panel.accepted.shares == (0.9, 0.5)
     facts = dict(panel.facts.facts)
     assert (facts["Model"], panel.facts.reason) == ("llama, q4_k_m", reason)
+
+
+@pytest.mark.parametrize(
+    ("mode", "drafted", "tokens", "rested"),
+    [("ppd", 0, 120, True), ("ppd", 3, 120, False), ("ppd", 0, 3, False), ("plain", 0, 120, False)],
+)
+def test_a_reply_in_which_a_mode_with_a_draft_guessed_nothing_says_why(
+    workspace: ScriptedWorkspace,
+    chat: int,
+    panel: Inspector,
+    mode: str,
+    drafted: int,
+    tokens: int,
+    rested: bool,
+) -> None:
+    timings = Timings(predicted_n=tokens, draft_n=drafted)
+    workspace.change(chat, details=ReplyDetails(mode, "It was chosen.", "m", None, "q4_k_m", timings=timings))
+    panel.update_now()
+    why = " Guessing rested in this reply, because it would not have paid here."
+    assert panel.facts.reason == "It was chosen." + why * rested
+
+
+def test_a_reason_that_is_kept_is_said_in_the_language_of_the_window(
+    workspace: ScriptedWorkspace, chat: int, panel: Inspector
+) -> None:
+    reason = MODES["minions"].reason
+    workspace.change(chat, details=ReplyDetails("minions", reason, "m", "a, b", "q4_k_m"))
+    speak(lambda text, n: "Minions wurde gewählt." if text == reason else text)
+    panel.update_now()
+    assert panel.facts.reason == "Minions wurde gewählt."
 
 
 def test_the_width_is_kept_within_bounds(
