@@ -31,7 +31,7 @@ def to_bytes(trace: ReplyTrace) -> bytes:
             record.probes,
         ]
         for place, record in enumerate(rounds)
-        if record.texts is not None and record.drafted_rows
+        if record.texts is not None and (record.drafted_rows or (not place and record.weights))
     ]
     start_s = trace.gauges.samples[0].at_s if trace.gauges.samples else 0.0
     samples = [

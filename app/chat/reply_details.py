@@ -22,6 +22,7 @@ class ReplyDetails:
         stop_reason: ``end``, ``stop``, ``length`` or ``cancelled``.
         timings: Speed and acceptance. Of a reply that was continued: of its last part.
         resident_peak_bytes: Most memory that the engine's process held.
+        continued: True if `timings` are of a part behind what stood there before.
         new_characters: Of a reply that was stopped as a loop: how much of its content stands before it says the same
             again; None of others.
     """
@@ -36,6 +37,7 @@ class ReplyDetails:
     timings: Timings = field(default_factory=Timings)
     resident_peak_bytes: int = 0
     new_characters: int | None = None
+    continued: bool = False
 
     @classmethod
     def of(cls, reply: Reply, kept_characters: int = 0) -> ReplyDetails:
@@ -55,4 +57,5 @@ class ReplyDetails:
             timings=reply.timings,
             resident_peak_bytes=reply.memory.resident_peak_bytes,
             new_characters=None if new is None else kept_characters + new,
+            continued=kept_characters > 0,
         )

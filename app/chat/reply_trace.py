@@ -95,6 +95,12 @@ class ReplyTrace:
         """Weights of the drafts that vote, in each round that is kept; empty where nobody votes."""
         return [record.weights for record in self._rounds if record.weights]
 
+    @property
+    def weights_go_on(self) -> bool:
+        """True if the drafts that vote began with the weights that an earlier reply left."""
+        first = self.round(1)
+        return first is not None and any(weight != 1.0 for weight in first.weights)
+
     def add(self, record: RoundRecord) -> None:
         """Take the next round; one without texts is passed over."""
         if record.texts is None:

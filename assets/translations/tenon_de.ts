@@ -175,8 +175,8 @@
   </message>
   <message>
    <location filename="engine/planning/forecast.py" />
-   <source>A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure every mode, or choose one with a draft for a chat.</source>
-   <translation>Ein Modus mit Entwurf ist vielleicht schneller und wird genommen, sobald Antworten gezeigt haben, was der Entwurf hier bringt: alle Modi messen oder für einen Chat einen Modus mit Entwurf wählen.</translation>
+   <source>A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure every mode, or choose one with a draft.</source>
+   <translation>Ein Modus mit Entwurf ist vielleicht schneller und wird genommen, sobald Antworten gezeigt haben, was der Entwurf hier bringt: alle Modi messen oder einen Modus mit Entwurf wählen.</translation>
   </message>
   <message>
    <location filename="engine/hub/local_import.py" />
@@ -847,7 +847,7 @@
    <translation>Dateien prüfen</translation>
   </message>
   <message>
-   <location filename="engine/modes/minions.py" />
+   <location filename="app/ui/inspector/inspector.py" />
    <source>Check the merged tree</source>
    <translation>Gemeinsamen Baum prüfen</translation>
   </message>
@@ -1330,6 +1330,11 @@
    <location filename="app/settings/settings.py" />
    <source>Drafts</source>
    <translation>Entwürfe</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Drafts are judged by the text that comes, whether or not their guesses were checked. Weights are relative: the largest is always 1, so one falls when another is rewarded. They only decide between guesses that are equally likely; without "{option}" they are the votes.</source>
+   <translation>Entwürfe werden am Text gemessen, der kommt, ob ihre Versuche geprüft wurden oder nicht. Gewichte sind relativ: das größte ist immer 1, also fällt eines, wenn ein anderes belohnt wird. Sie entscheiden nur zwischen gleich wahrscheinlichen Versuchen; ohne „{option}“ sind sie die Stimmen.</translation>
   </message>
   <message>
    <location filename="engine/loaded_model.py" />
@@ -6744,7 +6749,7 @@
    <translation>etwa {size}</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/plan_view.py" />
+   <location filename="app/ui/models/card.py" />
    <source>about {speed}</source>
    <translation>etwa {speed}</translation>
   </message>
@@ -7203,8 +7208,8 @@
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />
-   <source>predicted for this chat, then measured</source>
-   <translation>für diesen Chat vorhergesagt, dann gemessen</translation>
+   <source>predicted for this model, then measured</source>
+   <translation>für dieses Modell vorhergesagt, dann gemessen</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />
@@ -7212,7 +7217,7 @@
    <translation>aus angenommenen Werten vorhergesagt</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/field_choices.py" />
+   <location filename="app/ui/inspector/plan_view.py" />
    <source>predicted {speed}</source>
    <translation>vorhergesagt {speed}</translation>
   </message>
@@ -7245,6 +7250,11 @@
    <location filename="app/bridge/engine_client.py" />
    <source>signal {number}, most likely because memory ran out</source>
    <translation>Signal {number}, wohl weil der Speicher ausging</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>since Continue</source>
+   <translation>seit „Fortsetzen“</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/about_dialog.py" />

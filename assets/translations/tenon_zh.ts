@@ -165,8 +165,8 @@
   </message>
   <message>
    <location filename="engine/planning/forecast.py" />
-   <source>A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure every mode, or choose one with a draft for a chat.</source>
-   <translation>使用草稿的模式可能更快；在回复显示出草稿在本机的效果之后就会采用：请测量所有模式，或为某个对话选择使用草稿的模式。</translation>
+   <source>A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure every mode, or choose one with a draft.</source>
+   <translation>使用草稿的模式可能更快；在回复显示出草稿在本机的效果之后就会采用：请测量所有模式，或选择使用草稿的模式。</translation>
   </message>
   <message>
    <location filename="engine/hub/local_import.py" />
@@ -836,7 +836,7 @@
    <translation>检查文件</translation>
   </message>
   <message>
-   <location filename="engine/modes/minions.py" />
+   <location filename="app/ui/inspector/inspector.py" />
    <source>Check the merged tree</source>
    <translation>检验合并的树</translation>
   </message>
@@ -1319,6 +1319,11 @@
    <location filename="app/settings/settings.py" />
    <source>Drafts</source>
    <translation>草稿</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Drafts are judged by the text that comes, whether or not their guesses were checked. Weights are relative: the largest is always 1, so one falls when another is rewarded. They only decide between guesses that are equally likely; without "{option}" they are the votes.</source>
+   <translation>草稿按实际生成的文本来评判，无论其猜测是否经过检验。权重是相对的：最大者始终为 1，因此一个草稿得到奖励时，其他草稿的权重会下降。权重只在可能性相同的猜测之间起决定作用；关闭“{option}”时，权重就是选票。</translation>
   </message>
   <message>
    <location filename="engine/loaded_model.py" />
@@ -6729,7 +6734,7 @@
    <translation>约 {size}</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/plan_view.py" />
+   <location filename="app/ui/models/card.py" />
    <source>about {speed}</source>
    <translation>约 {speed}</translation>
   </message>
@@ -7187,8 +7192,8 @@
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />
-   <source>predicted for this chat, then measured</source>
-   <translation>为此对话预测，然后实测</translation>
+   <source>predicted for this model, then measured</source>
+   <translation>为此模型预测，然后实测</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />
@@ -7196,7 +7201,7 @@
    <translation>根据假设速度预测</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/field_choices.py" />
+   <location filename="app/ui/inspector/plan_view.py" />
    <source>predicted {speed}</source>
    <translation>预测 {speed}</translation>
   </message>
@@ -7229,6 +7234,11 @@
    <location filename="app/bridge/engine_client.py" />
    <source>signal {number}, most likely because memory ran out</source>
    <translation>信号 {number}，很可能是内存耗尽</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>since Continue</source>
+   <translation>自“继续”以来</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/about_dialog.py" />

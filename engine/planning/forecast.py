@@ -36,7 +36,7 @@ from engine.sentences import mark, paragraph, say
 
 UNTRIED_DRAFT = mark(
     "A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure "
-    "every mode, or choose one with a draft for a chat."
+    "every mode, or choose one with a draft."
 )
 # Share of the memory that the system and a few open programs usually leave.
 _USUAL_SHARE = 0.7

@@ -99,6 +99,12 @@ def reply_facts(message: Message) -> tuple[Fact, ...]:
     return tuple(found)
 
 
+def is_continued(message: Message) -> bool:
+    """True if the figures leave out what stood there before it was continued."""
+    details = message.details
+    return message.kept_characters > 0 or (details is not None and details.continued)
+
+
 def reply_reason(message: Message) -> str:
     """Why its mode was taken, and why nothing was guessed where the mode has a draft; empty before that is known."""
     details = message.details

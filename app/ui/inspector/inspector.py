@@ -15,9 +15,10 @@ from app.chat.plan_rows import PlanRow
 from app.chat.reply_trace import Origin, ReplyTrace, origin_in
 from app.ui import figures
 from app.ui.boxes import filled
+from app.ui.inert_text import PlainLabel
 from app.ui.inspector.acceptance_plot import AcceptancePlot
 from app.ui.inspector.draft_tree import DraftTree
-from app.ui.inspector.facts import FactTable, reply_facts, reply_reason
+from app.ui.inspector.facts import FactTable, is_continued, reply_facts, reply_reason
 from app.ui.inspector.head import Head
 from app.ui.inspector.line_plot import LinePlot
 from app.ui.inspector.memory_bar import MemoryBar
@@ -82,8 +83,19 @@ class Inspector(QWidget):
         self.places_section.set_detail("GB")
         self.plan_section = InspectorSection(theme, tr("Plan"), self.plan)
         self.tokens_section = InspectorSection(theme, tr("Tokens"), self._token_area, self.token_legend)
-        self.votes_section = InspectorSection(theme, tr("Who guessed"), self.votes)
-        self.votes_section.set_detail(tr("weights go on from the last reply"))
+        self.votes_note = PlainLabel(
+            tr(
+                "Drafts are judged by the text that comes, whether or not their guesses were checked. Weights are "
+                "relative: the largest is always 1, so one falls when another is rewarded. They only decide between "
+                'guesses that are equally likely; without "{option}" they are the votes.',
+                option=tr("Check the merged tree"),
+            ),
+            kind="meter",
+            wrap=True,
+        )
+        votes = QWidget()
+        filled(QVBoxLayout(votes), self.votes, self.votes_note, margins=0, spacing=4)
+        self.votes_section = InspectorSection(theme, tr("Who guessed"), votes)
         self.tree_section = InspectorSection(theme, tr("Draft tree"), self._tree_area)
         self._build()
         width_words = tr("Width of the inspector: left and right change it")
@@ -153,6 +165,9 @@ class Inspector(QWidget):
         self.head.set_mode(mode_title(trace.mode) if trace.mode else "", gain)
         facts = () if self._message is None else reply_facts(self._message)
         self.facts.set_facts(facts, "" if self._message is None else reply_reason(self._message))
+        self.facts_section.set_detail(
+            tr("since Continue") if self._message is not None and is_continued(self._message) else ""
+        )
         for section in (self.places_section, self.plan_section):
             section.setVisible(not self._inspection.elsewhere)
         for section in (self.tokens_section, self.tree_section):
@@ -163,6 +178,7 @@ class Inspector(QWidget):
         follows = self._round is None
         members = () if trace.timings is None else trace.timings.members
         self.votes_section.setVisible(bool(members))
+        self.votes_section.set_detail(tr("weights go on from the last reply") if trace.weights_go_on else "")
         self.votes.set_votes(members, trace.weights())
         names = [draft_name(member.name) for member in members]
         self.tokens.set_members(names)
@@ -271,7 +287,7 @@ def _plan_detail(rows: list[PlanRow], assumed: bool) -> str:
     if assumed:
         return tr("predicted from assumed speeds")
     if any(row.predicted is not None for row in rows):
-        return tr("predicted for this chat, then measured")
+        return tr("predicted for this model, then measured")
     return tr("measured here") if any(row.measured is not None for row in rows) else ""
 
 

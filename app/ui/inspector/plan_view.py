@@ -19,7 +19,7 @@ from app.words import mark, tr
 _ROW_PX = 21
 _BAR_PX = 6
 _TITLE_PX = 112
-_VALUE_PX = 100
+_VALUE_PX = 144
 _INSET_PX = 8
 _UNKNOWN = mark("not measured yet")
 
@@ -29,8 +29,10 @@ def row_words(row: PlanRow) -> str:
     if row.reason:
         return row.reason
     if row.measured is not None:
-        return figures.speed(row.measured)
-    return tr(_UNKNOWN) if row.predicted is None else tr("about {speed}", speed=figures.speed(row.predicted))
+        return tr("measured {speed}", speed=figures.speed(row.measured))
+    return (
+        tr(_UNKNOWN) if row.predicted is None else tr("predicted {speed}", speed=figures.speed(row.predicted))
+    )
 
 
 class PlanView(QWidget):
@@ -134,11 +136,7 @@ class PlanView(QWidget):
 def _sentence(row: PlanRow) -> str:
     """A row in full."""
     if row.measured is None or row.predicted is None or row.reason:
-        return (
-            row_words(row)
-            if row.measured is None or row.reason
-            else tr("measured {speed}", speed=row_words(row))
-        )
+        return row_words(row)
     return tr(
         "measured {speed}, predicted {prediction}",
         speed=figures.speed(row.measured),

@@ -48,6 +48,17 @@ def test_probes_come_back_where_nothing_was_guessed_too() -> None:
     assert [found and found.probes for found in kept] == [(-1, -1), (-1, 0)]
 
 
+def test_the_weights_that_a_reply_began_with_come_back() -> None:
+    rounds = (record("a", [], " b"), record(" b", [" c"], " d"))
+    for weights, go_on in (((1.0, 1.0), False), ((1.0, 0.5), True), ((), False)):
+        trace, again = ReplyTrace(), ReplyTrace()
+        begun = tuple(replace(one, weights=weights) for one in rounds)
+        trace.take(update(4, 1000.0, begun), 0.0)
+        assert from_bytes(to_bytes(trace), again)
+        assert trace.weights_go_on == again.weights_go_on == go_on
+        assert again.weights() == trace.weights()
+
+
 def test_a_round_takes_a_few_bytes() -> None:
     words = (f" word{number * number % 997}" for number in range(2000))
     plain, last = [], " first"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from app.ui.inspector.inspector import Inspector
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from app.words import speak
-from engine.messages import Cancel, Load, MakePlan, PlanMade, Timings
+from engine.messages import Cancel, Load, MakePlan, MemberYield, PlanMade, Timings
 from engine.modes import MODES
 from tests.support.inspector_scene import PLACES, ROUNDS, STREAMED, finished, play, report, update
 from tests.support.machine_scene import plan
@@ -258,6 +259,48 @@ def test_a_reply_in_which_a_mode_with_a_draft_guessed_nothing_says_why(
     assert panel.facts.reason == "It was chosen." + why * rested
 
 
+def test_the_figures_of_a_continued_reply_say_that_they_are_of_its_last_part(
+    workspace: ScriptedWorkspace, chat: int, panel: Inspector
+) -> None:
+    workspace.turns.send(chat, "More")
+    workspace.stream(chat, "One, two")
+    workspace.replies.stop(chat)
+    panel.update_now()
+    assert panel.facts_section.detail == ""
+    workspace.turns.continue_last(chat)
+    workspace.stream(chat, ", three")
+    panel.update_now()
+    assert panel.facts_section.detail == "since Continue"
+    workspace.finish(chat, statistics(2))
+    workspace.change(chat, kept_characters=0)  # as after the next start
+    panel.update_now()
+    assert dict(panel.facts.facts)["Tokens"] == "2"
+    assert panel.facts_section.detail == "since Continue"
+
+
+@pytest.mark.parametrize(
+    ("begun", "detail"),
+    [((1.0, 1.0), ""), ((1.0, 0.5), "weights go on from the last reply")],
+    ids=["the first reply", "a later one"],
+)
+def test_weights_say_what_they_are_and_go_on_only_where_there_were_any(
+    workspace: ScriptedWorkspace, chat: int, panel: Inspector, begun: tuple[float, ...], detail: str
+) -> None:
+    rounds = tuple(
+        replace(one, weights=weights) for one, weights in zip(ROUNDS[:2], (begun, (0.9, 1.0)), strict=True)
+    )
+    event = update(20, 1000.0, rounds, mode="minions")
+    members = (MemberYield("lookup", 0.9), MemberYield("small", 1.0))
+    workspace.told_of(
+        workspace.reply(chat).id, replace(event, timings=replace(event.timings, members=members))
+    )
+    panel.update_now()
+    assert panel.votes_section.isVisibleTo(panel)
+    assert panel.votes_section.detail == detail
+    assert "the largest is always 1" in panel.votes_note.text()
+    assert 'without "Check the merged tree"' in panel.votes_note.text()
+
+
 def test_a_reason_that_is_kept_is_said_in_the_language_of_the_window(
     workspace: ScriptedWorkspace, chat: int, panel: Inspector
 ) -> None:
@@ -409,7 +452,7 @@ def test_the_plan_has_predictions_and_says_where_they_are_assumed(
     answered(measured=True)
     assert [(row.name, row.predicted) for row in panel.plan.rows[:2]] == [("dovetail", 14.5), ("lookup", 8.9)]
     assert panel.plan.rows[-1].reason
-    assert panel.plan_section.detail == "predicted for this chat, then measured"
+    assert panel.plan_section.detail == "predicted for this model, then measured"
     asked = len(workspace.engine.sent)
     workspace.load(report())
     assert [type(command) for command in workspace.engine.sent[asked:]] == [Load, MakePlan]

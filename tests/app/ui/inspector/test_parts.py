@@ -93,9 +93,9 @@ def test_the_plan_tells_measured_from_predicted(qtbot: QtBot, theme: Theme) -> N
         PlanRow("llmcad", "LLMCad", reason="Needs a draft: choose one in the menu of models."),
     ]
     assert [row_words(row) for row in rows] == [
-        "14.0 tok/s",
-        "about 8.9 tok/s",
-        "5.9 tok/s",
+        "measured 14.0 tok/s",
+        "predicted 8.9 tok/s",
+        "measured 5.9 tok/s",
         "not measured yet",
         "Needs a draft: choose one in the menu of models.",
     ]
@@ -103,7 +103,7 @@ def test_the_plan_tells_measured_from_predicted(qtbot: QtBot, theme: Theme) -> N
     shown(qtbot, plan)
     plan.set_rows(rows, "dovetail")
     assert plan.accessibleName().startswith(
-        "Plan: Dovetail: measured 14.0 tok/s, predicted 14.5 tok/s; Lookup: about 8.9 tok/s; Plain: measured 5.9"
+        "Plan: Dovetail: measured 14.0 tok/s, predicted 14.5 tok/s; Lookup: predicted 8.9 tok/s; Plain: measured 5.9"
     )
     assert help_at(plan, QPoint(300, plan.height() - 5)) == f"LLMCad: {rows[-1].reason}"
     picture = plan.grab().toImage()
