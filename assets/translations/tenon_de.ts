@@ -33,6 +33,14 @@
    </translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>%n draft(s)</source>
+   <translation>
+    <numerusform>%n Entwurf</numerusform>
+    <numerusform>%n Entwürfe</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/ui/models/model_shelf.py" />
    <source>%n in the queue, {left} to come</source>
    <translation>
@@ -2741,8 +2749,8 @@
   </message>
   <message>
    <location filename="app/ui/inspector/facts.py" />
-   <source>Memory of the engine</source>
-   <translation>Speicher der Engine</translation>
+   <source>Memory of the engine, model included</source>
+   <translation>Speicher der Engine mit Modell</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/shortage_bar.py" />
@@ -5866,6 +5874,11 @@
    <translation>Hier gibt es keine GPU, die Tenon nutzen kann, daher läuft der Entwurf neben dem Modell auf der CPU.</translation>
   </message>
   <message>
+   <location filename="engine/planning/load_plan.py" />
+   <source>There is no GPU that Tenon can use here, so the drafts run on the CPU beside the model.</source>
+   <translation>Hier gibt es keine GPU, die Tenon nutzen kann, daher laufen die Entwürfe neben dem Modell auf der CPU.</translation>
+  </message>
+  <message>
    <location filename="app/bridge/settings_desk.py" />
    <source>There is no GPU that Tenon can use here.</source>
    <translation>Hier gibt es keine GPU, die Tenon nutzen kann.</translation>
@@ -6898,8 +6911,8 @@
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />
-   <source>engine</source>
-   <translation>Engine</translation>
+   <source>engine alone</source>
+   <translation>Engine allein</translation>
   </message>
   <message>
    <location filename="app/ui/erase_dialog.py" />

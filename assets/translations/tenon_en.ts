@@ -28,6 +28,14 @@
    </translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>%n draft(s)</source>
+   <translation>
+    <numerusform>%n draft</numerusform>
+    <numerusform>%n drafts</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/ui/models/model_shelf.py" />
    <source>%n in the queue, {left} to come</source>
    <translation>

@@ -30,6 +30,13 @@
    </translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>%n draft(s)</source>
+   <translation>
+    <numerusform>%n 个草稿</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/ui/models/model_shelf.py" />
    <source>%n in the queue, {left} to come</source>
    <translation>
@@ -2729,8 +2736,8 @@
   </message>
   <message>
    <location filename="app/ui/inspector/facts.py" />
-   <source>Memory of the engine</source>
-   <translation>引擎占用的内存</translation>
+   <source>Memory of the engine, model included</source>
+   <translation>引擎占用的内存（含模型）</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/shortage_bar.py" />
@@ -5852,6 +5859,11 @@
    <translation>本机没有 Tenon 可用的 GPU，因此草稿在 CPU 上与模型一同运行。</translation>
   </message>
   <message>
+   <location filename="engine/planning/load_plan.py" />
+   <source>There is no GPU that Tenon can use here, so the drafts run on the CPU beside the model.</source>
+   <translation>本机没有 Tenon 可用的 GPU，因此这些草稿在 CPU 上与模型一同运行。</translation>
+  </message>
+  <message>
    <location filename="app/bridge/settings_desk.py" />
    <source>There is no GPU that Tenon can use here.</source>
    <translation>本机没有 Tenon 可用的 GPU。</translation>
@@ -6882,8 +6894,8 @@
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />
-   <source>engine</source>
-   <translation>引擎</translation>
+   <source>engine alone</source>
+   <translation>仅引擎</translation>
   </message>
   <message>
    <location filename="app/ui/erase_dialog.py" />

@@ -38,11 +38,12 @@ class MemoryShare:
     """Bytes that one use takes of a place.
 
     Attributes:
-        use: ``weights``: the target's. ``draft``: the draft's weights and cache. ``caches``: keys and values of a full
+        use: ``weights``: the target's. ``draft``: the drafts' weights and caches. ``caches``: keys and values of a full
             context. ``buffers``: what a forward needs at its widest, and what streamed layers pass through.
             ``engine``: the process without a model. ``others``: what other programs held when the model was loaded.
         size_bytes: Their number.
         layers: Of weights: how many of the target's layers, where these are whole or but for experts.
+        drafts: How many drafts, where the use is theirs.
         part: What of each layer, in a few words, where experts are elsewhere; else empty.
     """
 
@@ -50,6 +51,7 @@ class MemoryShare:
     size_bytes: int
     layers: int = 0
     part: str = ""
+    drafts: int = 0
 
 
 @dataclass(frozen=True)

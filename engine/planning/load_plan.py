@@ -54,6 +54,9 @@ NO_GPU = mark("There is no GPU that Tenon can use here.")
 _NO_GPU_FOR_DRAFT = mark(
     "There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model."
 )
+_NO_GPU_FOR_DRAFTS = mark(
+    "There is no GPU that Tenon can use here, so the drafts run on the CPU beside the model."
+)
 _ONE_ON_GPU, _ONE_ON_CPU = mark("draft on the GPU, {where}"), mark("draft on the CPU, {where}")
 _ALL_ON_GPU, _ALL_ON_CPU = mark("drafts on the GPU, {where}"), mark("drafts on the CPU, {where}")
 _SOME_ON_GPU = mark("drafts on the GPU and the CPU, {where}")
@@ -233,14 +236,14 @@ class LoadPlanner:
         """Places of the drafts: the GPU, where they belong, as long as they fit there; else the host."""
         left, found = self.room.device_bytes, []
         for draft in drafts:
-            found.append(self._place(draft, left))
+            found.append(self._place(draft, left, len(drafts)))
             left -= found[-1].size_bytes if found[-1].on_gpu else 0
         yield tuple(found)
         if self.room.unified and left < self.room.device_bytes:
-            yield tuple(self._place(draft, 0) for draft in drafts)
+            yield tuple(self._place(draft, 0, len(drafts)) for draft in drafts)
 
-    def _place(self, draft: DraftKind, room_bytes: int) -> DraftPlan:
-        """The place of a draft for which the GPU has so much room."""
+    def _place(self, draft: DraftKind, room_bytes: int, drafts: int) -> DraftPlan:
+        """The place of one of so many drafts for which the GPU has so much room."""
         context = min(self._options.context or DEFAULT_CONTEXT, draft.context_length)
         weights, device = self.draft_format(draft), self.room.device
         on_host = DraftPlan(weights, "cpu", context, draft.size_bytes(weights, context))
@@ -249,7 +252,7 @@ class LoadPlanner:
         there = draft.size_bytes(DENSE_BF16, context, elsewhere=True)
         if device and there <= room_bytes:
             return DraftPlan(DENSE_BF16, device, context, there)
-        note = say(_NO_GPU_FOR_DRAFT)
+        note = say(_NO_GPU_FOR_DRAFT if drafts == 1 else _NO_GPU_FOR_DRAFTS)
         if device:
             note = say(
                 "The draft needs {needed} GB of the GPU's memory and may take {budget} GB, so it runs on the CPU.",

@@ -48,12 +48,14 @@ def memory_places(
     if gpu is not None:
         whole = there if apart else sum(place.device == 1.0 for place in layers)
         weights = MemoryShare("weights", plan.on_device.weights, whole, placement.part("device"))
-        places.append(MemoryPlace(gpu.name, gpu.total_bytes, _shares(plan.on_device, weights)))
+        drafts = sum(draft.on_gpu for draft in plan.drafts)
+        places.append(MemoryPlace(gpu.name, gpu.total_bytes, _shares(plan.on_device, weights, drafts)))
     here = replace(plan.host, baseline=memory.process_bytes)
     kept = len(layers) - there if apart else sum(place.host + place.copied == 1.0 for place in layers)
     weights = MemoryShare("weights", here.weights, kept, placement.part("host"))
     others = MemoryShare("others", memory.others_bytes)
-    places.append(MemoryPlace("ram", memory.total_bytes, (*_shares(here, weights), others)))
+    drafts = sum(not draft.on_gpu for draft in plan.drafts)
+    places.append(MemoryPlace("ram", memory.total_bytes, (*_shares(here, weights, drafts), others)))
     if placement.streams:
         read = sum(place.disk == 1.0 for place in layers)
         size_bytes = placement.read_bytes(plan.sizes(config), 1)
@@ -63,9 +65,9 @@ def memory_places(
     return tuple(places)
 
 
-def _shares(taken: Footprint, weights: MemoryShare) -> tuple[MemoryShare, ...]:
+def _shares(taken: Footprint, weights: MemoryShare, drafts: int) -> tuple[MemoryShare, ...]:
     shares = (
-        MemoryShare("draft", taken.draft),
+        MemoryShare("draft", taken.draft, drafts=drafts),
         weights,
         MemoryShare("caches", taken.cache),
         MemoryShare("buffers", taken.activations + taken.buffers),

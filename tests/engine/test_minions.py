@@ -90,6 +90,8 @@ def test_the_next_question_goes_on_in_every_cache(
     assert following.timings.cache_n > 0
     plain = client.answer(PROMPT + reply.text, target, mode="plain", **options)
     assert following.token_ids == plain.token_ids
+    told = {notice.text for notice in client.seen(Notice) if "no GPU" in notice.text}
+    assert told == {"There is no GPU that Tenon can use here, so the drafts run on the CPU beside the model."}
 
 
 @pytest.mark.parametrize("rule", ["residual", "residual-replacement"])

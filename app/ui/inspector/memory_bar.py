@@ -33,7 +33,7 @@ _USES: dict[MemoryUse, str] = {
     "draft": mark("draft"),
     "caches": mark("caches"),
     "buffers": mark("buffers"),
-    "engine": mark("engine"),
+    "engine": mark("engine alone"),
     "others": mark("others"),
 }
 _NONE_ON_DISK = mark("none, everything fits in memory")
@@ -42,7 +42,11 @@ _NO_MODEL = mark("No model is in memory.")
 
 def share_words(share: MemoryShare) -> str:
     """A share in the legend's words."""
-    name = share.part or (tr("%n layer(s)", share.layers) if share.layers else tr(_USES[share.use]))
+    name = share.part or tr(_USES[share.use])
+    if share.layers and not share.part:
+        name = tr("%n layer(s)", share.layers)
+    elif share.drafts > 1:
+        name = tr("%n draft(s)", share.drafts)
     return f"{name} {gigabytes(share.size_bytes)}"
 
 

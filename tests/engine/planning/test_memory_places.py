@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from engine.drafting.kind import DraftPlan
 from engine.messages import MemoryPlace, MemoryShare
 from engine.messages.machine import HostMemory
 from engine.model.config import ModelConfig, read_config
@@ -44,6 +46,13 @@ def loaded(config: ModelConfig, placement: PlacementPlan, draft_bytes: int = 0, 
     here, there = (0, draft_bytes) if gpu else (draft_bytes, 0)
     on_host, on_gpu = placement.host(sizes, here, MEMORY.process_bytes), placement.device(sizes, there)
     return LoadPlan("plain", Q8_0, 128, placement, gpu, on_host, on_gpu)
+
+
+def test_drafts_are_counted_where_they_are(config: ModelConfig) -> None:
+    here, there = (DraftPlan(Q8_0, device, 128, 5_000) for device in ("cpu", "cuda:0"))
+    plan = replace(loaded(config, ResidentPlan.of(3), 10_000), drafts=(here, here, there))
+    (ram,) = memory_places(plan, config, MEMORY)
+    assert {share.use: share.drafts for share in ram.shares if share.drafts} == {"draft": 2}
 
 
 def test_a_model_in_memory_is_all_there(config: ModelConfig) -> None:

@@ -14,12 +14,13 @@ from app.ui.figures import gigabytes
 from app.ui.inspector.acceptance_plot import AcceptancePlot
 from app.ui.inspector.draft_tree import DraftTree
 from app.ui.inspector.line_plot import LinePlot
-from app.ui.inspector.memory_bar import MemoryBar
+from app.ui.inspector.memory_bar import MemoryBar, share_words
 from app.ui.inspector.plan_view import PlanView, row_words
 from app.ui.inspector.token_paint import TokenLegend, paint_token_ground
 from app.ui.inspector.token_view import TokenView
 from app.ui.theme.theme import Theme
-from tests.support.inspector_scene import ACCEPTED, PLACES, ROUNDS, STREAMED, update
+from engine.messages import MemoryShare
+from tests.support.inspector_scene import ACCEPTED, GB, PLACES, ROUNDS, STREAMED, update
 
 
 def shown(qtbot: QtBot, widget: QWidget, width: int = 380) -> None:
@@ -82,6 +83,12 @@ def test_places_are_said_in_full(qtbot: QtBot, theme: Theme) -> None:
     wide = bar.height()
     bar.resize(200, wide)
     qtbot.waitUntil(lambda: bar.height() > wide)
+
+
+def test_several_drafts_are_said_in_the_plural_and_the_engine_without_the_model() -> None:
+    shares = [MemoryShare("draft", GB, drafts=number) for number in (0, 1, 3)]
+    assert [share_words(share) for share in shares] == ["draft 1.0", "draft 1.0", "3 drafts 1.0"]
+    assert share_words(MemoryShare("engine", GB)) == "engine alone 1.0"
 
 
 def test_the_plan_tells_measured_from_predicted(qtbot: QtBot, theme: Theme) -> None:
