@@ -27,7 +27,7 @@ class LastPlace(QObject):
     def open_inspector(self) -> None:
         """Open the inspector if it was open. It takes a moment, so the window is painted first."""
         if self._settings.inspector_shown:
-            self._inspector.show()
+            self._inspector.show_again()
 
     @Slot(object)
     def _chat_shown(self, conversation_id: int | None) -> None:

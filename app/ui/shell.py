@@ -77,6 +77,11 @@ class Shell(QWidget):
         """True if a panel stands above the page."""
         return any(pane.narrow and pane.visible for pane in (self._left, self._right))
 
+    @property
+    def inspector_covers(self) -> bool:
+        """True if the inspector has no room beside the page, and is to stand above it."""
+        return self._right.narrow
+
     @Slot()
     def toggle(self) -> None:
         """Show or hide the sidebar."""

@@ -72,6 +72,11 @@ class InspectorDock(QObject):
         self._shell.show_inspector(panel, self._workspace.settings.inspector_width)
         self.shown_changed.emit(True)
 
+    def show_again(self) -> None:
+        """Open it as it was open before, where it does not cover the chat: nobody has asked for that now."""
+        if not self._shell.inspector_covers:
+            self.show()
+
     @Slot()
     def close(self) -> None:
         """Close it; what it gathered stays."""

@@ -20,9 +20,10 @@ def left(qtbot: QtBot, theme: Theme, workspace: ScriptedWorkspace) -> MainWindow
     return window
 
 
-def again(qtbot: QtBot, theme: Theme, workspace: ScriptedWorkspace) -> MainWindow:
+def again(qtbot: QtBot, theme: Theme, workspace: ScriptedWorkspace, width: int = 1280) -> MainWindow:
     window = MainWindow(theme, workspace)
     qtbot.addWidget(window)
+    window.resize(width, 600)
     window.show()
     window.last_place.open_inspector()
     return window
@@ -36,6 +37,14 @@ def test_the_chat_and_the_inspector_are_open_again(
     assert after.page.current == chat
     assert after.inspector.open
     assert after.sidebar.list.currentIndex().isValid()
+
+
+def test_the_inspector_does_not_cover_the_chat_unasked(
+    qtbot: QtBot, left: MainWindow, theme: Theme, workspace: ScriptedWorkspace
+) -> None:
+    assert not again(qtbot, theme, workspace, width=800).inspector.open
+    assert workspace.settings.inspector_shown  # a larger window has it again
+    assert again(qtbot, theme, workspace).inspector.open
 
 
 def test_what_was_closed_stays_closed(
