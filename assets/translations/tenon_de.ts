@@ -5784,11 +5784,6 @@
    <translation>Der bisherige Text bleibt erhalten.</translation>
   </message>
   <message>
-   <location filename="engine/drafting/member_weights.py" />
-   <source>The threshold of punishment is {punish}, above that of reward, {reward}: choose one that is at most as large.</source>
-   <translation>Die Schwelle der Bestrafung ist {punish} und liegt über der der Belohnung, {reward}: Wählen Sie eine, die höchstens so groß ist.</translation>
-  </message>
-  <message>
    <location filename="engine/gguf/tokenizer.py" />
    <source>The tokenizer in the GGUF file is damaged: download the file again.</source>
    <translation>Der Tokenizer in der GGUF-Datei ist beschädigt: die Datei neu herunterladen.</translation>
@@ -8019,6 +8014,11 @@
    <location filename="app/ui/find_bar.py" />
    <source>{number} of {total}</source>
    <translation>{number} von {total}</translation>
+  </message>
+  <message>
+   <location filename="engine/messages/modes.py" />
+   <source>{option} is {value}, but {other} is {most}: choose a number that is not above it.</source>
+   <translation>{option} ist {value}, aber {other} ist {most}: eine Zahl wählen, die nicht darüber liegt.</translation>
   </message>
   <message>
    <location filename="engine/modes/__init__.py" />

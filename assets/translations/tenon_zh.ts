@@ -5769,11 +5769,6 @@
    <translation>已有的文字会保留。</translation>
   </message>
   <message>
-   <location filename="engine/drafting/member_weights.py" />
-   <source>The threshold of punishment is {punish}, above that of reward, {reward}: choose one that is at most as large.</source>
-   <translation>惩罚阈值 {punish} 高于奖励阈值 {reward}：请选择不大于它的值。</translation>
-  </message>
-  <message>
    <location filename="engine/gguf/tokenizer.py" />
    <source>The tokenizer in the GGUF file is damaged: download the file again.</source>
    <translation>GGUF 文件中的分词器已损坏：请重新下载该文件。</translation>
@@ -8000,6 +7995,11 @@
    <location filename="app/ui/find_bar.py" />
    <source>{number} of {total}</source>
    <translation>{number} / {total}</translation>
+  </message>
+  <message>
+   <location filename="engine/messages/modes.py" />
+   <source>{option} is {value}, but {other} is {most}: choose a number that is not above it.</source>
+   <translation>{option}是 {value}，但{other}是 {most}：请选择不高于它的数。</translation>
   </message>
   <message>
    <location filename="engine/modes/__init__.py" />

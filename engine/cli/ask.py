@@ -43,6 +43,7 @@ from engine.messages import (
     StatisticsUpdated,
     Thinking,
     TokensAdded,
+    check_order,
     shared_options,
 )
 from engine.modes import MODES, check_options, descriptors
@@ -136,18 +137,21 @@ def _add_mode_options(parser: argparse.ArgumentParser) -> None:
     """Add an option of the command line for each option of a mode."""
     group = parser.add_argument_group("options of modes")
     for option in shared_options(descriptors()).values():
-        flag = f"--{option.name.replace('_', '-')}"
         if option.is_switch:
             switch = argparse.BooleanOptionalAction
-            group.add_argument(flag, action=switch, help=_help(option))
+            group.add_argument(_flag(option), action=switch, help=_help(option))
         else:
             words = [*dict(option.words), "N"]
             group.add_argument(
-                flag,
+                _flag(option),
                 metavar="|".join(words),
                 type=partial(_value, option),
                 help=f"{_help(option)} ({option.least:g} to {option.most:g}; default: {_defaults(option)})",
             )
+
+
+def _flag(option: ModeOption) -> str:
+    return f"--{option.name.replace('_', '-')}"
 
 
 def _value(option: ModeOption, text: str) -> OptionValue:
@@ -166,13 +170,8 @@ def _given_mode_options(options: argparse.Namespace) -> dict[str, OptionValue]:
     """The values that were given."""
     known = shared_options(descriptors())
     given = {name: value for name, value in vars(options).items() if name in known and value is not None}
-    values = MODES["minions"].values(given)
-    if values["punish_threshold"] > values["reward_threshold"]:
-        raise InvalidOption(
-            "--punish-threshold is {punish}, above --reward-threshold, {reward}: choose one that is at most as large.",
-            punish=_shown(values["punish_threshold"]),
-            reward=_shown(values["reward_threshold"]),
-        )
+    for mode in MODES.values():
+        check_order(mode.options, mode.values(given).__getitem__, _flag)
     return given
 
 

@@ -8,9 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.errors import InvalidOption
-from engine.sentences import figure
-
 # A weight is never less than this share of the largest, so that a member which does well again is heard again.
 _LEAST = 1e-3
 
@@ -24,25 +21,12 @@ class Rewards:
         punish_threshold: One whose rate is below it is punished.
         reward_factor: Multiplies the weight of a member that is rewarded.
         punish_factor: Multiplies the weight of one that is punished.
-
-    Raises:
-        InvalidOption: The punishment's threshold is above the reward's.
     """
 
     reward_threshold: float = 0.6
     punish_threshold: float = 0.3
     reward_factor: float = 1.1
     punish_factor: float = 0.9
-
-    def __post_init__(self) -> None:
-        """Refuse thresholds in the wrong order."""
-        if self.punish_threshold > self.reward_threshold:
-            raise InvalidOption(
-                "The threshold of punishment is {punish}, above that of reward, {reward}: choose one that is at "
-                "most as large.",
-                punish=figure(self.punish_threshold, "g"),
-                reward=figure(self.reward_threshold, "g"),
-            )
 
 
 class MemberWeights:

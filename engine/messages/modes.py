@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+
+from engine.errors import InvalidOption
+from engine.sentences import figure, say
 
 OptionValue = bool | int | float | str
 
@@ -22,6 +25,7 @@ class ModeOption:
         places: Digits behind the point; 0 for a whole number.
         by_factors: Equal ways of a slider are equal factors and not equal differences.
         words: Names that may stand in place of a number, with what people see.
+        at_most: The option whose number it must not exceed; empty for none.
     """
 
     name: str
@@ -33,6 +37,7 @@ class ModeOption:
     places: int = 0
     by_factors: bool = False
     words: tuple[tuple[str, str], ...] = ()
+    at_most: str = ""
 
     @property
     def is_switch(self) -> bool:
@@ -79,3 +84,30 @@ def shared_options(modes: Iterable[ModeDescriptor]) -> dict[str, ModeOption]:
         if known.default != option.default:
             found[option.name] = replace(known, default=None)
     return found
+
+
+def check_order(
+    options: Iterable[ModeOption],
+    value_of: Callable[[str], float],
+    called: Callable[[ModeOption], str] = lambda option: say(option.title),
+) -> None:
+    """Refuse a number that exceeds the one which is its most.
+
+    Args:
+        options: Those that are looked at.
+        value_of: The number of an option, by its name.
+        called: What an option is called where its number was given.
+
+    Raises:
+        InvalidOption: There is one.
+    """
+    known = {option.name: option for option in options}
+    for option in known.values():
+        if option.at_most and value_of(option.name) > value_of(option.at_most):
+            raise InvalidOption(
+                "{option} is {value}, but {other} is {most}: choose a number that is not above it.",
+                option=called(option),
+                value=figure(value_of(option.name), "g"),
+                other=called(known[option.at_most]),
+                most=figure(value_of(option.at_most), "g"),
+            )

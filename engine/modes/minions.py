@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engine.messages import ModeOption
+from engine.messages import ModeOption, check_order
 from engine.modes.mode import DEPTH, LENGTH, WIDTH, Mode, Values, adaptive, nodes
 from engine.sentences import mark
 
@@ -50,6 +50,7 @@ _VOTE = (
         mark("Minions: a draft of whose guesses a smaller share is right on average loses weight."),
         default=0.3,
         places=2,
+        at_most="reward_threshold",
     ),
     ModeOption(
         "reward_factor",
@@ -87,6 +88,7 @@ def _committee(
     from engine.drafting.member_weights import Rewards
     from engine.drafting.prompt_lookup import PromptLookup
 
+    check_order(_VOTE, values.__getitem__)
     members = (Member(LOOKUP, LOOKUP, PromptLookup(chances)), *drafts)
     rewards = Rewards(
         values["reward_threshold"],

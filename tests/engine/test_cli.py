@@ -116,7 +116,7 @@ def test_standard_input_raw_and_system_prompts(
         (["ask", "--length", "0", "x"], "argument --length: Length of drafts: choose adaptive, selector"),
         (
             ["ask", "--reward-threshold", "0.2", "x"],
-            "--punish-threshold is 0.3, above --reward-threshold, 0.2: choose",
+            "--punish-threshold is 0.3, but --reward-threshold is 0.2: choose",
         ),
         (["plan", "--machine", ""], "argument --machine: it is empty"),
         (["train", "draft", "--out", ""], "argument --out: it is empty"),

@@ -157,4 +157,6 @@ def test_bad_committees_are_refused(
     narrow = write_prompt_tokens(tmp_path / "narrow", hidden_size=32)
     message = failure(drafts=(str(draft), str(narrow)))
     assert "for a model with hidden size 32, and this model's is 64" in message
-    assert "above that of reward" in failure(draft=str(draft), reward_threshold=0.2, punish_threshold=0.5)
+    assert "Punish below is 0.5, but Reward above is 0.2" in failure(
+        draft=str(draft), reward_threshold=0.2, punish_threshold=0.5
+    )

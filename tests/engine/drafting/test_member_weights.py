@@ -6,7 +6,6 @@ import pytest
 
 from engine.drafting.member_weights import MemberWeights, Rewards
 from engine.drafting.merged_tree import MergedTree
-from engine.errors import InvalidOption
 from engine.model.token_tree import Draft
 
 # Figure 5: behind "I" the first two models say "like", the third "likes"; then "apple", "pear" and "apple".
@@ -75,8 +74,3 @@ def test_a_punished_member_is_heard_again_once_it_does_well() -> None:
     for _ in range(400):
         weights.judge([(0, 0.5), (1, 1.0)])
     assert weights.weights[1] > weights.weights[0]
-
-
-def test_thresholds_in_the_wrong_order_are_refused() -> None:
-    with pytest.raises(InvalidOption, match=r"The threshold of punishment is 0.7, above that of reward, 0.6"):
-        Rewards(0.6, 0.7)
