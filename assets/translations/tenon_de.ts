@@ -318,13 +318,13 @@
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />
-   <source>About {room} of memory for models, and a GPU.</source>
-   <translation>Etwa {room} Speicher für Modelle, und eine GPU.</translation>
+   <source>About {room} of memory for models, the rest for other programs.</source>
+   <translation>Etwa {room} Speicher für Modelle, der Rest für andere Programme.</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />
-   <source>About {room} of memory for models.</source>
-   <translation>Etwa {room} Speicher für Modelle.</translation>
+   <source>About {room} of memory for models, the rest for other programs; and a GPU.</source>
+   <translation>Etwa {room} Speicher für Modelle, der Rest für andere Programme; und eine GPU.</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/acceptance_plot.py" />
@@ -2294,8 +2294,8 @@
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
-   <source>It needs a small model as its draft, Medusa heads or prompt tokens: choose a model of the same vocabulary, or what was trained for this one. Another head cannot guess while the model is read.</source>
-   <translation>Der Modus braucht ein kleines Modell als Entwurf, Medusa-Köpfe oder Prompt-Tokens: ein Modell mit demselben Vokabular wählen oder etwas, das für dieses Modell trainiert wurde. Ein anderer Kopf kann nicht raten, während das Modell gelesen wird.</translation>
+   <source>It needs a small model as its draft, Medusa heads or prompt tokens: choose a model of the same vocabulary, or what was trained for this one. Other heads cannot guess while the model is read from the disk.</source>
+   <translation>Der Modus braucht ein kleines Modell als Entwurf, Medusa-Köpfe oder Prompt-Tokens: ein Modell mit demselben Vokabular wählen oder etwas, das für dieses Modell trainiert wurde. Andere Köpfe können nicht raten, während das Modell von der Platte gelesen wird.</translation>
   </message>
   <message>
    <location filename="engine/modes/offload.py" />
@@ -4734,6 +4734,11 @@
    <location filename="app/bridge/workspace.py" />
    <source>The built-in model {model} is not here: {other} answers. The page Models has more.</source>
    <translation>Das eingebaute Modell {model} fehlt hier: {other} antwortet. Auf der Seite Modelle gibt es mehr.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/catalogue.py" />
+   <source>The catalogue has no {name}, but {names}: give one of its names, or a repository like owner/name.</source>
+   <translation>Der Katalog hat kein {name}, aber {names}: einen seiner Namen angeben oder ein Repository wie owner/name.</translation>
   </message>
   <message>
    <location filename="engine/hub/catalogue.py" />
@@ -8124,6 +8129,11 @@
    <location filename="app/ui/models/models_page.py" />
    <source>{problem} The catalogue and your own models are still here.</source>
    <translation>{problem} Der Katalog und die eigenen Modelle sind weiterhin da.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>{reference} is not on this computer. The catalogue has {names}: download on the page Models or with `tenon models get`.</source>
+   <translation>{reference} ist nicht auf diesem Computer. Der Katalog hat {names}: auf der Seite Modelle oder mit `tenon models get` herunterladen.</translation>
   </message>
   <message>
    <location filename="engine/hub/answers.py" />

@@ -307,13 +307,13 @@
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />
-   <source>About {room} of memory for models, and a GPU.</source>
-   <translation>约 {room} 内存可用于模型，并有 GPU。</translation>
+   <source>About {room} of memory for models, the rest for other programs.</source>
+   <translation>约 {room} 内存可用于模型，其余留给其他程序。</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />
-   <source>About {room} of memory for models.</source>
-   <translation>约 {room} 内存可用于模型。</translation>
+   <source>About {room} of memory for models, the rest for other programs; and a GPU.</source>
+   <translation>约 {room} 内存可用于模型，其余留给其他程序；并有 GPU。</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/acceptance_plot.py" />
@@ -2281,8 +2281,8 @@
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
-   <source>It needs a small model as its draft, Medusa heads or prompt tokens: choose a model of the same vocabulary, or what was trained for this one. Another head cannot guess while the model is read.</source>
-   <translation>此模式需要小模型、Medusa 头或提示词元作为草稿：请选择词表相同的模型，或为此模型训练的草稿。其他草稿头无法在读取模型时猜测。</translation>
+   <source>It needs a small model as its draft, Medusa heads or prompt tokens: choose a model of the same vocabulary, or what was trained for this one. Other heads cannot guess while the model is read from the disk.</source>
+   <translation>此模式需要小模型、Medusa 头或提示词元作为草稿：请选择词表相同的模型，或为此模型训练的草稿。其他草稿头无法在从磁盘读取模型时猜测。</translation>
   </message>
   <message>
    <location filename="engine/modes/offload.py" />
@@ -4720,6 +4720,11 @@
    <location filename="app/bridge/workspace.py" />
    <source>The built-in model {model} is not here: {other} answers. The page Models has more.</source>
    <translation>内置模型 {model} 不在本机：由 {other} 回答。“模型”页有更多模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/catalogue.py" />
+   <source>The catalogue has no {name}, but {names}: give one of its names, or a repository like owner/name.</source>
+   <translation>目录中没有 {name}，但有 {names}：请给出目录中的名称，或类似 owner/name 的仓库。</translation>
   </message>
   <message>
    <location filename="engine/hub/catalogue.py" />
@@ -8105,6 +8110,11 @@
    <location filename="app/ui/models/models_page.py" />
    <source>{problem} The catalogue and your own models are still here.</source>
    <translation>{problem} 目录和已有的模型仍在。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>{reference} is not on this computer. The catalogue has {names}: download on the page Models or with `tenon models get`.</source>
+   <translation>{reference} 不在此计算机上。目录中有 {names}：请在“模型”页面或用 `tenon models get` 下载。</translation>
   </message>
   <message>
    <location filename="engine/hub/answers.py" />

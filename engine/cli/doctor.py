@@ -70,7 +70,8 @@ def _lines(report: MachineReport) -> list[tuple[str, str]]:
     if not report.gpus:
         lines += [("gpu", "none that torch can use"), ("", read_status().sentence)]
     lines += [
-        ("disk", f"{readable(disk.free_bytes)} free for {disk.role}, {disk.kind}") for disk in report.disks
+        ("disk", f"{readable(disk.free_bytes)} free for {disk.role}, kind of disk: {disk.kind}")
+        for disk in report.disks
     ]
     supply = {True: "mains", False: "battery", None: "unknown"}[power.on_mains]
     charge = "" if power.battery_percent is None else f", battery at {power.battery_percent:.0f} %"

@@ -12,9 +12,12 @@ from typing import Any
 
 from engine.errors import ModelNotFound
 from engine.hub.bundled import assets_folder
+from engine.sentences import together
 
 #: Bits that a Q4_K_M file has for each weight: Llama 3.1 8B's has 4.57 GiB for 8.03e9. Small models have more.
 Q4_K_M_BITS = 4.9
+#: Most models that a sentence offers in the place of one that is not there.
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -192,6 +195,13 @@ def require_catalogue_model(name: str) -> CatalogueModel:
         ModelNotFound: there is none.
     """
     found = catalogue_model(name)
+    near = search_catalogue(name)[:MOST_NAMED]
+    if found is None and near:
+        raise ModelNotFound(
+            "The catalogue has no {name}, but {names}: give one of its names, or a repository like owner/name.",
+            name=repr(name),
+            names=together(model.name for model in near),
+        )
     if found is None:
         raise ModelNotFound(
             "The catalogue has no {name}: give a repository like owner/name, or look with `tenon "

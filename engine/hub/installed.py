@@ -10,11 +10,13 @@ import platformdirs
 from engine.errors import ModelNotFound
 from engine.gguf.files import SUFFIX, gguf_name
 from engine.hub.bundled import bundled_model
+from engine.hub.catalogue import MOST_NAMED, search_catalogue
 from engine.hub.endpoints import find_remote, is_remote
 from engine.hub.inventory import installed_as
 from engine.hub.model_folders import current_reference
 from engine.hub.other_programs import HUGGING_FACE, OLLAMA, find_other
 from engine.messages import DEFAULT_MODEL
+from engine.sentences import together
 
 
 def cache_folder() -> Path:
@@ -90,6 +92,14 @@ def _found_model(reference: str) -> Path:
             "{folder} is a pipe, a device or a socket: give the model folder, the one that holds config.json, or "
             "a GGUF file.",
             folder=folder,
+        )
+    near = search_catalogue(reference)
+    if near:
+        raise ModelNotFound(
+            "{reference} is not on this computer. The catalogue has {names}: download on the page Models or with "
+            "`tenon models get`.",
+            reference=repr(reference),
+            names=together(model.name for model in near[:MOST_NAMED]),
         )
     raise ModelNotFound(
         "There is no model {reference}: give the folder of a checkpoint, a GGUF file, an "

@@ -87,6 +87,6 @@ MODE = Mode(
     ),
     wrong_draft=mark(
         "It needs a small model as its draft, Medusa heads or prompt tokens: choose a model of the same vocabulary, or "
-        "what was trained for this one. Another head cannot guess while the model is read."
+        "what was trained for this one. Other heads cannot guess while the model is read from the disk."
     ),
 )

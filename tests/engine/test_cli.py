@@ -89,6 +89,10 @@ def test_standard_input_raw_and_system_prompts(
         (["plan", "--mode", "minions"], "unrecognized arguments: --mode minions"),
         (["ask", "--ram-budget", "lots", "x"], "'lots' is no size"),
         (["ask", "--model", "/no/such/folder", "x"], "no model '/no/such/folder'"),
+        (
+            ["ask", "--model", "gpt-oss-20", "x"],
+            "is not on this computer. The catalogue has gpt-oss-20b: download",
+        ),
         (["ask", "--model", "{model}", "--temperature", "-2", "x"], "temperature is -2"),
         (["ask", "--model", "{model}", "--mode", "fast", "x"], "no mode 'fast'"),
         (

@@ -171,7 +171,8 @@ def test_bad_pairs_are_refused(client: EngineClient, llama_folder: Path, tmp_pat
         (
             "llmcad",
             "It needs a small model as its draft, Medusa heads or prompt tokens: choose a model of the same "
-            "vocabulary, or what was trained for this one. Another head cannot guess while the model is read.",
+            "vocabulary, or what was trained for this one. Other heads cannot guess while the model is read from the "
+            "disk.",
         ),
     ],
 )

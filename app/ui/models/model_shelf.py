@@ -104,9 +104,9 @@ class ModelShelf:
             return tr("Looking at what runs here...")
         room = figures.size(found.room_bytes)
         here = (
-            tr("About {room} of memory for models, and a GPU.", room=room)
+            tr("About {room} of memory for models, the rest for other programs; and a GPU.", room=room)
             if self._workspace.model.state.gpu
-            else tr("About {room} of memory for models.", room=room)
+            else tr("About {room} of memory for models, the rest for other programs.", room=room)
         )
         return paragraph(here, tr(_SOURCES[found.basis]))
 

@@ -66,4 +66,4 @@ def _as_json(model: CatalogueModel) -> dict[str, Any]:
 
 
 def _count(parameters: int) -> str:
-    return f"{parameters / 1e9:.1f}B" if parameters >= 1e9 else f"{parameters / 1e6:.0f}M"
+    return f"{parameters / 1e9:.1f}B" if parameters >= 999.5e6 else f"{parameters / 1e6:.0f}M"

@@ -272,6 +272,7 @@ def test_a_model_larger_than_the_free_room_is_refused_before_it_is_fetched(
     ("arguments", "sentence"),
     [
         (["get", "no-such-model"], "The catalogue has no 'no-such-model'"),
+        (["get", "gpt-oss"], "has no 'gpt-oss', but gpt-oss-20b and gpt-oss-120b: give one"),
         (["get", "qwen3-0.6b", "--quantization", "Q9"], "has no Q9"),
         (["get", "qwen3-0.6b", "--name", "a/b"], "cannot be called"),
         (["remove", "smollm2"], "ships with Tenon"),
