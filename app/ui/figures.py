@@ -85,7 +85,8 @@ def gigabytes(size_bytes: int) -> str:
     value = size_bytes / 1e9
     if value >= 0.095 or not size_bytes:
         return _three_figures(value)
-    return QLocale().toString(value, "f", 2 if value >= 0.0095 else 3)
+    exponent = f"{value:.0e}".partition("e")[2]
+    return QLocale().toString(value, "f", -int(exponent))
 
 
 def time_left(left_s: float) -> str:

@@ -19,7 +19,7 @@ from app.words import mark, tr
 _ROW_PX = 21
 _BAR_PX = 6
 _TITLE_PX = 112
-_VALUE_PX = 144
+_VALUE_PX = 152
 _INSET_PX = 8
 _UNKNOWN = mark("not measured yet")
 

@@ -60,8 +60,8 @@ def test_bars_by_position(qtbot: QtBot, theme: Theme) -> None:
 
 
 def test_sizes_have_as_many_digits_as_they_need() -> None:
-    assert [gigabytes(size) for size in (5_300_000_000, 400_000_000, 24_000_000, 4_900_000)] == [
-        "5.3", "0.4", "0.02", "0.005",
+    assert [gigabytes(size) for size in (5_300_000_000, 400_000_000, 24_000_000, 4_900_000, 280_000)] == [
+        "5.3", "0.4", "0.02", "0.005", "0.0003",
     ]  # fmt: skip
 
 
