@@ -5107,11 +5107,6 @@
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
-   <source>The hub cannot be reached: check the network, and the proxy or mirror (HF_ENDPOINT) if you use one.</source>
-   <translation>Der Hub ist nicht erreichbar: das Netz prüfen, und Proxy oder Spiegelserver (HF_ENDPOINT), falls einer benutzt wird.</translation>
-  </message>
-  <message>
-   <location filename="engine/hub/answers.py" />
    <source>The hub did not answer in time: check the network, and try again.</source>
    <translation>Der Hub antwortete nicht rechtzeitig: das Netz prüfen und neu versuchen.</translation>
   </message>
@@ -5159,6 +5154,11 @@
    <location filename="engine/hub/answers.py" />
    <source>The hub sends every request on to another address without end: check HF_ENDPOINT and the proxy.</source>
    <translation>Der Hub schickt jede Anfrage endlos an eine andere Adresse weiter: HF_ENDPOINT und den Proxy prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub that models come from cannot be reached: check the network, and the proxy or mirror (HF_ENDPOINT) if you use one.</source>
+   <translation>Der Hub, von dem Modelle kommen, ist nicht erreichbar: das Netz prüfen, und Proxy oder Spiegelserver (HF_ENDPOINT), falls einer benutzt wird.</translation>
   </message>
   <message>
    <location filename="engine/hub/answers.py" />

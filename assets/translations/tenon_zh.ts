@@ -5093,11 +5093,6 @@
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
-   <source>The hub cannot be reached: check the network, and the proxy or mirror (HF_ENDPOINT) if you use one.</source>
-   <translation>无法连接 Hub：请检查网络，以及所用的代理或镜像 (HF_ENDPOINT)。</translation>
-  </message>
-  <message>
-   <location filename="engine/hub/answers.py" />
    <source>The hub did not answer in time: check the network, and try again.</source>
    <translation>Hub 未及时应答：请检查网络后重试。</translation>
   </message>
@@ -5145,6 +5140,11 @@
    <location filename="engine/hub/answers.py" />
    <source>The hub sends every request on to another address without end: check HF_ENDPOINT and the proxy.</source>
    <translation>Hub 不断将请求转到其他地址：请检查 HF_ENDPOINT 和代理。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub that models come from cannot be reached: check the network, and the proxy or mirror (HF_ENDPOINT) if you use one.</source>
+   <translation>无法连接提供模型的 Hub：请检查网络，以及所用的代理或镜像 (HF_ENDPOINT)。</translation>
   </message>
   <message>
    <location filename="engine/hub/answers.py" />

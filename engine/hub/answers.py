@@ -63,7 +63,8 @@ HUB = Place(
     silent=mark("The hub did not answer in time: check the network, and try again."),
     misspelled=mark("The hub's address cannot be used ({error}): check HF_ENDPOINT."),
     out_of_reach=mark(
-        "The hub cannot be reached: check the network, and the proxy or mirror (HF_ENDPOINT) if you use one."
+        "The hub that models come from cannot be reached: check the network, and the proxy or mirror (HF_ENDPOINT) if "
+        "you use one."
     ),
     broken_off=mark("The connection to the hub broke off: check the network, and try again."),
     wrong_length=mark(

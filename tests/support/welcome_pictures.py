@@ -92,7 +92,8 @@ def main() -> None:
     wanted = list(page.cards.cards.values())[1].content
     assert wanted is not None
     sentence = (
-        "The hub cannot be reached: check the network, and the proxy or mirror (HF_ENDPOINT) if you use one."
+        "The hub that models come from cannot be reached: check the network, and the proxy or mirror (HF_ENDPOINT) if "
+        "you use one."
     )
     workspace.model_store.offers.miss(Missed(wanted.model, False, "", sentence))
     page.refresh()
