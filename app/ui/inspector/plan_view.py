@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from re import sub
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen
@@ -19,7 +20,8 @@ from app.words import mark, tr
 _ROW_PX = 21
 _BAR_PX = 6
 _TITLE_PX = 112
-_VALUE_PX = 152
+_GAP_PX = 12
+_LEAST_BAR_PX = 24
 _INSET_PX = 8
 _UNKNOWN = mark("not measured yet")
 
@@ -86,10 +88,16 @@ class PlanView(QWidget):
         painter = smooth(self)
         height = self._theme.type.px(_ROW_PX)
         best = max((row.expected or 0.0 for row in self._rows), default=0.0)
+        metrics = QFontMetricsF(self._theme.font(TextStyle.SMALL_MEDIUM))
+        # A wide digit in the place of each, or bars would tremble as a reply goes on.
+        widest = [sub(r"\d", "0", row_words(row)) for row in self._rows if _has_bar(row)]
+        speeds = map(metrics.horizontalAdvance, widest)
+        ends_at = self.width() - _INSET_PX - max(speeds, default=0.0) - _GAP_PX
         for index, row in enumerate(self._rows):
-            self._paint_row(painter, row, QRectF(0, index * height, self.width(), height), best)
+            box = QRectF(0, index * height, self.width(), height)
+            self._paint_row(painter, row, box, best, ends_at)
 
-    def _paint_row(self, painter: QPainter, row: PlanRow, box: QRectF, best: float) -> None:
+    def _paint_row(self, painter: QPainter, row: PlanRow, box: QRectF, best: float, ends_at: float) -> None:
         px, color = self._theme.type.px, self._theme.color
         runs = row.name == self._running
         if runs:
@@ -99,18 +107,18 @@ class PlanView(QWidget):
         painter.setPen(color("mute" if row.reason else "text"))
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, row.title)
         taken = QFontMetricsF(painter.font()).horizontalAdvance(row.title)
-        known = row.expected is not None and not row.reason
+        known = _has_bar(row)
         painter.setFont(self._theme.font(TextStyle.SMALL_MEDIUM if known else TextStyle.SMALL))
         painter.setPen(color("text" if known else "acct" if runs else "mute"))
         metrics = QFontMetricsF(painter.font())
         words = metrics.elidedText(
-            row_words(row), Qt.TextElideMode.ElideRight, inner.width() - max(taken, px(70)) - 12
+            row_words(row), Qt.TextElideMode.ElideRight, inner.width() - max(taken, px(70)) - _GAP_PX
         )
         right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
         painter.drawText(inner, right, words)
-        if known and best > 0:
-            width = inner.width() - px(_TITLE_PX) - px(_VALUE_PX)
-            track = QRectF(inner.left() + px(_TITLE_PX), box.center().y() - _BAR_PX / 2, width, _BAR_PX)
+        track = QRectF(inner.left() + px(_TITLE_PX), box.center().y() - _BAR_PX / 2, 0, _BAR_PX)
+        track.setRight(ends_at)
+        if known and best > 0 and track.width() >= _LEAST_BAR_PX:
             self._paint_bar(painter, row, track, best, "acc" if runs else "g3")
 
     def _paint_bar(self, painter: QPainter, row: PlanRow, track: QRectF, best: float, role: str) -> None:
@@ -131,6 +139,10 @@ class PlanView(QWidget):
     def _describe(self) -> None:
         lines = [f"{row.title}: {_sentence(row)}" for row in self._rows]
         self.setAccessibleName(tr("Plan: {rows}", rows="; ".join(lines)))
+
+
+def _has_bar(row: PlanRow) -> bool:
+    return row.expected is not None and not row.reason
 
 
 def _sentence(row: PlanRow) -> str:

@@ -119,6 +119,21 @@ def test_the_plan_tells_measured_from_predicted(qtbot: QtBot, theme: Theme) -> N
     assert theme.palette.map in marks
 
 
+def test_a_bar_without_room_beside_its_words_is_left_out(qtbot: QtBot, theme: Theme) -> None:
+    plan = PlanView(theme)
+    shown(qtbot, plan)
+    rows = [PlanRow("lookup", "Lookup", 8.9, 9.0), PlanRow("plain", "Plain", None, 5.9)]
+    bars = []
+    for scale in (1.0, 1.5):
+        theme.set_scale(scale)
+        plan.set_rows(rows, "lookup")
+        plan.resize(328, plan.height())
+        picture = plan.grab().toImage()
+        middle = theme.type.px(21) // 2
+        bars.append(theme.palette.acc in {picture.pixelColor(x, middle).name().upper() for x in range(328)})
+    assert bars == [True, False]
+
+
 def test_looks_differ_in_shape(qtbot: QtBot, theme: Theme) -> None:
     """Without their colours accepted, corrected and plain tokens can be told apart."""
     drawn = []
