@@ -2743,14 +2743,14 @@
    <translation>Im Speicher liegen {part}, die zuletzt benutzten; die anderen werden von der Festplatte gelesen, wenn ein Token sie wählt: bis zu {size} GB je Token, was etwa {seconds} s dauert.</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Memory in all</source>
+   <translation>Speicher insgesamt</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/card.py" />
    <source>Memory it would take</source>
    <translation>Speicher, den es bräuchte</translation>
-  </message>
-  <message>
-   <location filename="app/ui/inspector/facts.py" />
-   <source>Memory of the engine, model included</source>
-   <translation>Speicher der Engine mit Modell</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/shortage_bar.py" />

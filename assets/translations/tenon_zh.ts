@@ -2730,14 +2730,14 @@
    <translation>内存中有{part}，即最近用过的那些；其余专家在 token 选中时从磁盘读取：每个 token 最多 {size} GB，约需 {seconds} 秒。</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Memory in all</source>
+   <translation>内存合计</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/card.py" />
    <source>Memory it would take</source>
    <translation>所需内存</translation>
-  </message>
-  <message>
-   <location filename="app/ui/inspector/facts.py" />
-   <source>Memory of the engine, model included</source>
-   <translation>引擎占用的内存（含模型）</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/shortage_bar.py" />

@@ -441,6 +441,21 @@ def test_it_follows_theme_and_text_size(
     assert panel.plan.width() < width
 
 
+def test_large_text_makes_nothing_wider_than_the_panel(
+    window: MainWindow, theme: Theme, workspace: ScriptedWorkspace, chat: int, panel: Inspector
+) -> None:
+    members = tuple(MemberYield(name) for name in ("lookup", "smollm2-draft", "smollm2-prompt-tokens"))
+    details = ReplyDetails("minions", "Why.", "m", None, "q4_k_m", timings=Timings(members=members))
+    workspace.change(chat, details=details, statistics=statistics(mode="minions", plain_per_second=6.2))
+    window.shell.set_inspector_width(360)
+    for scale in (1.0, 1.5):
+        theme.set_scale(scale)
+        panel.update_now()
+        column = panel.scroller.widget()
+        assert column is not None
+        assert column.minimumSizeHint().width() <= panel.scroller.viewport().width(), scale
+
+
 def test_the_plan_has_predictions_and_says_where_they_are_assumed(
     workspace: ScriptedWorkspace, panel: Inspector
 ) -> None:
