@@ -146,7 +146,7 @@ def test_a_head_is_refused_because_it_cannot_guess_ahead(
         client.answer(PROMPT, target, draft=str(head), mode="dovetail", weights="fp32", max_tokens=2)
     allowed = client.answer(PROMPT, target, **{**LLMCAD, "draft": str(head)}, fall_back=True, max_tokens=2)
     assert allowed.mode == "dovetail"
-    assert any("head cannot guess" in notice.text for notice in client.seen(Notice))
+    assert any("heads cannot guess" in notice.text for notice in client.seen(Notice))
     failed = client.failure(PROMPT, target, **{**LLMCAD, "draft": str(head)})
     assert "It needs a small model" in failed.error.message
     assert failed.error.kind == "InvalidOption"
