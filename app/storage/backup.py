@@ -186,9 +186,9 @@ def _check_room(connection: sqlite3.Connection, folder: Path) -> None:
     if free_bytes < size_bytes + _RESERVE_BYTES:
         raise StorageError(
             tr(
-                "There is no room for today's backup of the chats ({size} MiB, {free} MiB are free): "
+                "There is no room for today's backup of the chats ({size} MiB must be free, {free} MiB are): "
                 "free some space on the disk that holds {folder}.",
-                size=size_bytes >> 20,
+                size=(size_bytes + _RESERVE_BYTES) >> 20,
                 free=free_bytes >> 20,
                 folder=folder,
             )

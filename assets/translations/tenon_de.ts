@@ -5955,8 +5955,8 @@
   </message>
   <message>
    <location filename="app/storage/backup.py" />
-   <source>There is no room for today's backup of the chats ({size} MiB, {free} MiB are free): free some space on the disk that holds {folder}.</source>
-   <translation>Für die heutige Sicherung der Chats ist kein Platz ({size} MiB, {free} MiB sind frei): auf der Festplatte mit {folder} Platz schaffen.</translation>
+   <source>There is no room for today's backup of the chats ({size} MiB must be free, {free} MiB are): free some space on the disk that holds {folder}.</source>
+   <translation>Für die heutige Sicherung der Chats ist kein Platz ({size} MiB müssen frei sein, {free} MiB sind es): auf der Festplatte mit {folder} Platz schaffen.</translation>
   </message>
   <message>
    <location filename="engine/request.py" />
@@ -7834,6 +7834,11 @@
    <location filename="engine/gguf/header.py" />
    <source>{name} is a GGUF file of version {version}, and Tenon reads versions 2 and 3 in little-endian order; download a newer file of this model.</source>
    <translation>{name} ist eine GGUF-Datei der Version {version}, Tenon liest aber die Versionen 2 und 3 in Little-Endian-Reihenfolge: eine neuere Datei dieses Modells herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/bundled.py" />
+   <source>{name} is a model that ships with Tenon: give another name with --name.</source>
+   <translation>{name} ist ein Modell, das mit Tenon kommt: mit --name einen anderen Namen angeben.</translation>
   </message>
   <message>
    <location filename="app/ui/models/keeping.py" />

@@ -5940,8 +5940,8 @@
   </message>
   <message>
    <location filename="app/storage/backup.py" />
-   <source>There is no room for today's backup of the chats ({size} MiB, {free} MiB are free): free some space on the disk that holds {folder}.</source>
-   <translation>没有空间进行今天的对话备份（{size} MiB，可用 {free} MiB）：请在 {folder} 所在的磁盘上腾出空间。</translation>
+   <source>There is no room for today's backup of the chats ({size} MiB must be free, {free} MiB are): free some space on the disk that holds {folder}.</source>
+   <translation>没有空间进行今天的对话备份（需要空闲 {size} MiB，现有 {free} MiB）：请在 {folder} 所在的磁盘上腾出空间。</translation>
   </message>
   <message>
    <location filename="engine/request.py" />
@@ -7815,6 +7815,11 @@
    <location filename="engine/gguf/header.py" />
    <source>{name} is a GGUF file of version {version}, and Tenon reads versions 2 and 3 in little-endian order; download a newer file of this model.</source>
    <translation>{name} 是版本 {version} 的 GGUF 文件，而 Tenon 读取小端序的版本 2 和 3；请下载此模型较新的文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/bundled.py" />
+   <source>{name} is a model that ships with Tenon: give another name with --name.</source>
+   <translation>{name} 是 Tenon 自带的模型：请用 --name 给出其他名称。</translation>
   </message>
   <message>
    <location filename="app/ui/models/keeping.py" />

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from engine.cli.parser import add_json, add_load_options, load_options
 from engine.cli.terminal import on_interrupt, show_status
 from engine.messages import Event, LoadOptions
+from engine.modes import MODES
 
 if TYPE_CHECKING:
     from engine.benchmark import BenchmarkEvent
@@ -33,7 +34,11 @@ def add_to(commands: Any) -> None:
     bench.set_defaults(run=_bench)
     add_load_options(bench)
     bench.add_argument(
-        "--modes", metavar="MODE", nargs="+", help="these modes instead of all that can run here"
+        "--modes",
+        metavar="MODE",
+        nargs="+",
+        choices=list(MODES),
+        help="these modes instead of all that can run here",
     )
     bench.add_argument(
         "--max-tokens", metavar="N", type=int, default=64, help="of each reply (default: %(default)s)"
@@ -45,7 +50,6 @@ def add_to(commands: Any) -> None:
 def _bench(options: argparse.Namespace) -> int:
     from engine import Engine
     from engine.benchmark import Benchmark, BenchmarkFinished, BenchmarkProgress
-    from engine.modes import MODES
     from engine.planning.hardware_report import measure_report
     from engine.planning.model_planner import model_planner
     from engine.request import check_limit

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.errors import InvalidOption
 from engine.messages import DEFAULT_MODEL, DEFAULT_MODEL_TITLE
 from engine.weights.draft_kind import CONFIGS
 
@@ -68,6 +69,18 @@ def assets_folder() -> Path:
 def bundled_model(reference: str) -> BundledModel | None:
     """A model that ships with Tenon, whether it is there or not; None for every other reference."""
     return next((model for model in _BUNDLED if model.name == reference), None)
+
+
+def check_name(name: str) -> None:
+    """Refuse the name of a model that ships with Tenon for another one, which nobody could call by it.
+
+    Raises:
+        InvalidOption: It is one.
+    """
+    if bundled_model(name.casefold()) is not None:
+        raise InvalidOption(
+            "{name} is a model that ships with Tenon: give another name with --name.", name=repr(name)
+        )
 
 
 def bundled_models() -> tuple[BundledModel, ...]:

@@ -83,12 +83,12 @@ def installed_model(name: str) -> InstalledModel:
     Raises:
         ModelNotFound: there is none, or more than one.
     """
-    if bundled_model(name) is not None:
+    found = installed_as(name)
+    if found is None and bundled_model(name) is not None:
         raise InvalidOption(
             "{name} ships with Tenon and is no installed model: it can be neither removed nor verified.",
             name=name,
         )
-    found = installed_as(name)
     if found is None:
         raise ModelNotFound(
             "There is no installed model {name}: `tenon models list` names them.", name=repr(name)

@@ -23,6 +23,7 @@ from engine.file_trouble import file_trouble
 from engine.gguf.config import architecture_of
 from engine.gguf.files import all_parts, first_part, gguf_models, gguf_name
 from engine.gguf.header import read_header
+from engine.hub.bundled import bundled_model, check_name
 from engine.hub.download.download import INCOMING
 from engine.hub.download.room import RESERVE_BYTES, check_room
 from engine.hub.hashing import sha256_of
@@ -132,6 +133,7 @@ def import_model(
     name = name or source.name
     if Path(name).name != name or name.startswith(".") or not name.strip():
         raise InvalidOption("A model cannot be called {name}: give another one with --name.", name=repr(name))
+    check_name(name)
     if any(folder.name.casefold() == name.casefold() for folder in models.glob("*/")):
         raise InvalidOption(
             "There is an installed model {name} already: remove it first, or give --name.", name=repr(name)
@@ -191,11 +193,11 @@ def _known_location(location: Path) -> Path | None:
 
 
 def _free_name(models: Path, wanted: str) -> str:
-    """The name, with a number behind it where an installed model has it already."""
+    """The name, with a number behind it where an installed or a bundled model has it already."""
     taken = {folder.name.casefold() for folder in models.glob("*/")}
     wanted = wanted.encode(errors="replace")[:_LONGEST_NAME_BYTES].decode(errors="ignore").strip() or "model"
     name, number = wanted, 1
-    while name.casefold() in taken:
+    while name.casefold() in taken or bundled_model(name.casefold()) is not None:
         number += 1
         name = f"{wanted} {number}"
     return name
@@ -220,11 +222,13 @@ def _source(paths: Sequence[Path], copy: bool) -> _Source:
         raise InvalidOption("Files of several folders cannot be used in place: add --copy.")
     if len({path.name for path in paths}) < len(paths):
         raise InvalidOption("Two of the files have the same name: leave one of them out.")
-    return _chosen(sorted(paths), paths[0].parent, paths[0].parent.name)
+    return _chosen(
+        sorted(paths), paths[0].parent, paths[0].parent.name, paths[0] if len(paths) == 1 else None
+    )
 
 
-def _chosen(candidates: Sequence[Path], folder: Path, name: str) -> _Source:
-    """The files that a model needs, of a folder's or of those that were named."""
+def _chosen(candidates: Sequence[Path], folder: Path, name: str, only: Path | None = None) -> _Source:
+    """The files that a model needs, of a folder's or of those that were named, of which one may be the only one."""
     files = tuple(path for path in candidates if path.is_file())
     quantized = gguf_models(files)
     kept = without_adapter([path.name for path in files if is_needed(path.name, "safetensors")])
@@ -244,7 +248,7 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str) -> _Source:
     raise WeightsMissing(
         "{folder} holds no weights that Tenon reads: give a folder with model.safetensors "
         "(or shards and their index), or a GGUF file.",
-        folder=folder,
+        folder=only or folder,
     )
 
 

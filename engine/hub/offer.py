@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import CheckpointError, InvalidOption, UnsupportedModel
+from engine.hub.bundled import check_name
 from engine.hub.catalogue import (
     CatalogueModel,
     catalogue,
@@ -138,6 +139,7 @@ def _install_name(models: Path, name: str, repo: str, quantization: str | None) 
         raise InvalidOption(
             "A model cannot be called {name}: use letters, digits, spaces and . _ + - alone.", name=repr(name)
         )
+    check_name(name)
     taken = {folder.name.casefold(): folder for folder in models.glob("[!.]*/")}
     folder = taken.get(name.casefold())
     if folder is None:

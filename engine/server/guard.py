@@ -20,7 +20,10 @@ _HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.IGNOREC
 _OPEN = frozenset({"/health"})
 _FOREIGN_HOST = "This server answers to 127.0.0.1 and localhost, and not to another name."
 _FOREIGN_PAGE = "This server does not answer to web pages: a request with an Origin is refused."
-_NO_KEY = "The key is missing or wrong: send the one that `tenon serve` shows as `Authorization: Bearer KEY`."
+_NO_KEY = (
+    "The key is missing or wrong: send the one that the page Other programs or `tenon serve` shows as "
+    "`Authorization: Bearer KEY`."
+)
 _MISTAKE = "Tenon made a mistake and stopped this request: try again, and report it if it comes back."
 
 

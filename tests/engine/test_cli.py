@@ -96,6 +96,10 @@ def test_standard_input_raw_and_system_prompts(
         (["ask", "--model", "{model}", "--temperature", "-2", "x"], "temperature is -2"),
         (["ask", "--model", "{model}", "--mode", "fast", "x"], "no mode 'fast'"),
         (
+            ["bench", "--model", "{model}", "--modes", "plain", "fast"],
+            "argument --modes: invalid choice: 'fast'",
+        ),
+        (
             ["ask", "--model", "{model}", "--fallback-threshold", "1.5", "x"],
             "choose a number from 0.0001 to 1, not 1.5",
         ),

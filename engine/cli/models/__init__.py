@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from engine.cli.parser import add_json, count, path
+from engine.cli.parser import add_json, count, named, path
 
 
 def add_to(commands: Any) -> None:
@@ -79,7 +79,9 @@ def _add_get(actions: Any) -> None:
         "--revision", metavar="REV", default="main", help="a branch, tag or commit (default: %(default)s)"
     )
     _add_kind(get)
-    get.add_argument("--name", metavar="NAME", help="what to call it (default: the repository's name)")
+    get.add_argument(
+        "--name", metavar="NAME", type=named, help="what to call it (default: the repository's name)"
+    )
     get.add_argument("--dry-run", action="store_true", help="say what would be downloaded")
     add_json(get)
 
@@ -99,7 +101,7 @@ def _add_import(actions: Any) -> None:
         "--copy", action="store_true", help="copy the files (default: use them where they are)"
     )
     import_.add_argument(
-        "--name", metavar="NAME", help="what to call it (default: the folder's or file's name)"
+        "--name", metavar="NAME", type=named, help="what to call it (default: the folder's or file's name)"
     )
     _add_kind(import_)
     import_.add_argument(
@@ -176,7 +178,7 @@ def _add_servers(actions: Any) -> None:
     one.add_argument(
         "--add", metavar="ADDRESS", help="ask a server for its models and keep it, such as http://desk:8000"
     )
-    servers.add_argument("--name", metavar="NAME", help="what to call it (default: its host)")
+    servers.add_argument("--name", metavar="NAME", type=named, help="what to call it (default: its host)")
     servers.add_argument(
         "--key",
         action="store_true",

@@ -162,7 +162,12 @@ def run_verify(options: argparse.Namespace) -> int:
         for check in bad:
             _say(options, f"{model.name}: {check.name} is {check.state}; download or import it again.")
         if not bad:
-            _say(options, f"{model.name}: all {len(checks)} files are what they were.")
+            what = (
+                "its file is what it was"
+                if len(checks) == 1
+                else f"all {len(checks)} files are what they were"
+            )
+            _say(options, f"{model.name}: {what}.")
     if options.json:
         print(json.dumps({"models": results}, ensure_ascii=False))
     return 0 if sound else 1

@@ -122,7 +122,7 @@ def test_a_disk_without_room_is_said_and_left_alone(tmp_path: Path, monkeypatch:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(backup_module.shutil, "disk_usage", lambda folder: usage(1 << 40, 1 << 40, 60 << 20))
     database = filled(tmp_path)
-    with pytest.raises(StorageError, match="60 MiB are free"):
+    with pytest.raises(StorageError, match=r"64 MiB must be free, 60 MiB are"):
         database.writer.back_up(TODAY)
     assert names(tmp_path) == []
     close(database)

@@ -127,7 +127,7 @@ def test_people_get_lines(server: HubServer, capsys: pytest.CaptureFixture[str])
     assert main(["models", "list"]) == 0
     assert "target, Q8_0, 60 kB, from Qwen/Qwen3-0.6B-GGUF" in capsys.readouterr().out
     assert main(["models", "verify"]) == 0
-    assert "all 1 files are what they were" in capsys.readouterr().out
+    assert "its file is what it was" in capsys.readouterr().out
     assert main(["models", "remove", "Qwen3-0.6B-Q8_0"]) == 0
     assert "freed" in capsys.readouterr().out
     assert main(["models", "verify"]) == 0
@@ -283,6 +283,12 @@ def test_a_model_larger_than_the_free_room_is_refused_before_it_is_fetched(
         (["get"], "MODEL"),
         ([], "ACTION, one of search, list, get, import, remove, verify, folders, token, servers."),
         (["import", ""], "argument PATH: it is empty"),
+        (["import", ".", "--name", ""], "argument --name: it is empty"),
+        (["import", __file__], "test_models.py holds no weights"),
+        (
+            ["get", "qwen3-0.6b", "--name", "smollm2"],
+            "'smollm2' is a model that ships with Tenon: give another",
+        ),
         (["folders", "--add", ""], "argument --add: it is empty"),
         (["folders", "--forget", "/no/such/path"], "The folder /no/such/path was not added"),
         (["folders", "--add", "/a", "--forget", "/a"], "not allowed with argument --add"),

@@ -256,9 +256,19 @@ def test_a_stop_leaves_nothing_behind(mine: Path) -> None:
     import_model(models_folder(), [mine])
 
 
+def test_a_name_of_a_bundled_model_is_given_to_no_other_one(mine: Path) -> None:
+    """It would name the bundled one for ever, and what was imported could be neither used nor removed."""
+    named = mine.rename(mine.with_name("smollm2-draft"))
+    adopt(models_folder(), named)
+    assert [model.name for model in installed_models()] == ["smollm2-draft 2"]
+    record = models_folder() / "smollm2-draft 2"
+    record.rename(models_folder() / "smollm2-draft")  # as an older version did
+    assert installed_model("smollm2-draft").location == named
+
+
 def test_names_and_paths_that_cannot_be(mine: Path) -> None:
     import_model(models_folder(), [mine], name="Taken")
-    for name in ("taken", "a/b", ".x", " "):
+    for name in ("taken", "a/b", ".x", " ", "SmolLM2", "smollm2-draft"):
         with pytest.raises(InvalidOption):
             import_model(models_folder(), [mine], name=name)
     for paths in ([], [mine, mine / "config.json"], [mine / "config.json", mine / "config.json"]):
