@@ -71,7 +71,7 @@ class MessageCommands(QObject):
         self._workspace.turns.message_added.connect(self.refresh)
         self._workspace.replies.message_changed.connect(self.refresh)
         self._workspace.turns.conversation_replaced.connect(self.refresh)
-        self._workspace.shelf.changed.connect(self.refresh_chats)
+        self._sidebar.model.modelReset.connect(self.refresh_chats)
         bar = self._page.transcript.verticalScrollBar()
         bar.valueChanged.connect(self.refresh_in_hand)
         bar.rangeChanged.connect(self.refresh_in_hand)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from PySide6.QtCore import QLocale, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QAction, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
@@ -19,6 +19,7 @@ from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.transcript.prose import ProseBlock
 from app.words import tr
+from engine.sentences import language
 
 _COLUMN_PX = 720
 _MOST_FOUND = 12
@@ -114,7 +115,7 @@ class HelpPage(PlacePage):
         self._in_english = PlainLabel(
             tr("The articles of the help are in English for now."), self, kind="sub", wrap=True
         )
-        self._in_english.setVisible(QLocale().language() != QLocale.Language.English)
+        self._in_english.setVisible(language() != "en")
         for part in (self.search, self._in_english, self._heading, self.contents, self.body):
             self.column.addWidget(part)
         self.head.addWidget(self.back)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QLocale, Qt, QUrl
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from app.ui.help.page import HelpPage
 from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, HELP, MODELS
+from engine import sentences
 from engine.messages import MachineReported, MakePlan, ModelAdvice, PlanMade, ReportMachine, SamplingOptions
 from tests.support.machine_scene import machine, plan
 from tests.support.scripted_workspace import ScriptedWorkspace
@@ -139,3 +140,15 @@ def test_the_numbers_in_force_are_those_of_the_model(
     assert isinstance(page, HelpPage)
     said = "In force now: Temperature 0.8, Top k 20, Top p 0.95, Min p 0.05, Repetition penalty 1.1."
     assert said in page.body.markdown
+
+
+@pytest.mark.parametrize(("language", "figures", "told"), [("en", "fr_FR", False), ("de", "en_US", True)])
+def test_the_language_of_the_articles_is_told_where_the_window_has_another(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch, language: str, figures: str, told: bool
+) -> None:
+    monkeypatch.setenv(sentences.LANGUAGE, language)
+    QLocale.setDefault(QLocale(figures))
+    window.help.open()
+    page = window.places.page(HELP)
+    said = [label.text() for label in page.findChildren(QLabel) if label.isVisible()]
+    assert ("The articles of the help are in English for now." in said) == told

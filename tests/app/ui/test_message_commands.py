@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 from app.chat.conversation import MessageState
 from app.ui.main_window import MainWindow
 from app.ui.shortcut_table import FIELD_KEYS, ShortcutTable, key_sections
+from app.ui.theme.theme import Theme
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.reply import ReplyView
 from tests.support.scripted_workspace import ScriptedWorkspace
@@ -269,6 +270,21 @@ def test_chats_are_stepped_through_in_the_order_of_the_list(
     assert not window.commands["next-chat"].isEnabled()
     run(window, "previous-chat")
     assert window.page.current == newer
+
+
+def test_saved_chats_can_be_stepped_to_as_soon_as_the_window_is_there(
+    qtbot: QtBot, theme: Theme, workspace: ScriptedWorkspace
+) -> None:
+    older, newer = (
+        workspace.add_conversation(name, age, "Q", "A") for name, age in (("b", 90.0), ("a", 1.0))
+    )
+    window = MainWindow(theme, workspace)
+    qtbot.addWidget(window)
+
+    for chat in (newer, older):
+        assert window.commands["next-chat"].isEnabled()
+        run(window, "next-chat")
+        assert window.page.current == chat
 
 
 def test_menus_of_model_and_mode_open(qtbot: QtBot, window: MainWindow) -> None:
