@@ -71,8 +71,7 @@ class TrashDialog(RingedDialog):
         self.list.clear()
         for conversation, deleted_at in trash:
             left = max(0, TRASH_DAYS - int((now - deleted_at) / _DAY_S))
-            words = tr("{title}, {days} days left", title=conversation.title, days=left)
-            item = QListWidgetItem(words, self.list)
+            item = QListWidgetItem(f"{conversation.title}  ·  {tr('%n day(s) left', left)}", self.list)
             item.setData(Qt.ItemDataRole.UserRole, conversation.id)
         self.list.setVisible(bool(trash))
         self._empty.setVisible(not trash)

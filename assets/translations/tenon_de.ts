@@ -33,6 +33,14 @@
    </translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/trash_dialog.py" />
+   <source>%n day(s) left</source>
+   <translation>
+    <numerusform>noch %n Tag</numerusform>
+    <numerusform>noch %n Tage</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>%n draft(s)</source>
    <translation>
@@ -731,8 +739,8 @@
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
-   <source>Both were equally fast</source>
-   <translation>Beide waren gleich schnell</translation>
+   <source>Both wrote equally fast</source>
+   <translation>Beide schrieben gleich schnell</translation>
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
@@ -6264,6 +6272,11 @@
    <translation>Tokens: {words}</translation>
   </message>
   <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Too short to tell which wrote faster</source>
+   <translation>Zu kurz, um zu sagen, wer schneller schrieb</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Top k</source>
    <translation>Top k</translation>
@@ -7708,19 +7721,19 @@
    <translation>{mode} ist gewählt und bringt hier nichts.</translation>
   </message>
   <message>
-   <location filename="app/ui/comparison/wording.py" />
-   <source>{mode} was {times} times as fast</source>
-   <translation>{mode} war {times}-mal so schnell</translation>
-  </message>
-  <message>
-   <location filename="app/ui/comparison/wording.py" />
-   <source>{mode} was {times} times as fast, but almost no guess held, so that was chance</source>
-   <translation>{mode} war {times}-mal so schnell, aber kaum ein Versuch hielt, das war also Zufall</translation>
-  </message>
-  <message>
    <location filename="app/ui/machine/width_panel.py" />
    <source>{mode} with {draft}: tok/s by the tokens that a pass of the model checks.</source>
    <translation>{mode} mit {draft}: Tok/s nach der Zahl der Tokens, die ein Durchgang des Modells prüft.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>{mode} wrote {times} times as fast</source>
+   <translation>{mode} schrieb {times}-mal so schnell</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>{mode} wrote {times} times as fast, but almost no guess held, so that was chance</source>
+   <translation>{mode} schrieb {times}-mal so schnell, aber kaum ein Versuch hielt, das war also Zufall</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
@@ -8394,6 +8407,11 @@
    <translation>{times}-mal normal</translation>
   </message>
   <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>{time} in all</source>
+   <translation>{time} insgesamt</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/wording.py" />
    <source>{time} s/word</source>
    <translation>{time} s/Wort</translation>
@@ -8423,11 +8441,6 @@
     <numerusform>{title}, aufgeklappt, %n Chat</numerusform>
     <numerusform>{title}, aufgeklappt, %n Chats</numerusform>
    </translation>
-  </message>
-  <message>
-   <location filename="app/ui/trash_dialog.py" />
-   <source>{title}, {days} days left</source>
-   <translation>{title}, noch {days} Tage</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />

@@ -28,6 +28,14 @@
    </translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/trash_dialog.py" />
+   <source>%n day(s) left</source>
+   <translation>
+    <numerusform>%n day left</numerusform>
+    <numerusform>%n days left</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>%n draft(s)</source>
    <translation>

@@ -30,6 +30,13 @@
    </translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/trash_dialog.py" />
+   <source>%n day(s) left</source>
+   <translation>
+    <numerusform>还剩 %n 天</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>%n draft(s)</source>
    <translation>
@@ -719,8 +726,8 @@
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
-   <source>Both were equally fast</source>
-   <translation>两者一样快</translation>
+   <source>Both wrote equally fast</source>
+   <translation>两者写得一样快</translation>
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
@@ -6249,6 +6256,11 @@
    <translation>Token：{words}</translation>
   </message>
   <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Too short to tell which wrote faster</source>
+   <translation>太短，无法判断哪种写得更快</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Top k</source>
    <translation>Top k</translation>
@@ -7690,19 +7702,19 @@
    <translation>已选择 {mode}，但它在这里没有好处。</translation>
   </message>
   <message>
-   <location filename="app/ui/comparison/wording.py" />
-   <source>{mode} was {times} times as fast</source>
-   <translation>{mode} 的速度是另一种的 {times} 倍</translation>
-  </message>
-  <message>
-   <location filename="app/ui/comparison/wording.py" />
-   <source>{mode} was {times} times as fast, but almost no guess held, so that was chance</source>
-   <translation>{mode} 的速度是另一种的 {times} 倍，但几乎没有猜测成立，因此只是偶然</translation>
-  </message>
-  <message>
    <location filename="app/ui/machine/width_panel.py" />
    <source>{mode} with {draft}: tok/s by the tokens that a pass of the model checks.</source>
    <translation>{mode}（{draft}）：按模型一次检查的 token 数显示的 token/秒。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>{mode} wrote {times} times as fast</source>
+   <translation>{mode} 的书写速度是另一种的 {times} 倍</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>{mode} wrote {times} times as fast, but almost no guess held, so that was chance</source>
+   <translation>{mode} 的书写速度是另一种的 {times} 倍，但几乎没有猜测成立，因此只是偶然</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
@@ -8374,6 +8386,11 @@
    <translation>普通的 {times} 倍</translation>
   </message>
   <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>{time} in all</source>
+   <translation>共 {time}</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/wording.py" />
    <source>{time} s/word</source>
    <translation>{time} 秒/词</translation>
@@ -8401,11 +8418,6 @@
    <translation>
     <numerusform>{title}，已展开，%n 个对话</numerusform>
    </translation>
-  </message>
-  <message>
-   <location filename="app/ui/trash_dialog.py" />
-   <source>{title}, {days} days left</source>
-   <translation>{title}，还剩 {days} 天</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />

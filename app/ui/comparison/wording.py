@@ -11,6 +11,8 @@ from app.words import tr
 
 # Tokens a step below which guesses have nothing to do with the speed.
 _HARDLY = 1.05
+# Tokens below which a few lucky guesses, or one pause of the machine, decide which mode is faster.
+_ENOUGH = 32
 
 
 def state_words(trial: Trial | None, runs: bool) -> str:
@@ -31,10 +33,10 @@ def state_words(trial: Trial | None, runs: bool) -> str:
 
 
 def figure_words(trial: Trial) -> str:
-    """Tokens, time, speed, tau and what ran, as far as there are such figures."""
+    """Tokens, time with loading and the prompt, speed of writing, tau and what ran, as far as they are known."""
     words = [tr("%n token(s)", n=len(trial.token_ids))]
     if trial.seconds is not None:
-        words.append(figures.duration(trial.seconds * 1000))
+        words.append(tr("{time} in all", time=figures.duration(trial.seconds * 1000)))
     if trial.tokens_per_second is not None:
         words.append(figures.speed(trial.tokens_per_second))
     if trial.mean_acceptance_length is not None:
@@ -48,30 +50,27 @@ def figure_words(trial: Trial) -> str:
 
 def agreement_words(trials: Sequence[Trial], agreement: Agreement) -> str:
     """Agreement in one sentence: the faster mode, and whether both say the same."""
-    speeds, texts = _speed_words(trials), _text_words(agreement)
-    return (
-        tr("{speeds}; {texts}.", speeds=speeds, texts=texts) if speeds else f"{texts[:1].upper()}{texts[1:]}."
-    )
+    return tr("{speeds}; {texts}.", speeds=_speed_words(trials), texts=_text_words(agreement))
 
 
 def _speed_words(trials: Sequence[Trial]) -> str:
-    """Gain of the faster mode in words; empty where a reply was too short to say."""
-    known = [trial for trial in trials if trial.tokens_per_second]
+    """Gain of the mode that wrote faster, in words."""
+    known = [trial for trial in trials if trial.tokens_per_second and len(trial.token_ids) >= _ENOUGH]
     if len(known) < 2:
-        return ""
+        return tr("Too short to tell which wrote faster")
     slower, faster = sorted(known, key=lambda trial: trial.tokens_per_second or 0.0)
     times = figures.ratio((faster.tokens_per_second or 0.0) / (slower.tokens_per_second or 1.0))
     if times == figures.ratio(1.0):
-        return tr("Both were equally fast")
+        return tr("Both wrote equally fast")
     mode = mode_title(faster.mode) if ran_title(faster) == ran_title(slower) else ran_title(faster)
     tau = faster.mean_acceptance_length
     if tau is not None and tau < _HARDLY and faster.ran != "plain":
         return tr(
-            "{mode} was {times} times as fast, but almost no guess held, so that was chance",
+            "{mode} wrote {times} times as fast, but almost no guess held, so that was chance",
             mode=mode,
             times=times,
         )
-    return tr("{mode} was {times} times as fast", mode=mode, times=times)
+    return tr("{mode} wrote {times} times as fast", mode=mode, times=times)
 
 
 def _text_words(agreement: Agreement) -> str:

@@ -29,9 +29,10 @@ from engine.messages import (
 )
 from tests.support.scripted_workspace import ScriptedWorkspace
 
-PLAIN = Trial("plain", "plain", "One two 😀 three", (1, 2, 3), 2.0, 7.5, None, 1.0, True)
-SAME = Trial("lookup", "lookup", "One two 😀 three", (1, 2, 3), 1.0, 15.0, 2.5, 1.0, True)
-OTHER = Trial("lookup", "lookup", "One two 😀 four", (1, 2, 4), 1.0, 15.0, 2.5, 1.0, True)
+REST = tuple(range(10, 40))
+PLAIN = Trial("plain", "plain", "One two 😀 three", (1, 2, 3, *REST), 2.0, 7.5, None, 1.0, True)
+SAME = Trial("lookup", "lookup", "One two 😀 three", (1, 2, 3, *REST), 1.0, 15.0, 2.5, 1.0, True)
+OTHER = Trial("lookup", "lookup", "One two 😀 four", (1, 2, 4, *REST), 1.0, 15.0, 2.5, 1.0, True)
 
 
 def show(workspace: ScriptedWorkspace, *trials: Trial) -> None:
@@ -92,14 +93,14 @@ def test_each_column_tells_how_far_it_is(workspace: ScriptedWorkspace, dialog: C
     )  # fmt: skip
     workspace.tell(Finished(request, reply))
     assert first.text.toPlainText() == PLAIN.text
-    assert first.figures.text() == "3 tokens  ·  2.0 s  ·  7.5 tok/s  ·  ran Plain"
+    assert first.figures.text() == "33 tokens  ·  2.0 s in all  ·  7.5 tok/s  ·  ran Plain"
     assert second.figures.text() == "Loading and reading the prompt"
     assert dialog.verdict_text == ""
 
 
 def test_identical_replies_are_said_to_be_so(workspace: ScriptedWorkspace, dialog: ComparisonDialog) -> None:
     show(workspace, PLAIN, SAME)
-    assert dialog.verdict_text == "Lookup was 2.0 times as fast; the texts are identical."
+    assert dialog.verdict_text == "Lookup wrote 2.0 times as fast; the texts are identical."
     assert "2.5 tokens/step" in dialog.columns[1].figures.text()
     assert [column.text.extraSelections() for column in dialog.columns] == [[], []]
     assert dialog.run_button.text() == "Compare"
@@ -109,26 +110,29 @@ def test_speeds_that_are_alike_or_unknown_have_their_words(
     workspace: ScriptedWorkspace, dialog: ComparisonDialog
 ) -> None:
     show(workspace, PLAIN, replace(SAME, tokens_per_second=7.6))
-    assert dialog.verdict_text == "Both were equally fast; the texts are identical."
+    assert dialog.verdict_text == "Both wrote equally fast; the texts are identical."
     show(workspace, PLAIN, replace(SAME, tokens_per_second=None))
-    assert dialog.verdict_text == "The texts are identical."
+    assert dialog.verdict_text == "Too short to tell which wrote faster; the texts are identical."
+    few = [replace(trial, token_ids=trial.token_ids[:15]) for trial in (PLAIN, SAME)]
+    show(workspace, *few)
+    assert dialog.verdict_text == "Too short to tell which wrote faster; the texts are identical."
     show(workspace, PLAIN, replace(SAME, mean_acceptance_length=1.0))
     assert dialog.verdict_text == (
-        "Lookup was 2.0 times as fast, but almost no guess held, so that was chance; the texts are identical."
+        "Lookup wrote 2.0 times as fast, but almost no guess held, so that was chance; the texts are identical."
     )
     plain = replace(PLAIN, mean_acceptance_length=1.0, tokens_per_second=15.0)  # it guesses nothing
     show(workspace, plain, replace(SAME, tokens_per_second=7.5))
-    assert dialog.verdict_text == "Plain was 2.0 times as fast; the texts are identical."
+    assert dialog.verdict_text == "Plain wrote 2.0 times as fast; the texts are identical."
     auto = replace(SAME, mode="auto", ran="plain", tokens_per_second=15.0)  # the same mode ran twice
     show(workspace, PLAIN, auto)
-    assert dialog.verdict_text == "Auto was 2.0 times as fast; the texts are identical."
+    assert dialog.verdict_text == "Auto wrote 2.0 times as fast; the texts are identical."
 
 
 def test_the_first_difference_is_marked_in_both(
     workspace: ScriptedWorkspace, dialog: ComparisonDialog
 ) -> None:
     show(workspace, PLAIN, OTHER)
-    assert dialog.verdict_text == "Lookup was 2.0 times as fast; the texts differ from token 3 on."
+    assert dialog.verdict_text == "Lookup wrote 2.0 times as fast; the texts differ from token 3 on."
     for column, marked in zip(dialog.columns, ("three", "four"), strict=True):
         selections = column.text.extraSelections()
         cursor = selections[0].cursor  # type: ignore[attr-defined]
@@ -169,9 +173,9 @@ def test_it_can_be_copied_as_text(workspace: ScriptedWorkspace, dialog: Comparis
     dialog.copy_button.click()
     assert QGuiApplication.clipboard().text() == (
         "Model: SmolLM2 135M\n\nPrompt: What is two and two?\n\n"
-        "Plain: 3 tokens  ·  2.0 s  ·  7.5 tok/s  ·  ran Plain\nOne two 😀 three\n\n"
-        "Lookup: 3 tokens  ·  1.0 s  ·  15.0 tok/s  ·  2.5 tokens/step  ·  ran Lookup\nOne two 😀 three\n\n"
-        "Lookup was 2.0 times as fast; the texts are identical.\n"
+        "Plain: 33 tokens  ·  2.0 s in all  ·  7.5 tok/s  ·  ran Plain\nOne two 😀 three\n\n"
+        "Lookup: 33 tokens  ·  1.0 s in all  ·  15.0 tok/s  ·  2.5 tokens/step  ·  ran Lookup\nOne two 😀 three\n\n"
+        "Lookup wrote 2.0 times as fast; the texts are identical.\n"
     )
 
 

@@ -195,7 +195,7 @@ def test_the_trash_lists_deleted_chats_brings_back_and_erases(
     dialog = window.findChild(TrashDialog)
     assert dialog is not None
     assert [dialog.list.item(row).text() for row in range(3)] == [
-        f"{title}, 30 days left" for title in ("Wine", "Cheese", "Bread")
+        f"{title}  ·  30 days left" for title in ("Wine", "Cheese", "Bread")
     ]
     dialog.list.setCurrentRow(1)
     qtbot.mouseClick(dialog.back_button, Qt.MouseButton.LeftButton)
