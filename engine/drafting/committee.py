@@ -63,15 +63,17 @@ class _Standing:
     """The worth of asking a member."""
 
     chances: GuessChances = field(default_factory=GuessChances)
-    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    draft_s: float = 0.0  # of a draft; 0 before one was measured
     worth: float = 0.0  # tokens of a draft that no cheaper member had guessed, less their rows
     trials: int = 0
     failures: int = 0
     alone: int = 0  # tokens for which it is still left alone
+    _seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
 
-    def draft_s(self) -> float:
-        """Seconds of a draft; 0 before one was measured."""
-        return median_low(self.seconds) if self.seconds else 0.0
+    def took(self, seconds: float) -> None:
+        """It has drafted for so long."""
+        self._seconds.append(seconds)
+        self.draft_s = median_low(self._seconds)
 
     def tried(self, worth: float) -> None:
         """It has drafted, worth so many tokens."""
@@ -248,6 +250,7 @@ class MergedCommittee(Committee):
     gives_chances = True
 
     _accepted = 0.0  # tokens of a draft lately
+    _most = 1  # tokens that the next call of `observe` may bring
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Judge the members, and let those that were left alone wait no longer than they had to."""
@@ -257,8 +260,24 @@ class MergedCommittee(Committee):
             self._accepted = _MEMORY * self._accepted + (1 - _MEMORY) * (len(tokens) - 1)
         super().observe(tokens, hidden, probes)
 
+    def reset(self, prompt: Sequence[int]) -> int:
+        """A new reply, whose first token comes alone."""
+        self._most = 1
+        return super().reset(prompt)
+
     def propose(self, shape: DraftShape) -> Draft:
         """The likeliest nodes of the merged tree, in the order of their chances."""
+        draft = self._proposed(shape)
+        self._most = len(draft) + 1
+        # Rows are decided a round ahead, so that those for a member that is not asked stay where they are.
+        self.wants_hidden = any(map(self._listens, range(len(self._members))))
+        return draft
+
+    def _listens(self, at: int) -> bool:
+        """True if a member wants its rows and may be asked in the next round."""
+        return self._standings[at].alone <= self._most and super()._listens(at)
+
+    def _proposed(self, shape: DraftShape) -> Draft:
         self._drafts, self._voted = [], None
         if shape.rows < 1:
             return _NOTHING
@@ -274,12 +293,10 @@ class MergedCommittee(Committee):
             draft = drafts[at] = member.drafter.propose(own)
             if member.takes_time and (draft.tokens or draft.steps):
                 steps += max(1, draft.steps)
-                standing.seconds.append(time.perf_counter() - begun)
+                standing.took(time.perf_counter() - begun)
             if draft.tokens:
                 chances[at] = standing.chances.of(draft)
                 likeliest = max(likeliest, chances[at][0])
-        # Rows are decided a round ahead, so that those for a member that is not asked stay where they are.
-        self.wants_hidden = any(map(self._listens, range(len(drafts))))
         guessed = [at for at, draft in enumerate(drafts) if draft.tokens or len(draft.probes)]
         if not guessed:
             return _NOTHING if not steps else Draft(steps=steps)
@@ -297,7 +314,7 @@ class MergedCommittee(Committee):
         """The members, cheapest first."""
         return sorted(
             range(len(self._members)),
-            key=lambda at: (self._members[at].takes_time, self._standings[at].draft_s()),
+            key=lambda at: (self._members[at].takes_time, self._standings[at].draft_s),
         )
 
     def _asked(self, at: int, shape: DraftShape, likeliest: float) -> DraftShape | None:
@@ -316,11 +333,11 @@ class MergedCommittee(Committee):
         if likeliest >= _LIKELY:
             return None
         if member.drafter.gives_chances:  # it judges its steps by itself
-            step_s = standing.draft_s()
-            return replace(shape, step_worth=min(1.0, step_s * shape.second_worth + shape.row_worth))
+            step_worth = min(1.0, standing.draft_s * shape.second_worth + shape.row_worth)
+            return replace(shape, step_worth=step_worth)
         if standing.alone:
             return None
-        if standing.trials >= _TRIALS and standing.worth < standing.draft_s() * shape.second_worth:
+        if standing.trials >= _TRIALS and standing.worth < standing.draft_s * shape.second_worth:
             standing.leave()
             return None
         return shape
@@ -433,9 +450,9 @@ def _rows_that_pay(drafter: Drafter, shape: DraftShape, row_worth: float) -> Dra
 
     At most a half of all: the others' nodes need some too.
     """
-    shape = replace(shape, rows=shape.rows // 2)
-    counted = {rows: tokens for rows, tokens in drafter.counted.items() if rows <= shape.rows}
-    if not counted:
-        return shape
-    best = max(counted, key=lambda rows: counted[rows] - rows * row_worth)
-    return replace(shape, rows=best) if counted[best] - 1.0 > best * row_worth else None
+    most = shape.rows // 2
+    gains = [
+        (tokens - 1.0 - rows * row_worth, rows) for rows, tokens in drafter.counted.items() if rows <= most
+    ]
+    gain, best = max(gains, default=(1.0, most))
+    return replace(shape, rows=best) if gain > 0.0 else None

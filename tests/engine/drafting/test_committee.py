@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.drafting.committee import (
@@ -171,6 +173,34 @@ def test_a_member_that_costs_more_than_it_adds_is_left_alone_and_tried_again() -
         committee.propose(shape)
         committee.observe([2], None)
     assert 4 < echo.asked < 20
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=30, max_size=30))
+def test_rows_wait_while_a_member_is_left_alone_and_are_all_there_once_it_is_asked(
+    rounds: list[tuple[int, int]],
+) -> None:
+    """Of each round how many rows the schedule allows, and how many of the drafted tokens hold."""
+    memory, slow = CommitteeMemory(), Scripted(Draft.chain((7,)), layers=(3,), begins=0)
+    lookup = Scripted(Draft((2, 4, 6), (-1, 0, 1), (math.log(0.4),) * 3))
+    lookup.gives_chances = True
+    both = members(lookup, slow, kinds=(LOOKUP, "medusa"))
+    memory.standings(both)[1].alone = 20
+    committee = MergedCommittee(both, REWARDS, memory)
+    committee.reset([1])
+    wanted, taken_until, read, emitted = committee.wants_hidden, 0, 1, 1
+    assert not wanted
+    for allowed, held in rounds:
+        hidden = rows(taken_until, read - taken_until, 1) if wanted else None
+        taken_until = read if wanted else taken_until
+        committee.observe([9] * emitted, hidden)
+        draft = committee.propose(DraftShape(allowed, step_worth=0.2, second_worth=1e-9, row_worth=0.1))
+        taken = [float(row) for _, own, _ in slow.heard if own is not None for row in own[:, 0]]
+        if slow.asked:
+            assert taken == [10.0 * position for position in range(read)]
+            return
+        wanted, emitted = committee.wants_hidden, 1 + min(held, len(draft))
+        read += emitted
+    assert all(allowed == 0 for allowed, _ in rounds[20:])
 
 
 def test_none_that_takes_time_is_asked_where_plain_rounds_are_measured() -> None:
