@@ -78,7 +78,7 @@ class Toast(QFrame):
         self._timer.timeout.connect(self.dismiss)
         self._motion = QPropertyAnimation(self, b"pos", self)
         self._motion.setEasingCurve(QEasingCurve.Type.OutCubic)
-        theme.changed.connect(self._show_sign)
+        theme.changed.connect(self._restyle)
         self.hide()
 
     @property
@@ -153,6 +153,10 @@ class Toast(QFrame):
         return self.isVisible() and self._lasting and bool(self._title.text())
 
     @Slot()
+    def _restyle(self) -> None:
+        self._show_sign()
+        self.place(self._bottom_px)
+
     def _show_sign(self) -> None:
         """A trouble has its sign before the words."""
         color = self._theme.palette.mapt

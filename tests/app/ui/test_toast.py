@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from app.ui.main_window import MainWindow
+from app.ui.places import CHAT, MACHINE
 from app.ui.theme.theme import Theme
 from tests.support.scripted_workspace import ScriptedWorkspace
 
@@ -62,3 +64,22 @@ def test_the_sign_of_trouble_has_the_colour_of_the_theme(window: MainWindow, the
     dark = toast._sign.pixmap().toImage()
     toast.say("The disk is full.", lasting=True, title="Your chats cannot be saved")
     assert dark == toast._sign.pixmap().toImage() != light
+
+
+@pytest.mark.parametrize("place", [CHAT, MACHINE])
+@pytest.mark.parametrize("title", ["", "The picture cannot be attached"])
+def test_a_toast_is_laid_out_again_when_the_text_size_changes(
+    window: MainWindow, theme: Theme, title: str, place: str
+) -> None:
+    window.places.go(place)
+    QApplication.processEvents()
+    toast, refused = window.toast, "picture.png is a picture, which this model cannot see.\n" * 4
+    toast.say(refused, title=title, lasting=True)
+    heights = []
+    for scale in (1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.0):
+        theme.set_scale(scale)
+        QApplication.processEvents()
+        heights.append(toast.height())
+        toast.place(toast._bottom_px)
+        assert toast.height() == heights[-1]
+    assert heights[0] == heights[-1] < heights[-2]
