@@ -52,6 +52,7 @@ class ChatPage(QWidget):
     compare_requested = Signal(int)  # a message's id
     help_requested = Signal(str)  # an article's name; empty for the contents
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    went_on = Signal()  # to another chat or past the message that was typed: what was said of it is over
     trouble_met = Signal(object)  # ErrorReport, about the engine
     message_deleted = Signal(str)  # a sentence that says so
 
@@ -114,6 +115,7 @@ class ChatPage(QWidget):
         self._show_messages(self.messages)
         self._unsent.show(conversation_id)
         self.attaching.show()
+        self.went_on.emit()
         self.conversation_shown.emit(conversation_id)
 
     def greet_with(self, greeting: QWidget | None) -> None:
@@ -285,6 +287,7 @@ class ChatPage(QWidget):
             self._unsent.put_back(text, attachments)
             self.said.emit(error.message, True)
             return
+        self.went_on.emit()
         if before is None:
             # Messages may have come by signal before the id was known here: read them as they are now.
             self._current = self._turns.conversation_id = conversation_id

@@ -61,6 +61,7 @@ class MainWindow(QMainWindow):
         install_roles()
         self._theme = theme
         self._workspace = workspace
+        self._said_of_chat = ""
         self.setWindowTitle("Tenon")
         self.setWindowIcon(app_icon())
         self.setMinimumSize(_LEAST)
@@ -180,7 +181,9 @@ class MainWindow(QMainWindow):
         self.settings.erase_wanted.connect(self.erasing.ask)
         self.settings.applied.connect(self.view.take_settings)
         self.settings.applied.connect(page.show_mode)
-        page.said.connect(self._say)
+        page.said.connect(self._say_of_chat)
+        page.went_on.connect(self._take_back)
+        page.composer.cancelled.connect(self._escape)
         page.header.sidebar_toggled.connect(self.shell.toggle)
         page.header.new_requested.connect(self.shelf.new_chat)
         page.header.inspector_toggled.connect(self.inspector.toggle)
@@ -309,20 +312,36 @@ class MainWindow(QMainWindow):
     def _say(self, sentence: str, lasting: bool) -> None:
         self.toast.say(sentence, lasting=lasting)
 
+    @Slot(str, bool)
+    def _say_of_chat(self, sentence: str, lasting: bool) -> None:
+        self._said_of_chat = sentence
+        self._say(sentence, lasting)
+
+    @Slot()
+    def _take_back(self) -> None:
+        self.toast.take_back(self._said_of_chat)
+
+    @Slot()
+    def _escape(self) -> None:
+        """Close the overlay, leave another page for the chat, stop the reply or close the notice: one of these."""
+        if self.shell.overlay_visible:
+            self.shell.close_overlay()
+        elif self.places.current != CHAT:
+            self._focus_composer()
+        elif self.page.composer.send_button.stops:
+            self.page.stop()
+        else:
+            self.toast.dismiss()
+
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Tab ends up here whichever widget has the focus."""
         with self.ring.move_by_keyboard():
             return super().focusNextPrevChild(forward)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes the overlay, leaves another page for the chat, else it stops the reply."""
+        """What is typed without a field goes to the composer."""
         if event.key() == Qt.Key.Key_Escape:
-            if self.shell.overlay_visible:
-                self.shell.close_overlay()
-            elif self.places.current != CHAT:
-                self._focus_composer()
-            else:
-                self.page.stop()
+            self._escape()
         elif self.places.current == CHAT and _is_typed(event):
             self._focus_composer()
             self.page.composer.prompt.insertPlainText(event.text())

@@ -40,7 +40,7 @@ FIELD_KEYS: tuple[tuple[str, tuple[KeyRow, ...]], ...] = (
         (
             (mark("Send"), ("Return",)),
             (mark("Begin a new line"), ("Shift+Return",)),
-            (mark("Stop the reply, or leave another page"), ("Esc",)),
+            (mark("Leave another page, stop the reply or close a notice"), ("Esc",)),
             (mark("Scroll the messages by a page"), ("PgUp", "PgDown")),
         ),
     ),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QEasingCurve, QEvent, QPoint, QPropertyAnimation, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEasingCurve, QEvent, QObject, QPoint, QPropertyAnimation, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QBoxLayout,
     QFrame,
     QHBoxLayout,
@@ -79,6 +80,7 @@ class Toast(QFrame):
         self._motion = QPropertyAnimation(self, b"pos", self)
         self._motion.setEasingCurve(QEasingCurve.Type.OutCubic)
         theme.changed.connect(self._restyle)
+        window.installEventFilter(self)
         self.hide()
 
     @property
@@ -200,8 +202,18 @@ class Toast(QFrame):
             if focused is not None and focused.hasFocus():
                 self.focus_left.emit()
             self.hide()
-        if self._covered:
+        self._uncover()
+
+    def _uncover(self) -> None:
+        """Trouble comes back where it can be closed: not above the veil of a dialog."""
+        if self._covered and not self.isVisible() and QApplication.activeModalWidget() is None:
             self.say(*self._covered.pop())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt says that no dialog blocks the window any longer."""
+        if event.type() == QEvent.Type.WindowUnblocked:
+            self._uncover()
+        return False
 
     def take_back(self, sentence: str) -> None:
         """Withdraw a sentence that no longer holds, whether it is shown or covered by another."""

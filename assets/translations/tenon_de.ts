@@ -2501,6 +2501,11 @@
    <translation>Schichten auf der GPU</translation>
   </message>
   <message>
+   <location filename="app/ui/shortcut_table.py" />
+   <source>Leave another page, stop the reply or close a notice</source>
+   <translation>Eine andere Seite verlassen, die Antwort anhalten oder einen Hinweis schließen</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Leaves out tokens that are less likely than this share of the likeliest; 0 takes all.</source>
    <translation>Lässt Tokens weg, die unwahrscheinlicher sind als dieser Anteil des wahrscheinlichsten; 0 nimmt alle.</translation>
@@ -4332,11 +4337,6 @@
    <location filename="app/ui/composer/send_button.py" />
    <source>Stop the reply (Esc)</source>
    <translation>Antwort anhalten (Esc)</translation>
-  </message>
-  <message>
-   <location filename="app/ui/shortcut_table.py" />
-   <source>Stop the reply, or leave another page</source>
-   <translation>Antwort anhalten oder eine andere Seite verlassen</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/reply_status.py" />

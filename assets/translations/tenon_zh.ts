@@ -2487,6 +2487,11 @@
    <translation>GPU 上的层</translation>
   </message>
   <message>
+   <location filename="app/ui/shortcut_table.py" />
+   <source>Leave another page, stop the reply or close a notice</source>
+   <translation>离开其他页面、停止回复或关闭提示</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Leaves out tokens that are less likely than this share of the likeliest; 0 takes all.</source>
    <translation>舍弃概率低于最可能 token 的这一比例的 token；0 表示全部保留。</translation>
@@ -4317,11 +4322,6 @@
    <location filename="app/ui/composer/send_button.py" />
    <source>Stop the reply (Esc)</source>
    <translation>停止回复 (Esc)</translation>
-  </message>
-  <message>
-   <location filename="app/ui/shortcut_table.py" />
-   <source>Stop the reply, or leave another page</source>
-   <translation>停止回复，或离开其他页面</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/reply_status.py" />

@@ -25,6 +25,7 @@ class Composer(QWidget):
     attach_requested = Signal()
     files_offered = Signal(object)  # list of Path
     stop_requested = Signal()
+    cancelled = Signal()  # by Escape, while there is no reply to stop
     busy_send_refused = Signal()
     reading_send_refused = Signal(str)  # name of a file that is still being read
     resized = Signal()
@@ -134,7 +135,7 @@ class Composer(QWidget):
 
     @Slot()
     def _cancel(self) -> None:
-        self.stop_requested.emit()
+        (self.stop_requested if self.send_button.stops else self.cancelled).emit()
 
     @Slot()
     def _enable(self) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QDialog
+from pytestqt.qtbot import QtBot
 
+from app.chat.conversation import MessageState
 from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, MACHINE
 from app.ui.theme.theme import Theme
-from tests.support.scripted_workspace import ScriptedWorkspace
+from engine.errors import StorageError
+from tests.support.scripted_workspace import ScriptedWorkspace, refusal
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5])
@@ -83,3 +87,63 @@ def test_a_toast_is_laid_out_again_when_the_text_size_changes(
         toast.place(toast._bottom_px)
         assert toast.height() == heights[-1]
     assert heights[0] == heights[-1] < heights[-2]
+
+
+def test_trouble_comes_back_only_when_no_dialog_stands_above_the_window(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    toast = window.toast
+    toast.say("Your chats are safe.", lasting=True, title="Tenon did not end as it should last time")
+    toast.say("The chat is archived.", "Undo")
+    first, second = QDialog(window), QDialog(window)
+    first.open()
+    second.open()
+    toast.dismiss()  # its time is over
+    second.close()
+    assert not toast.isVisible()
+    first.close()
+    qtbot.waitUntil(toast.isVisible)
+    assert toast.text == "Your chats are safe."
+
+
+def test_escape_closes_a_notice_once_no_reply_runs(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
+    chat = workspace.add_conversation("Chat", 0, "a", "b")
+    window.page.open(chat)
+    workspace.turns.send(chat, "More")
+    window.toast.say("The disk is full.", lasting=True)
+    for part in (window.page.composer.prompt, window.page.transcript):
+        qtbot.keyClick(part, Qt.Key.Key_Escape)
+        assert workspace.reply(chat).state is MessageState.STOPPED
+        assert window.toast.isVisible() == (part is window.page.composer.prompt)
+
+
+@pytest.mark.parametrize("way", ["another chat", "sent", "first sent", "sent in vain"])
+def test_what_is_said_of_a_message_goes_with_it(
+    window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    page, toast = window.page, window.toast
+    if way != "first sent":
+        page.open(workspace.add_conversation("Chat", 0, "a", "b"))
+    page.attaching.said.emit("a.png is a picture.", True)
+    assert toast.text == "a.png is a picture."
+    if way == "another chat":
+        page.open(None)
+    else:
+        if way == "sent in vain":
+            monkeypatch.setattr(workspace.turns, "send", refusal(StorageError("The disk is full.")))
+        page.composer.set_text("Hello")
+        page.composer.send_button.click()
+    assert toast.isVisible() == (way == "sent in vain")
+    page.open(workspace.add_conversation("Other", 0, "a", "b"))
+    assert not toast.isVisible()
+
+
+def test_what_is_said_of_other_things_stays_when_the_chat_changes(
+    window: MainWindow, workspace: ScriptedWorkspace
+) -> None:
+    window.page.attaching.said.emit("a.png is a picture.", True)
+    workspace.notice.emit("The settings were damaged.")
+    window.page.open(workspace.add_conversation("Chat", 0, "a", "b"))
+    assert (window.toast.isVisible(), window.toast.text) == (True, "The settings were damaged.")
