@@ -6463,8 +6463,8 @@
   </message>
   <message>
    <location filename="app/ui/machine/plan_panel.py" />
-   <source>Ways to run the model, fastest first</source>
-   <translation>Schnellste Art zuerst</translation>
+   <source>Ways to run the model by predicted speed, fastest first</source>
+   <translation>Nach vorhergesagter Geschwindigkeit, schnellste Art zuerst</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />

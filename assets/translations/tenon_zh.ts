@@ -6447,8 +6447,8 @@
   </message>
   <message>
    <location filename="app/ui/machine/plan_panel.py" />
-   <source>Ways to run the model, fastest first</source>
-   <translation>运行模型的方式，最快的在前</translation>
+   <source>Ways to run the model by predicted speed, fastest first</source>
+   <translation>运行模型的方式，按预测速度从快到慢</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />

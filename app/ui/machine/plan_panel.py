@@ -33,7 +33,9 @@ class PlanPanel(QFrame):
         self._theme = theme
         self.setProperty("kind", "panel")
         title = PlainLabel(tr("Plan"), self, kind="section")
-        subtitle = PlainLabel(tr("Ways to run the model, fastest first"), self, kind="sub", wrap=True)
+        subtitle = PlainLabel(
+            tr("Ways to run the model by predicted speed, fastest first"), self, kind="sub", wrap=True
+        )
         words = filled(QVBoxLayout(), title, subtitle, spacing=2)
         self.model = PickButton(theme, tr("Model to plan"), self)
         self.context = PickButton(theme, tr("Context to plan"), self)
