@@ -339,7 +339,7 @@ class MainWindow(QMainWindow):
             return super().focusNextPrevChild(forward)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """What is typed without a field goes to the composer."""
+        """Send what is typed without a field to the composer."""
         if event.key() == Qt.Key.Key_Escape:
             self._escape()
         elif self.places.current == CHAT and _is_typed(event):

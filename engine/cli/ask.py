@@ -17,8 +17,8 @@ from engine.cli.parser import (
     add_load_options,
     add_mode_option,
     add_threads_option,
-    given,
     load_options,
+    not_empty,
     path,
 )
 from engine.cli.read_ahead import read_ahead
@@ -110,7 +110,7 @@ def add_to(commands: Any) -> None:
     ask.add_argument(
         "--stop",
         metavar="TEXT",
-        type=given,
+        type=not_empty,
         action="append",
         default=[],
         help="end the reply here; may be repeated",

@@ -118,7 +118,7 @@ def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
     )
 
 
-def given(text: str) -> str:
+def not_empty(text: str) -> str:
     """A text as it was typed.
 
     Raises:
@@ -135,7 +135,7 @@ def named(text: str) -> str:
     Raises:
         ArgumentTypeError: There is none.
     """
-    given(text.strip())
+    not_empty(text.strip())
     return text
 
 
