@@ -13,6 +13,7 @@ TORCH_INDEX ?=
 VENV_PYTHON = .venv/bin/python
 PIP_INSTALL = $(VENV_PYTHON) -m pip install --disable-pip-version-check -c constraints.txt
 FETCH_MODEL = $(VENV_PYTHON) -m installers.bundled_model
+FETCH_ARCHIVE = $(VENV_PYTHON) -m tests.support.llama_cpp_archive
 
 # Tests start many processes, which compile all of their modules where nothing keeps them.
 export PYTHONDONTWRITEBYTECODE =
@@ -27,10 +28,13 @@ run: .venv/.installed
 # A process for each of up to four cores; slow tests measure, and run one after the other.
 test: .venv/.installed-dev
 	@$(FETCH_MODEL) || true
+	@$(FETCH_ARCHIVE) || true
 	$(VENV_PYTHON) -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 test-slow: .venv/.installed-dev
 	@$(FETCH_MODEL) || true
+	@$(FETCH_ARCHIVE) || true
+	@$(VENV_PYTHON) -m tests.support.real_models || true
 	$(VENV_PYTHON) -m pytest -m slow
 
 check: .venv/.installed-dev

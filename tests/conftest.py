@@ -12,7 +12,7 @@ from hypothesis import settings
 from engine.hub import other_programs
 from engine.planning.probes import other_work
 from engine.sentences import LANGUAGE
-from tests.support.real_model import ABSENT, real_model
+from tests.support.real_models import ABSENT, real_model
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["HF_HUB_OFFLINE"] = "1"

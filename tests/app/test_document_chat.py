@@ -13,7 +13,7 @@ from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from app.words import tr
 from tests.support.documents import write_pdf
-from tests.support.real_model import ABSENT, real_model
+from tests.support.real_models import ABSENT, real_model
 
 MODEL = real_model()
 REPLY_MS = 90_000

@@ -34,7 +34,7 @@ from engine.messages import LoadOptions
 from engine.text.repetition import loop_start
 from tests.benchmarks.lookup_prompts import PROMPTS
 from tests.benchmarks.measured_reply import MeasuredReply, TenonChild
-from tests.support.real_model import ABSENT, real_model
+from tests.support.real_models import ABSENT, real_model
 from tests.support.replayed_text import replay
 
 TEMPERATURES = (0.0, 0.8)

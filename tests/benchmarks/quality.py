@@ -40,7 +40,7 @@ from engine.loaded_model import LoadedModel, load_model
 from engine.messages import LoadOptions
 from engine.model.token_tree import Draft
 from tests.benchmarks.llama_cpp_peer import LlamaCpp
-from tests.support.real_model import ABSENT, real_model
+from tests.support.real_models import ABSENT, real_model
 
 WINDOW = 512
 PROSE = ("LICENSE", "README.md", "ARCHITECTURE.md")

@@ -33,7 +33,7 @@ import psutil
 from engine.messages import ChatMessage, Finished, Generate, LoadOptions, SamplingOptions, TokensAdded
 from engine.server.engine_link import EngineLink
 from tests.support.model_server import KEY, scripted_server, serve_command
-from tests.support.real_model import real_model
+from tests.support.real_models import real_model
 
 TOKENS = 96
 ROUNDS = 5

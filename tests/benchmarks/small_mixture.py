@@ -35,7 +35,7 @@ from torch.nn import functional
 
 from engine.weights.checkpoint import Checkpoint
 from tests.support.gguf_files import write_gguf
-from tests.support.real_model import ABSENT, real_model
+from tests.support.real_models import ABSENT, real_model
 
 EXPERTS, CHOSEN, NOISE = 4, 2, 0.3
 LENGTH, ROWS, RATE, BALANCE, PIECES = 256, 2, 2e-4, 0.01, 4

@@ -6,7 +6,7 @@ import pytest
 
 from engine.kernels import library
 from tests.benchmarks.quality import Figures, measure
-from tests.support.real_model import ABSENT, real_model
+from tests.support.real_models import ABSENT, real_model
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 

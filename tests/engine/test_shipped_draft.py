@@ -37,7 +37,7 @@ from engine.placement.resident import Resident
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
-from tests.support.real_model import ABSENT, real_model
+from tests.support.real_models import ABSENT, real_model
 from tests.support.replies import run_reply
 
 DRAFT = assets_folder() / "models" / f"{DEFAULT_MODEL}-draft"

@@ -27,7 +27,7 @@ from app.chat.conversation import Message, MessageState
 from app.chat.reply import looped
 from app.ui.theme.theme import Theme
 from tests.support.product_pictures import Run
-from tests.support.real_model import ABSENT, real_model
+from tests.support.real_models import ABSENT, real_model
 from tests.support.screenshots import begin, take
 
 QUESTIONS = (

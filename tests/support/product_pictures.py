@@ -25,7 +25,7 @@ from app.chat.engine_state import EnginePhase
 from app.ui.main_window import MainWindow
 from app.ui.places import MODELS
 from app.ui.theme.theme import Theme
-from tests.support.real_model import ABSENT, real_model
+from tests.support.real_models import ABSENT, real_model
 from tests.support.screenshots import begin, take
 
 SIZE = QSize(1280, 820)

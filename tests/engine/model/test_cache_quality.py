@@ -12,7 +12,7 @@ from engine.kernels import library
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import LoadOptions
 from engine.model.decoder import Decoder
-from tests.support.real_model import ABSENT, real_model
+from tests.support.real_models import ABSENT, real_model
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 TOKENS, PIECE = 1024, 256

@@ -10,7 +10,7 @@ import openai
 import pytest
 
 from tests.support.model_server import Running, serve_command
-from tests.support.real_model import ABSENT, real_model
+from tests.support.real_models import ABSENT, real_model
 
 PARAMETERS: dict[str, Any] = {
     "type": "object",

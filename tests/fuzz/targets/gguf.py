@@ -13,7 +13,7 @@ from tests.fuzz.asked_engine import AskedEngine
 from tests.fuzz.mutation import damaged_bytes
 from tests.support.checkpoints import reference_model, train_tokenizer
 from tests.support.gguf_files import write_gguf
-from tests.support.real_model import real_model
+from tests.support.real_models import real_model
 
 _SIZES = {"hidden_size": 32, "intermediate_size": 32, "num_attention_heads": 2, "num_key_value_heads": 1}
 _VARIANTS = ("llama", "llama3-rope", "qwen2-yarn", "phi3", "gemma3")

@@ -10,7 +10,7 @@ from tests.fuzz.asked_engine import AskedEngine
 from tests.fuzz.models import write_small
 from tests.fuzz.mutation import damaged_text
 from tests.support.checkpoints import CHAT_TEMPLATE
-from tests.support.real_model import real_model
+from tests.support.real_models import real_model
 
 _TOOLS = """
 {%- set loop_messages = messages if messages[0]['role'] != 'system' else messages[1:] -%}
