@@ -267,7 +267,7 @@ class ReplyBlocks(QWidget):
         widget = make_block_widget(self.theme, block, self)
         if isinstance(widget, (ProseBlock, ThoughtBlock)):
             widget.link_activated.connect(self.link_activated)
-        if isinstance(widget, (ProseBlock, ThoughtBlock, TableBlock, FormulaBlock)):
+        if not isinstance(widget, RuleBlock):
             widget.height_changed.connect(self._forget_heights)
         if self._pattern is not None and isinstance(widget, SearchedWidget):
             widget.search(self._pattern)
