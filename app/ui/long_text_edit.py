@@ -1,8 +1,8 @@
 """A field for plain text of any size, five million characters without a space among them.
 
-Qt lays a paragraph out as a whole at each key, and where it breaks a word that is longer than a line it reads the rest of
-the word again for each line of it. So a long paragraph is kept as several of Qt's blocks. The breaks between them are
-soft: they are no part of the text that the field gives, copies or is asked for.
+Qt lays a paragraph out as a whole at each key, and where it breaks a word that is longer than a line it reads the rest
+of the word again for each line of it. So a long paragraph is kept as several of Qt's blocks. The breaks between them
+are soft: they are no part of the text that the field gives, copies or is asked for.
 """
 
 from __future__ import annotations
@@ -124,6 +124,8 @@ class LongTextEdit(QPlainTextEdit):
     def _part(self) -> None:
         """Part what has become too long, as a part of the change that made it so."""
         changed, self._changed = self._changed, None
+        if self.document().isRedoAvailable():
+            return  # what was undone was parted when it was done; another change would take its redoing away
         for position in changed or ():
             block = self.document().findBlock(position)
             if block.length() <= 2 * LONGEST_BLOCK:

@@ -111,9 +111,7 @@ def main() -> None:
     for kind in arguments.kinds or KINDS:
         rows = [measure(theme, KINDS[kind]) for _ in range(arguments.times)]
         paste, key, keys, send, message, reply = (median(column) for column in zip(*rows, strict=True))
-        print(
-            f"{kind:14}{paste:9.0f}{key:9.1f}{keys:11.1f}{send:9.0f}{message:9.0f}{reply:9.0f}", flush=True
-        )
+        print(f"{kind:14}{paste:9.0f}{key:9.1f}{keys:11.1f}{send:9.0f}{message:9.0f}{reply:9.0f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,9 @@ def split_cells(line: str) -> list[str]:
     row = row[1:] if row.startswith("|") else row
     if row.endswith("|") and not row.endswith("\\|"):
         row = row[:-1]
-    cells, parts, in_code = [], [], False
+    cells: list[str] = []
+    parts: list[str] = []
+    in_code = False
     for part in _PART.findall(row):
         if part == "|" and not in_code:
             cells.append("".join(parts).strip())

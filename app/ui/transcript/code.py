@@ -41,7 +41,7 @@ _SHOWN = 200_000
 
 
 class CodeText(SelectableText, QTextEdit):
-    """Read-only code, wrapped only where a line is extraordinary. Lines are 20 px high, which QPlainTextEdit cannot do."""
+    """Read-only code, wrapped where a line is very long. Lines are 20 px high, which QPlainTextEdit cannot do."""
 
     grown = Signal()  # more of the code is to be shown
 

@@ -45,6 +45,10 @@ class FittedBrowser(SelectableText, QTextBrowser):
         self.document().setDocumentMargin(0)
         self.viewport().setAutoFillBackground(False)
 
+    def whole_source(self) -> str:
+        """All of its text, shown or not."""
+        return self.beginning.text
+
     def fit(self, width: int) -> int:
         """Lay the text out at a width in px and return its height."""
         if self._fitted is None or self._fitted[0] != width:

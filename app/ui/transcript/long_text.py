@@ -19,8 +19,10 @@ _GROWTH = 10
 _NEAR = 500  # so much less is shown where that ends at a line or a word
 _GAP_PX = 6
 _LONGEST_WORD = 500
-# Scripts with a place to break a line beside each character are left out.
-_WORD = re.compile(r"[^\s\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]+")
+# What has no place to break a line in it: no space, but one that does not break, and no letter of Chinese, Japanese or
+# Korean.
+_BREAKS = r" \t-\r\u1680\u2000-\u2006\u2008-\u200b\u2028\u2029\u205f\u3000"
+_WORD = re.compile(rf"[^{_BREAKS}\u3041-\u3096\u30a1-\u30fa\u3400-\u9fff\uac00-\ud7a3]+")
 
 
 class Beginning:
@@ -30,18 +32,24 @@ class Beginning:
         edit: Shows the text; the button stands in it, below the text.
         marks: What a search finds in the text, shown or not.
         grown: Called when more is to be shown: asks `of` again.
+
+    Attributes:
+        text: All of the text.
     """
 
     def __init__(self, edit: QTextEdit, marks: TextMarks, grown: Callable[[], object]) -> None:
         self._edit = edit
         self._marks = marks
         self._grown = grown
+        self.text = ""
         self._most = 0
         self._shown = 0
+        self._words = ""
         self._button: QPushButton | None = None
 
     def of(self, text: str, at_first: int = SHOWN) -> str:
         """The part of a text that is shown: all of it, but of one that is longer than what is shown at first."""
+        self.text = text
         self._most = max(self._most, at_first)
         end = self._most
         if len(text) > end:
@@ -56,6 +64,9 @@ class Beginning:
         """Place the button below a text that ends at ``top``; return where it ends, in px."""
         if self._button is None or self._button.isHidden():
             return top
+        self._button.setText(self._words)
+        if self._button.sizeHint().width() > width:
+            self._button.setText(tr("Show more"))
         size = self._button.sizeHint()
         place(self._button, 0, top + _GAP_PX, min(size.width(), width), size.height(), width)
         return top + _GAP_PX + size.height()
@@ -70,8 +81,9 @@ class Beginning:
         if self._button is None and not whole:
             self._button = push_button("", self._edit, self.show_more, kind="link")
         if self._button is not None:
-            numbers = {"shown": figures.whole(self._shown), "all": figures.whole(length)}
-            self._button.setText(tr("Show more: {shown} of {all} characters are shown", **numbers))
+            shown, count = figures.whole(self._shown), figures.whole(length)
+            self._words = tr("Show more ({shown} of {all})", shown=shown, all=count)
+            self._button.setToolTip(tr("{shown} of {all} characters are shown", shown=shown, all=count))
             self._button.setHidden(whole)
 
 
