@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication, QTextCursor, QTextDocument, QTextOpti
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.chat.find import phrase_pattern
+from app.chat.find import phrase_pattern, visible_text
 from app.chat.title import TITLE_CHARACTERS, title_of
 from app.chat.unsent import Unsent
 from app.help.question import about_tenon
@@ -428,6 +428,12 @@ def test_a_long_cell_of_a_table_shows_its_beginning_and_is_copied_whole(
 )
 def test_lines_break_anywhere_only_where_a_word_is_very_long(text: str, anywhere: bool) -> None:
     assert (wrap_mode(text) is QTextOption.WrapMode.WrapAnywhere) == anywhere
+
+
+def test_a_message_that_is_no_widget_is_looked_through_once() -> None:
+    marks = ("[" * 60_000, "[a](" * 15_000, "[a](b" * 15_000)  # each once as far as the next of them
+    assert [visible_text(text) for text in marks] == list(marks)
+    assert visible_text("[words](https://example.org) here") == "words here"
 
 
 def test_a_title_and_the_help_read_little_of_a_long_text() -> None:
