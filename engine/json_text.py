@@ -34,7 +34,11 @@ def read_json(text: str | bytes) -> Any:
 
 def whole_characters(text: str) -> str:
     """A text with a mark in the place of each half of a character that stands alone: none can be kept."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def _whole(value: Any) -> Any:

@@ -27,6 +27,7 @@ class UnsentMessages(QObject):
     """
 
     problem = Signal(str)  # one sentence: something kept cannot be read
+    writing = Signal()  # what is not kept yet is kept now, or lost
 
     def __init__(
         self, journal: Journal, read: Callable[[int | None], Unsent], parent: QObject | None = None
@@ -71,6 +72,7 @@ class UnsentMessages(QObject):
     @Slot()
     def write(self) -> None:
         """Write what has changed now: it was sent, or the program ends."""
+        self.writing.emit()
         self._timer.stop()
         for conversation_id in self._changed:
             self._write(conversation_id)

@@ -13,6 +13,7 @@ from engine.messages import Attachment, Section
 
 MAX_FILES = 16  # of one message
 _LARGEST = 1 << 60
+_LONGEST_NAME = 255  # as of any file system
 
 
 def check_number(attachments: Sequence[Attachment]) -> None:
@@ -42,7 +43,7 @@ def from_values(values: dict[str, Any]) -> Attachment:
     sound = isinstance(size_bytes, int) and not isinstance(size_bytes, bool) and 0 <= size_bytes < _LARGEST
     if not sound:
         size_bytes = len(text.encode())
-    name = _text(values.get("name")).replace("\n", " ") or "file"
+    name = _text(values.get("name"))[:_LONGEST_NAME].replace("\n", " ") or "file"
     unit = values.get("unit")
     sections = _sections(values.get("sections"), len(text))
     if unit not in ("page", "chapter") or not sections:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from app.chat.search import SearchTerm
 
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
-_LINK = re.compile(r"(?<!!)\[([^\]\n]*)\]\([^)\n]*\)")
+_LINK = re.compile(r"(?<!!)\[([^\[\]\n]*)\]\([^()\n]*\)")
 _FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,}).*$", re.MULTILINE)
 _LINE_MARK = re.compile(r"^ {0,3}(?:#{1,6} |> ?|[-*+] |\|?[ \t]*:?-+:?[ \t]*\|[-:| \t]*$)", re.MULTILINE)
 _MOST_PLACES = 1_000

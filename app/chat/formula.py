@@ -94,7 +94,7 @@ def code_span(markdown: str, at: int) -> tuple[int, str]:
 
 def _between(markdown: str, at: int, opening: str, closing: str) -> FormulaPlace | None:
     start = at + len(opening)
-    end = markdown.find(closing, start)
+    end = markdown.find(closing, start, start + _LONGEST + len(closing))
     latex = markdown[start:end].strip() if end >= 0 else ""
     if not latex or len(latex) > _LONGEST or "\n\n" in latex:
         return None
@@ -108,8 +108,8 @@ def _dollars(markdown: str, at: int) -> FormulaPlace | None:
         return None if markdown.startswith("$$$", at) else _between(markdown, at, "$$", "$$")
     end = at + 1
     while True:
-        end = markdown.find("$", end)
-        if end < 0 or "\n" in markdown[at:end] or end - at > _LONGEST:
+        end = markdown.find("$", end, at + _LONGEST + 1)
+        if end < 0 or "\n" in markdown[at:end]:
             return None
         if markdown[end - 1] != "\\":
             break

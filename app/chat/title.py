@@ -16,6 +16,7 @@ _TALK = re.compile(
     r"|here(['’]s)?|let['’]?s|you|your|we|please|it['’]?s|this is|that is|my)\b(?!-)"
 )
 _MOST_WORDS = 8
+_FARTHEST_READ = 2_000  # a line may have millions of characters
 _AROUND = " \t*_#`\"'“”„«»‘’"
 
 
@@ -29,7 +30,7 @@ def title_of(text: str) -> str:
         One line without control characters, ending with an ellipsis where it was cut.
     """
     for line in text.splitlines():
-        words = "".join(char if char.isprintable() else " " for char in line).split()
+        words = "".join(char if char.isprintable() else " " for char in line[:_FARTHEST_READ]).split()
         if words:
             return _cut(" ".join(words))
     return tr(UNTITLED)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-_MOST_WORDS = 20  # longer ones bring a matter of their own
+_MOST_WORDS, _MOST_CHARACTERS = 20, 400  # longer ones bring a matter of their own
 
 _CHAT = r"(?:(?:an?|the|this|that|my|these|all|all my|old|your) )?(?:chats?|conversations?|repl(?:y|ies)|chat history)"
 _MODEL = r"(?:(?:an?|the|this|another|which|what) )?(?:\w+ )?(?:models?|llms?|gguf(?: files?)?)"
@@ -65,6 +65,8 @@ _ABOUT_TENON = tuple(
 
 def about_tenon(text: str) -> bool:
     """True if a question is plainly about Tenon and not about the world."""
+    if len(text) > _MOST_CHARACTERS:
+        return False
     plain = " ".join(text.lower().replace("\u2019", "'").split()).rstrip("?!. ")
     if len(plain.split()) > _MOST_WORDS or "\n" in text.strip():
         return False

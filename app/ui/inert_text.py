@@ -12,6 +12,8 @@ from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QTextDocument
 from PySide6.QtWidgets import QLabel, QMessageBox, QStyleOption, QWidget
 
+_LONGEST_LINE = 2_000  # characters of one line that are looked at: more than there is room for
+
 
 class InertDocument(QTextDocument):
     """A document that has what was put into it and nothing else."""
@@ -72,7 +74,7 @@ class ElidedLabel(PlainLabel):
         option = QStyleOption()
         option.initFrom(self)
         metrics = self.fontMetrics()
-        text = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        text = metrics.elidedText(self.text()[:_LONGEST_LINE], Qt.TextElideMode.ElideRight, self.width())
         if self.toolTip() != (self.text() if text != self.text() else ""):
             self.setToolTip(self.text() if text != self.text() else "")
         self.style().drawItemText(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, QTimer, Slot
 
 from app.bridge.workspace import Workspace
 from app.chat.unsent import Unsent
 from app.ui.composer.composer import Composer
 from engine.messages import Attachment
+
+_SHORT = 50_000  # characters that are read from the field at each key
+_CHARACTERS_PER_MS = 2_500  # more are read when no key was pressed for so long
 
 
 class UnsentText(QObject):
@@ -19,8 +22,11 @@ class UnsentText(QObject):
         self._composer = composer
         self._shown: int | None = None
         self._filling = False
-        composer.prompt.textChanged.connect(self._keep)
-        composer.attachments.changed.connect(self._keep)
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self._keep)
+        composer.prompt.textChanged.connect(self._keep_soon)
+        composer.attachments.changed.connect(self._keep_soon)
+        self._kept.writing.connect(self._catch_up)
 
     @property
     def shown(self) -> int | None:
@@ -40,6 +46,7 @@ class UnsentText(QObject):
 
     def show(self, conversation_id: int | None) -> None:
         """Another chat is shown, None for a blank one."""
+        self._catch_up()
         self._shown = conversation_id
         unsent = self._kept.of(conversation_id)
         self._filling = True
@@ -58,7 +65,22 @@ class UnsentText(QObject):
         self._keep()
 
     @Slot()
+    def _keep_soon(self) -> None:
+        length = self._composer.prompt.document().characterCount()
+        if self._filling:
+            return
+        if length <= _SHORT:
+            self._keep()
+        else:
+            self._timer.start(length // _CHARACTERS_PER_MS)
+
+    @Slot()
     def _keep(self) -> None:
-        if not self._filling:
-            content = Unsent(self._composer.text, self._composer.attachments.attachments)
-            self._kept.keep(self._shown, content)
+        self._timer.stop()
+        content = Unsent(self._composer.text, self._composer.attachments.attachments)
+        self._kept.keep(self._shown, content)
+
+    @Slot()
+    def _catch_up(self) -> None:
+        if self._timer.isActive():
+            self._keep()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+_PART = re.compile(r"\\.?|[`|]|[^\\`|]+", re.DOTALL)
+
 
 def split_cells(line: str) -> list[str]:
     r"""The cells of one table row; ``\|`` and bars inside backticks do not part cells."""
@@ -9,18 +13,14 @@ def split_cells(line: str) -> list[str]:
     row = row[1:] if row.startswith("|") else row
     if row.endswith("|") and not row.endswith("\\|"):
         row = row[:-1]
-    cells, cell, in_code, escaped = [], "", False, False
-    for character in row:
-        if escaped:
-            cell += character if character == "|" else "\\" + character
-            escaped = False
-        elif character == "\\":
-            escaped = True
-        elif character == "|" and not in_code:
-            cells.append(cell.strip())
-            cell = ""
+    cells: list[str] = []
+    parts: list[str] = []
+    in_code = False
+    for part in _PART.findall(row):
+        if part == "|" and not in_code:
+            cells.append("".join(parts).strip())
+            parts = []
         else:
-            in_code ^= character == "`"
-            cell += character
-    cells.append((cell + ("\\" if escaped else "")).strip())
-    return cells
+            in_code ^= part == "`"
+            parts.append("|" if part == "\\|" else part)
+    return [*cells, "".join(parts).strip()]

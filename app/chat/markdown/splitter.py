@@ -116,6 +116,8 @@ class BlockSplitter:
             self._take_thought(line)
         elif self._kind is BlockKind.FORMULA:
             self._take_formula(line)
+        elif self._kind is BlockKind.PARAGRAPH and line[:1].isalpha():  # no mark begins so
+            self._append(line)
         elif not line.strip():
             self._take_blank()
         elif self._starts_block(line):

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPlainTextEdit,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -30,6 +29,7 @@ from app.ui.chat_settings.mode_field import ModeField
 from app.ui.chat_settings.preset_row import PresetRow
 from app.ui.chat_settings.thinking_field import ThinkingField
 from app.ui.inert_text import PlainLabel
+from app.ui.long_text_edit import LongTextEdit
 from app.ui.settings.number_box import NumberBox
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
@@ -78,7 +78,7 @@ class ChatSettingsDialog(RingedDialog):
         self.presets = PresetRow(theme, workspace, self.options, page)
         self.presets.chosen.connect(self._show)
         self.own_prompt = TickBox(theme, tr("A system prompt of its own"), page)
-        self.prompt = QPlainTextEdit(page)
+        self.prompt = LongTextEdit(page)
         self.prompt.setProperty("kind", "field")
         self.prompt.setAccessibleName(tr("System prompt"))
         self.prompt.setTabChangesFocus(True)

@@ -15,6 +15,7 @@ from app.ui.comparison.wording import state_words
 from app.ui.inert_text import InertDocument, PlainLabel
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.ui.transcript.long_text import wrap_mode
 
 
 class TrialColumn(QWidget):
@@ -67,6 +68,7 @@ class TrialColumn(QWidget):
         shown = self.text.toPlainText()
         if text == shown:
             return
+        self.text.setWordWrapMode(wrap_mode(text))
         bar = self.text.verticalScrollBar()
         follows = bar.value() >= bar.maximum() - 4
         if text.startswith(shown):

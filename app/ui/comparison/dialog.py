@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFrame,
     QHBoxLayout,
-    QPlainTextEdit,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -21,6 +20,7 @@ from app.ui.buttons import push_button
 from app.ui.comparison.column import TrialColumn
 from app.ui.comparison.wording import agreement_words, as_text
 from app.ui.inert_text import PlainLabel
+from app.ui.long_text_edit import LongTextEdit
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
@@ -58,7 +58,8 @@ class ComparisonDialog(RingedDialog):
         self._before = before
         self._attachments = prompt.attachments
         label = PlainLabel(tr("Prompt"), self, kind="label")
-        self.prompt = QPlainTextEdit(prompt.content, self)
+        self.prompt = LongTextEdit(self)
+        self.prompt.setPlainText(prompt.content)
         self.prompt.setProperty("kind", "field")
         self.prompt.setAccessibleName(tr("Prompt"))
         self.prompt.setTabChangesFocus(True)

@@ -140,7 +140,7 @@ class Composer(QWidget):
     @Slot()
     def _enable(self) -> None:
         reading = list(self.attachments.pending.values())
-        ready = bool(self.text.strip() or self.attachments.attachments) and not reading
+        ready = (self.prompt.has_words() or bool(self.attachments.attachments)) and not reading
         self.send_button.setEnabled(self.send_button.stops or ready)
         if not self.send_button.stops:
             first = tr("{name} is being read", name=reading[0]) if reading else tr("Type a message first")

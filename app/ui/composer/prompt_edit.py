@@ -14,9 +14,10 @@ from PySide6.QtGui import (
     QResizeEvent,
     QTextOption,
 )
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.ui.composer.attachment_row import local_files
+from app.ui.long_text_edit import LongTextEdit
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -25,7 +26,7 @@ _MOST_LINES = 8
 _MARGIN_PX = 4
 
 
-class PromptEdit(QPlainTextEdit):
+class PromptEdit(LongTextEdit):
     """Enter submits, Shift+Enter breaks the line, Escape cancels, Page Up and Down scroll the transcript."""
 
     submitted = Signal()

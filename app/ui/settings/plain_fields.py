@@ -6,10 +6,11 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSignalBlocker
 from PySide6.QtGui import QPaintEvent
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from app.settings.control import Names, Words
 from app.ui.list_box import ListBox
+from app.ui.long_text_edit import LongTextEdit
 from app.ui.painting import smooth
 from app.ui.placing import painted
 from app.ui.settings.field import Field
@@ -112,7 +113,7 @@ class TextField(Field):
         super().__init__(parent)
         self._theme = theme
         self._lines = words.lines
-        self.edit = QPlainTextEdit(self)
+        self.edit = LongTextEdit(self)
         self.edit.setProperty("kind", "field")
         self.edit.setTabChangesFocus(True)
         self.edit.setPlaceholderText(tr(words.hint) if words.hint else "")

@@ -12,7 +12,6 @@ from PySide6.QtGui import (
     QGuiApplication,
     QTextBlockFormat,
     QTextCursor,
-    QTextOption,
 )
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
@@ -60,6 +59,7 @@ class OwnMessage(QWidget):
         self._bubble.setProperty("kind", "bubble")
         self._text = FittedBrowser(theme, self._bubble)
         self._text.setAccessibleName(tr("Your message"))
+        self._text.grown.connect(self._grow)
         self._text.setVisible(bool(message.content) or not message.attachments)
         self._files = [self._file_label(attachment) for attachment in message.attachments]
         self._natural = 0
@@ -80,7 +80,7 @@ class OwnMessage(QWidget):
     @property
     def text(self) -> str:
         """The message."""
-        return self._text.toPlainText()
+        return self.message.content
 
     def set_message(self, message: Message) -> None:
         """The message is known otherwise; its text never changes."""
@@ -114,10 +114,9 @@ class OwnMessage(QWidget):
         self.buttons.restyle()
         document = self._text.document()
         document.setDefaultFont(self.theme.font(TextStyle.READING))
-        option = QTextOption()
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        document.setDefaultTextOption(option)
-        self._text.setPlainText(self.message.content)
+        shown = self._text.beginning.of(self.message.content)
+        self._text.wrap_for(shown)
+        self._text.setPlainText(shown)
         cursor = QTextCursor(document)
         cursor.select(QTextCursor.SelectionType.Document)
         shape = QTextBlockFormat()
@@ -196,6 +195,11 @@ class OwnMessage(QWidget):
             self.edit()
         else:
             self.action_requested.emit(self.message.id, action)
+
+    @Slot()
+    def _grow(self) -> None:
+        self.restyle()
+        self.height_changed.emit()
 
     @Slot(str)
     def _submit(self, text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QRect, Qt, QTimer, Slot
+from PySide6.QtCore import QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QFontMetricsF,
     QGuiApplication,
@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QTextBlockFormat,
     QTextCursor,
+    QTextOption,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QTextEdit, QWidget
@@ -25,7 +26,8 @@ from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.drafted_text import Stretch
-from app.ui.transcript.highlighting import CodeHighlighter, language_title
+from app.ui.transcript.highlighting import LONGEST_LINE, CodeHighlighter, language_title
+from app.ui.transcript.long_text import SHOWN, Beginning
 from app.ui.transcript.selectable import Selectable, SelectableText
 from app.ui.transcript.text_marks import TextMarks
 from app.words import tr
@@ -35,10 +37,13 @@ _PADDING_X_PX = 14
 _PADDING_Y_PX = 10
 _CARET_WIDTH_PX = 8
 _COPIED_MS = 1_500
+_SHOWN = 200_000
 
 
 class CodeText(SelectableText, QTextEdit):
-    """Read-only code without wrapping. Lines are 20 px high, which QPlainTextEdit cannot do."""
+    """Read-only code, wrapped where a line is very long. Lines are 20 px high, which QPlainTextEdit cannot do."""
+
+    grown = Signal()  # more of the code is to be shown
 
     def __init__(self, theme: Theme, language: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -46,12 +51,15 @@ class CodeText(SelectableText, QTextEdit):
         self._theme = theme
         self._language = language
         self.marks = TextMarks(self, theme)
+        self.beginning = Beginning(self, self.marks, self.grown.emit)
         self._caret = False
         self._code = ""
+        self._shown = ""
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QTextEdit.LineWrapMode.NoWrap)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTabChangesFocus(True)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
@@ -66,9 +74,31 @@ class CodeText(SelectableText, QTextEdit):
         """The code in its fence."""
         return Block(BlockKind.CODE, self._code, self._language).source
 
-    def set_code(self, code: str) -> None:
-        """Show other code; what only grew is appended."""
-        before, self._code = self._code, code
+    @property
+    def wraps(self) -> bool:
+        """True if a line of the code is so long that it is wrapped."""
+        return self.lineWrapMode() is not QTextEdit.LineWrapMode.NoWrap
+
+    def part(self, code: str) -> str:
+        """The part of a code that is shown. One with a long line is wrapped: Qt paints a line as a whole."""
+        self._code = code
+        modes = QTextEdit.LineWrapMode
+        wraps = any(len(line) > LONGEST_LINE for line in code.split("\n"))
+        self.setLineWrapMode(modes.WidgetWidth if wraps else modes.NoWrap)
+        return self.beginning.of(code, SHOWN if wraps else _SHOWN)
+
+    def fit(self, width: int) -> int:
+        """Height at a width, in px, without a bar below."""
+        if not self.wraps:
+            height = (self._shown.count("\n") + 1) * self._theme.type.line_height(TextStyle.CODE)
+        else:
+            self.document().setTextWidth(width)
+            height = round(self.document().size().height() + 0.49)
+        return self.beginning.fit(width, height)
+
+    def show_part(self, code: str) -> None:
+        """Show a part of the code; what only grew is appended."""
+        before, self._shown = self._shown, code
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
         if before and code.startswith(before):
@@ -121,13 +151,16 @@ class CodeText(SelectableText, QTextEdit):
 class CodeBlock(QFrame):
     """A frame with a head and the code."""
 
+    height_changed = Signal()
+
     def __init__(self, theme: Theme, block: Block, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
         self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # code is, in every language
         self.setProperty("kind", "card")
         self._language = block.language
-        self._complete = False
+        self._final = False
+        self._completed: str | None = None  # what was shown when the whole of it was coloured
         self._drafted: list[Stretch] = []
         self._head = QFrame(self)
         self._head.setProperty("kind", "card-head")
@@ -140,6 +173,7 @@ class CodeBlock(QFrame):
         filled(QHBoxLayout(self._head), label, STRETCH, self._copy, margins=(12, 0, 2, 0))
         self._text = CodeText(theme, block.language, self)
         self._text.restyle()
+        self._text.grown.connect(self._grow)
         self._highlighter = CodeHighlighter(self._text.document(), theme, block.language)
         self._timer = QTimer(self, singleShot=True, interval=_COPIED_MS)
         self._timer.timeout.connect(self._forget_copied)
@@ -167,16 +201,25 @@ class CodeBlock(QFrame):
     def set_block(self, block: Block, final: bool = False) -> None:
         """Show more of the same code; ``final`` where nothing follows even though its fence is open."""
         self._code = block.text
-        if (block.closed or final) and not self._complete:
-            self._complete = True
-            self._highlighter.complete(block.text)  # first, so that new lines are coloured once
-        self._text.set_code(block.text)
+        self._final = self._final or block.closed or final
+        self._show()
+
+    @Slot()
+    def _grow(self) -> None:
+        self._show()
+        self.height_changed.emit()
+
+    def _show(self) -> None:
+        shown = self._text.part(self._code)
+        if self._final and shown != self._completed:
+            self._completed = shown
+            self._highlighter.complete(shown)  # first, so that new lines are coloured once
+        self._text.show_part(shown)
 
     def fit(self, width: int) -> int:
         """Height at a width, in px."""
-        lines = self._code.count("\n") + 1
-        body = lines * self.theme.type.line_height(TextStyle.CODE) + 2 * _PADDING_Y_PX
-        wide = self._text.document().idealWidth() > width - 2 - 2 * _PADDING_X_PX
+        body = self._text.fit(width - 2 * _PADDING_X_PX) + 2 * _PADDING_Y_PX
+        wide = not self._text.wraps and self._text.document().idealWidth() > width - 2 - 2 * _PADDING_X_PX
         return self._head_height() + body + (8 if wide else 0) + 2
 
     def set_drafted(self, stretches: list[Stretch]) -> None:
@@ -214,8 +257,8 @@ class CodeBlock(QFrame):
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         self._text.restyle()
-        self._text.set_code("")
-        self._text.set_code(self._code)
+        self._text.show_part("")
+        self._text.show_part(self._text.part(self._code))
         self._highlighter.rehighlight()
         self._text.marks.show_drafted(self._drafted)
 

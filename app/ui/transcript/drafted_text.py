@@ -29,9 +29,14 @@ def stretches_of_blocks(
             found.append([])
             continue
         end = place = start + len(block)
-        clipped = ((max(first, start) - start, min(last, end) - start) for first, last in stretches)
-        found.append([(first, last) for first, last in clipped if first < last])
+        found.append(clipped(stretches, start, end))
     return found
+
+
+def clipped(stretches: Iterable[Stretch], start: int, end: int) -> list[Stretch]:
+    """What of some stretches lies in a part of their text, counted from the start of that part."""
+    parts = ((max(first, start) - start, min(last, end) - start) for first, last in stretches)
+    return [(first, last) for first, last in parts if first < last]
 
 
 def rendered_stretches(markdown: str, rendered: str, stretches: Sequence[Stretch]) -> list[Stretch]:

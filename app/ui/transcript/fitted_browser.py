@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
 from app.ui.inert_text import InertDocument
 from app.ui.theme.theme import Theme
+from app.ui.transcript.long_text import Beginning, wrap_mode
 from app.ui.transcript.selectable import SelectableText
 from app.ui.transcript.text_marks import TextMarks
 
@@ -20,12 +21,14 @@ class FittedBrowser(SelectableText, QTextBrowser):
     """A text browser without a frame or scroll bars that says how tall it is at a width."""
 
     link_activated = Signal(QUrl)
+    grown = Signal()  # more of its text is to be shown
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setDocument(InertDocument(self))
         self.theme = theme
         self.marks = TextMarks(self, theme)
+        self.beginning = Beginning(self, self.marks, self.grown.emit)
         self._fitted: tuple[int, int] | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -42,14 +45,25 @@ class FittedBrowser(SelectableText, QTextBrowser):
         self.document().setDocumentMargin(0)
         self.viewport().setAutoFillBackground(False)
 
+    def whole_source(self) -> str:
+        """All of its text, shown or not."""
+        return self.beginning.text
+
     def fit(self, width: int) -> int:
         """Lay the text out at a width in px and return its height."""
         if self._fitted is None or self._fitted[0] != width:
             # With its own width, not the viewport's: Qt would lay the text out again at each change of size.
             self.setLineWrapColumnOrWidth(width)
             self.document().setTextWidth(width)
-            self._fitted = (width, round(self.document().size().height() + 0.49))
+            height = round(self.document().size().height() + 0.49)
+            self._fitted = (width, self.beginning.fit(width, height))
         return self._fitted[1]
+
+    def wrap_for(self, text: str) -> None:
+        """Choose where the lines of a text break."""
+        option = self.document().defaultTextOption()
+        option.setWrapMode(wrap_mode(text))
+        self.document().setDefaultTextOption(option)
 
     def natural_width(self) -> int:
         """Width of the longest line when nothing is wrapped, in px."""

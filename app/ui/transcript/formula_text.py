@@ -26,6 +26,7 @@ _OVERHANG_EM = 0.12  # so far an index may reach below the line before it moves 
 FORMULA_SCALE = 1.1  # formulas' letters are smaller than most interface fonts' of the same size
 
 
+_LINE_ENDS = dict.fromkeys((0x2028, 0x2029, 0xFDD0, 0xFDD1), "\n")  # in a document
 OBJECT = "\ufffc"  # what stands for an image, or for another object, in a document's text
 
 
@@ -163,8 +164,8 @@ def _place(cursor: QTextCursor, source: str, formula: Formula, theme: Theme) -> 
 
 
 def selected_text(cursor: QTextCursor) -> str:
-    """The selected text, with the source of each formula in it."""
-    text = cursor.selection().toPlainText()
+    """The selected text, with the source of each formula in it; Qt's own function changes spaces that do not break."""
+    text = cursor.selectedText().translate(_LINE_ENDS)
     if OBJECT not in text:
         return text
     sources = iter(_sources(cursor))

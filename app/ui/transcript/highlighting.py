@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
 _LONGEST_CODE = 200_000
+LONGEST_LINE = 2_000  # longer ones are made by machines and for machines
+_MOST_LINES_ALONE = 50
+_LONGEST_NAME = 40
 _NAMES = {"c++": "C++", "cpp": "C++", "cs": "C#", "js": "JavaScript", "ts": "TypeScript", "sh": "Shell"}
 
 
@@ -31,7 +34,7 @@ def language_title(language: str) -> str:
     """Title for the word after a fence: the lexer's own name where there is one."""
     if language.lower() in _NAMES:
         return _NAMES[language.lower()]
-    return title_of(language) or language or tr("Text")
+    return title_of(language) or language[:_LONGEST_NAME] or tr("Text")
 
 
 @cache
@@ -61,10 +64,11 @@ def spans_by_line(code: str, lexer: Lexer | None) -> list[list[Span]]:
         lexer: Of its language.
 
     Returns:
-        One list for each line; all empty where there is no lexer or the code is too long.
+        One list for each line; all empty where there is no lexer, or the code or a line of it is too long.
     """
-    lines: list[list[Span]] = [[] for _ in range(code.count("\n") + 1)]
-    if lexer is None or len(code) > _LONGEST_CODE:
+    texts = code.split("\n")
+    lines: list[list[Span]] = [[] for _ in texts]
+    if lexer is None or len(code) > _LONGEST_CODE or max(map(len, texts)) > LONGEST_LINE:
         return lines
     from pygments.token import Name, Punctuation
 
@@ -109,12 +113,12 @@ class CodeHighlighter(QSyntaxHighlighter):
         if self._lexer is None:
             return
         self._whole = spans_by_line(code, self._lexer)
-        block = self.document().begin()
-        while block.isValid():
-            number = block.blockNumber()
-            if number in self._shown and self._shown[number] != self._spans(number, block.text()):
-                self.rehighlightBlock(block)
-            block = block.next()
+        others = [number for number, spans in self._shown.items() if spans != self._spans(number, "")]
+        if len(others) > _MOST_LINES_ALONE:  # Qt lays out all that follows each of them
+            self.rehighlight()
+            return
+        for number in others:
+            self.rehighlightBlock(self.document().findBlockByNumber(number))
 
     @Slot(str)
     def _lexer_came(self, language: str) -> None:

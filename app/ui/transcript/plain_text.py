@@ -37,11 +37,12 @@ def _block_text(block: Block) -> str:
         return block.source
     if block.kind is BlockKind.TABLE:
         head, _, *body = block.text.split("\n")
-        return "\n".join("\t".join(_prose(cell) for cell in split_cells(row)) for row in (head, *body))
-    return _prose(block.text, between="\n" if block.kind is BlockKind.LIST else "\n\n")
+        return "\n".join("\t".join(prose_text(cell) for cell in split_cells(row)) for row in (head, *body))
+    return prose_text(block.text, between="\n" if block.kind is BlockKind.LIST else "\n\n")
 
 
-def _prose(markdown: str, between: str = "\n") -> str:
+def prose_text(markdown: str, between: str = "\n") -> str:
+    """Plain text of a block of prose or a cell, with so much between its paragraphs or items."""
     document = InertDocument()
     formulas = set_markdown(document, markdown, NO_HTML_MARKDOWN)
     lines = []

@@ -6,13 +6,13 @@ import re
 from math import ceil
 
 from PySide6.QtCore import QRect, QRectF, Signal, Slot
-from PySide6.QtGui import QPainter, QPaintEvent, QTextCursor, QTextOption
+from PySide6.QtGui import QPainter, QPaintEvent, QTextCursor
 from PySide6.QtWidgets import QWidget
 
 from app.chat.formula import Formula
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.drafted_text import Stretch, rendered_stretches
+from app.ui.transcript.drafted_text import Stretch, clipped, rendered_stretches
 from app.ui.transcript.fitted_browser import FittedBrowser
 from app.ui.transcript.formula_text import place_formulas, set_markdown
 from app.ui.transcript.markdown_style import NO_HTML_MARKDOWN, style_markdown
@@ -34,10 +34,12 @@ class ProseBlock(FittedBrowser):
         self._quote = quote
         self._muted = muted
         self._text = text
+        self._shown = ""
         self._caret = False
         self._drafted: list[Stretch] = []
         self._awaited: frozenset[Formula] = frozenset()
         theme.formulas.changed.connect(self._formulas_came)
+        self.grown.connect(self._grow)
         self._render()
 
     @property
@@ -128,10 +130,9 @@ class ProseBlock(FittedBrowser):
         document = self.document()
         base = self.theme.font(TextStyle.READING)
         document.setDefaultFont(base)
-        option = document.defaultTextOption()
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        document.setDefaultTextOption(option)
-        formulas = set_markdown(document, self._text, NO_HTML_MARKDOWN)
+        self._shown = self.beginning.of(self._text)
+        self.wrap_for(self._shown)
+        formulas = set_markdown(document, self._shown, NO_HTML_MARKDOWN)
         style_markdown(document, self.theme, base, self._muted or self._quote)
         self._awaited = place_formulas(document, formulas, self.theme)
         self._show_drafted()
@@ -141,9 +142,16 @@ class ProseBlock(FittedBrowser):
     @Slot(object)
     def _formulas_came(self, formulas: frozenset[Formula]) -> None:
         if not self._awaited.isdisjoint(formulas):
-            self._render()
-            self.height_changed.emit()
+            self._grow()
+
+    @Slot()
+    def _grow(self) -> None:
+        self._render()
+        self.height_changed.emit()
 
     def _show_drafted(self) -> None:
-        text = self.document().toPlainText() if self._drafted else ""
-        self.marks.show_drafted(rendered_stretches(self._text, text, self._drafted))
+        stretches: list[Stretch] = []
+        if self._drafted:
+            rendered = self.document().toPlainText()
+            stretches = rendered_stretches(self._shown, rendered, clipped(self._drafted, 0, len(self._shown)))
+        self.marks.show_drafted(stretches)

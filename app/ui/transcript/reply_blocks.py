@@ -22,9 +22,8 @@ from app.ui.transcript.block_widgets import (
 )
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.drafted_text import stretches_of_blocks
-from app.ui.transcript.formula_block import FormulaBlock
+from app.ui.transcript.long_text import SHOWN
 from app.ui.transcript.prose import ProseBlock
-from app.ui.transcript.table import TableBlock
 from app.ui.transcript.thought import ThoughtBlock
 from app.ui.transcript.unconfirmed_text import UnconfirmedText
 
@@ -240,7 +239,7 @@ class ReplyBlocks(QWidget):
         if not blocks and not self._frozen and self._caret is not None:
             blocks = [_EMPTY]  # for the caret to stand in
         first = self._frozen
-        for offset, block in enumerate(blocks):
+        for offset, block in enumerate(map(_as_text, blocks)):
             self._show_block(first + offset, block)
         for widget in self.widgets[first + len(blocks) :]:
             _discard(widget)
@@ -267,7 +266,7 @@ class ReplyBlocks(QWidget):
         widget = make_block_widget(self.theme, block, self)
         if isinstance(widget, (ProseBlock, ThoughtBlock)):
             widget.link_activated.connect(self.link_activated)
-        if isinstance(widget, (ProseBlock, ThoughtBlock, TableBlock, FormulaBlock)):
+        if not isinstance(widget, RuleBlock):
             widget.height_changed.connect(self._forget_heights)
         if self._pattern is not None and isinstance(widget, SearchedWidget):
             widget.search(self._pattern)
@@ -293,6 +292,12 @@ class ReplyBlocks(QWidget):
     def _tell_height(self) -> None:
         self._fitted = None
         self.height_changed.emit()
+
+
+def _as_text(block: Block) -> Block:
+    """A formula that is too long for one is text."""
+    long = block.kind is BlockKind.FORMULA and len(block.text) > SHOWN
+    return Block(BlockKind.PARAGRAPH, block.source) if long else block
 
 
 def _discard(widget: QWidget) -> None:

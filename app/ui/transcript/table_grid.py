@@ -27,10 +27,11 @@ from app.ui.placing import runs_right_to_left
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.column_widths import column_widths
-from app.ui.transcript.drafted_text import Stretch, rendered_stretches, stretches_of_blocks
+from app.ui.transcript.drafted_text import Stretch, clipped, rendered_stretches, stretches_of_blocks
 from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown
 from app.ui.transcript.markdown_style import NO_HTML_MARKDOWN, leading_px, style_markdown
 from app.ui.transcript.ornaments import paint_ornaments
+from app.ui.transcript.plain_text import prose_text
 from app.ui.transcript.text_marks import cursors, drafted_format, found_format
 
 _PAD_X_PX = 12
@@ -38,6 +39,7 @@ _PAD_Y_PX = 4
 # A column of long texts is at least this wide, one with a longer word as wide as that one, up to a limit.
 _LEAST_COLUMN_PX = 96
 _WIDEST_WORD_PX = 180
+_LONGEST_CELL = 2_000  # characters that are shown; copying takes all
 _ROOMY_COLUMN_PX = 220  # where the table is scrolled sideways anyway
 
 
@@ -60,7 +62,9 @@ class TableCell:
         self._option = QTextOption(alignment)
         self._option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
         self._wrap(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        formulas = set_markdown(self.document, markdown, NO_HTML_MARKDOWN)
+        self._cut = len(markdown) > _LONGEST_CELL
+        shown = f"{markdown[:_LONGEST_CELL]}…" if self._cut else markdown
+        formulas = set_markdown(self.document, shown, NO_HTML_MARKDOWN)
         style_markdown(self.document, theme, font, line_height=theme.type.line_height(TextStyle.TABLE))
         self.awaited = place_formulas(self.document, formulas, theme)
         self.document.setTextWidth(-1)
@@ -104,14 +108,18 @@ class TableCell:
 
     @property
     def text(self) -> str:
-        """Its text, with the source of formulas."""
+        """Its text, all of it, with the source of formulas."""
+        if self._cut:
+            return prose_text(self.markdown)
         cursor = QTextCursor(self.document)
         cursor.select(QTextCursor.SelectionType.Document)
         return selected_text(cursor)
 
     def mark(self, theme: Theme, stretches: list[Stretch]) -> None:
         """Mark parts of its Markdown that came from accepted drafts; it lasts as long as the cell."""
-        shown = rendered_stretches(self.markdown, self.document.toPlainText(), stretches)
+        written = self.markdown[:_LONGEST_CELL]
+        stretches = clipped(stretches, 0, len(written))
+        shown = rendered_stretches(written, self.document.toPlainText(), stretches)
         for cursor in cursors(self.document, shown):
             cursor.mergeCharFormat(drafted_format(theme))
 

@@ -8,7 +8,6 @@ from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QPlainTextEdit,
     QSizePolicy,
     QToolButton,
     QVBoxLayout,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 from app.chat.troubles import title_of
 from app.ui.boxes import STRETCH, filled
 from app.ui.inert_text import PlainLabel
+from app.ui.long_text_edit import LongTextEdit
 from app.ui.shown_folder import show_folder
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
@@ -80,7 +80,8 @@ class DetailsDialog(RingedDialog):
         name = PlainLabel(tr("Technical details"), head, kind="meter")
         privacy = PlainLabel(tr("no chat text included"), head, kind="meter")
         filled(QHBoxLayout(head), name, STRETCH, privacy, margins=(12, 8, 12, 8))
-        self.text = QPlainTextEdit(self._diagnostics.technical(self._report), card)
+        self.text = LongTextEdit(card)
+        self.text.setPlainText(self._diagnostics.technical(self._report))
         self.text.setProperty("kind", "details")
         self.text.setReadOnly(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)

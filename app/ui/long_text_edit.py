@@ -1,0 +1,177 @@
+"""A field for plain text of any size, five million characters without a space among them.
+
+Qt lays a paragraph out as a whole at each key, and where it breaks a word that is longer than a line it reads the rest
+of the word again for each line of it. So a long paragraph is kept as several of Qt's blocks. The breaks between them
+are soft: they are no part of the text that the field gives, copies or is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from PySide6.QtCore import QMimeData, Qt, Slot
+from PySide6.QtGui import (
+    QKeyEvent,
+    QTextBlock,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextFormat,
+)
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+LONGEST_BLOCK = 2_000
+_LINE = re.compile("[^\n\r\u2029\ufdd0\ufdd1]+")  # Qt begins a new block at each of these
+_LONGEST_CLUSTER = 100
+_JOINER, _SKINS = "\u200d", range(0x1F3FB, 0x1F400)
+# An object's type is the one property that Qt gives to nothing that is typed behind it, so that no break that a person
+# makes is ever a soft one.
+_SOFT = QTextCharFormat()
+_SOFT.setObjectType(QTextFormat.ObjectTypes.UserObject.value + 2)
+
+
+class LongTextEdit(QPlainTextEdit):
+    """`toPlainText`, `setPlainText` and `insertPlainText` have the text without soft breaks, as it was given."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._soft = False
+        self._changed: tuple[int, int] | None = None
+        self.document().contentsChange.connect(self._note)
+        self.textChanged.connect(self._part)
+
+    def toPlainText(self) -> str:
+        """The text; a space that does not break stays what it is, which Qt's own function changes."""
+        raw = self.document().toRawText()
+        return _joined(raw, self.document().begin()) if self._soft else raw.replace("\u2029", "\n")
+
+    def setPlainText(self, text: str) -> None:
+        """Replace the text; there is nothing to undo then, and the cursor is at the beginning."""
+        first, *rest = _pieces(text)
+        super().setPlainText(first)
+        self._soft = False
+        if rest:
+            document = self.document()
+            document.setUndoRedoEnabled(False)
+            self.moveCursor(QTextCursor.MoveOperation.End)
+            self._insert(rest, behind=True)
+            document.setUndoRedoEnabled(True)
+            self.moveCursor(QTextCursor.MoveOperation.Start)
+
+    def insertPlainText(self, text: str) -> None:
+        """Put a text in the place of what is selected."""
+        self._insert(_pieces(text))
+
+    def has_words(self) -> bool:
+        """True if the text is more than space; does not read all of it."""
+        block = self.document().begin()
+        while block.isValid():
+            if block.text().strip():
+                return True
+            block = block.next()
+        return False
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Paste or drop a text."""
+        if source.hasText():
+            self.insertPlainText(source.text())
+            self.ensureCursorVisible()
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """The selected text, exactly."""
+        cursor, data = self.textCursor(), QMimeData()
+        data.setText(_joined(cursor.selectedText(), self.document().findBlock(cursor.selectionStart())))
+        return data
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """A key that deletes takes a character, not the soft break beside it."""
+        if event.key() in (Qt.Key.Key_Backspace, Qt.Key.Key_Delete, Qt.Key.Key_K):
+            self._step_over_break(backward=event.key() == Qt.Key.Key_Backspace)
+        super().keyPressEvent(event)
+
+    def _step_over_break(self, backward: bool) -> None:
+        cursor = self.textCursor()
+        block = cursor.block() if backward else cursor.block().next()
+        beside = cursor.atBlockStart() if backward else cursor.atBlockEnd()
+        if beside and not cursor.hasSelection() and block.isValid() and is_continued(block):
+            moves = QTextCursor.MoveOperation
+            cursor.movePosition(moves.PreviousCharacter if backward else moves.NextCharacter)
+            self.setTextCursor(cursor)
+
+    def _insert(self, pieces: list[str], behind: bool = False) -> None:
+        """Insert pieces with soft breaks between them, and one before them where they go ``behind`` a piece."""
+        cursor = self.textCursor()
+        cursor.beginEditBlock()
+        cursor.removeSelectedText()
+        for number, piece in enumerate(pieces):
+            if number or behind:
+                self._break(cursor)
+            cursor.insertText(piece, QTextCharFormat())
+        cursor.endEditBlock()
+        self.setTextCursor(cursor)
+
+    def _break(self, cursor: QTextCursor) -> None:
+        cursor.insertBlock(QTextBlockFormat(), _SOFT)
+        self._soft = True
+
+    @Slot(int, int, int)
+    def _note(self, position: int, removed: int, added: int) -> None:
+        first, last = self._changed or (position, position)
+        self._changed = (min(first, position), max(last, position + added))
+
+    @Slot()
+    def _part(self) -> None:
+        """Part what has become too long, as a part of the change that made it so."""
+        changed, self._changed = self._changed, None
+        if self.document().isRedoAvailable():
+            return  # what was undone was parted when it was done; another change would take its redoing away
+        for position in changed or ():
+            block = self.document().findBlock(position)
+            if block.length() <= 2 * LONGEST_BLOCK:
+                continue
+            cursor = QTextCursor(self.document())
+            cursor.joinPreviousEditBlock()
+            at = block.position()
+            for piece in _pieces(block.text())[:-1]:
+                at += len(piece.encode("utf-16-le", "surrogatepass")) // 2
+                cursor.setPosition(at)
+                self._break(cursor)
+                at += 1
+            cursor.endEditBlock()
+
+
+def is_continued(block: QTextBlock) -> bool:
+    """True if a block goes on with the paragraph of the block before it."""
+    return block.charFormat().objectType() == _SOFT.objectType()
+
+
+def _joined(raw: str, block: QTextBlock) -> str:
+    """The text of a document from a block on, as Qt gives it, without soft breaks."""
+    parts: list[str] = []
+    for part in raw.split("\u2029"):
+        parts += [part] if is_continued(block) or not parts else ["\n", part]
+        block = block.next()
+    return "".join(parts)
+
+
+def _pieces(text: str) -> list[str]:
+    """A text, cut where soft breaks belong: behind a space where there is one, and never inside of a character."""
+    pieces, begin = [], 0
+    for line in _LINE.finditer(text):
+        at = line.start()
+        while line.end() - at > LONGEST_BLOCK:
+            at = text.rfind(" ", at + LONGEST_BLOCK // 2, at + LONGEST_BLOCK) + 1 or at + LONGEST_BLOCK
+            farthest = min(at + _LONGEST_CLUSTER, line.end())
+            while at < farthest and _is_one_character(text[at - 1], text[at]):
+                at += 1
+            if at < line.end():
+                pieces.append(text[begin:at])
+                begin = at
+    return [*pieces, text[begin:]]
+
+
+def _is_one_character(before: str, after: str) -> bool:
+    """True if two code points are parts of what a person takes for one character."""
+    joined = _JOINER in (before, after) or ord(after) in _SKINS
+    return joined or unicodedata.category(after).startswith("M")
