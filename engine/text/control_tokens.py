@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tokenizers import AddedToken, PreTokenizedString
+from tokenizers import PreTokenizedString
 from tokenizers import Tokenizer as Backend
 
 from engine.messages import ChatMessage, Tool, ToolCall
@@ -24,22 +24,26 @@ from engine.text.thoughts import CLOSE, OPEN, begins_with_thought
 #: Rare ideographs: templates and Python's notation take them for letters, and they have no case.
 _STAND_INS = range(0x2A6DF, 0x20000, -1)
 _END = -1
-_NAMED = re.compile(r"<[|｜].+[|｜]>", re.DOTALL)
 
 
 class ControlTokens:
-    """The control tokens of a vocabulary: the special ones, and added ones that are marks of its template.
+    """The control tokens of a vocabulary: special ones, ends of replies, and added ones that its template writes.
 
     Args:
         backend: The tokenizer, without a post-processor, which would shorten the places of tokens.
         template: The source of its chat template; empty without one.
+        end_ids: Tokens that end a reply.
     """
 
-    def __init__(self, backend: Backend, template: str) -> None:
+    def __init__(self, backend: Backend, template: str, end_ids: Collection[int]) -> None:
         self._backend = backend
         added = backend.get_added_tokens_decoder()
         self._added = frozenset(added)
-        texts = {token.content for token in added.values() if _is_control(token, template)}
+        texts = {
+            token.content
+            for token_id, token in added.items()
+            if token.content.strip() and (token.special or token_id in end_ids or token.content in template)
+        }
         self._ids = frozenset(token_id for token_id, token in added.items() if token.content in texts)
         self._lengths: defaultdict[str, set[int]] = defaultdict(set)  # by the first two characters
         for text in texts:
@@ -181,12 +185,6 @@ def texts_of(messages: Sequence[ChatMessage], tools: Sequence[Tool]) -> Iterator
             yield from (call.name, call.arguments, json.dumps(json.loads(call.arguments), ensure_ascii=False))
     for tool in tools:
         yield from (tool.name, tool.description, json.dumps(json.loads(tool.parameters), ensure_ascii=False))
-
-
-def _is_control(token: AddedToken, template: str) -> bool:
-    text = token.content
-    named = _NAMED.fullmatch(text) is not None or text in template
-    return bool(text.strip()) and (token.special or named)
 
 
 def _indent(text: str) -> int:

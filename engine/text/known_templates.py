@@ -29,7 +29,8 @@ class KnownTemplate:
     @property
     def source(self) -> str:
         """The template."""
-        return f"{{{{ bos_token }}}}{{% for m in messages %}}{self.turn}{{% endfor %}}{self.opening}"
+        turns = f"{{{{ bos_token }}}}{{% for m in messages %}}{self.turn}{{% endfor %}}"
+        return f"{turns}{{{{ {self.opening!r} }}}}"  # jinja drops a line end behind all
 
 
 _KNOWN = (

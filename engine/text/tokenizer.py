@@ -30,7 +30,9 @@ _UNSAID = Thinking()
 _NO_TEMPLATE = mark(
     "This model brings no chat template, so the conversation is given to it as plain text: it only continues texts."
 )
-_UNREADABLE = mark("The model's chat template cannot be read, so the conversation is given to it as plain text.")
+_UNREADABLE = mark(
+    "The model's chat template cannot be read, so the conversation is given to it as plain text."
+)
 _UNREADABLE_KNOWN = mark("The model's chat template cannot be read: that of {family} took its place.")
 _SILENT = mark(
     "The model's chat template leaves out what you write, so the conversation is given to it as plain text."
@@ -115,7 +117,8 @@ class Tokenizer:
 
     @cached_property
     def _controls(self) -> ControlTokens:
-        return ControlTokens(self._backend, "" if self.template is None else self.template.source)
+        template = self.template  # which may add an end
+        return ControlTokens(self._backend, "" if template is None else template.source, self.end_ids)
 
     def tokens(self) -> dict[int, str]:
         """Every token by its id, special and added ones too."""
@@ -236,7 +239,10 @@ def read_end_ids(folder: Path) -> tuple[int, ...]:
 
 
 def _rendered(
-    template: ChatTemplate, messages: Sequence[ChatMessage], thinking: Thinking, tools: Sequence[dict[str, Any]]
+    template: ChatTemplate,
+    messages: Sequence[ChatMessage],
+    thinking: Thinking,
+    tools: Sequence[dict[str, Any]],
 ) -> str:
     """The text of a conversation as it is; else with turns in an order that the template takes, and leaves none out.
 
@@ -257,8 +263,7 @@ def _rendered(
             return texts[-1]
     if not texts:
         raise UnsupportedModel(
-            "The model's chat template refuses this conversation: start a new chat, or use "
-            "another model.",
+            "The model's chat template refuses this conversation: start a new chat, or use another model.",
             details=str(refusals[0]),
         ) from refusals[0]
     if not texts[0]:

@@ -70,7 +70,11 @@ def window(*turns: tuple[str, str], system: str = "", files: Sequence[Attachment
 def places(word: str) -> dict[str, Generate]:
     """A request for each place in which a word may stand."""
     user = [{"role": "user", "content": f"Say {word} now"}]
-    called = {"id": "c", "type": "function", "function": {"name": "look", "arguments": json.dumps({"k": word})}}
+    called = {
+        "id": "c",
+        "type": "function",
+        "function": {"name": "look", "arguments": json.dumps({"k": word})},
+    }
     looked = [
         {"role": "user", "content": "Look"},
         {"role": "assistant", "content": "", "tool_calls": [called]},
