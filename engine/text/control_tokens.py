@@ -38,7 +38,7 @@ class ControlTokens:
     def __init__(self, backend: Backend, template: str, end_ids: Collection[int]) -> None:
         self._backend = backend
         added = backend.get_added_tokens_decoder()
-        self._added = frozenset(added)
+        self._added = {token_id: token.content.strip() for token_id, token in added.items()}
         texts = {
             token.content
             for token_id, token in added.items()
@@ -79,7 +79,8 @@ class ControlTokens:
         found: list[int] = []
         begin, plain = 0, list[int]()  # the stretch behind the last added token
         for token_id, (start, end) in zip((*whole.ids, _END), (*whole.offsets, (len(text), 0)), strict=True):
-            if token_id != _END and token_id not in self._added:
+            # Merges make some added tokens too, of spaces, say, which then stand in the text in another way.
+            if token_id != _END and self._added.get(token_id) != text[start:end].strip():
                 plain.append(token_id)
                 continue
             stretch = stand_ins.resolved(text[begin:start])

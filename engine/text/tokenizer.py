@@ -108,10 +108,11 @@ class Tokenizer:
         trouble = own.trouble
         if not trouble:
             return own, "", ""
-        known = known_template(self._backend.get_vocab())
+        added = {token.content: at for at, token in self._backend.get_added_tokens_decoder().items()}
+        known = known_template(added)
         if known is None:
             return None, _UNREADABLE if trouble == "unreadable" else _SILENT, ""
-        self.end_ids |= {self._backend.token_to_id(known.end)}
+        self.end_ids |= {added[known.end]}
         template = ChatTemplate(known.source, self._special_tokens)
         return template, _UNREADABLE_KNOWN if trouble == "unreadable" else _SILENT_KNOWN, known.family
 

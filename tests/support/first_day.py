@@ -27,7 +27,7 @@ from app.chat.conversation import Message, MessageState
 from app.chat.reply import looped
 from app.ui.theme.theme import Theme
 from tests.support.product_pictures import Run
-from tests.support.real_models import ABSENT, real_model
+from tests.support.real_models import ABSENT, NOT_FETCHED, QWEN_CODER_0_5B, QWEN_CODER_1_5B, real_model
 from tests.support.screenshots import begin, take
 
 QUESTIONS = (
@@ -42,6 +42,7 @@ QUESTIONS = (
     "Why is the sky blue?",
     "Make a table of three fruits and their colours.",
 )
+CODE_QUESTION = QUESTIONS[4]
 STORY = "Write a very long story about a ship and its crew."
 SIZES = {"wide": QSize(1280, 820), "narrow": QSize(520, 820)}
 
@@ -116,16 +117,16 @@ class Day:
                 self.picture("02-help-line")
         self.picture("03-questions")
 
-    def dropped_model(self, model: Path) -> None:
-        """A GGUF file from somewhere else."""
+    def dropped_model(self, model: Path, question: str, moment: str) -> None:
+        """A GGUF file from somewhere else, and a question to it."""
         self.run.new_chat()
-        self.drop(model, "04-model")
+        self.drop(model, f"{moment}-dropped")
         self.run.wait(lambda: self.run.workspace.settings.model == str(model), "the dropped model is chosen")
-        seconds = self.type_in("hi")
+        seconds = self.type_in(question)
         reply = self.whole()
         assert reply.state is MessageState.COMPLETE, reply
-        print(f"dropped model: {seconds:.2f} s to the first word: {reply.content[:80]!r}")
-        self.picture("05-dropped-model")
+        print(f"{model.name}: {seconds:.2f} s to the first word: {reply.content[:80]!r}")
+        self.picture(f"{moment}-answered")
 
     def loop(self) -> None:
         """A story that goes round in circles, as it does at temperature 0."""
@@ -192,6 +193,14 @@ class Day:
             self.run.workspace.settings.assign(name, value)
 
 
+def find_published() -> list[Path]:
+    """The published files that are here; a line says which are not."""
+    files = [model.path for model in (QWEN_CODER_1_5B, QWEN_CODER_0_5B)]
+    for missing in (path for path in files if not path.is_file()):
+        print(f"{missing.name}: {NOT_FETCHED}", file=sys.stderr)
+    return [path for path in files if path.is_file()]
+
+
 def time_starts(folder: Path) -> None:
     """Print what the program's own test says of two starts, of which the first may find nothing in the page cache."""
     for number in range(2):
@@ -230,12 +239,14 @@ def main() -> int:
         day = Day(app, theme, folder)
         day.first_start()
         day.ten_questions()
-        day.dropped_model(elsewhere)
+        day.dropped_model(elsewhere, "hi", "04-model")
         day.loop()
         day.stopped()
         day.document(Path(own))
         day.mode_that_cannot_run()
         day.restart()
+        for number, published in enumerate(find_published(), 13):
+            day.dropped_model(published, CODE_QUESTION, f"{number}-published")
         day.run.close()
         app.quit()
     return 0
