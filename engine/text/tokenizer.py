@@ -139,8 +139,10 @@ class Tokenizer:
             text: The text.
             control: Control tokens that are written in it are control tokens; else they are words.
         """
+        if control:
+            return [*self._start, *self._ids(text)]
         stand_ins = StandIns(self._controls, (text,))
-        return [*self._start, *self._ids(text if control else stand_ins.words(text), stand_ins)]
+        return [*self._start, *self._ids(stand_ins.words(text), stand_ins)]
 
     def render(
         self,
