@@ -44,7 +44,7 @@ class ContinueLine(QWidget):
         self._said.setText(
             tr("The model goes on with your text.") if continues else tr("This model only continues texts.")
         )
-        self.button.setText(tr("Take turns instead") if continues else tr("Continue a text instead"))
+        self.button.setText(tr("Take turns instead") if continues else tr("Continue a text"))
         self._level()
         self.setVisible(only_continues or continues)
 
