@@ -223,6 +223,8 @@ class LoadedModel:
             kv_cache="q8_0" if plan.weights.cache == torch.int8 else FULL,
             threads=torch.get_num_threads(),
             advice=model_advice(self.generation_config, self.tokenizer.template),
+            template_note=self.tokenizer.template_note,
+            only_continues=self.tokenizer.template is None,
         )
 
     @cached_property

@@ -48,6 +48,7 @@ from engine.sentences import mark, say
 from engine.text.repetition import LoopWatch, loop_start, repeated_from
 from engine.text.stop import ReplyText
 from engine.text.thoughts import thought_tokens
+from engine.text.tokenizer import TURN_BEGINNINGS
 from engine.verifying.rules import RULES
 from engine.verifying.verdict import Verifier
 
@@ -121,6 +122,7 @@ class ReplyRun:
             request.max_tokens,
             None if watch is None else watch.add,
             reader,
+            TURN_BEGINNINGS if template is None and request.raw_prompt is None else (),
         )
         self._prompt: list[int] = []
         self._drafted: list[tuple[int, int]] = []

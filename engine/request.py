@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from engine.errors import EmptyPrompt, InvalidOption
-from engine.messages import ContextTrimmed, Event, Generate, Notice
+from engine.messages import ChatMessage, ContextTrimmed, Event, Generate, Notice
 from engine.model.sampling import Sampler
 from engine.sentences import mark, say
 from engine.text.attached_turns import fit_with_attachments
@@ -16,8 +16,6 @@ from engine.text.context_window import check_length
 from engine.text.thoughts import OPEN, without_thoughts
 from engine.text.tokenizer import Tokenizer
 from engine.verifying.rules import DEFAULT_RULE, RULES
-
-_NO_TEMPLATE = mark("This model brings no chat template, so the conversation is given to it as plain text.")
 
 _NO_SWITCH = mark("The chat template of this model has no such setting for thinking, so it has no effect.")
 # Tokens at a prompt's end that surely hold the mark of a thought, whether it is one token or many.
@@ -84,9 +82,11 @@ def check_limit(max_tokens: int | None) -> None:
 
 def opening(request: Generate) -> str:
     """The start of the reply, where the conversation ends with one that is to be continued."""
-    last = request.messages[-1] if request.messages else None
-    continued = last is not None and last.role == "assistant" and not last.calls
-    return last.content if last is not None and continued else ""
+    return request.messages[-1].content if _continues(request.messages) else ""
+
+
+def _continues(messages: Sequence[ChatMessage]) -> bool:
+    return bool(messages) and messages[-1].role == "assistant" and not messages[-1].calls
 
 
 def fit_prompt(
@@ -104,17 +104,17 @@ def fit_prompt(
         PromptTooLong: its last message does not fit even alone.
     """
     if request.raw_prompt is not None:
-        prompt = tokenizer.encode(request.raw_prompt)
+        prompt = tokenizer.encode(request.raw_prompt, control=request.parse_special)
         if not prompt:  # characters that no token of the vocabulary stands for
             raise EmptyPrompt("The message is empty: write a question first.")
         check_length(len(prompt), context)
         return prompt
-    if tokenizer.template is None:
-        emit(Notice(request.request_id, say(_NO_TEMPLATE)))
+    if tokenizer.template_note:
+        emit(Notice(request.request_id, tokenizer.template_note))
     begun = opening(request)
     turns = [
         replace(turn, content=without_thoughts(turn.content)) if turn.role == "assistant" else turn
-        for turn in (request.messages[:-1] if begun else request.messages)
+        for turn in (request.messages[:-1] if _continues(request.messages) else request.messages)
     ]
     known = "" if tokenizer.template is None else tokenizer.template.thinking
     if (request.thinking.on is not None and known != "switch") or (
@@ -124,7 +124,9 @@ def fit_prompt(
     render = partial(tokenizer.render, opening=begun, thinking=request.thinking, tools=request.tools.offered)
     # Where nothing may be left out, room for one token of reply is enough.
     most = 1 if request.whole else request.max_tokens
-    found = fit_with_attachments(turns, render, lambda text: len(tokenizer.encode(text)), context, most)
+    found = fit_with_attachments(
+        turns, render, lambda text: len(tokenizer.encode(text, control=False)), context, most
+    )
     if request.whole and found.messages_left_out:
         check_length(len(render(turns)), context)
     if found.sources:
@@ -149,10 +151,11 @@ def _asks(request: Generate) -> bool:
     """True if there is anything to answer: a text, or a file."""
     if request.raw_prompt is not None:
         return bool(request.raw_prompt.strip())
-    last = request.messages[-1] if request.messages else None
-    return last is not None and (
-        last.role == "tool"
-        or bool(last.calls)
-        or bool(last.content.strip())
-        or any(file.text.strip() for file in last.attachments)
+    begun = bool(opening(request).strip())
+    asked = request.messages[:-1] if _continues(request.messages) and not begun else request.messages
+    return bool(asked) and (
+        asked[-1].role == "tool"
+        or bool(asked[-1].calls)
+        or bool(asked[-1].content.strip())
+        or any(file.text.strip() for file in asked[-1].attachments)
     )

@@ -13,7 +13,7 @@ from app.bridge.question import Question
 from app.chat.conversation import Message, MessageState
 from app.chat.conversation_options import ConversationOptions
 from app.chat.engine_options import reply_options
-from app.chat.history import history_for
+from app.chat.history import history_for, text_for
 from app.chat.library import Library
 from app.chat.reply import reply_after, with_notice
 from app.chat.reply_queue import ReplyQueue, Ticket
@@ -177,7 +177,8 @@ class Replies(QObject):
         request = Generate(
             request_id="",
             options=self._model.options_for(model, own.mode),
-            messages=history_for(ticket.reply_id, messages, options.system_prompt),
+            messages=() if own.continues else history_for(ticket.reply_id, messages, options.system_prompt),
+            raw_prompt=text_for(ticket.reply_id, messages) if own.continues else None,
             max_tokens=options.max_tokens,
             sampling=sampling,
             verify=options.verify,

@@ -66,7 +66,7 @@ class Titles(QObject):
         messages = self._library.messages(conversation_id)
         if conversation is None or len(messages) != 2 or messages[1].state is not MessageState.COMPLETE:
             return
-        if not self._wanted(messages[1].model):
+        if conversation.options.continues or not self._wanted(messages[1].model):
             return
         if conversation.title != title_of(messages[0].content) or messages[1].model != self._settings.model:
             return

@@ -21,6 +21,7 @@ class ConversationOptions:
         sampling: Sampling; a None in it takes the setting, and the model's own where there is none.
         mode: Mode of the replies, by its ``--mode`` name.
         thinking: Wish to a model that can think before it answers.
+        continues: The chat is one text, which each reply goes on with; nothing in it is labelled as a turn.
     """
 
     system_prompt: str | None = None
@@ -28,6 +29,7 @@ class ConversationOptions:
     sampling: SamplingOptions = field(default_factory=SamplingOptions)
     mode: str | None = None
     thinking: Thinking = field(default_factory=Thinking)
+    continues: bool | None = None
 
     @property
     def empty(self) -> bool:
@@ -71,6 +73,7 @@ class ConversationOptions:
             SamplingOptions(**numbers),  # type: ignore[arg-type]
             next((one.name for one in known_modes() if one.name == mode), None),
             _thinking(values.get("thinking")),
+            True if values.get("continues") is True else None,
         )
 
 

@@ -63,6 +63,7 @@ class EngineState:
         trouble: The reason why it stopped, or why the model could not be loaded, with details.
         server: The server of the chosen model; None for a model of this computer.
         resting: True if the model was taken out of memory because nothing was asked of it.
+        only_continues: True if the model in memory has no way of writing a chat, and only continues texts.
     """
 
     phase: EnginePhase
@@ -77,6 +78,7 @@ class EngineState:
     trouble: ErrorReport | None = None
     resting: bool = False
     server: ServerPlace | None = None
+    only_continues: bool = False
 
     def _anew(self, **changes: Any) -> EngineState:
         """The state with changes, and without what was to be told of the load before."""
@@ -91,7 +93,14 @@ class EngineState:
         self, ref: str, name: str, draft_name: str, server: ServerPlace | None = None
     ) -> EngineState:
         """The state when a model and a draft are the chosen ones that are not in memory."""
-        return self._anew(model_ref=ref, model_name=name, draft_name=draft_name, weights="", server=server)
+        return self._anew(
+            model_ref=ref,
+            model_name=name,
+            draft_name=draft_name,
+            weights="",
+            server=server,
+            only_continues=False,
+        )
 
     def loading(self) -> EngineState:
         """The state when a load begins."""
@@ -112,7 +121,12 @@ class EngineState:
             return replace(self.loading(), fraction=fraction)
         if isinstance(event, ModelLoaded):
             report = event.report
-            return self._anew(phase=EnginePhase.READY, model_name=report.name, weights=report.weights)
+            return self._anew(
+                phase=EnginePhase.READY,
+                model_name=report.name,
+                weights=report.weights,
+                only_continues=report.only_continues,
+            )
         if isinstance(event, ModelUnloaded) and self.phase is not EnginePhase.LOADING:
             return replace(self, phase=EnginePhase.IDLE, weights="", fraction=None)
         if self.phase is EnginePhase.LOADING and isinstance(event, (Finished, Failed)):

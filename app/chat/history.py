@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from app.chat.conversation import Message, MessageState
 from app.chat.reply import looped
-from engine.messages import ChatMessage
+from engine.messages import ChatMessage, with_attachments
 
 # A reply cut short is part of what was said; one that failed is not, nor one that is still to come.
 _SAID = (MessageState.COMPLETE, MessageState.STOPPED, MessageState.INTERRUPTED)
@@ -48,3 +48,12 @@ def history_for(
     if system_prompt.strip():
         turns.insert(0, ChatMessage("system", system_prompt))
     return tuple(turns)
+
+
+def text_for(reply_id: int, messages: Iterable[Message]) -> str:
+    """The one text that a reply goes on with: what was written so far, each person's part as a paragraph of its own."""
+    text = ""
+    for turn in history_for(reply_id, messages):
+        said = with_attachments(turn.content, turn.attachments)
+        text += f"\n\n{said}" if text and turn.role == "user" else said
+    return text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
@@ -12,6 +14,7 @@ from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.attaching import Attaching
 from app.ui.boxes import filled
 from app.ui.composer.composer import Composer
+from app.ui.continue_line import ContinueLine
 from app.ui.empty_state import EmptyState
 from app.ui.header import Header
 from app.ui.help.help_line import HelpLine
@@ -82,7 +85,13 @@ class ChatPage(QWidget):
         self.footer = PlainLabel(self, kind="small", wrap=True)
         self.footer.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.help_line = HelpLine(theme, self)
-        self._place = filled(QVBoxLayout(), (self.help_line, 0, Qt.AlignmentFlag.AlignLeft), self.composer)
+        self.continue_line = ContinueLine(theme, self)
+        self._place = filled(
+            QVBoxLayout(),
+            (self.help_line, 0, Qt.AlignmentFlag.AlignLeft),
+            self.continue_line,
+            self.composer,
+        )
         filled(
             QVBoxLayout(self), self.header, (self._stack, 1), self._place, self.footer, margins=0, spacing=0
         )
@@ -144,7 +153,10 @@ class ChatPage(QWidget):
     @Slot()
     def refresh_options(self) -> None:
         """Read again what this chat sets for itself."""
-        self.header.set_own_options(not self._workspace.open_chat.options().empty)
+        own = self._workspace.open_chat.options()
+        self.header.set_own_options(not own.empty)
+        self.continue_line.show_chat(self._workspace.model.state.only_continues, bool(own.continues))
+        self._choose_placeholder()
         self.show_mode()
 
     def stop(self) -> None:
@@ -174,6 +186,7 @@ class ChatPage(QWidget):
         workspace.model.changed.connect(self.show_mode)
         self.composer.send_requested.connect(self._send)
         self.help_line.opened.connect(self.help_requested)
+        self.continue_line.chosen.connect(self._set_continues)
         self.empty_state.help_wanted.connect(self.help_requested)
         self.composer.stop_requested.connect(self.stop)
         self.composer.busy_send_refused.connect(self._explain_busy)
@@ -252,6 +265,8 @@ class ChatPage(QWidget):
 
     def _choose_placeholder(self) -> None:
         words = tr("Ask anything") if self._empty else tr("Ask a follow-up")
+        if self._workspace.open_chat.options().continues:
+            words = tr("Begin a text") if self._empty else tr("Write what comes next")
         if self._workspace.model.state.phase is EnginePhase.STOPPED:
             words = tr("Your next message starts the model again")
         self.composer.set_placeholder(words)
@@ -302,6 +317,16 @@ class ChatPage(QWidget):
         return (
             [] if self._current is None else self._workspace.library.alternatives(self._current, message_id)
         )
+
+    @Slot(bool)
+    def _set_continues(self, continues: bool) -> None:
+        """Let the chat be one text, a new one where this has turns; or let it go in turns again."""
+        if continues and self.messages:
+            self.open(None)
+        chat = self._workspace.open_chat
+        chat.set_options(replace(chat.options(), continues=continues or None))
+        self.refresh_options()
+        self._focus_composer()
 
     @Slot()
     def _focus_composer(self) -> None:
@@ -379,7 +404,7 @@ class ChatPage(QWidget):
             # Once everybody has heard of it: the reply that was cut may say the same, and once is enough.
             QTimer.singleShot(0, self, self._say_engine_sentence)
         self.header.set_engine(state)
+        self.refresh_options()
         self._say_where(state)
         self.transcript.message_views.set_engine(state)
         self.empty_state.set_engine(state)
-        self._choose_placeholder()

@@ -39,6 +39,11 @@ def add_to(commands: Any) -> None:
         help="let every program of this computer in, for those that send no key",
     )
     serve.add_argument(
+        "--parse-special",
+        action="store_true",
+        help="take control tokens in raw completions for what they are, and not for words, as older programs need it",
+    )
+    serve.add_argument(
         "--json", action="store_true", help="print one line of JSON once it listens: address, key and model"
     )
 
@@ -79,6 +84,11 @@ def _serve(options: argparse.Namespace) -> int:
             print(event.text, file=sys.stderr)
 
     serve(
-        load_options(options, mode=options.mode, threads=options.threads), options.port, key, ready, progress
+        load_options(options, mode=options.mode, threads=options.threads),
+        options.port,
+        key,
+        ready,
+        progress,
+        options.parse_special,
     )
     return 0

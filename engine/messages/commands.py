@@ -189,6 +189,7 @@ class Generate:
         messages: The conversation, oldest first, ending with the person's turn; or with the start of the reply, which
             is then continued: the reply's text is what is added to it.
         raw_prompt: Text to continue without a chat template; then messages is empty.
+        parse_special: Control tokens that are written in the raw prompt are control tokens; else they are words.
         max_tokens: Upper limit of the reply; None means until the context is full.
         stop: Strings that end the reply; they are not part of its text.
         verify: The rule of verification by its ``--verify`` name; the default is lossless under every setting.
@@ -212,6 +213,7 @@ class Generate:
     options: LoadOptions
     messages: tuple[ChatMessage, ...] = ()
     raw_prompt: str | None = None
+    parse_special: bool = False
     max_tokens: int | None = None
     sampling: SamplingOptions = field(default_factory=SamplingOptions)
     stop: tuple[str, ...] = ()

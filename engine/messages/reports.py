@@ -106,6 +106,8 @@ class ModelReport:
         kv_cache: Format of keys and values: ``full``, as wide as the activations, or ``q8_0``.
         threads: Threads of this processor that compute; 0 for a server's model.
         advice: Its way of replying where nothing else is asked for.
+        template_note: A sentence on what took the place of its chat template; empty where nothing did.
+        only_continues: It has no way of writing a chat, and only continues texts.
     """
 
     name: str
@@ -120,6 +122,8 @@ class ModelReport:
     kv_cache: str = "full"
     threads: int = 0
     advice: ModelAdvice = field(default_factory=ModelAdvice)
+    template_note: str = ""
+    only_continues: bool = False
 
 
 @dataclass(frozen=True)

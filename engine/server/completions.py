@@ -60,6 +60,7 @@ class Completions(Exchange):
                     "",
                     self.served.options,
                     raw_prompt=prompt,
+                    parse_special=fields.switch("parse_special", self.served.parse_special),
                     max_tokens=most_tokens(fields, "max_tokens"),
                     sampling=sampling(fields),
                     stop=fields.texts("stop"),

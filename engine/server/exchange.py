@@ -64,12 +64,14 @@ class Served:
         options: It is loaded with them.
         report: On the load.
         created: Time of the start, in seconds since 1970.
+        parse_special: In raw prompts control tokens are control tokens, where a request does not say.
     """
 
     name: str
     options: LoadOptions
     report: ModelReport
     created: int = field(default_factory=lambda: int(time.time()))
+    parse_special: bool = False
 
     @cached_property
     def fingerprint(self) -> str:

@@ -126,7 +126,8 @@ class OllamaGenerate(_OllamaExchange):
     def _with_prompt(self, request: Generate, fields: Fields) -> Generate:
         prompt, system = fields.text("prompt") or "", fields.text("system")
         if fields.switch("raw"):
-            return replace(request, raw_prompt=prompt)
+            special = fields.switch("parse_special", self.served.parse_special)
+            return replace(request, raw_prompt=prompt, parse_special=special)
         turns = [ChatMessage("system", system)] if system else []
         return replace(request, messages=(*turns, ChatMessage("user", prompt)))
 

@@ -47,6 +47,7 @@ def serve(
     key: str | None,
     ready: Callable[[str, str], None],
     progress: Callable[[Event], None],
+    parse_special: bool = False,
 ) -> None:
     """Serve a model until SIGINT or SIGTERM.
 
@@ -56,13 +57,14 @@ def serve(
         key: To be sent with each request; None for none.
         ready: Called with address and the model's name once requests are answered.
         progress: Called with events of the load: `LoadProgress` and `Notice`.
+        parse_special: In raw prompts control tokens are control tokens, where a request does not say.
 
     Raises:
         TenonError: The port is not free, or the model cannot be loaded.
     """
     find_model(options.model)  # before torch is imported for one that is not there
     with listening(port) as listener:
-        asyncio.run(_serve(options, listener, key, ready, progress))
+        asyncio.run(_serve(options, listener, key, ready, progress, parse_special))
 
 
 async def _serve(
@@ -71,6 +73,7 @@ async def _serve(
     key: str | None,
     ready: Callable[[str, str], None],
     progress: Callable[[Event], None],
+    parse_special: bool,
 ) -> None:
     metrics = Metrics()
     link = EngineLink(metrics.take)
@@ -85,7 +88,8 @@ async def _serve(
     try:
         with _on_signals(stop):
             try:
-                served = Served(served_name(options.model), options, await loading)
+                name = served_name(options.model)
+                served = Served(name, options, await loading, parse_special=parse_special)
             except asyncio.CancelledError:
                 return
             server = ModelServer(link, application(lambda: served, link, metrics, key))
@@ -116,6 +120,8 @@ async def load(link: EngineLink, options: LoadOptions, progress: Callable[[Event
         elif isinstance(event, Finished):
             break
     assert report is not None, "the engine had no model before"
+    if report.template_note:
+        progress(Notice("", report.template_note))
     return report
 
 

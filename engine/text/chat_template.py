@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 import psutil
 
@@ -41,8 +41,16 @@ _BEYOND = mark(
 )
 
 
+#: A word that every template is to hand on.
+_SAID = "tenon"
+
+
 class TemplateRefused(Exception):
     """Jinja's errors, and those that a template raises itself."""
+
+
+class TemplateUnreadable(TemplateRefused):
+    """It is no template."""
 
 
 class ChatTemplate:
@@ -58,6 +66,17 @@ class ChatTemplate:
         self._special_tokens = dict(special_tokens)
         self._ended = False  # it takes too much, and would again
         _PROCESS.start()  # so that it is there when it is wanted
+
+    @cached_property
+    def trouble(self) -> Literal["", "unreadable", "silent"]:
+        """What makes it useless: it is no template of jinja's, or leaves out what the person said; else empty."""
+        try:
+            text = self.render([{"role": "user", "content": _SAID}])
+        except TemplateUnreadable:
+            return "unreadable"
+        except (TemplateRefused, UnsupportedModel):  # which `render` tells of
+            return ""
+        return "" if _SAID in text.lower() else "silent"
 
     @cached_property
     def thinking(self) -> ThinkingControl:
@@ -122,7 +141,7 @@ class ChatTemplate:
         size = len(json.dumps(variables))
         answer = _PROCESS.ask({**question, "most": _MOST_CHARACTERS + _LONGER * size})
         if "error" in answer:
-            raise TemplateRefused(answer["error"])
+            raise (TemplateRefused if answer["compiled"] else TemplateUnreadable)(answer["error"])
         self._ended = "beyond" in answer
         if self._ended:
             raise UnsupportedModel(_BEYOND)

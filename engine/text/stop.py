@@ -34,6 +34,7 @@ class ReplyText:
         limit: int | None = None,
         loops: Callable[[int], bool] | None = None,
         reader: ReplyReader | None = None,
+        ends: Sequence[str] = (),
     ) -> None:
         """Start an empty reply.
 
@@ -44,10 +45,12 @@ class ReplyText:
             limit: Most tokens to take, None for no limit.
             loops: Takes each token and says whether the reply repeats itself, which ends it; None asks nobody.
             reader: Brings the text into ``<think>``; None for one that comes in it.
+            ends: Strings that end it as an end-of-text token does.
         """
         self._detokenizer = Detokenizer(decode)
         self._end_ids = end_ids
-        self._stop = [string for string in stop if string]
+        self._ends = frozenset(ends)
+        self._stop = [string for string in (*ends, *stop) if string]
         self._limit = limit
         self._loops = loops
         self._reader = reader
@@ -121,10 +124,11 @@ class ReplyText:
         self._held += text
         found = [(at, string) for string in self._stop if (at := self._held.find(string)) >= 0]
         if found:
-            at, self.stop_text = min(found)
+            at, string = min(found)
             self._emit(self._held[:at])
             self._held = ""
-            self.stop_reason = "stop"
+            self.stop_reason = "end" if string in self._ends else "stop"
+            self.stop_text = "" if string in self._ends else string
             return
         keep = max(overlap(self._held, string) for string in self._stop)
         self._emit(self._held[: len(self._held) - keep])

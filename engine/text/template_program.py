@@ -81,6 +81,7 @@ def serve(connection: Connection) -> None:
             question = json.loads(connection.recv_bytes())
         except (EOFError, OSError):
             return
+        program = None
         try:
             program = compiled(question["source"])
             if question["variables"] is None:
@@ -91,7 +92,8 @@ def serve(connection: Connection) -> None:
         except MemoryError:
             answer = {"beyond": True}
         except Exception as error:  # jinja's errors, its own raise_exception, and those of any program
-            answer = {"error": f"{type(error).__name__}: {error}"[:_LONGEST_ERROR]}
+            told = f"{type(error).__name__}: {error}"[:_LONGEST_ERROR]
+            answer = {"error": told, "compiled": program is not None}
         with suppress(OSError):
             connection.send_bytes(json.dumps(answer).encode())
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from itertools import takewhile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +16,40 @@ from engine.gguf.generation import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
 from engine.gguf.tokenizer import read_tokenizer
 from engine.json_text import read_json
-from engine.messages import ChatMessage, Thinking, Tool
+from engine.messages import ChatMessage, Role, Thinking, Tool
 from engine.outside_file import read_text_file
+from engine.sentences import mark, say
 from engine.text.chat_template import ChatTemplate, TemplateRefused
+from engine.text.control_tokens import ControlTokens, StandIns, texts_of
+from engine.text.known_templates import known_template
 from engine.text.tokenizer_folder import read_folder, read_folder_template, template_beside
 from engine.text.tool_calls import DESCRIBED
 from engine.text.tool_calls.described import as_objects, described, with_calls_written
 
 _UNSAID = Thinking()
+_NO_TEMPLATE = mark(
+    "This model brings no chat template, so the conversation is given to it as plain text: it only continues texts."
+)
+_UNREADABLE = mark(
+    "The model's chat template cannot be read, so the conversation is given to it as plain text."
+)
+_UNREADABLE_KNOWN = mark("The model's chat template cannot be read: that of {family} took its place.")
+_SILENT = mark(
+    "The model's chat template leaves out what you write, so the conversation is given to it as plain text."
+)
+_SILENT_KNOWN = mark("The model's chat template leaves out what you write: that of {family} took its place.")
+#: What begins a turn where a conversation is given as plain text.
+_LABELS: dict[Role, str] = {"system": "", "user": "User: ", "assistant": "Assistant: ", "tool": "Tool: "}
+#: Texts that begin the next turn there, so a reply ends before them.
+TURN_BEGINNINGS = tuple(
+    before + label.strip() for label in _LABELS.values() if label for before in ("\n\n", "\n")
+)
 
 
 class Tokenizer:
     """Text to token ids and back.
 
     Attributes:
-        template: Chat template; None where there is none, and `render` falls back to plain "User:" lines.
         end_ids: Tokens that end a reply, from the tokenizer and generation_config.json.
     """
 
@@ -53,7 +74,8 @@ class Tokenizer:
             end_ids = (*end_ids, *read_gguf_end_ids(metadata))
         self._backend.no_truncation()
         self._backend.no_padding()
-        self.template = None if template is None else ChatTemplate(template, special)
+        self._own_template = None if template is None else ChatTemplate(template, special)
+        self._special_tokens = special
         own_end = self._backend.token_to_id(special["eos_token"]) if "eos_token" in special else None
         self.end_ids = frozenset(end_ids) | (frozenset() if own_end is None else frozenset({own_end}))
         self.vocabulary_size = self._backend.get_vocab_size()
@@ -64,6 +86,40 @@ class Tokenizer:
         sample = self._backend.encode("a")
         marks = zip(sample.ids, sample.special_tokens_mask, strict=True)
         self._start = [token for token, _ in takewhile(lambda pair: pair[1], marks)]
+        self._post_processor, self._backend.post_processor = self._backend.post_processor, None
+
+    @property
+    def template(self) -> ChatTemplate | None:
+        """Chat template; None where there is none of any use, and `render` falls back to plain "User:" lines."""
+        return self._used_template[0]
+
+    @property
+    def template_note(self) -> str:
+        """A sentence on what took the place of the checkpoint's template; empty where nothing did."""
+        _, sentence, family = self._used_template
+        return say(sentence, family=family) if sentence else ""
+
+    @cached_property
+    def _used_template(self) -> tuple[ChatTemplate | None, str, str]:
+        """The template, the sentence of what took its place, and whose template that is."""
+        own = self._own_template
+        if own is None:
+            return None, _NO_TEMPLATE, ""
+        trouble = own.trouble
+        if not trouble:
+            return own, "", ""
+        added = {token.content: at for at, token in self._backend.get_added_tokens_decoder().items()}
+        known = known_template(added)
+        if known is None:
+            return None, _UNREADABLE if trouble == "unreadable" else _SILENT, ""
+        self.end_ids |= {added[known.end]}
+        template = ChatTemplate(known.source, self._special_tokens)
+        return template, _UNREADABLE_KNOWN if trouble == "unreadable" else _SILENT_KNOWN, known.family
+
+    @cached_property
+    def _controls(self) -> ControlTokens:
+        template = self.template  # which may add an end
+        return ControlTokens(self._backend, "" if template is None else template.source, self.end_ids)
 
     def tokens(self) -> dict[int, str]:
         """Every token by its id, special and added ones too."""
@@ -71,12 +127,22 @@ class Tokenizer:
 
     def as_json(self) -> str:
         """The whole tokenizer in the form of a tokenizer.json."""
+        self._backend.post_processor = self._post_processor
         text: str = self._backend.to_str()
+        self._backend.post_processor = None
         return text
 
-    def encode(self, text: str) -> list[int]:
-        """Token ids of raw text, with the special tokens the tokenizer itself adds at the start (bos, say)."""
-        return [*self._start, *self._ids(text)]
+    def encode(self, text: str, control: bool = True) -> list[int]:
+        """Token ids of raw text, with the special tokens the tokenizer itself adds at the start (bos, say).
+
+        Args:
+            text: The text.
+            control: Control tokens that are written in it are control tokens; else they are words.
+        """
+        if control:
+            return [*self._start, *self._ids(text)]
+        stand_ins = StandIns(self._controls, (text,))
+        return [*self._start, *self._ids(stand_ins.words(text), stand_ins)]
 
     def render(
         self,
@@ -85,7 +151,9 @@ class Tokenizer:
         thinking: Thinking = _UNSAID,
         tools: Sequence[Tool] = (),
     ) -> list[int]:
-        """Token ids of a conversation, ready for the assistant's turn.
+        """Token ids of a conversation, ready for the assistant's turn. No word in it is a control token.
+
+        Where the template refuses the order of the roles, or leaves out what was said, turns are merged and moved.
 
         Args:
             messages: The turns before it.
@@ -96,35 +164,24 @@ class Tokenizer:
         Raises:
             UnsupportedModel: the checkpoint's chat template refuses this conversation, or takes too long.
         """
-        if self.template is None or not self.template.knows_tools:
+        stand_ins = StandIns(self._controls, chain(texts_of(messages, tools), (opening,)))
+        messages = [stand_ins.message(message) for message in messages]
+        tools = [stand_ins.tool(tool) for tool in tools]
+        opening = stand_ins.reply(opening)
+        template = self.template
+        if template is None or not template.knows_tools:
             messages = described(messages, tools, DESCRIBED)
-        elif not self.template.writes_calls:
-            messages = with_calls_written(messages, self.template.calls)
-        if self.template is None:
-            return self.encode(plain_transcript(messages) + (f" {opening}" if opening else ""))
-        turns = _turns(messages)
-        if "tool_responses" in self.template.source:
-            turns = _with_responses(turns)
-        known = as_objects(tools) if self.template.knows_tools else ()
-        try:
-            text = self.template.render(turns, thinking, known)
-        except TemplateRefused as error:
-            if turns and turns[0]["role"] == "system":
-                return self.render(
-                    _system_into_first_turn(messages), opening, thinking, tools if known else ()
-                )
-            raise UnsupportedModel(
-                "The model's chat template refuses this conversation: start a new chat, or use "
-                "another model.",
-                details=str(error),
-            ) from error
-        if not text:
-            raise UnsupportedModel(
-                "The model's chat template turns this conversation into an empty text: use another model."
-            )
-        return self._ids(self.template.reasoning.continued(text, opening))
+        elif not template.writes_calls:
+            messages = with_calls_written(messages, template.calls)
+        if template is None:
+            text = plain_transcript(messages) + (f" {opening}" if opening else "")
+            return [*self._start, *self._ids(text, stand_ins)]
+        text = _rendered(template, messages, thinking, as_objects(tools) if template.knows_tools else ())
+        return self._ids(template.reasoning.continued(text, opening), stand_ins)
 
-    def _ids(self, text: str) -> list[int]:
+    def _ids(self, text: str, stand_ins: StandIns | None = None) -> list[int]:
+        if stand_ins is not None and stand_ins.used:
+            return self._controls.encode(text, stand_ins)
         ids: list[int] = self._backend.encode(text, add_special_tokens=False).ids
         return ids
 
@@ -167,9 +224,8 @@ def read_template(path: Path) -> str | None:
 
 def plain_transcript(messages: Sequence[ChatMessage]) -> str:
     """The fallback for a model without a chat template: one labelled paragraph for each turn."""
-    labels = {"system": "", "user": "User: ", "assistant": "Assistant: ", "tool": "Tool: "}
-    turns = [labels[message.role] + message.content.strip() for message in messages]
-    return "\n\n".join([*turns, "Assistant:"])
+    turns = [_LABELS[message.role] + message.content.strip() for message in messages]
+    return "\n\n".join([*turns, _LABELS["assistant"].strip()])
 
 
 def read_end_ids(folder: Path) -> tuple[int, ...]:
@@ -183,6 +239,70 @@ def read_end_ids(folder: Path) -> tuple[int, ...]:
         if found:
             return tuple(found)
     return ()
+
+
+def _rendered(
+    template: ChatTemplate,
+    messages: Sequence[ChatMessage],
+    thinking: Thinking,
+    tools: Sequence[dict[str, Any]],
+) -> str:
+    """The text of a conversation as it is; else with turns in an order that the template takes, and leaves none out.
+
+    Raises:
+        UnsupportedModel: It refuses every order, or makes an empty text of the conversation.
+    """
+    texts, refusals = [], []
+    for turns in _orders(messages):
+        objects = _turns(turns)
+        if "tool_responses" in template.source:
+            objects = _with_responses(objects)
+        try:
+            texts.append(template.render(objects, thinking, tools))
+        except TemplateRefused as error:
+            refusals.append(error)
+            continue
+        if all(turn.content.strip() in texts[-1] for turn in turns if turn.role in ("system", "user")):
+            return texts[-1]
+    if not texts:
+        raise UnsupportedModel(
+            "The model's chat template refuses this conversation: start a new chat, or use another model.",
+            details=str(refusals[0]),
+        ) from refusals[0]
+    if not texts[0]:
+        raise UnsupportedModel(
+            "The model's chat template turns this conversation into an empty text: use another model."
+        )
+    return texts[0]
+
+
+def _orders(messages: Sequence[ChatMessage]) -> Iterator[Sequence[ChatMessage]]:
+    """The turns as they are, then in turn of the roles with one system turn in front, then without one."""
+    yield messages
+    first = next((at for at, turn in enumerate(messages) if turn.role != "system"), len(messages))
+    alternating = _alternating(messages[:first], _as_user(messages[first:]))
+    if alternating != list(messages):
+        yield alternating
+    if first:
+        yield _alternating((), _as_user(messages))
+
+
+def _as_user(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """The turns with the system's words as the person's."""
+    return [replace(turn, role="user") if turn.role == "system" else turn for turn in messages]
+
+
+def _alternating(system: Sequence[ChatMessage], turns: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """The turns of which neighbours of one role are one, beginning with the person's; results stay apart."""
+    begun = [ChatMessage("user", "")] if turns and turns[0].role == "assistant" else []
+    joined: list[ChatMessage] = []
+    for turn in (*system, *begun, *turns):
+        if joined and joined[-1].role == turn.role != "tool":
+            content = "\n\n".join(filter(str.strip, (joined[-1].content, turn.content)))
+            joined[-1] = replace(joined[-1], content=content, calls=(*joined[-1].calls, *turn.calls))
+        else:
+            joined.append(turn)
+    return joined
 
 
 def _turns(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
@@ -215,12 +335,3 @@ def _with_responses(turns: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         else:
             joined.append(turn)
     return joined
-
-
-def _system_into_first_turn(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """For templates that know no system role (Gemma 2's, say): its text opens the person's first turn."""
-    system, *rest = messages
-    if not rest:
-        return [ChatMessage("user", system.content)]
-    first, *later = rest
-    return [ChatMessage("user", f"{system.content}\n\n{first.content}"), *later]

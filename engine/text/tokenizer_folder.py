@@ -20,8 +20,9 @@ from engine.json_text import read_json
 from engine.outside_file import read_file, read_text_file
 from engine.text.sentence_piece import read_sentence_piece
 
-#: A chat template in a file of its own.
+#: A chat template in a file of its own; models with images had another for it up to transformers 4.51.
 TEMPLATE_FILE = "chat_template.jinja"
+_OLDER_TEMPLATE_FILE = "chat_template.json"
 
 _FILES = ("tokenizer.json", "tokenizer.model", "vocab.json")
 #: By ``tokenizer_class``: the special tokens that it has where no file names any.
@@ -166,7 +167,7 @@ def _template(folder: Path, config: Mapping[str, Any]) -> str | None:
     path = folder / TEMPLATE_FILE
     if path.is_file():
         return path.read_text(encoding="utf-8")
-    template = config.get("chat_template")
-    if isinstance(template, list):
-        template = {named["name"]: named["template"] for named in template}.get("default")
-    return template if isinstance(template, str) and template else None
+    found = config.get("chat_template") or _json(folder / _OLDER_TEMPLATE_FILE).get("chat_template")
+    if isinstance(found, list):
+        found = {named["name"]: named["template"] for named in found}.get("default")
+    return found if isinstance(found, str) and found else None

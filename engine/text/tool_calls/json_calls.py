@@ -164,7 +164,7 @@ class _JsonFormat(ToolFormat):
         return f"}}{self.behind}{self.closing}"
 
     def _head(self, name: str) -> str:
-        return f'{self.before}{{"name": {json.dumps(name)}, "{self.arguments}": '
+        return f'{self.before}{{"name": {json.dumps(name, ensure_ascii=False)}, "{self.arguments}": '
 
 
 class Hermes(_JsonFormat):

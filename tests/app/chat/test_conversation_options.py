@@ -9,7 +9,7 @@ from app.chat.conversation_options import ConversationOptions
 from engine.messages import SamplingOptions, Thinking
 
 FULL = ConversationOptions(
-    "Be brief.", 200, SamplingOptions(0.5, 40, 0.9, 0.05, 1.1, 7), "plain", Thinking(False, "high")
+    "Be brief.", 200, SamplingOptions(0.5, 40, 0.9, 0.05, 1.1, 7), "plain", Thinking(False, "high"), True
 )
 
 
@@ -32,6 +32,7 @@ def test_what_is_not_understood_is_left_out() -> None:
             "system_prompt": 3,
             "max_tokens": True,
             "later": 1,
+            "continues": "yes",
             "sampling": {"temperature": "hot", "top_k": 2.5, "seed": 1},
             "thinking": {"on": 1, "effort": "endless"},
         }
@@ -45,7 +46,17 @@ ANYTHING = st.recursive(
         st.lists(inner)
         | st.dictionaries(
             st.sampled_from(
-                ["system_prompt", "max_tokens", "sampling", "temperature", "seed", "thinking", "on", "effort"]
+                [
+                    "system_prompt",
+                    "max_tokens",
+                    "sampling",
+                    "temperature",
+                    "seed",
+                    "thinking",
+                    "on",
+                    "effort",
+                    "continues",
+                ]
             ),
             inner,
         )

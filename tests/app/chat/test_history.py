@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.chat.conversation import Message, MessageState
-from app.chat.history import history_for
+from app.chat.history import history_for, text_for
 from app.chat.reply_details import ReplyDetails
 from engine.messages import Attachment, ChatMessage, Role
 
@@ -96,3 +96,17 @@ def test_a_reply_that_goes_on_is_the_last_turn_and_files_go_along() -> None:
         ChatMessage("user", "one", (Attachment("f.py", 1, "x"),)),
         ChatMessage("assistant", "half a"),
     )
+
+
+def test_a_text_to_continue_has_a_paragraph_for_each_part_of_the_persons() -> None:
+    messages = [
+        _message(1, "user", "Once"),
+        _message(2, "assistant", " there was."),
+        _message(3, "user", "Then"),
+        replace(_message(4, "assistant", " it", MessageState.WAITING), kept_characters=3),
+    ]
+    assert text_for(2, messages) == "Once"
+    assert text_for(4, messages) == "Once there was.\n\nThen it"
+    listed = replace(messages[0], attachments=(Attachment("a.txt", 1, "one"),))
+    assert text_for(2, [listed]).endswith("Once")
+    assert "one" in text_for(2, [listed])

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.text.detokenizer import Detokenizer
 from engine.text.reasoning import template_reasoning
 from engine.text.stop import ReplyText
+from engine.text.tokenizer import TURN_BEGINNINGS
 
 END = 256
 
@@ -157,3 +159,26 @@ def test_a_preview_leaves_the_reader_of_channels_where_it_was() -> None:
         1,
     )
     assert len(reply.ends) == len(reply.token_ids)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 50])
+def test_a_labelled_turn_that_follows_ends_a_reply_and_nothing_of_it_is_shown(size: int) -> None:
+    said = " Paris.\n\nIt is large.\n\nUser: And Rome?"
+    pieces = [said[at : at + size] for at in range(0, len(said), size)]
+    reply = ReplyText(lambda ids: "".join(pieces[one] for one in ids), (), ends=TURN_BEGINNINGS)
+    shown = ""
+    for at in range(len(pieces)):
+        goes_on = reply.add(at)
+        shown += reply.take_fresh()
+        assert " Paris.\n\nIt is large.".startswith(shown)
+        if not goes_on:
+            break
+    assert (reply.text, reply.stop_reason, reply.stop_text) == (" Paris.\n\nIt is large.", "end", "")
+
+
+def test_words_that_only_begin_as_a_label_are_shown() -> None:
+    reply = ReplyText(lambda ids: "".join("a\nUsers: 3"[one] for one in ids), (), ends=TURN_BEGINNINGS)
+    for at in range(10):
+        reply.add(at)
+    reply.close("length")
+    assert reply.text == "a\nUsers: 3"

@@ -15,7 +15,7 @@ from transformers import PreTrainedTokenizerFast
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.messages import ChatMessage
-from engine.text.tokenizer import Tokenizer
+from engine.text.tokenizer import Tokenizer, read_template
 from tests.engine.gguf.test_gguf_tokenizer import BYTES, PIECES, SPECIALS, sentence_piece
 from tests.support.checkpoints import CHAT_TEMPLATE, train_tokenizer
 
@@ -24,6 +24,7 @@ TEXTS = [
     *("<|im_start|>user\nHi<|im_end|>\n", "a <think> b</think>", "<|endoftext|>", "x<extra>y", "hi</s>"),
 ]
 MESSAGES = [ChatMessage("user", "Hi")]
+SAID = "{% for m in messages %}{{ m.content }}{% endfor %}"
 
 
 def write(folder: Path, backend: Backend, **config: Any) -> Path:
@@ -124,12 +125,29 @@ def test_metaspace_is_read(tmp_path: Path) -> None:
 
 
 def test_the_default_one_of_several_templates_is_taken(tmp_path: Path) -> None:
-    named = [{"name": "tool_use", "template": "tools"}, {"name": "default", "template": "{{ eos_token }}!"}]
+    named = [
+        {"name": "tool_use", "template": "tools"},
+        {"name": "default", "template": f"{SAID}{{{{ eos_token }}}}!"},
+    ]
     folder = write(tmp_path, backend(), chat_template=named, eos_token="<|im_end|>")
-    assert compare(folder).decode(Tokenizer(folder).render(MESSAGES), special=True) == "<|im_end|>!"
+    assert compare(folder).decode(Tokenizer(folder).render(MESSAGES), special=True) == "Hi<|im_end|>!"
     (folder / "chat_template.jinja").write_text("{{ messages[0].content }}, from a file", encoding="utf-8")
     assert compare(folder).decode(Tokenizer(folder).render(MESSAGES)) == "Hi, from a file"
-    assert Tokenizer(write(tmp_path / "none", backend(), chat_template=named[:1])).template is None
+    write_json(folder / "chat_template.json", {"chat_template": f"{SAID}, from the older file"})
+    assert compare(folder).decode(Tokenizer(folder).render(MESSAGES)) == "Hi, from a file"
+    none = write(tmp_path / "none", backend(), chat_template=named[:1])
+    assert Tokenizer(none).template is None
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_the_older_file_of_models_with_images_is_read(listed: bool, tmp_path: Path) -> None:
+    """transformers 4.45 to 4.51 wrote it; one of several may be called default there too."""
+    source = f"{SAID}, from the older file"
+    folder = write(tmp_path, backend(), eos_token="<|im_end|>")
+    named = [{"name": "other", "template": "x"}, {"name": "default", "template": source}]
+    write_json(folder / "chat_template.json", {"chat_template": named if listed else source})
+    assert Tokenizer(folder).decode(Tokenizer(folder).render(MESSAGES)) == "Hi, from the older file"
+    assert read_template(folder) == source
 
 
 @pytest.mark.parametrize("kind", ["Qwen2Tokenizer", "GPT2Tokenizer"])
@@ -200,15 +218,16 @@ PROGRAMS = [
     CHAT_TEMPLATE,
     "{%- for m in messages %}\n    {%- if loop.index > 2 %}{% break %}{% endif %}\n  {{ m | tojson }}\n{% endfor %}",
     "{% generation %}{% set x = 1 %}{{ bos_token }}{{ messages[-1]['content'] }}{% endgeneration %}{{ x }}",
+    f"{SAID}"
     "{% set ns = namespace(n=false) %}{% set ns.n = true %}{{ ns.n }}{{ dict(a='<ä>') | tojson(indent=1) }}",
+    f"{SAID}"
     "{{ strftime_now('%Y') }}{{ tools is none }}{{ eos_token }}{{ add_generation_prompt }}",
     *(
         "{{ raise_exception('no') }}",
         "{{ messages.append(1) }}",
-        "{{ ''.__class__ }}",
         "{{ dict.mro() }}",
-        "{% if %}",
     ),
+    f"{SAID}{{{{ ''.__class__ }}}}",
     "{% set ns = namespace(_x=1) %}",
 ]
 
@@ -228,10 +247,6 @@ def test_templates_say_what_they_say_in_transformers(program: str, tmp_path: Pat
         with pytest.raises(UnsupportedModel, match="refuses"):
             ours.render(turns)
     else:
-        if not text:
-            with pytest.raises(UnsupportedModel, match="empty text"):
-                ours.render(turns)
-            return
         assert ours.decode(ours.render(turns), special=True) == text
 
 

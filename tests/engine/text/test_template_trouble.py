@@ -1,0 +1,184 @@
+"""Templates that are of no use, and conversations whose turns a template does not take as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.errors import EmptyPrompt, UnsupportedModel
+from engine.messages import ChatMessage, Event, Generate, LoadOptions, Notice, ToolCall
+from engine.request import check_request, fit_prompt
+from engine.text.tokenizer import Tokenizer
+from tests.support.checkpoints import train_tokenizer
+
+GO = "{{ if .System }}<|im_start|>system\n{{ .System }}<|im_end|>\n{{ end }}{{ .Prompt }}"
+UNREADABLE = ("{% for m in messages %}{{ m.content ", GO, "{{ messages | no_such_filter }}", "{% endfor %}")
+SILENT = (
+    "chatml",
+    "null",
+    "<|im_start|>assistant\n",
+    "{% for m in messages %}{{ m.role }}{% endfor %}",
+    "{{ '' }}",
+)
+#: As Gemma 2's and Mistral's: roles alternate, and some have no system.
+ALTERNATE = (
+    "{% for m in messages %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}"
+    "{{ raise_exception('Conversation roles must alternate user/assistant/user/assistant/...') }}{% endif %}"
+    "[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
+)
+#: As Qwen3.5's: one system turn, in front.
+SYSTEM_FIRST = (
+    "{% for m in messages %}{% if m.role == 'system' and not loop.first %}"
+    "{{ raise_exception('System message must be at the beginning.') }}{% endif %}"
+    "[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
+)
+#: As gpt-oss's: others than the first are left out without a word.
+SYSTEM_DROPPED = (
+    "{% for m in messages %}{% if m.role != 'system' or loop.first %}[{{ m.role }}]{{ m.content }}{% endif %}"
+    "{% endfor %}[assistant]"
+)
+
+
+def user(text: str) -> ChatMessage:
+    return ChatMessage("user", text)
+
+
+def assistant(text: str) -> ChatMessage:
+    return ChatMessage("assistant", text)
+
+
+def system(text: str) -> ChatMessage:
+    return ChatMessage("system", text)
+
+
+def saved(folder: Path, template: str | None, *tokens: str) -> Tokenizer:
+    made = train_tokenizer(chat_template=False)
+    made.add_special_tokens({"additional_special_tokens": list(tokens)})
+    made.chat_template = template
+    made.save_pretrained(folder)
+    return Tokenizer(folder)
+
+
+def prompt(tokenizer: Tokenizer, *turns: ChatMessage) -> tuple[str, list[str]]:
+    """The prompt of a request, and what is said of it."""
+    events: list[Event] = []
+    request = Generate("", LoadOptions(), messages=turns)
+    check_request(request)
+    ids = fit_prompt(request, tokenizer, 4096, events.append)
+    return tokenizer.decode(ids, special=True), [event.text for event in events if isinstance(event, Notice)]
+
+
+@pytest.mark.parametrize("source", [*UNREADABLE, *SILENT])
+def test_the_familys_template_takes_the_place_of_a_useless_one(source: str, tmp_path: Path) -> None:
+    tokenizer = saved(tmp_path, source)
+    text, [said] = prompt(tokenizer, system("Be brief."), user("Hi"))
+    assert text == (
+        "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
+    )
+    why = "cannot be read" if source in UNREADABLE else "leaves out what you write"
+    assert said == f"The model's chat template {why}: that of ChatML took its place."
+    assert tokenizer.tokens()[max(tokenizer.end_ids)] == "<|im_end|>"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "family", "written"),
+    [
+        (
+            ("<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"),
+            "Llama 3",
+            "<|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|>",
+        ),
+        (
+            ("<start_of_turn>", "<end_of_turn>"),
+            "Gemma",
+            "<start_of_turn>user\nBe brief.\n\nHi<end_of_turn>\n",
+        ),
+        (("<|user|>", "<|assistant|>", "<|end|>"), "Phi-3", "<|user|>\nHi<|end|>\n<|assistant|>\n"),
+        (("[INST]", "[/INST]", "</s>"), "Mistral", "[INST]Be brief.\n\nHi[/INST]"),
+    ],
+)
+def test_families_are_told_by_their_tokens(
+    tokens: tuple[str, ...], family: str, written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.text import known_templates
+
+    others = tuple(one for one in known_templates._KNOWN if one.family != "ChatML")
+    monkeypatch.setattr(known_templates, "_KNOWN", others)
+    tokenizer = saved(tmp_path, GO, *tokens)
+    text, [said] = prompt(tokenizer, system("Be brief."), user("Hi"))
+    assert written in text
+    assert said.endswith(f"that of {family} took its place.")
+    assert tokenizer._backend.token_to_id(tokens[-1]) in tokenizer.end_ids
+
+
+def test_without_a_known_family_turns_are_labelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from engine.text import known_templates
+
+    monkeypatch.setattr(known_templates, "_KNOWN", ())
+    text, [said] = prompt(saved(tmp_path, GO), user("Hi"))
+    assert text == "User: Hi\n\nAssistant:"
+    assert (
+        said == "The model's chat template cannot be read, so the conversation is given to it as plain text."
+    )
+
+
+@pytest.mark.parametrize("source", [ALTERNATE, SYSTEM_FIRST, SYSTEM_DROPPED])
+@pytest.mark.parametrize(
+    ("turns", "words"),
+    [
+        ([user("anna"), user("bert")], ["anna", "bert"]),
+        (
+            [system("sven"), user("anna"), assistant("bert"), assistant("cara"), user("dora")],
+            ["sven", "anna", "bert", "cara", "dora"],
+        ),
+        (
+            [system("sven"), user("anna"), assistant("bert"), system("tilo"), user("cara")],
+            ["sven", "anna", "bert", "tilo", "cara"],
+        ),
+        ([system("sven"), system("tilo"), user("anna")], ["sven", "tilo", "anna"]),
+        ([user("anna"), system("tilo")], ["anna", "tilo"]),
+        ([assistant("anna"), user("bert")], ["anna", "bert"]),
+        ([system("sven")], ["sven"]),
+        ([user("anna"), assistant("bert"), assistant("cara")], ["anna", "bert", "cara"]),
+    ],
+)
+def test_turns_are_merged_and_moved_where_a_template_wants_it(
+    source: str, turns: list[ChatMessage], words: list[str], tmp_path: Path
+) -> None:
+    text, _ = prompt(saved(tmp_path, source), *turns)
+    bare = text.replace("[user]", " ").replace("[assistant]", " ").replace("[system]", " ")
+    assert bare.split() == words
+
+
+def test_what_a_template_takes_is_as_it_is(tmp_path: Path) -> None:
+    text, _ = prompt(saved(tmp_path, SYSTEM_FIRST), user("a"), user("b"), assistant("c"))
+    assert text == "[user]a[user]b[assistant]c"
+    text, _ = prompt(saved(tmp_path, ALTERNATE), user("a"), user("b"), assistant("c"))
+    assert text == "[user]a\n\nb[assistant]c"
+
+
+def test_an_empty_turn_of_the_assistant_at_the_end_is_its_beginning(tmp_path: Path) -> None:
+    tokenizer = saved(tmp_path, ALTERNATE)
+    assert prompt(tokenizer, user("a"), assistant(""))[0] == "[user]a[assistant]"
+    with pytest.raises(EmptyPrompt):
+        prompt(tokenizer, user(" "), assistant(""))
+    with pytest.raises(EmptyPrompt):
+        prompt(tokenizer, assistant(" "))
+
+
+def test_calls_of_merged_turns_are_kept(tmp_path: Path) -> None:
+    call = ToolCall("now", "{}", "1")
+    turns = [
+        user("a"),
+        assistant("b"),
+        ChatMessage("assistant", "", calls=(call,)),
+        ChatMessage("tool", "noon"),
+    ]
+    text, _ = prompt(saved(tmp_path, ALTERNATE), *turns)
+    assert text.index('"now"') < text.index("noon")
+
+
+def test_what_no_order_mends_is_said(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedModel, match="refuses"):
+        prompt(saved(tmp_path, "{{ raise_exception('no') }}"), user("a"))
