@@ -122,6 +122,7 @@ class ReplyRun:
             None if watch is None else watch.add,
             reader,
         )
+        self._follows = request.raw_prompt is not None or bool(opening(request))
         self._prompt: list[int] = []
         self._drafted: list[tuple[int, int]] = []
         self._last_update = time.perf_counter()
@@ -138,9 +139,9 @@ class ReplyRun:
             TenonError: the prompt does not fit.
         """
         self._prompt = fit_prompt(self._request, self._model.tokenizer, self._model.plan.context, self._emit)
-        if opening(self._request):
+        if self._follows:
             self._reply.follow(self._prompt[-1:])
-        elif self._request.raw_prompt is None:
+        else:
             thought = begun_thought(self._prompt, self._model.tokenizer)
             self._reply.begin(thought)
             if thought and self._mask is not None:
@@ -279,14 +280,15 @@ class ReplyRun:
         """Log-probabilities of emitted tokens, where they are wanted."""
         if self._log is None:
             return []
-        text, ends = self._model.token_texts.text, self._model.tokenizer.end_ids
-        return [
-            TokenLogprob(
-                text(pick.token_id), pick.logprob, tuple((text(token), value) for token, value in pick.top)
-            )
-            for pick in self._log.take(len(tokens))
-            if pick.token_id not in ends
-        ]
+        said, ends = self._model.token_texts.said, self._model.tokenizer.end_ids
+        begin = len(self._reply.token_ids) - len(tokens)
+        found = []
+        for at, pick in enumerate(self._log.take(len(tokens)), begin):
+            first = at == 0 and not self._follows
+            top = tuple((said(token, first), value) for token, value in pick.top)
+            if pick.token_id not in ends:
+                found.append(TokenLogprob(said(pick.token_id, first), pick.logprob, top))
+        return found
 
     def _show(
         self, tokens: Sequence[int], text: str, drafted: int = 0, logprobs: Sequence[TokenLogprob] = ()

@@ -174,11 +174,11 @@ def logged(logprobs: Sequence[TokenLogprob]) -> dict[str, Any] | None:
     if not logprobs:
         return None
 
-    def told(text: str, logprob: float) -> dict[str, Any]:
-        return {"token": text, "logprob": logprob, "bytes": list(text.encode())}
+    def told(said: bytes, logprob: float) -> dict[str, Any]:
+        return {"token": said.decode(errors="replace"), "logprob": logprob, "bytes": list(said)}
 
     found = [
-        {**told(one.text, one.logprob), "top_logprobs": [told(*other) for other in one.top]}
+        {**told(one.said, one.logprob), "top_logprobs": [told(*other) for other in one.top]}
         for one in logprobs
     ]
     return {"content": found, "refusal": None}

@@ -5,6 +5,7 @@ Source: https://platform.openai.com/docs/api-reference/completions.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,6 +45,7 @@ class Completions(Exchange):
             raise fields.wrong("logprobs", f"a whole number from 0 to {MOST_LOGPROBS}")
         self._logged: dict[int, list[TokenLogprob]] = {}
         self._lengths: dict[int, int] = {}
+        self._readers: dict[int, codecs.IncrementalDecoder] = {}
         if (fields.whole("best_of") or 1) > (fields.whole("n") or 1):
             sentence = "Tenon's server does not choose among replies: leave the field best_of out."
             raise Refused(400, sentence, "best_of", "not_supported")
@@ -124,11 +126,21 @@ class Completions(Exchange):
             return None
         offsets = []
         for one in logprobs:
+            # A token inside of a character has the character's place.
             offsets.append(self._lengths.get(index, 0))
-            self._lengths[index] = offsets[-1] + len(one.text)
+            reader = self._readers.setdefault(index, codecs.getincrementaldecoder("utf-8")("replace"))
+            self._lengths[index] = offsets[-1] + len(reader.decode(one.said))
         return {
-            "tokens": [one.text for one in logprobs],
+            "tokens": [one.said.decode(errors="replace") for one in logprobs],
             "token_logprobs": [one.logprob for one in logprobs],
-            "top_logprobs": [dict(one.top) for one in logprobs],
+            "top_logprobs": [_by_text(one) for one in logprobs],
             "text_offset": offsets,
         }
+
+
+def _by_text(logprob: TokenLogprob) -> dict[str, float]:
+    """The likeliest tokens by their texts; of tokens with one text, parts of characters say, the likeliest."""
+    found: dict[str, float] = {}
+    for said, value in logprob.top:
+        found.setdefault(said.decode(errors="replace"), value)
+    return found

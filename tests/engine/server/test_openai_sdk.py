@@ -285,7 +285,7 @@ def test_log_probabilities_are_the_model_s_own(server: Running) -> None:
         assert (token.top_logprobs[0].token, values[0]) == (token.token, token.logprob)  # greedy
         assert values == sorted(values, reverse=True)
         assert sum(map(math.exp, values)) <= 1 + 1e-9
-        assert bytes(token.bytes).decode() == token.token
+        assert bytes(token.bytes).decode(errors="replace") == token.token
     streamed = [
         token
         for chunk in server.openai.chat.completions.create(**asked, top_logprobs=4, stream=True)
@@ -304,6 +304,23 @@ def test_log_probabilities_are_the_model_s_own(server: Running) -> None:
     assert "".join(text.logprobs.tokens).replace(PART, "") == text.text.replace(PART, "")
     assert [len(top) for top in text.logprobs.top_logprobs] == [2] * 6
     assert text.logprobs.text_offset[1] == len(text.logprobs.tokens[0])
+
+
+def test_bytes_of_log_probabilities_join_to_the_text(server: Running) -> None:
+    word = "𓀀🇮🇹 é"
+    schema = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"const": word}}}
+    (choice,) = server.openai.chat.completions.create(
+        model=server.model, messages=ASKED, logprobs=True, top_logprobs=2, response_format=schema, **GREEDY
+    ).choices
+    tokens = choice.logprobs.content
+    assert b"".join(bytes(token.bytes) for token in tokens).decode() == choice.message.content == f'"{word}"'
+    assert any(token.token == PART for token in tokens)
+    text = server.openai.completions.create(
+        model=server.model, prompt="A", logprobs=3, temperature=0, extra_body={"json_schema": {"const": word}}
+    ).choices[0]
+    places = zip(text.logprobs.tokens, text.logprobs.text_offset, strict=True)
+    assert all(token == PART or text.text.startswith(token, at) for token, at in places)
+    assert text.logprobs.text_offset[-1] == len(text.text) - 1
 
 
 def test_another_model_and_another_key_are_refused(server: Running) -> None:
