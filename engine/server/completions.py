@@ -16,6 +16,7 @@ from engine.server.exchange import (
     Exchange,
     choices,
     new_id,
+    penalties,
     sampling,
     sent_event,
     timings,
@@ -49,13 +50,10 @@ class Completions(Exchange):
         if (fields.whole("best_of") or 1) > (fields.whole("n") or 1):
             sentence = "Tenon's server does not choose among replies: leave the field best_of out."
             raise Refused(400, sentence, "best_of", "not_supported")
-        prompts = fields.texts("prompt")
-        if not 1 <= len(prompts) <= _MOST_PROMPTS:
-            raise fields.wrong("prompt", f"a text, or a list of 1 to {_MOST_PROMPTS}")
         self._choices = fields.whole("n") or 1
         return tuple(
             request
-            for prompt in prompts
+            for prompt in _prompts(fields)
             for request in choices(
                 fields,
                 Generate(
@@ -64,6 +62,7 @@ class Completions(Exchange):
                     raw_prompt=prompt,
                     max_tokens=most_tokens(fields, "max_tokens"),
                     sampling=sampling(fields),
+                    penalties=penalties(fields),
                     stop=fields.texts("stop"),
                     form=openai_form(fields),
                     logprobs=wanted,
@@ -136,6 +135,20 @@ class Completions(Exchange):
             "top_logprobs": [_by_text(one) for one in logprobs],
             "text_offset": offsets,
         }
+
+
+def _prompts(fields: Fields) -> list[str | tuple[int, ...]]:
+    """The prompts: texts, or their tokens."""
+    value = fields.value("prompt")
+    several = isinstance(value, list) and not _are_tokens(value)
+    found = [tuple(one) if _are_tokens(one) else one for one in (value if several else [value])]
+    if 1 <= len(found) <= _MOST_PROMPTS and all(isinstance(one, str | tuple) for one in found):
+        return found
+    raise fields.wrong("prompt", f"a text, a list of token ids, or a list of 1 to {_MOST_PROMPTS} of them")
+
+
+def _are_tokens(value: object) -> bool:
+    return isinstance(value, list) and value != [] and all(type(one) is int for one in value)
 
 
 def _by_text(logprob: TokenLogprob) -> dict[str, float]:
