@@ -140,15 +140,24 @@ class Completions(Exchange):
 def _prompts(fields: Fields) -> list[str | tuple[int, ...]]:
     """The prompts: texts, or their tokens."""
     value = fields.value("prompt")
-    several = isinstance(value, list) and not _are_tokens(value)
-    found = [tuple(one) if _are_tokens(one) else one for one in (value if several else [value])]
-    if 1 <= len(found) <= _MOST_PROMPTS and all(isinstance(one, str | tuple) for one in found):
-        return found
-    raise fields.wrong("prompt", f"a text, a list of token ids, or a list of 1 to {_MOST_PROMPTS} of them")
+    found = [
+        _prompt(one) for one in (value if isinstance(value, list) and _prompt(value) is None else [value])
+    ]
+    prompts = [one for one in found if one is not None]
+    if len(prompts) < len(found) or not 1 <= len(found) <= _MOST_PROMPTS:
+        raise fields.wrong(
+            "prompt", f"a text, a list of token ids, or a list of 1 to {_MOST_PROMPTS} of them"
+        )
+    return prompts
 
 
-def _are_tokens(value: object) -> bool:
-    return isinstance(value, list) and value != [] and all(type(one) is int for one in value)
+def _prompt(value: object) -> str | tuple[int, ...] | None:
+    """A text or token ids; None for what is neither."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and all(type(one) is int for one in value):
+        return tuple(value)
+    return None
 
 
 def _by_text(logprob: TokenLogprob) -> dict[str, float]:
