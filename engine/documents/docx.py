@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml.parser import parse_xml
 from docx.package import Package
 
@@ -28,10 +27,7 @@ _LEFT_OUT = {
     "del", "moveFrom", "delText", "instrText", "delInstrText",
 }  # fmt: skip
 _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
-_NOTES = {
-    "footnoteReference": RELATIONSHIP_TYPE.FOOTNOTES,
-    "endnoteReference": RELATIONSHIP_TYPE.ENDNOTES,
-}
+_NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
 
 
 def read(path: Path) -> Pages:
@@ -45,7 +41,7 @@ def read(path: Path) -> Pages:
             raise Unreadable(Problem.UNKNOWN_ARCHIVE)
     pages = Pages()
     try:
-        reader = _Reader(Package.open(str(path)).main_document_part)
+        reader = _Reader(_parts(Package.open(str(path)))["officeDocument"])
         for text, level in reader.blocks(reader.body):
             if level and text.strip():
                 pages.unit = "chapter"
@@ -68,7 +64,7 @@ class _Reader:
     """
 
     def __init__(self, part: Any) -> None:
-        others = {rel.reltype: rel.target_part for rel in part.rels.values() if not rel.is_external}
+        others = _parts(part)
         root = _root(part)
         self.body = next(child for child in root if _name(child) == "body")
         self._notes = {
@@ -78,7 +74,7 @@ class _Reader:
             for note in _root(others[kind])
         }
         self._told = 0  # notes
-        styles = _root(others[RELATIONSHIP_TYPE.STYLES]) if RELATIONSHIP_TYPE.STYLES in others else ()
+        styles = _root(others["styles"]) if "styles" in others else ()
         self._levels = {
             _value(style, "styleId"): _LEVELS.get(_value(_child(style, "name"), "val").lower(), 0)
             for style in styles
@@ -180,6 +176,13 @@ class _Reader:
         yield "\n".join(line for line in lines if line.strip(" |")), 0
         for one in inner:
             yield from self._table(one)
+
+
+def _parts(of: Any) -> dict[str, Any]:
+    """Parts that a part or the package names, by the last word of their kind; standards differ in those before."""
+    return {
+        rel.reltype.rpartition("/")[2]: rel.target_part for rel in of.rels.values() if not rel.is_external
+    }
 
 
 def _root(part: Any) -> Any:

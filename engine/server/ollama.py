@@ -62,7 +62,7 @@ class OllamaExchange(Exchange):
         request = Generate(
             "",
             self.served.options,
-            max_tokens=None if most is not None and most < 0 else most,
+            max_tokens=None if most is not None and most <= 0 else most,
             sampling=sampling(options),
             penalties=penalties(options),
             stop=options.texts("stop"),

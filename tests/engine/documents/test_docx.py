@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from collections import Counter
 from itertools import count
 from pathlib import Path
@@ -104,6 +105,26 @@ def test_documents_with_macros_are_read(tmp_path: Path) -> None:
     assert read_attachment(path).text == "Hello"
 
 
+def test_the_strict_standard_has_other_names(tmp_path: Path) -> None:
+    footnotes = f'<w:footnote w:id="2">{paragraph(run("below"))}</w:footnote>'
+    styles = '<w:style w:styleId="H"><w:name w:val="heading 1"/></w:style>'
+    heading = f'<w:p><w:pPr><w:pStyle w:val="H"/></w:pPr>{run("Costs")}</w:p>'
+    body = heading + paragraph(run("a"), '<w:r><w:footnoteReference w:id="2"/></w:r>')
+    usual = write_docx_markup(tmp_path / "usual.docx", body, footnotes=footnotes, styles=styles)
+    strict = tmp_path / "strict.docx"
+    with zipfile.ZipFile(usual) as source, zipfile.ZipFile(strict, "w") as made:
+        for name in source.namelist():
+            content = source.read(name).decode()
+            for word in ("officeDocument", "wordprocessingml"):
+                own = rf"http://schemas.openxmlformats.org/{word}/(2006/)?"
+                content = re.sub(own, f"http://purl.oclc.org/ooxml/{word}/", content)
+            made.writestr(name, content)
+    for path in (usual, strict):
+        text, unit, sections = docx.read(path).finish()
+        assert (text, unit) == ("Costs\n\na[1]\n\n[1] below", "chapter")
+        assert [section.label for section in sections] == ["Costs"]
+
+
 @pytest.mark.parametrize(
     ("stream", "sentence"),
     [
@@ -169,7 +190,11 @@ def _block(draw: st.DrawFn, depth: int = 0) -> tuple[str, list[str]]:
     return (control(inside) if kind == "control" else f"<w:customXml>{inside}</w:customXml>"), words
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
+@settings(
+    max_examples=50,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
+)
 @given(blocks=st.lists(_block(), min_size=1, max_size=4))
 def test_every_word_that_is_seen_is_told_once(tmp_path: Path, blocks: list[tuple[str, list[str]]]) -> None:
     body = paragraph(run("begin")) + "".join(block for block, _ in blocks)

@@ -99,6 +99,15 @@ def test_a_request_without_a_prompt_loads_the_model(
     assert server.http.post(path, json={"model": "another", **more}).status_code == 404
 
 
+def test_no_limit_is_told_in_ollama_s_numbers(server: Running) -> None:
+    for most in (0, -1, None):
+        options = {"temperature": 0, "num_predict": most, "repeat_penalty": 1}
+        body = {"prompt": "one two " * 120, "raw": True, "stream": False, "options": options}
+        told = server.http.post("/api/generate", json=body).json()
+        assert told["done_reason"] in ("length", "stop")
+        assert told["eval_count"] > 1
+
+
 def test_embeddings_are_refused_in_ollama_s_words(server: Running) -> None:
     for path, field in (("/api/embed", "input"), ("/api/embeddings", "prompt")):
         answer = server.http.post(path, json={"model": server.model, field: "a"})
