@@ -17,7 +17,7 @@ from engine.drafting.committee import Member
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.kind import Drafting
 from engine.drafting.sampled_tree import DraftSampling
-from engine.errors import Cancelled
+from engine.errors import Cancelled, InvalidOption
 from engine.loaded_model import LoadedModel
 from engine.messages import (
     Event,
@@ -100,14 +100,8 @@ class ReplyRun:
         if request.form is not None or tools.offered:
             answer = "" if reasoning is None or opening(request) else reasoning.answer
             self._mask = model.forms.mask(request.form, tools, answer)
-        sampler = self._sampler
-        if self._mask is not None:
-            sampler = MaskedSampler(**vars(sampler), mask=self._mask)
         self._log: LoggedSampler | None = None
-        if request.logprobs is not None:
-            sampler = self._log = LoggedSampler(**vars(self._sampler), inner=sampler, top=request.logprobs)
         self._logprobs: list[TokenLogprob] = []
-        self._rule: Verifier = RULES[request.verify].verifier(sampler)
         decode: Callable[[Sequence[int]], str] = model.tokenizer.decode
         reader = None
         if template is not None and reasoning is not None:
@@ -124,6 +118,7 @@ class ReplyRun:
             reader,
             TURN_BEGINNINGS if template is None and request.raw_prompt is None else (),
         )
+        self._follows = request.raw_prompt is not None or bool(opening(request))
         self._prompt: list[int] = []
         self._drafted: list[tuple[int, int]] = []
         self._last_update = time.perf_counter()
@@ -140,9 +135,11 @@ class ReplyRun:
             TenonError: the prompt does not fit.
         """
         self._prompt = fit_prompt(self._request, self._model.tokenizer, self._model.plan.context, self._emit)
-        if opening(self._request):
+        self._sampler = replace(self._sampler, penalties=self._request.penalties, begins=len(self._prompt))
+        self._check_tokens()
+        if self._follows:
             self._reply.follow(self._prompt[-1:])
-        elif self._request.raw_prompt is None:
+        else:
             thought = begun_thought(self._prompt, self._model.tokenizer)
             self._reply.begin(thought)
             if thought and self._mask is not None:
@@ -157,7 +154,7 @@ class ReplyRun:
         self._chances = self._model.match_chances.of_another_reply()
         sequence = self._model.sequences.open(self._prompt)
         drafters = self._drafters(sequence, values)
-        recipe = mode.recipe(self._rule, drafters, values, cost, self._model.committee, self._chances)
+        recipe = mode.recipe(self._verifier(), drafters, values, cost, self._model.committee, self._chances)
         hooks = Hooks(self._check, self._prefilled, self._emitted)
         try:
             decoding = Decoding(sequence, recipe, self._prompt, self._reply, self._clock, hooks)
@@ -174,6 +171,29 @@ class ReplyRun:
         self._busy = self._others.busy
         self._learn()
         self._emit(Finished(self._request.request_id, self._finished()))
+
+    def _check_tokens(self) -> None:
+        """Refuse ids of the request that are no tokens of the model."""
+        last, raw = self._model.target.config.vocabulary_size - 1, self._request.raw_prompt
+        prompt = raw if isinstance(raw, tuple) else ()
+        for token in (*prompt, *(token for token, _ in self._request.penalties.bias)):
+            if not 0 <= token <= last:
+                raise InvalidOption(
+                    "There is no token {token} in this model: its tokens have the numbers from 0 to {last}.",
+                    token=token,
+                    last=last,
+                )
+
+    def _verifier(self) -> Verifier:
+        """The rule, with a sampler that keeps to the form and notes what it picks where that is wanted."""
+        sampler = self._sampler
+        if self._mask is not None:
+            sampler = MaskedSampler(**vars(sampler), mask=self._mask)
+        if self._request.logprobs is not None:
+            sampler = self._log = LoggedSampler(
+                **vars(self._sampler), inner=sampler, top=self._request.logprobs
+            )
+        return RULES[self._request.verify].verifier(sampler)
 
     def _learn(self) -> None:
         """Refine what is predicted for the model's next replies: by what is like them, and was not disturbed."""
@@ -281,14 +301,15 @@ class ReplyRun:
         """Log-probabilities of emitted tokens, where they are wanted."""
         if self._log is None:
             return []
-        text, ends = self._model.token_texts.text, self._model.tokenizer.end_ids
-        return [
-            TokenLogprob(
-                text(pick.token_id), pick.logprob, tuple((text(token), value) for token, value in pick.top)
-            )
-            for pick in self._log.take(len(tokens))
-            if pick.token_id not in ends
-        ]
+        said, ends = self._model.token_texts.said, self._model.tokenizer.end_ids
+        begin = len(self._reply.token_ids) - len(tokens)
+        found = []
+        for at, pick in enumerate(self._log.take(len(tokens)), begin):
+            first = at == 0 and not self._follows
+            top = tuple((said(token, first), value) for token, value in pick.top)
+            if pick.token_id not in ends:
+                found.append(TokenLogprob(said(pick.token_id, first), pick.logprob, top))
+        return found
 
     def _show(
         self, tokens: Sequence[int], text: str, drafted: int = 0, logprobs: Sequence[TokenLogprob] = ()

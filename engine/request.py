@@ -25,7 +25,7 @@ _END_TOKENS = 12
 def last_question(request: Generate) -> str:
     """Text that the person wrote last."""
     if request.raw_prompt is not None:
-        return request.raw_prompt
+        return request.raw_prompt if isinstance(request.raw_prompt, str) else ""
     return next((turn.content for turn in reversed(request.messages) if turn.role == "user"), "")
 
 
@@ -50,7 +50,8 @@ def check_request(request: Generate) -> None:
             "A reply that has a form or log-probabilities is verified by {rule} alone: leave the rule out.",
             rule=DEFAULT_RULE,
         )
-    Sampler(**{name: value for name, value in vars(request.sampling).items() if value is not None})
+    numbers = {name: value for name, value in vars(request.sampling).items() if value is not None}
+    Sampler(**numbers, penalties=request.penalties)
     files = (file.text for message in request.messages for file in message.attachments)
     contents = [message.content for message in request.messages]
     contents += [
@@ -59,7 +60,8 @@ def check_request(request: Generate) -> None:
     contents += [
         text for tool in request.tools.offered for text in (tool.name, tool.description, tool.parameters)
     ]
-    for text in (request.raw_prompt or "", *request.stop, *contents, *files):
+    raw = request.raw_prompt if isinstance(request.raw_prompt, str) else ""
+    for text in (raw, *request.stop, *contents, *files):
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
@@ -104,7 +106,8 @@ def fit_prompt(
         PromptTooLong: its last message does not fit even alone.
     """
     if request.raw_prompt is not None:
-        prompt = tokenizer.encode(request.raw_prompt, control=request.parse_special)
+        raw = request.raw_prompt
+        prompt = tokenizer.encode(raw, control=request.parse_special) if isinstance(raw, str) else list(raw)
         if not prompt:  # characters that no token of the vocabulary stands for
             raise EmptyPrompt("The message is empty: write a question first.")
         check_length(len(prompt), context)
@@ -150,7 +153,8 @@ def begun_thought(prompt: Sequence[int], tokenizer: Tokenizer) -> str:
 def _asks(request: Generate) -> bool:
     """True if there is anything to answer: a text, or a file."""
     if request.raw_prompt is not None:
-        return bool(request.raw_prompt.strip())
+        raw = request.raw_prompt
+        return bool(raw.strip() if isinstance(raw, str) else raw)
     begun = bool(opening(request).strip())
     asked = request.messages[:-1] if _continues(request.messages) and not begun else request.messages
     return bool(asked) and (

@@ -16,7 +16,6 @@ from engine.decoding.sequence import TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
 from engine.messages import RoundRecord
-from engine.model.sampling import PENALTY_WINDOW
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.text.stop import ReplyText
 from engine.verifying.verdict import Verdict, Verifier
@@ -88,7 +87,7 @@ class Decoding:
         self._reading: PromptReading | None = None
         self._verdict: Verdict | None = None
         self._position = len(prompt)
-        self._recent = array("i", prompt[-PENALTY_WINDOW:])
+        self._text = array("i", prompt)
         self._probes: Tensor | None = None
         self._drafted_s = 0.0
         self._ended = False
@@ -124,7 +123,7 @@ class Decoding:
             self._verify(asked, asked.draft)
         elif self._reading is not None and self._reading.take(asked):
             self._clock.prompt_done()
-            self._verdict = self._recipe.verifier.verify(_NOTHING, asked.logits, self._position, self._recent)
+            self._verdict = self._recipe.verifier.verify(_NOTHING, asked.logits, self._position, self._text)
             emitted, goes_on = _take(self._verdict.tokens, self._reply)
             self._clock.emitted(len(emitted))
             self._hooks.emitted(emitted, 0)
@@ -135,8 +134,7 @@ class Decoding:
         self._hooks.check()
         root = self._reply.token_ids[-1]
         self._position += len(verdict.tokens)
-        self._recent.extend(verdict.tokens)
-        del self._recent[:-PENALTY_WINDOW]
+        self._text.extend(verdict.tokens)
         begun = time.perf_counter()
         hidden = sequence.take_hidden() if recipe.drafter.wants_hidden else None
         schedule, width = recipe.schedule, sequence.target.width
@@ -169,7 +167,7 @@ class Decoding:
     def _verify(self, asked: AskedRows, draft: Draft) -> None:
         recipe, sequence = self._recipe, self._sequence
         begun = time.perf_counter()
-        verdict = recipe.verifier.verify(draft, asked.logits, self._position, self._recent)
+        verdict = recipe.verifier.verify(draft, asked.logits, self._position, self._text)
         # Between two forwards each call counts: nothing of Python is in the processor's caches then.
         self._probes = None
         if draft.probes.nodes:

@@ -1,4 +1,12 @@
-"""DOCX by python-docx. A DOCX has no pages of its own: its headings are what passages are named by."""
+"""DOCX: python-docx opens it, and its markup is read here, as the library leaves out what is not plainly a run of text.
+
+Told is what a reader sees of the finished text: insertions and not deletions, results of fields and not their
+instructions, content controls, text boxes, and notes behind the paragraph that they belong to. Headers, footers and
+comments are of the page or about the text, and stay out. A DOCX has no pages of its own: its headings are what passages
+are named by.
+
+Source: ECMA-376, Part 1, section 17.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +14,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from docx import Document
-from docx.table import Table
+from docx.oxml.parser import parse_xml
+from docx.package import Package
 
 from engine.documents.archive import open_archive
 from engine.documents.pages import Pages, Problem, Unreadable
 
-_DEEPEST_TABLE = 8
+_LEVELS = {"title": 1, "heading 1": 1, "heading 2": 2}
+#: Elements that hold no text of the document as it stands: properties, what was deleted, and instructions.
+_LEFT_OUT = {
+    "pPr", "rPr", "tblPr", "tblPrEx", "tblGrid", "trPr", "tcPr", "sectPr", "sdtPr", "sdtEndPr", "rubyPr", "oMathParaPr",
+    "del", "moveFrom", "delText", "instrText", "delInstrText",
+}  # fmt: skip
+_SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
 
 
 def read(path: Path) -> Pages:
@@ -22,50 +37,183 @@ def read(path: Path) -> Pages:
         Unreadable: It is damaged, or longer than an attachment may be.
     """
     with open_archive(path) as archive:
-        if "word/document.xml" not in archive.namelist():
+        if not any(name.startswith("word/") for name in archive.namelist()):
             raise Unreadable(Problem.UNKNOWN_ARCHIVE)
+    pages = Pages()
     try:
-        document = Document(str(path))
-        content = list(document.iter_inner_content())
+        reader = _Reader(_parts(Package.open(str(path)))["officeDocument"])
+        for text, level in reader.blocks(reader.body):
+            if level and text.strip():
+                pages.unit = "chapter"
+                pages.begin(text)
+            pages.add([text])
+    except Unreadable:
+        raise
     except (
         Exception
     ) as error:  # the library raises what its parts raise: KeyError, ValueError, lxml's, zipfile's
         raise Unreadable(Problem.DAMAGED) from error
-    pages = Pages()
-    for block in content:
-        if isinstance(block, Table):
-            pages.add(_rows(block, 0))
-            continue
-        level = _heading_level(block)
-        if level and block.text.strip():
-            if not pages.unit:
-                pages.unit = "chapter"
-            pages.begin(block.text)
-        pages.add([block.text])
     return pages
 
 
-def _heading_level(paragraph: Any) -> int:
-    """1 or 2 of a heading of these levels (a title counts as the first), else 0."""
-    style = paragraph.style
-    name = (style.name or "") if style is not None else ""
-    return {"Title": 1, "Heading 1": 1, "Heading 2": 2}.get(name, 0)
+class _Reader:
+    """Follows a document's markup.
 
+    Args:
+        part: The main one of the package.
+    """
 
-def _rows(table: Table, depth: int) -> Iterator[str]:
-    """A table as one paragraph with a line for each row; tables in its cells follow it."""
-    lines, inner = [], []
-    for row in table.rows:
-        cells: list[str] = []
-        before = None
-        for cell in row.cells:
-            if cell._tc is before:  # a merged cell is told once
+    def __init__(self, part: Any) -> None:
+        others = _parts(part)
+        root = _root(part)
+        self.body = next(child for child in root if _name(child) == "body")
+        self._notes = {
+            (reference, _value(note, "id")): note
+            for reference, kind in _NOTES.items()
+            if kind in others
+            for note in _root(others[kind])
+        }
+        self._told = 0  # notes
+        styles = _root(others["styles"]) if "styles" in others else ()
+        self._levels = {
+            _value(style, "styleId"): _LEVELS.get(_value(_child(style, "name"), "val").lower(), 0)
+            for style in styles
+        }
+        # Of each open field, whether its instruction goes on. One that never ends would hide all behind it.
+        self._fields: list[bool] = []
+        kinds = [_value(node, "fldCharType") for node in self.body.iter() if _name(node) == "fldChar"]
+        self._follows_fields = kinds.count("begin") == kinds.count("end")
+        self._joined: list[str] = []  # of a paragraph that goes on in the next one, as its end was deleted
+
+    def blocks(self, parent: Any, tables: list[Any] | None = None) -> Iterator[tuple[str, int]]:
+        """Texts of paragraphs and tables, each with its level as a heading.
+
+        Args:
+            parent: Of them.
+            tables: Takes the tables where they are to come later.
+        """
+        for child in parent:
+            name = _name(child)
+            if name == "p":
+                yield from self._paragraph(child)
+            elif name == "tbl" and tables is not None:
+                tables.append(child)
+            elif name == "tbl":
+                yield from self._table(child)
+            elif name not in _LEFT_OUT:
+                yield from self.blocks(_chosen(child), tables)
+        if self._joined:
+            yield "".join(self._joined), 0
+            self._joined = []
+
+    def _paragraph(self, paragraph: Any) -> Iterator[tuple[str, int]]:
+        said, self._joined = self._joined, []
+        behind: list[tuple[str, Any]] = []
+        self._inline(paragraph, said, behind)
+        properties = _child(paragraph, "pPr")
+        end = _child(properties, "rPr")
+        goes_on = _child(end, "del") is not None or _child(end, "moveFrom") is not None
+        if not goes_on:
+            yield "".join(said), self._levels.get(_value(_child(properties, "pStyle"), "val"), 0)
+        outer, self._fields = self._fields, []
+        for label, block in behind:
+            for text, _ in self.blocks(block):
+                yield label + text, 0
+                label = ""
+        self._fields = outer
+        if goes_on:
+            self._joined = said
+
+    def _inline(self, parent: Any, said: list[str], behind: list[tuple[str, Any]]) -> None:
+        """Add up a paragraph's text, and what comes behind it: text boxes and notes."""
+        for child in parent:
+            name = _name(child)
+            shown = not (self._follows_fields and any(self._fields))
+            if name == "fldChar":
+                self._field(_value(child, "fldCharType"))
+            elif name == "txbxContent":
+                behind.append(("", child))
+            elif name in _LEFT_OUT:
                 continue
-            before = cell._tc
-            cells.append(" ".join(cell.text.split()))
-            inner += cell.tables
-        lines.append(" | ".join(cells))
-    yield "\n".join(line for line in lines if line.strip(" |"))
-    if depth < _DEEPEST_TABLE:
+            elif name == "t":
+                said.append((child.text or "") if shown else "")
+            elif name in _SIGNS:
+                said.append(_SIGNS[name] if shown else "")
+            elif name in _NOTES:
+                note = self._notes.pop((name, _value(child, "id")), None)
+                if note is not None and shown:
+                    self._told += 1
+                    said.append(f"[{self._told}]")
+                    behind.append((f"[{self._told}] ", note))
+            elif name == "rt":  # how the characters before it are read
+                said.append("(")
+                self._inline(child, said, behind)
+                said.append(")")
+            else:
+                self._inline(reversed(child) if name == "ruby" else _chosen(child), said, behind)
+
+    def _field(self, kind: str) -> None:
+        if kind == "begin":
+            self._fields.append(True)
+        elif self._fields and kind == "separate":
+            self._fields[-1] = False
+        elif self._fields and kind == "end":
+            self._fields.pop()
+
+    def _table(self, table: Any) -> Iterator[tuple[str, int]]:
+        """A table as one paragraph with a line for each row; tables in its cells follow it."""
+        lines: list[str] = []
+        inner: list[Any] = []
+        for row in _below(table, "tr"):
+            if _child(_child(row, "trPr"), "del") is not None:
+                continue
+            cells = [
+                " ".join(" ".join(text for text, _ in self.blocks(cell, inner)).split())
+                for cell in _below(row, "tc")
+                if _child(_child(cell, "tcPr"), "cellDel") is None
+            ]
+            lines.append(" | ".join(cells))
+        yield "\n".join(line for line in lines if line.strip(" |")), 0
         for one in inner:
-            yield from _rows(one, depth + 1)
+            yield from self._table(one)
+
+
+def _parts(of: Any) -> dict[str, Any]:
+    """Parts that a part or the package names, by the last word of their kind; standards differ in those before."""
+    return {
+        rel.reltype.rpartition("/")[2]: rel.target_part for rel in of.rels.values() if not rel.is_external
+    }
+
+
+def _root(part: Any) -> Any:
+    element = getattr(part, "element", None)
+    return parse_xml(part.blob) if element is None else element
+
+
+def _name(node: Any) -> str:
+    return node.tag.rpartition("}")[2] if isinstance(node.tag, str) else ""
+
+
+def _child(node: Any, name: str) -> Any:
+    """The first child of a name; None where there is none, or no node."""
+    return next((child for child in (() if node is None else node) if _name(child) == name), None)
+
+
+def _value(node: Any, attribute: str) -> str:
+    """An attribute of Word's own; empty where there is none, or no node."""
+    found = {} if node is None else node.attrib
+    return next((str(value) for key, value in found.items() if key.rpartition("}")[2] == attribute), "")
+
+
+def _chosen(node: Any) -> Any:
+    """A node, or the first of the forms that the same thing is written in."""
+    return [*node][:1] if _name(node) == "AlternateContent" else node
+
+
+def _below(node: Any, name: str) -> Iterator[Any]:
+    """Rows of a table or cells of a row, which content controls and the like may hold."""
+    for child in node:
+        if _name(child) == name:
+            yield child
+        elif _name(child) not in _LEFT_OUT:
+            yield from _below(_chosen(child), name)

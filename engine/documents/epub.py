@@ -33,7 +33,8 @@ def read(path: Path) -> Pages:
             if found:
                 heading = next((one.text for one in found if one.level), "")
                 pages.begin(heading or str(number))
-                pages.add(one.text for one in found)
+                for one in found:
+                    pages.add([one.text], one.as_written)
         return pages
 
 

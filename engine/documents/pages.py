@@ -26,6 +26,7 @@ class Problem(str, Enum):
     TOO_MUCH_TEXT = "too much text"
     UNPACKS_TOO_LARGE = "unpacks too large"
     UNKNOWN_ARCHIVE = "unknown archive"
+    OLD_WORD = "old word"
     TOO_LARGE_IN_MEMORY = "too large in memory"
 
 
@@ -59,14 +60,18 @@ class Pages:
         """A page or a chapter begins."""
         self._sections.append(Section(clean(label).replace("\n", " ")[:200], self._length))
 
-    def add(self, paragraphs: Iterable[str]) -> None:
+    def add(self, paragraphs: Iterable[str], as_written: bool = False) -> None:
         """Add paragraphs to the page or chapter that was begun last.
+
+        Args:
+            paragraphs: Each with its lines.
+            as_written: The lines keep their indentation.
 
         Raises:
             Unreadable: It is more text than one document may have.
         """
         for paragraph in paragraphs:
-            whole = clean(paragraph)
+            whole = clean(paragraph, as_written)
             if not whole:
                 continue
             self._text.append(whole)
@@ -87,7 +92,14 @@ class Pages:
         return text, self.unit, sections
 
 
-def clean(text: str) -> str:
-    """A paragraph without runs of spaces, controls and halves of characters; its line feeds stay."""
+def clean(text: str, as_written: bool = False) -> str:
+    """A paragraph without runs of spaces, controls and halves of characters; its line feeds stay.
+
+    Args:
+        text: The paragraph.
+        as_written: Spaces stay too, but those at the ends of lines.
+    """
     lines = _NO_TEXT.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " ")).split("\n")
+    if as_written:
+        return "\n".join(line.rstrip() for line in lines).strip("\n")
     return "\n".join(_SPACES.sub(" ", line).strip() for line in lines).strip()

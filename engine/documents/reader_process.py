@@ -37,7 +37,7 @@ def read_beside(
     """Read a document in another process, which is killed where it takes too much of anything.
 
     Args:
-        kind: ``pdf``, ``docx``, ``html`` or ``epub``.
+        kind: ``pdf``, ``docx``, ``html``, ``epub`` or ``compound``.
         path: The file.
         cancelled: True once nobody waits for it any more.
 

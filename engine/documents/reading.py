@@ -19,7 +19,7 @@ MAX_TEXT_BYTES = 4 << 20
 # Characters of text besides printable ones: tab, line feed, form feed, carriage return, escape (terminal logs).
 _TEXT_CONTROLS = frozenset("\t\n\f\r\x1b")
 _HTML_SUFFIXES = (".html", ".htm", ".xhtml")
-_TITLES = {"pdf": "PDF", "docx": "DOCX", "html": "HTML", "epub": "EPUB"}
+_TITLES = {"pdf": "PDF", "docx": "DOCX", "html": "HTML", "epub": "EPUB", "compound": "DOCX"}
 
 
 def read_attachment(path: Path, cancelled: Callable[[], bool] = lambda: False) -> Attachment:
@@ -69,6 +69,11 @@ def text_attachment(name: str, content: bytes) -> Attachment:
     if not content:
         raise InvalidOption("{name} is empty: attach a file with text in it.", name=name)
     _check_size(name, len(content), MAX_TEXT_BYTES)
+    if content.startswith(b"{\\rtf"):
+        raise InvalidOption(
+            "{name} is RTF, which Tenon does not read: save it as DOCX or plain text, then attach it again.",
+            name=name,
+        )
     try:
         text = content.decode("utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
     except UnicodeDecodeError as error:
@@ -94,6 +99,8 @@ def _kind(path: Path, head: bytes) -> str:
     if head.startswith(b"PK\x03\x04"):
         # An EPUB begins with its type, unpacked; the others are known by their name alone.
         return "epub" if b"application/epub+zip" in head[:100] or path.suffix.lower() == ".epub" else "docx"
+    if head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
+        return "compound"
     suffix = path.suffix.lower()
     if suffix in (".pdf", ".docx", ".epub"):
         return suffix[1:]
@@ -105,6 +112,8 @@ def _refusal(name: str, kind: str, error: Unreadable) -> str:
     title = _TITLES[kind]
     if error.problem is Problem.UNKNOWN_ARCHIVE:
         return _no_text_file(name)
+    if error.problem is Problem.OLD_WORD:
+        return say("{name} was saved by Word before 2007: save it as DOCX, then attach it again.", name=name)
     if error.problem is Problem.ENCRYPTED:
         return say("{name} is protected: save it without a password, then attach it again.", name=name)
     if error.problem is Problem.NO_TEXT:

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from engine.drafting.dynamic_tree import Expand, Level, TreeShape, extend_mask
 from engine.model.proposal import Proposal
-from engine.model.sampling import DRAFTING, PENALTY_WINDOW, Sampler, draw, uniform
+from engine.model.sampling import DRAFTING, Sampler, draw, uniform
 from engine.model.token_tree import ROOT, Draft, DraftShape
 
 # The chance that a draw which is tried holds. With 0.6 trees of 15 nodes for the guide are less deep, and gave 4.95
@@ -176,6 +176,8 @@ def sampled_draft(
 ) -> Draft:
     """Draw a tree from a drafter that runs over levels of nodes.
 
+    It knows nothing of presence and frequency penalties: the target's rule has them, and fewer guesses hold.
+
     Args:
         limits: Of a tree that is not fixed.
         shape: Asked for by the schedule.
@@ -185,7 +187,7 @@ def sampled_draft(
         text: Token ids up to and including the root.
     """
     sampler = sampling.sampler
-    penalised, recent = sampler.repetition_penalty != 1.0, text[-PENALTY_WINDOW:]
+    recent = sampler.history(text, sampler.begins)
     number: dict[int, int] = {}
     sees = torch.zeros(0, 0, dtype=torch.bool)
 
@@ -203,10 +205,7 @@ def sampled_draft(
             chosen = tuple(tokens[node] for node in nodes)
             rows = expand(Level(chosen, above, len(paths[0]), sees[-len(nodes) :]))
         return torch.stack(
-            [
-                sampler.distribution(row, [*recent, *behind] if penalised else ())
-                for row, behind in zip(rows, paths, strict=True)
-            ]
+            [sampler.distribution(row, [*recent, *behind]) for row, behind in zip(rows, paths, strict=True)]
         )
 
     plan = plan_tree(limits, shape)

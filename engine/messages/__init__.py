@@ -21,6 +21,7 @@ from engine.messages.commands import (
     LoadOptions,
     MakePlan,
     OutputForm,
+    Penalties,
     Ping,
     PredictModels,
     PromptKind,

@@ -127,7 +127,8 @@ class SamplingOptions:
         top_k: Keep the k best tokens; 0 keeps all.
         top_p: Keep the smallest set whose probability reaches this; 1 keeps all.
         min_p: Keep tokens at least this share of the best one's probability; 0 keeps all.
-        repetition_penalty: Divide (or multiply, when negative) logits of the last 64 tokens; 1 does nothing.
+        repetition_penalty: Divide (or multiply, when negative) logits of the last tokens (`Penalties.window`); 1 does
+            nothing.
         seed: Keys the noise together with the position; None draws a new one for each reply.
     """
 
@@ -137,6 +138,25 @@ class SamplingOptions:
     min_p: float | None = None
     repetition_penalty: float | None = None
     seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Penalties:
+    """Numbers that are added to the logits of single tokens before one is drawn.
+
+    Attributes:
+        presence: Taken from tokens that the reply has already, the prompt's not counted; -2 to 2.
+        frequency: The same as often as the reply has them.
+        bias: Token ids, each with what is added to it; -100 to 100.
+        window: Last tokens of prompt and reply that the repetition penalty looks at: llama.cpp's penalty_last_n, which
+            people's numbers are made for. Over the whole of a long chat it would punish every name, comma and line end
+            that was ever used.
+    """
+
+    presence: float = 0.0
+    frequency: float = 0.0
+    bias: tuple[tuple[int, float], ...] = ()
+    window: int = 64
 
 
 Effort = Literal["low", "medium", "high"]
@@ -188,9 +208,10 @@ class Generate:
     Attributes:
         messages: The conversation, oldest first, ending with the person's turn; or with the start of the reply, which
             is then continued: the reply's text is what is added to it.
-        raw_prompt: Text to continue without a chat template; then messages is empty.
+        raw_prompt: Text to continue without a chat template, or its token ids; then messages is empty.
         parse_special: Control tokens that are written in the raw prompt are control tokens; else they are words.
         max_tokens: Upper limit of the reply; None means until the context is full.
+        penalties: Beside the sampling.
         stop: Strings that end the reply; they are not part of its text.
         verify: The rule of verification by its ``--verify`` name; the default is lossless under every setting.
         prompt_kind: Kind of the task, where it is known: the worth of a draft differs by it.
@@ -212,10 +233,11 @@ class Generate:
     request_id: str
     options: LoadOptions
     messages: tuple[ChatMessage, ...] = ()
-    raw_prompt: str | None = None
+    raw_prompt: str | tuple[int, ...] | None = None
     parse_special: bool = False
     max_tokens: int | None = None
     sampling: SamplingOptions = field(default_factory=SamplingOptions)
+    penalties: Penalties = field(default_factory=Penalties)
     stop: tuple[str, ...] = ()
     verify: str = "sample-and-match"
     prompt_kind: PromptKind | None = None

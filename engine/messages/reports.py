@@ -266,14 +266,14 @@ class TokenLogprob:
     """A token of a reply and what the model gave it.
 
     Attributes:
-        text: Its own.
+        said: Its own bytes of the text in UTF-8, which may be part of a character.
         logprob: Natural logarithm of its probability, before temperature, filters and masks.
         top: The likeliest tokens at its place with theirs, the likeliest first.
     """
 
-    text: str
+    said: bytes
     logprob: float
-    top: tuple[tuple[str, float], ...] = ()
+    top: tuple[tuple[bytes, float], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ position is the same whether the position was reached by one-token steps or insi
 reply with a seed is the same text as a plain one.
 
 Order and meaning of the filters are those of transformers' logits processors: repetition penalty, temperature,
-top-k, top-p, min-p. Of equally likely tokens top-p drops the first ones, and sums that differ by rounding alone are
+top-k, top-p, min-p. Biases come before them all, presence and frequency penalties behind the repetition penalty, as in
+llama.cpp and vLLM. Of equally likely tokens top-p drops the first ones, and sums that differ by rounding alone are
 equal to it.
 
 `Sampler.pick` is one call of the kernel library (csrc/sampling.c); the operators of torch here are what it is held
@@ -16,13 +17,15 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy
 import torch
 from torch import Tensor
 
 from engine.errors import InvalidOption
 from engine.kernels import sampling as kernel
+from engine.messages import Penalties
 from engine.sentences import figure, mark
 
 _MASK_64 = (1 << 64) - 1
@@ -33,6 +36,10 @@ _TOP_K = mark("The top-k is {value}, but it must be a whole number from 0 (all t
 _TOP_P = mark("The top-p is {value}, but it must be above 0 and at most 1.")
 _MIN_P = mark("The min-p is {value}, but it must be between 0 and 1.")
 _PENALTY = mark("The repetition penalty is {value}, but it must be between 0.01 and 100.")
+_PRESENCE = mark("The presence penalty is {value}, but it must be between -2 and 2.")
+_FREQUENCY = mark("The frequency penalty is {value}, but it must be between -2 and 2.")
+_BIAS = mark("A bias of a token is {value}, but it must be between -100 and 100.")
+_WINDOW = mark("The repetition penalty looks at the last {value} tokens, but it must be 1 at least.")
 _SEED = mark("The seed is {value}, but it must be a whole number between 0 and 2**64 - 1.")
 
 
@@ -72,9 +79,6 @@ def _mix(value: int) -> int:
     return value ^ (value >> 31)
 
 
-#: Last tokens of a text that a repetition penalty looks at: llama.cpp's penalty_last_n, which people's numbers are made
-#: for. Over the whole of a long chat a penalty would punish every name, comma and line end that was ever used.
-PENALTY_WINDOW = 64
 _NONE = array("i")
 
 
@@ -89,6 +93,8 @@ class Sampler:
         min_p: 0 keeps all.
         repetition_penalty: 1 does nothing.
         seed: Keys the noise together with the position.
+        penalties: Of tokens that were written, and biases.
+        begins: Position of the reply's first token: presence and frequency are counted from there.
     """
 
     temperature: float = 0.0
@@ -97,6 +103,8 @@ class Sampler:
     min_p: float = 0.0
     repetition_penalty: float = 1.0
     seed: int = 0
+    penalties: Penalties = field(default_factory=Penalties)
+    begins: int = 0
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing.
@@ -110,6 +118,24 @@ class Sampler:
         _require(0.0 <= self.min_p <= 1.0, _MIN_P, self.min_p)
         _require(0.01 <= self.repetition_penalty <= 100.0, _PENALTY, self.repetition_penalty)
         _require(0 <= self.seed <= _MASK_64, _SEED, self.seed)
+        own = self.penalties
+        _require(-2.0 <= own.presence <= 2.0, _PRESENCE, own.presence)
+        _require(-2.0 <= own.frequency <= 2.0, _FREQUENCY, own.frequency)
+        _require(own.window >= 1, _WINDOW, own.window)
+        for _, value in own.bias:
+            _require(-100.0 <= value <= 100.0, _BIAS, value)
+
+    def history(self, text: Sequence[int], position: int) -> array[int]:
+        """The last tokens of a text that the penalties look at.
+
+        Args:
+            text: Token ids before a position, all of them.
+            position: Of the next token.
+        """
+        reach = self.penalties.window if self.repetition_penalty != 1.0 else 0
+        if self.penalties.presence or self.penalties.frequency:
+            reach = max(reach, position - self.begins)
+        return array("i", text[-reach:]) if reach else array("i")
 
     def pick(self, logits: Tensor, row: int, position: int, text: Sequence[int] = ()) -> int:
         """The token at a position.
@@ -118,50 +144,80 @@ class Sampler:
             logits: (n, V) float32, the target's.
             row: Index of the row for the token before the position.
             position: Place of the token, counted from the start of the prompt.
-            text: Token ids before the position, the last `PENALTY_WINDOW` at least; read only when there is a
-                repetition penalty.
+            text: Token ids before the position, as many of the last ones as `history` gives.
         """
         noise = uniform(self.seed, position) if self.temperature else 0.0
-        ids = _NONE if self.repetition_penalty == 1.0 else array("i", text[-PENALTY_WINDOW:])
+        penalty, ids = self.repetition_penalty, _NONE
+        own = self.penalties
+        if own.bias or own.presence or own.frequency:
+            logits, row = self._penalised(logits[row], text, position)[None], 0
+            penalty = 1.0
+        elif penalty != 1.0:
+            ids = array("i", text[-own.window :])
         token = kernel.sample(
-            *(logits, row, self.temperature, self.top_k, self.top_p, self.min_p, self.repetition_penalty),
-            *(ids, noise),
+            logits, row, self.temperature, self.top_k, self.top_p, self.min_p, penalty, ids, noise
         )
-        return self._pick(logits[row], noise, text) if token is None else token
+        if token is not None:
+            return token
+        return self._pick(
+            logits[row] if penalty == 1.0 else self._penalised(logits[row], text, position), noise
+        )
 
-    def _pick(self, logits: Tensor, noise: float, text: Sequence[int]) -> int:
+    def _pick(self, logits: Tensor, noise: float) -> int:
         """The kernel's work, with torch's operators."""
         if self.temperature == 0.0:
-            return int(self._penalised(logits, text).argmax())
-        probabilities, token_ids = self._kept(logits, text)
+            return int(logits.argmax())
+        probabilities, token_ids = self._kept(logits)
         index = draw(probabilities, noise)
         return index if token_ids is None else int(token_ids[index])
 
-    def distribution(self, logits: Tensor, text: Sequence[int] = ()) -> Tensor:
-        """(V,) float64 probabilities that `pick` draws from; one-hot when greedy."""
+    def distribution(self, logits: Tensor, text: Sequence[int] = (), position: int = 0) -> Tensor:
+        """(V,) float64 probabilities that `pick` draws from; one-hot when greedy.
+
+        Args:
+            logits: (V,) float32.
+            text: As for `pick`.
+            position: The same; without it nothing of the text is the reply's.
+        """
+        logits = self._penalised(logits, text, position)
         if self.temperature == 0.0:
             one_hot = torch.zeros(logits.shape[0], dtype=torch.float64)
-            one_hot[self._penalised(logits, text).argmax()] = 1.0
+            one_hot[logits.argmax()] = 1.0
             return one_hot
-        probabilities, token_ids = self._kept(logits, text)
+        probabilities, token_ids = self._kept(logits)
         if token_ids is not None:
             probabilities = torch.zeros(logits.shape[0], dtype=torch.float64).scatter_(
                 0, token_ids, probabilities
             )
         return probabilities / probabilities.sum()
 
-    def _penalised(self, logits: Tensor, text: Sequence[int]) -> Tensor:
-        """Logits of the last tokens divided by the penalty, or multiplied where negative (Keskar et al. 2019)."""
-        if self.repetition_penalty == 1.0 or not text:
-            return logits
-        ids = torch.tensor(sorted(set(text[-PENALTY_WINDOW:])), dtype=torch.long)
-        values = logits[ids]
-        values = torch.where(values < 0, values * self.repetition_penalty, values / self.repetition_penalty)
-        return logits.index_copy(0, ids, values)
+    def _penalised(self, logits: Tensor, text: Sequence[int], position: int) -> Tensor:
+        """Logits with the biases and penalties of single tokens.
 
-    def _kept(self, logits: Tensor, text: Sequence[int]) -> tuple[Tensor, Tensor | None]:
+        The repetition penalty divides them, or multiplies where negative (Keskar et al. 2019); presence and frequency
+        are taken from them (https://platform.openai.com/docs/advanced-usage, "Parameter details").
+        """
+        own = self.penalties
+        if own.bias:
+            ids, added = torch.tensor([token for token, _ in own.bias]), [value for _, value in own.bias]
+            logits = logits.index_add(0, ids, torch.tensor(added, dtype=logits.dtype))
+        if self.repetition_penalty != 1.0 and text:
+            ids = torch.tensor(sorted(set(text[-own.window :])), dtype=torch.long)
+            values = logits[ids]
+            values = torch.where(
+                values < 0, values * self.repetition_penalty, values / self.repetition_penalty
+            )
+            logits = logits.index_copy(0, ids, values)
+        written = position - self.begins
+        if (own.presence or own.frequency) and text and written > 0:
+            tokens, counts = numpy.unique(numpy.asarray(text[-written:]), return_counts=True)
+            taken = torch.from_numpy(counts).to(logits.dtype) * own.frequency + own.presence
+            logits = logits.index_add(0, torch.from_numpy(tokens).long(), taken, alpha=-1)
+        return logits
+
+    def _kept(self, logits: Tensor) -> tuple[Tensor, Tensor | None]:
         """Unnormalised float64 probabilities, and their token ids in ascending order (None: all tokens)."""
-        scaled = self._penalised(logits, text) / self.temperature
+        scaled = logits / self.temperature
         token_ids: Tensor | None = None
         if 0 < self.top_k < scaled.shape[0]:
             # Everything equal to the k-th value stays, as in transformers.

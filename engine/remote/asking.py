@@ -80,13 +80,16 @@ def path_and_body(
         InvalidOption: No server does this.
     """
     body: dict[str, Any] = {"model": model, "stream": True, "stream_options": {"include_usage": True}}
-    sampling = request.sampling
+    sampling, penalties = request.sampling, request.penalties
     wanted = {
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         "seed": sampling.seed,
         "max_tokens": request.max_tokens,
         "stop": list(request.stop) or None,
+        "presence_penalty": penalties.presence or None,
+        "frequency_penalty": penalties.frequency or None,
+        "logit_bias": {str(token): value for token, value in penalties.bias} or None,
     }
     if kind in _PENALTIES:
         wanted |= {

@@ -134,7 +134,8 @@ class RemoteReply:
         """The turns that fit by estimate, the oldest left out; all of them where nobody knows what fits."""
         request, model = self._request, self._model
         if request.raw_prompt is not None:
-            self._estimate = count_text(request.raw_prompt, 1.0)
+            raw = request.raw_prompt
+            self._estimate = count_text(raw, 1.0) if isinstance(raw, str) else len(raw)
             return CountedTurns((), self._estimate)
         turns = [
             replace(turn, content=without_thoughts(turn.content)) if turn.role == "assistant" else turn

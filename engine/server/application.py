@@ -9,11 +9,11 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from engine.messages import CountTokens, Failed, TokensCounted
+from engine.messages import CountTokens, Failed, Generate, TokensCounted
 from engine.server.answer import ExchangeAnswer
 from engine.server.anthropic_messages import Messages, prompt
 from engine.server.chat_completions import ChatCompletions
@@ -23,7 +23,7 @@ from engine.server.exchange import Exchange, Served
 from engine.server.fields import Fields
 from engine.server.guard import Guard
 from engine.server.metrics import Metrics
-from engine.server.ollama import OllamaChat, OllamaGenerate, OllamaModel
+from engine.server.ollama import OllamaChat, OllamaExchange, OllamaGenerate, OllamaModel
 from engine.server.refusal import Refused, error_body, refusal
 from engine.server.responses import Responses
 from engine.server.status import health, models, one_model, props
@@ -35,6 +35,9 @@ _TOO_SLOW = "The request's body did not come in time: send it again."
 _NO_PATH = "There is nothing at this address: see the README for those that are served."
 _NO_METHOD = "This address does not take this method."
 _NO_EMBEDDINGS = "Tenon's models write texts, and none makes embeddings: use another server for them."
+
+#: Clients of Ollama look for this sentence to learn whether a server is there.
+_RUNNING = "Ollama is running"
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -62,14 +65,31 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
 
         return endpoint
 
-    async def count_tokens(request: Request) -> Response:
-        answers = link.ask([CountTokens("", prompt(await _fields(request), served()))])
+    async def count(asked: Generate) -> int:
+        """Tokens of a request's prompt; the model is loaded for it."""
+        answers = link.ask([CountTokens("", asked)])
         while (item := await answers.next()) is not None:
             if isinstance(item[1], Failed):
                 raise refusal(item[1].error)
             if isinstance(item[1], TokensCounted):
-                return JSONResponse({"input_tokens": item[1].tokens})
+                return item[1].tokens
         raise AssertionError("the engine ends each request")
+
+    async def count_tokens(request: Request) -> Response:
+        return JSONResponse({"input_tokens": await count(prompt(await _fields(request), served()))})
+
+    def ollama(kind: Callable[[Fields, Served], OllamaExchange]) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            asked = kind(await _fields(request), served())
+            if asked.asks:
+                return ExchangeAnswer(asked, link.ask(asked.requests))
+            await count(Generate("", served().options, raw_prompt="Hello"))
+            return JSONResponse(asked.loaded())
+
+        return endpoint
+
+    async def root(request: Request) -> Response:
+        return PlainTextResponse(_RUNNING)
 
     async def model(request: Request) -> Response:
         return JSONResponse(one_model(served(), request.path_params["name"]))
@@ -84,6 +104,7 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
         return Response(metrics.text(link.running, link.waiting), media_type="text/plain; version=0.0.4")
 
     routes = [
+        ("GET", "/", root),
         ("GET", "/health", told(health)),
         ("GET", "/metrics", measured),
         ("GET", "/props", told(props)),
@@ -99,9 +120,10 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
         ("GET", "/api/tags", told(lambda served: OllamaModel(served).listed())),
         ("GET", "/api/ps", told(lambda served: OllamaModel(served).listed())),
         ("POST", "/api/show", show),
-        ("POST", "/api/chat", exchange(OllamaChat)),
-        ("POST", "/api/generate", exchange(OllamaGenerate)),
+        ("POST", "/api/chat", ollama(OllamaChat)),
+        ("POST", "/api/generate", ollama(OllamaGenerate)),
         ("POST", "/api/embed", embeddings),
+        ("POST", "/api/embeddings", embeddings),
     ]
     app = Starlette(
         routes=[Route(path, endpoint, methods=[method]) for method, path, endpoint in routes],

@@ -16,6 +16,7 @@ from engine.server.exchange import (
     choices,
     effort,
     new_id,
+    penalties,
     sampling,
     sent_event,
     timings,
@@ -57,6 +58,7 @@ class ChatCompletions(Exchange):
             messages=tuple(map(turn, fields.objects("messages"))),
             max_tokens=most_tokens(fields, "max_completion_tokens", "max_tokens"),
             sampling=sampling(fields),
+            penalties=penalties(fields),
             stop=fields.texts("stop"),
             thinking=_thinking(fields),
             whole=True,
@@ -174,11 +176,11 @@ def logged(logprobs: Sequence[TokenLogprob]) -> dict[str, Any] | None:
     if not logprobs:
         return None
 
-    def told(text: str, logprob: float) -> dict[str, Any]:
-        return {"token": text, "logprob": logprob, "bytes": list(text.encode())}
+    def told(said: bytes, logprob: float) -> dict[str, Any]:
+        return {"token": said.decode(errors="replace"), "logprob": logprob, "bytes": list(said)}
 
     found = [
-        {**told(one.text, one.logprob), "top_logprobs": [told(*other) for other in one.top]}
+        {**told(one.said, one.logprob), "top_logprobs": [told(*other) for other in one.top]}
         for one in logprobs
     ]
     return {"content": found, "refusal": None}

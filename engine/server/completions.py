@@ -5,6 +5,7 @@ Source: https://platform.openai.com/docs/api-reference/completions.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from engine.server.exchange import (
     Exchange,
     choices,
     new_id,
+    penalties,
     sampling,
     sent_event,
     timings,
@@ -44,16 +46,14 @@ class Completions(Exchange):
             raise fields.wrong("logprobs", f"a whole number from 0 to {MOST_LOGPROBS}")
         self._logged: dict[int, list[TokenLogprob]] = {}
         self._lengths: dict[int, int] = {}
+        self._readers: dict[int, codecs.IncrementalDecoder] = {}
         if (fields.whole("best_of") or 1) > (fields.whole("n") or 1):
             sentence = "Tenon's server does not choose among replies: leave the field best_of out."
             raise Refused(400, sentence, "best_of", "not_supported")
-        prompts = fields.texts("prompt")
-        if not 1 <= len(prompts) <= _MOST_PROMPTS:
-            raise fields.wrong("prompt", f"a text, or a list of 1 to {_MOST_PROMPTS}")
         self._choices = fields.whole("n") or 1
         return tuple(
             request
-            for prompt in prompts
+            for prompt in _prompts(fields)
             for request in choices(
                 fields,
                 Generate(
@@ -63,6 +63,7 @@ class Completions(Exchange):
                     parse_special=fields.switch("parse_special", self.served.parse_special),
                     max_tokens=most_tokens(fields, "max_tokens"),
                     sampling=sampling(fields),
+                    penalties=penalties(fields),
                     stop=fields.texts("stop"),
                     form=openai_form(fields),
                     logprobs=wanted,
@@ -125,11 +126,44 @@ class Completions(Exchange):
             return None
         offsets = []
         for one in logprobs:
+            # A token inside of a character has the character's place.
             offsets.append(self._lengths.get(index, 0))
-            self._lengths[index] = offsets[-1] + len(one.text)
+            reader = self._readers.setdefault(index, codecs.getincrementaldecoder("utf-8")("replace"))
+            self._lengths[index] = offsets[-1] + len(reader.decode(one.said))
         return {
-            "tokens": [one.text for one in logprobs],
+            "tokens": [one.said.decode(errors="replace") for one in logprobs],
             "token_logprobs": [one.logprob for one in logprobs],
-            "top_logprobs": [dict(one.top) for one in logprobs],
+            "top_logprobs": [_by_text(one) for one in logprobs],
             "text_offset": offsets,
         }
+
+
+def _prompts(fields: Fields) -> list[str | tuple[int, ...]]:
+    """The prompts: texts, or their tokens."""
+    value = fields.value("prompt")
+    found = [
+        _prompt(one) for one in (value if isinstance(value, list) and _prompt(value) is None else [value])
+    ]
+    prompts = [one for one in found if one is not None]
+    if len(prompts) < len(found) or not 1 <= len(found) <= _MOST_PROMPTS:
+        raise fields.wrong(
+            "prompt", f"a text, a list of token ids, or a list of 1 to {_MOST_PROMPTS} of them"
+        )
+    return prompts
+
+
+def _prompt(value: object) -> str | tuple[int, ...] | None:
+    """A text or token ids; None for what is neither."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and all(type(one) is int for one in value):
+        return tuple(value)
+    return None
+
+
+def _by_text(logprob: TokenLogprob) -> dict[str, float]:
+    """The likeliest tokens by their texts; of tokens with one text, parts of characters say, the likeliest."""
+    found: dict[str, float] = {}
+    for said, value in logprob.top:
+        found.setdefault(said.decode(errors="replace"), value)
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import time
 from abc import ABC, abstractmethod
@@ -17,6 +18,7 @@ from engine.messages import (
     Generate,
     LoadOptions,
     ModelReport,
+    Penalties,
     Reply,
     Role,
     SamplingOptions,
@@ -39,6 +41,10 @@ _ROLES: dict[str, Role] = {
     "tool": "tool",
 }
 _SEEDS = 1 << 64
+_LEAST_SHARE = 1e-9  # of the likeliest tokens: one alone
+_ALL = 1 << 31
+_FORBIDDEN = -100.0
+_TOKEN_ID = re.compile(r"[0-9]{1,9}")
 _TEXT_ONLY = "This model reads text alone, and there is a part of the type {kind}: leave it out."
 _EFFORTS = {"none": Thinking(on=False), "minimal": Thinking(effort="low"), "low": Thinking(effort="low"),
             "medium": Thinking(effort="medium"), "high": Thinking(effort="high"), "xhigh": Thinking(effort="high"),
@@ -47,9 +53,6 @@ _EFFORTS = {"none": Thinking(on=False), "minimal": Thinking(effort="low"), "low"
 UNSERVED = {
     "functions": "Functions are sent in the field tools: leave the field functions out.",
     "function_call": "A function is chosen in the field tool_choice: leave the field function_call out.",
-    "logit_bias": "Tenon has no logit_bias: leave the field out.",
-    "presence_penalty": "Tenon has no presence_penalty: leave the field out, or use repetition_penalty.",
-    "frequency_penalty": "Tenon has no frequency_penalty: leave the field out, or use repetition_penalty.",
     "logprobs": "Tenon's server does not give log-probabilities yet: leave the field logprobs out.",
     "top_logprobs": "Tenon's server does not give log-probabilities yet: leave the field top_logprobs out.",
 }
@@ -193,16 +196,45 @@ def sent_event(data: object, event: str = "") -> bytes:
 
 def sampling(fields: Fields) -> SamplingOptions:
     """Sampling of the next token, by the names that most protocols have for it."""
-    seed = fields.whole("seed")
+    seed, top_k, top_p = fields.whole("seed"), fields.whole("top_k"), fields.number("top_p")
     penalty = fields.number("repetition_penalty")
+    penalty = fields.number("repeat_penalty") if penalty is None else penalty
     return SamplingOptions(
         temperature=fields.number("temperature"),
-        top_k=fields.whole("top_k"),
-        top_p=fields.number("top_p"),
+        top_k=None if top_k is None else max(top_k, 0),  # vLLM's word for all tokens is -1
+        top_p=_LEAST_SHARE if top_p == 0.0 else top_p,
         min_p=fields.number("min_p"),
-        repetition_penalty=fields.number("repeat_penalty") if penalty is None else penalty,
+        repetition_penalty=1.0 if fields.whole("repeat_last_n") == 0 else penalty,
         seed=None if seed in (None, -1) else seed % _SEEDS,
     )
+
+
+def penalties(fields: Fields) -> Penalties:
+    """Penalties by OpenAI's names, and the window of the repetition penalty by llama.cpp's: 0 is none, -1 all."""
+    window = fields.whole("repeat_last_n") or Penalties.window
+    return Penalties(
+        fields.number("presence_penalty") or 0.0,
+        fields.number("frequency_penalty") or 0.0,
+        _biases(fields),
+        _ALL if window == -1 else window,
+    )
+
+
+def _biases(fields: Fields) -> tuple[tuple[int, float], ...]:
+    """Tokens with their biases: an object, or llama.cpp's list of pairs, where false forbids a token."""
+    wanted = fields.value("logit_bias")
+    if isinstance(wanted, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in wanted):
+        wanted = {str(token): value for token, value in wanted}
+    if isinstance(wanted, dict):
+        wanted = {token: _FORBIDDEN if value is False else value for token, value in wanted.items()}
+    biases = Fields({"logit_bias": wanted}).inner("logit_bias")
+    found = []
+    for token in biases.names():
+        value = biases.number(token)
+        if value is None or not -100.0 <= value <= 100.0 or _TOKEN_ID.fullmatch(token) is None:
+            raise fields.wrong("logit_bias", "an object from token ids to numbers between -100 and 100")
+        found.append((int(token), value))
+    return tuple(found)
 
 
 def choices(fields: Fields, request: Generate) -> tuple[Generate, ...]:

@@ -17,9 +17,13 @@ _log = logging.getLogger(__name__)
 
 _HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
 #: Paths that answer without the key: they tell nothing but that the server runs.
-_OPEN = frozenset({"/health"})
+_OPEN = frozenset({"/", "/health"})
 _FOREIGN_HOST = "This server answers to 127.0.0.1 and localhost, and not to another name."
 _FOREIGN_PAGE = "This server does not answer to web pages: a request with an Origin is refused."
+_NO_LEAVE = (
+    "This server gives no leave by OPTIONS, because it does not answer to web pages: send the request itself, from a "
+    "program of this computer."
+)
 _NO_KEY = (
     "The key is missing or wrong: send the one that the page Other programs or `tenon serve` shows as "
     "`Authorization: Bearer KEY`."
@@ -49,7 +53,7 @@ class Guard:
             await send(message)
 
         try:
-            self._check(scope["path"], Headers(scope=scope))
+            self._check(scope["method"], scope["path"], Headers(scope=scope))
             await self._app(scope, receive, noting)
             return
         except Refused as error:
@@ -63,10 +67,12 @@ class Guard:
             body = error_body(scope["path"], refused)
             await JSONResponse(body, refused.status, refused.headers)(scope, receive, send)
 
-    def _check(self, path: str, headers: Headers) -> None:
+    def _check(self, method: str, path: str, headers: Headers) -> None:
         # A page of the web that has a name for this address sends that name as the host.
         if _HOST.fullmatch(headers.get("host", "")) is None:
             raise Refused(403, _FOREIGN_HOST)
+        if method == "OPTIONS":
+            raise Refused(403, _NO_LEAVE)
         if "origin" in headers:
             raise Refused(403, _FOREIGN_PAGE)
         if self._key is None or path in _OPEN:

@@ -21,6 +21,7 @@ from engine.server.exchange import (
     as_json,
     check_model,
     effort,
+    penalties,
     sampling,
     turn,
 )
@@ -40,8 +41,14 @@ _UNSERVED = {
 }
 
 
-class _OllamaExchange(Exchange):
-    """The part that chat and generate share: a line of JSON for each piece."""
+class OllamaExchange(Exchange):
+    """The part that chat and generate share: a line of JSON for each piece.
+
+    Attributes:
+        asks: There is a prompt; without one nothing is wanted but that the model is loaded.
+    """
+
+    asks = True
 
     media_type: ClassVar[str] = "application/x-ndjson"
     streams_unasked: ClassVar[bool] = True
@@ -55,8 +62,9 @@ class _OllamaExchange(Exchange):
         request = Generate(
             "",
             self.served.options,
-            max_tokens=None if most is not None and most < 0 else most,
+            max_tokens=None if most is not None and most <= 0 else most,
             sampling=sampling(options),
+            penalties=penalties(options),
             stop=options.texts("stop"),
             thinking=_thinking(fields),
             whole=True,
@@ -71,6 +79,10 @@ class _OllamaExchange(Exchange):
     @abstractmethod
     def _said(self, thought: str, answer: str, calls: Sequence[ToolCall] = ()) -> dict[str, Any]:
         """Thought, answer and calls as the protocol's fields."""
+
+    def loaded(self) -> dict[str, Any]:
+        """The answer to a request without a prompt."""
+        return {**self._head(), **self._said("", ""), "done": True, "done_reason": "load"}
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
         """The answer at once."""
@@ -103,11 +115,13 @@ class _OllamaExchange(Exchange):
         return {"model": self.served.name, "created_at": _time(datetime.now(timezone.utc))}
 
 
-class OllamaChat(_OllamaExchange):
+class OllamaChat(OllamaExchange):
     """``/api/chat``."""
 
     def _with_prompt(self, request: Generate, fields: Fields) -> Generate:
-        return replace(request, messages=tuple(map(_turn, fields.objects("messages"))))
+        turns = tuple(map(_turn, fields.objects("messages")))
+        self.asks = bool(turns)
+        return replace(request, messages=turns)
 
     def _said(self, thought: str, answer: str, calls: Sequence[ToolCall] = ()) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": answer}
@@ -120,11 +134,12 @@ class OllamaChat(_OllamaExchange):
         return {"message": message}
 
 
-class OllamaGenerate(_OllamaExchange):
+class OllamaGenerate(OllamaExchange):
     """``/api/generate``."""
 
     def _with_prompt(self, request: Generate, fields: Fields) -> Generate:
         prompt, system = fields.text("prompt") or "", fields.text("system")
+        self.asks = bool(prompt)
         if fields.switch("raw"):
             special = fields.switch("parse_special", self.served.parse_special)
             return replace(request, raw_prompt=prompt, parse_special=special)

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from engine.text.tokenizer import Tokenizer
 
 _PART = "\ufffd"
 _MOST_PARTS = 8  # tokens of one character, and of those before it without a pause
+_BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")  # SentencePiece's name for a token of one byte
+
+
+def _byte_level() -> dict[str, int]:
+    """The byte that each character stands for in the names of byte-level tokens (GPT-2's table)."""
+    shown = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    hidden = [byte for byte in range(256) if byte not in shown]
+    return {chr(byte): byte for byte in shown} | {chr(256 + at): byte for at, byte in enumerate(hidden)}
+
+
+_BYTE_LEVEL = _byte_level()
 
 
 class TokenTexts:
@@ -31,6 +43,25 @@ class TokenTexts:
             known = self._tokenizer.decode([*self._before, token_id])[self._skipped :]
             self._known[token_id] = known
         return known
+
+    def said(self, token_id: int, first: bool = False) -> bytes:
+        """Bytes of a token, which join to the text in UTF-8.
+
+        Args:
+            token_id: The token.
+            first: It begins a text, where SentencePiece drops a space.
+        """
+        text = self.text(token_id)
+        if first and text.startswith(" ") and not self._tokenizer.decode([token_id]).startswith(" "):
+            return text[1:].encode()
+        if _PART not in text:
+            return text.encode()
+        name = self._tokenizer.name(token_id)
+        byte = _BYTE_TOKEN.fullmatch(name)
+        if byte is not None:
+            return bytes([int(byte[1], 16)])
+        known = [_BYTE_LEVEL.get(character) for character in name]
+        return bytes(one for one in known if one is not None) if None not in known else text.encode()
 
     def text_in(self, token_ids: Sequence[int], at: int) -> str:
         """Text of the token at a place of a reply; the last part of a character has the whole of it."""

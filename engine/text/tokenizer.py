@@ -125,6 +125,11 @@ class Tokenizer:
         """Every token by its id, special and added ones too."""
         return {token_id: token for token, token_id in self._backend.get_vocab().items()}
 
+    def name(self, token_id: int) -> str:
+        """A token as the vocabulary spells it; empty where there is none."""
+        name: str | None = self._backend.id_to_token(token_id)
+        return name or ""
+
     def as_json(self) -> str:
         """The whole tokenizer in the form of a tokenizer.json."""
         self._backend.post_processor = self._post_processor

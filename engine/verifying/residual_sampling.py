@@ -27,14 +27,14 @@ from engine.verifying.verdict import Verdict, Verifier
 class ResidualSampling(Verifier):
     """The rule for drafts whose tokens were drawn; deterministic ones are a special case."""
 
-    def verify(self, draft: Draft, logits: Tensor, position: int, recent: Sequence[int]) -> Verdict:
+    def verify(self, draft: Draft, logits: Tensor, position: int, text: Sequence[int]) -> Verdict:
         """Walk down from the root while one of the drafted children is accepted."""
         tokens: list[int] = []
         nodes: list[int] = []
         row = 0
-        history = list(recent) if self._sampler.repetition_penalty != 1.0 else []
+        history = self._sampler.history(text, position)
         while True:
-            target = self._sampler.distribution(logits[row], history)
+            target = self._sampler.distribution(logits[row], history, position + len(tokens))
             token, accepted = self._decide(draft, row, target, position + len(tokens))
             tokens.append(token)
             if not accepted:

@@ -7,7 +7,6 @@ noise is keyed by (seed, position), so the text is the same with and without spe
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 
 from torch import Tensor
@@ -19,13 +18,12 @@ from engine.verifying.verdict import Verdict, Verifier
 class SampleAndMatch(Verifier):
     """The default rule."""
 
-    def verify(self, draft: Draft, logits: Tensor, position: int, recent: Sequence[int]) -> Verdict:
+    def verify(self, draft: Draft, logits: Tensor, position: int, text: Sequence[int]) -> Verdict:
         """Walk down from the root while the sampled token is one of the drafted children."""
         tokens: list[int] = []
         nodes: list[int] = []
         row = 0
-        penalised = self._sampler.repetition_penalty != 1.0
-        history = recent
+        history = self._sampler.history(text, position)  # the path's own, node by node
         while True:
             token = self._sampler.pick(logits, row, position + len(tokens), history)
             tokens.append(token)
@@ -33,7 +31,5 @@ class SampleAndMatch(Verifier):
             if token not in children:
                 return Verdict(tuple(tokens), tuple(nodes))
             nodes.append(children[token])
-            if penalised:
-                history = array("i", recent)
-                history.extend(tokens)
+            history.append(token)
             row = children[token] + 1

@@ -25,18 +25,19 @@ DELTA = 0.3
 class TypicalAcceptance(Verifier):
     """The rule of Medusa."""
 
-    def verify(self, draft: Draft, logits: Tensor, position: int, recent: Sequence[int]) -> Verdict:
+    def verify(self, draft: Draft, logits: Tensor, position: int, text: Sequence[int]) -> Verdict:
         """Keep the deepest path of typical tokens, the likeliest of equals, and draw the token after it."""
         paths: dict[int, tuple[int, ...]] = {ROOT: ()}
         likelihoods = {ROOT: 0.0}
         distributions: dict[int, Tensor] = {}
+        before = self._sampler.history(text, position)
 
         def distribution_after(node: int) -> Tensor:
             if node not in distributions:
-                history: list[int] = []
-                if self._sampler.repetition_penalty != 1.0:
-                    history = [*recent, *(draft.tokens[step] for step in paths[node])]
-                distributions[node] = self._sampler.distribution(logits[node + 1], history)
+                path = paths[node]
+                distributions[node] = self._sampler.distribution(
+                    logits[node + 1], [*before, *(draft.tokens[step] for step in path)], position + len(path)
+                )
             return distributions[node]
 
         for node, (token, parent) in enumerate(zip(draft.tokens, draft.parents, strict=True)):

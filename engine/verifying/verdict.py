@@ -36,12 +36,12 @@ class Verifier(ABC):
         self._sampler = sampler
 
     @abstractmethod
-    def verify(self, draft: Draft, logits: Tensor, position: int, recent: Sequence[int]) -> Verdict:
+    def verify(self, draft: Draft, logits: Tensor, position: int, text: Sequence[int]) -> Verdict:
         """Choose the accepted path and the token after it.
 
         Args:
             draft: N nodes below the root.
             logits: (N + 1, V) float32; row 0 follows the root, row i + 1 follows node i.
             position: The position of the root's successor.
-            recent: The token ids up to and including the root, the last `PENALTY_WINDOW` of them at least.
+            text: The token ids up to and including the root.
         """

@@ -17,6 +17,7 @@ CLASSES = [item for item in vars(messages).values() if dataclasses.is_dataclass(
 
 SAMPLES: dict[object, object] = {
     str: "text",
+    bytes: b"text",
     int: 1,
     float: 0.5,
     bool: True,

@@ -53,8 +53,62 @@ def write_docx(path: Path, blocks: Sequence[tuple[str, str] | list[list[str]]]) 
     return path
 
 
-def write_epub(path: Path, chapters: Sequence[str], encryption: str = "") -> Path:
-    """An EPUB of these pages' bodies; with a method of encryption it says that they are protected."""
+_WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml"
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_NAMESPACES = (
+    'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" '
+    'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math" '
+    'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
+    'xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape" '
+    'xmlns:v="urn:schemas-microsoft-com:vml"'
+)
+
+
+def write_docx_markup(
+    path: Path, body: str, content_type: str = f"{_WORD}.document.main+xml", **parts: str
+) -> Path:
+    """A DOCX whose body, and what other parts hold (footnotes, comments), is this markup.
+
+    Args:
+        path: Of the file.
+        body: Markup in w: and the other usual prefixes.
+        content_type: The main part's.
+        parts: Content by the name of the part's root.
+    """
+    known = {"document": content_type, **{name: f"{_WORD}.{name}+xml" for name in parts}}
+    types = "".join(
+        f'<Override PartName="/word/{name}.xml" ContentType="{kind}"/>' for name, kind in known.items()
+    )
+    package = "http://schemas.openxmlformats.org/package/2006"
+    rels = "".join(
+        f'<Relationship Id="r{at}" Type="{_OFFICE}/{name}" Target="{name}.xml"/>'
+        for at, name in enumerate(parts)
+    )
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(
+            "[Content_Types].xml",
+            f'<Types xmlns="{package}/content-types"><Default Extension="rels" '
+            f'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>{types}</Types>',
+        )
+        archive.writestr(
+            "_rels/.rels",
+            f'<Relationships xmlns="{package}/relationships"><Relationship Id="r" '
+            f'Type="{_OFFICE}/officeDocument" Target="word/document.xml"/></Relationships>',
+        )
+        archive.writestr(
+            "word/_rels/document.xml.rels",
+            f'<Relationships xmlns="{package}/relationships">{rels}</Relationships>',
+        )
+        archive.writestr(
+            "word/document.xml", f"<w:document {_NAMESPACES}><w:body>{body}</w:body></w:document>"
+        )
+        for name, content in parts.items():
+            archive.writestr(f"word/{name}.xml", f"<w:{name} {_NAMESPACES}>{content}</w:{name}>")
+    return path
+
+
+def write_epub(path: Path, chapters: Sequence[str | bytes], encryption: str = "") -> Path:
+    """An EPUB of these pages' bodies, or whole pages as bytes; with a method of encryption it says it is protected."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo("mimetype"), "application/epub+zip")
         archive.writestr(
@@ -70,10 +124,9 @@ def write_epub(path: Path, chapters: Sequence[str], encryption: str = "") -> Pat
             f"<manifest>{items}</manifest><spine>{order}</spine></package>",
         )
         for number, chapter in enumerate(chapters):
-            archive.writestr(
-                f"OEBPS/text/c {number}.xhtml",
-                f'<html xmlns="http://www.w3.org/1999/xhtml"><head><title>t</title></head><body>{chapter}</body></html>',
-            )
+            head = '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>t</title></head>'
+            page = chapter if isinstance(chapter, bytes) else f"{head}<body>{chapter}</body></html>"
+            archive.writestr(f"OEBPS/text/c {number}.xhtml", page)
         if encryption:
             archive.writestr(
                 "META-INF/encryption.xml",

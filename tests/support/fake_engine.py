@@ -46,6 +46,7 @@ from engine.messages import (
     CheckDrafts,
     Command,
     ContextTrimmed,
+    CountTokens,
     DraftChecked,
     DraftPair,
     EngineReady,
@@ -84,6 +85,7 @@ from engine.messages import (
     TextDrafted,
     Timings,
     TokensAdded,
+    TokensCounted,
     Unload,
     with_attachments,
 )
@@ -186,6 +188,8 @@ class FakeEngine:
             self.load(command.request_id, command.options)
             if isinstance(command, Generate):
                 self.generate(command)
+            elif isinstance(command, CountTokens):
+                self.emit(TokensCounted(command.request_id, 10))
         except Stopped:
             self.fail(command.request_id, "Cancelled", "The request was stopped.")
         except CheckpointError as error:
@@ -247,7 +251,7 @@ class FakeEngine:
             self.emit(DraftChecked(command.request_id, draft, problem))
 
     def generate(self, request: Generate) -> None:
-        asked = request.raw_prompt or request.messages[-1].content
+        asked = str(request.raw_prompt or request.messages[-1].content)
         word, _, number = (asked.splitlines() or ["say 1"])[-1].partition(" ")
         count = int(number) if number.isdigit() else 3
         said: list[str] = []

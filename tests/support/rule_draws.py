@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from engine.messages import Penalties
 from engine.model.proposal import Proposal
 from engine.model.sampling import Sampler
 from engine.model.token_tree import ROOT, Draft
@@ -21,9 +22,10 @@ class RememberingSampler(Sampler):
 
     known: dict[int, Tensor] = field(default_factory=dict)
 
-    def distribution(self, logits: Tensor, seen: Sequence[int] = ()) -> Tensor:
+    def distribution(self, logits: Tensor, seen: Sequence[int] = (), position: int = 0) -> Tensor:
         """The sampler's own distribution."""
         assert self.repetition_penalty == 1.0
+        assert self.penalties == Penalties()
         found = self.known.get(logits.data_ptr())
         if found is None:
             found = self.known[logits.data_ptr()] = super().distribution(logits)

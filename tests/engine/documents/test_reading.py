@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.documents import read_attachment, reader_process
+from engine.documents import epub, html, read_attachment, reader_process
 from engine.documents.pages import MAX_CHARACTERS, Pages, Problem, Unreadable
 from engine.documents.reading import MAX_TEXT_BYTES, text_attachment
 from engine.errors import Cancelled, InvalidOption
@@ -149,7 +149,7 @@ def test_html_is_what_a_reader_sees(tmp_path: Path) -> None:
     )
     file = read_attachment(path)
     assert file.text.split("\n\n") == [
-        "Rivers & lakes", "The Nile is long.\nVery.", "one", "two", "a | b", "1 | 2", "x = 1\ny", "unclosed", "block",
+        "Rivers & lakes", "The Nile is long.\nVery.", "one", "two", "a | b", "1 | 2", "x = 1\n  y", "unclosed", "block",
     ]  # fmt: skip
     assert file.sections == (Section("Rivers & lakes", 0),)
 
@@ -297,3 +297,80 @@ def _encrypted_pdf() -> bytes:
         content
     )
     return content + table + ending
+
+
+# --- lines and encodings -----------------------------------------------------------------------------------------
+
+CODE = "def f(x):\n    if x:\n\treturn 1\n\n    return  2"
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<pre><code>{}</code></pre>",
+        "<pre>\n{}\n</pre>",
+        "<textarea>{}</textarea>",
+        "<pre><span>{}</span></pre>",
+        '<div style="color: red; white-space: pre-wrap">{}</div>',
+        "<table><tr><td><pre>{}</pre></td></tr></table>",
+    ],
+)
+def test_lines_and_indentation_of_code_stay(tmp_path: Path, markup: str) -> None:
+    body = f"<p>Before   it.</p>{markup.format(CODE)}<p>After\nit</p>"
+    (tmp_path / "a.html").write_text(f"<html><body>{body}</body></html>")
+    book = write_epub(tmp_path / "a.epub", [body])
+    for pages in (html.read(tmp_path / "a.html"), epub.read(book)):
+        assert pages.finish()[0] == f"Before it.\n\n{CODE}\n\nAfter it"
+
+
+def test_breaks_in_code_are_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<pre>  a<br>    <b>b</b> c<br/>d</pre>")
+    assert read_attachment(tmp_path / "a.html").text == "  a\n    b c\nd"
+
+
+@given(lines=st.lists(st.text("ab <&\t", max_size=8), min_size=1, max_size=6))
+def test_any_lines_of_code_stay(lines: list[str]) -> None:
+    source = "\n".join(lines).replace("&", "&amp;").replace("<", "&lt;")
+    expected = "\n".join(line.rstrip() for line in lines).strip("\n")
+    found = list(html.paragraphs(f"<body><pre>\n{source}</pre></body>".encode()))
+    assert "\n".join(one.text for one in found) == expected
+
+
+ENCODED = [
+    ("iso-8859-1", "Grüße é"), ("windows-1252", "5 € – “x”"), ("windows-1251", "Привет"), ("koi8-r", "Привет"),
+    ("shift_jis", "日本語"), ("euc-jp", "日本語"), ("iso-2022-jp", "日本語"), ("gb2312", "你好"), ("gbk", "你好"),
+    ("big5", "你好"), ("euc-kr", "안녕"), ("iso-8859-2", "Łódź"), ("iso-8859-15", "5 €"), ("utf-8", "ü日本"),
+    ("utf-16", "ü日本"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("encoding", "text"), ENCODED)
+def test_the_encoding_that_a_page_declares_holds(tmp_path: Path, encoding: str, text: str) -> None:
+    page = f'<html xmlns="http://www.w3.org/1999/xhtml"><body><p>{text}</p></body></html>'
+    declared = f"<?xml version='1.0' encoding=\"{encoding.upper()}\"?>\n{page}".encode(encoding)
+    contents = {"declared": declared}
+    if encoding != "utf-16":
+        contents["charset"] = f"<html><head><meta charset={encoding}></head><p>{text}</html>".encode(encoding)
+    for name, content in contents.items():
+        assert [one.text for one in html.paragraphs(content)] == [text], name
+    assert epub.read(write_epub(tmp_path / "a.epub", [declared])).finish()[0] == text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("head", ["", '<?xml version="1.0" encoding="iso-8859-1"?>'])
+def test_a_mark_of_order_and_pairs_of_bytes_are_known(encoding: str, mark: str, head: str) -> None:
+    content = f"{mark}{head}<html><p>Grüße 你好</html>".encode(encoding)
+    assert [one.text for one in html.paragraphs(content)] == ["Grüße 你好"]
+
+
+def test_a_charset_that_no_longer_holds_or_is_none_does_no_harm() -> None:
+    for name in ("iso-8859-1", "hex", "utf-16", "no-such-thing", "rot13"):
+        content = f"<html><head><meta charset={name}></head><p>Grüße 你好</html>".encode()
+        assert [one.text for one in html.paragraphs(content)] == ["Grüße 你好"]
+
+
+def test_rtf_is_called_that(tmp_path: Path) -> None:
+    for name in ("a.rtf", "a.doc", "a.txt"):
+        (tmp_path / name).write_bytes(rb"{\rtf1\ansi Hello\par}")
+        assert "is RTF, which Tenon does not read" in refusal(tmp_path / name)

@@ -18,7 +18,8 @@ from transformers import (
 
 from engine.errors import InvalidOption
 from engine.kernels import library
-from engine.model.sampling import PENALTY_WINDOW, Sampler, uniform
+from engine.messages import Penalties
+from engine.model.sampling import Sampler, uniform
 
 VOCABULARY = 10
 
@@ -104,6 +105,15 @@ FILTERS = st.builds(
     min_p=st.sampled_from([0.0, 0.05, 0.3, 1.0]),
     repetition_penalty=st.sampled_from([1.0, 1.3, 0.8]),
     seed=st.integers(0, 2**64 - 1),
+    penalties=st.just(Penalties())
+    | st.builds(
+        Penalties,
+        presence=st.sampled_from([0.0, 0.5, -2.0]),
+        frequency=st.sampled_from([0.0, 0.3, 2.0, -0.1]),
+        bias=st.sampled_from([(), ((0, -100.0),), ((0, 3.5),)]),
+        window=st.sampled_from([1, 3, 64, 1000]),
+    ),
+    begins=st.integers(0, 5),
 )
 
 
@@ -129,7 +139,9 @@ def test_the_kernel_picks_what_torch_picks(
         logits[torch.randint(size, (impossible,), generator=generator)] = -math.inf
     if not logits.isfinite().any():
         return
-    assert sampler.pick(logits[None], 0, 5, seen) == sampler._pick(logits, uniform(sampler.seed, 5), seen)
+    assert sampler.pick(logits[None], 0, 5, seen) == sampler._pick(
+        sampler._penalised(logits, seen, 5), uniform(sampler.seed, 5)
+    )
 
 
 @pytest.mark.parametrize("odd", [math.nan, math.inf])
@@ -151,9 +163,28 @@ def test_draws_of_the_kernel_cover_a_large_vocabulary() -> None:
 
 def test_the_penalty_forgets_what_is_long_ago() -> None:
     sampler, logits = Sampler(repetition_penalty=1.2), torch.tensor([2.0, 1.9, -1.0])
-    assert sampler.pick(logits[None], 0, 0, [0, *[2] * (PENALTY_WINDOW - 1)]) == 1
-    assert sampler.pick(logits[None], 0, 0, [0, *[2] * PENALTY_WINDOW]) == 0
-    assert sampler.distribution(logits, [0, *[2] * PENALTY_WINDOW]).argmax() == 0
+    assert sampler.pick(logits[None], 0, 0, [0, *[2] * (Penalties.window - 1)]) == 1
+    assert sampler.pick(logits[None], 0, 0, [0, *[2] * Penalties.window]) == 0
+    assert sampler.distribution(logits, [0, *[2] * Penalties.window]).argmax() == 0
+
+
+def test_penalties_are_those_of_openai_s_formula_behind_the_repetition_penalty() -> None:
+    """The prompt's tokens count for the repetition penalty alone."""
+    penalties = Penalties(presence=0.5, frequency=0.25, bias=((3, 2.0), (4, -1.0)))
+    sampler = Sampler(temperature=0.7, repetition_penalty=1.3, penalties=penalties, begins=2)
+    logits, text = _logits(2), [7, 8, 3, 3, 9]
+    expected = logits.clone()
+    expected[3] += 2.0
+    expected[4] -= 1.0
+    for token in set(text):
+        expected[token] *= 1.3 if expected[token] < 0 else 1 / 1.3
+    expected[3] -= 2 * 0.25 + 0.5
+    expected[9] -= 0.25 + 0.5
+    found = sampler.distribution(logits, text, 5)
+    torch.testing.assert_close(found, torch.softmax(expected.double() / 0.7, 0), atol=1e-6, rtol=1e-5)
+    assert sampler.history(text, 5) == array("i", text)
+    alone = Sampler(penalties=penalties, begins=2)
+    assert (alone.history(text, 5), alone.history(text, 2)) == (array("i", text[2:]), array("i"))
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from engine.messages import (
     ModelUnloaded,
     Notice,
     OutputForm,
+    Penalties,
     PlanChosen,
     StatisticsUpdated,
     Thinking,
@@ -130,8 +131,11 @@ def test_wishes_are_told_in_the_servers_words(client: EngineClient, others: Othe
         repetition_penalty=1.1,
         seed=5,
         stop=("X",),
+        penalties=Penalties(presence=0.5, frequency=-0.5, bias=((7, -100.0),)),
     )
     body = others.asked(CHAT)[0]
+    assert (body["presence_penalty"], body["frequency_penalty"]) == (0.5, -0.5)
+    assert body["logit_bias"] == {"7": -100.0}
     assert body["chat_template_kwargs"] == {"enable_thinking": False}
     assert (body["reasoning_effort"], body["top_k"], body["repetition_penalty"]) == ("low", -1, 1.1)
     assert (body["seed"], body["stop"]) == (5, ["X"])

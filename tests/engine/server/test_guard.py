@@ -25,6 +25,7 @@ POSTED = (
     "/api/show",
     "/v1/embeddings",
     "/api/embed",
+    "/api/embeddings",
 )
 
 
@@ -71,20 +72,28 @@ def test_only_programs_of_this_computer_that_have_the_key_get_in(
 
 def test_health_is_open_to_programs_of_this_computer_alone(scripted: Running) -> None:
     assert scripted.http.get("/health", headers={"Authorization": ""}).json() == {"status": "ok"}
-    assert scripted.http.get("/health", headers={"Host": "evil.example"}).status_code == 403
+    assert scripted.http.get("/", headers={"Authorization": ""}).text == "Ollama is running"
+    assert scripted.http.head("/").status_code == 200
+    for path in ("/health", "/"):
+        assert scripted.http.get(path, headers={"Host": "evil.example"}).status_code == 403
+        assert scripted.http.get(path, headers={"Origin": "null"}).status_code == 403
 
 
 def test_a_page_s_question_before_its_request_is_refused(scripted: Running) -> None:
     asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
-    answer = scripted.http.options("/v1/chat/completions", headers=asked)
-    assert answer.status_code == 403
+    for path in ("/v1/chat/completions", "/v1/messages", "/api/chat", "/nowhere"):
+        for headers in (asked, {"Authorization": ""}, {}):
+            answer = scripted.http.options(path, headers=headers)
+            assert answer.status_code == 403
+            assert "send the request itself" in sentence(path, answer.json())
+            assert "access-control-allow-origin" not in answer.headers
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [
-        ("GET", "/", 404),
+        ("GET", "/nowhere", 404),
         ("GET", "/v1/chat/completions", 405),
         ("GET", "/v1/models/", 404),
         ("POST", "/v1/unknown", 404),

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import openai
 import pytest
+from anthropic.types.message_create_params import MessageCreateParamsBase as MessageFields
+from openai.types.chat.completion_create_params import CompletionCreateParamsBase as ChatFields
+from openai.types.completion_create_params import CompletionCreateParamsBase as TextFields
+from openai.types.responses.response_create_params import ResponseCreateParamsBase as ResponseFields
 
-from engine.messages import ChatMessage
+from engine.messages import ChatMessage, Penalties
 from tests.support.engine_client import EngineClient, engine_client
 from tests.support.model_server import Running
 
@@ -197,8 +202,14 @@ def test_a_thought_comes_apart_from_the_answer(scripted: Running) -> None:
         ("response_format", {"type": "json_schema", "json_schema": {"name": "a"}}),
         ("response_format", {"type": "xml"}),
         ("top_logprobs", 3),
-        ("logit_bias", {"1": 2}),
-        ("presence_penalty", 0.5),
+        ("logit_bias", {"1": 101}),
+        ("logit_bias", {"a": 2}),
+        ("logit_bias", {"100000": 2}),
+        ("logit_bias", {"1": "2"}),
+        ("extra_body", {"logit_bias": [1]}),
+        ("presence_penalty", 2.5),
+        ("frequency_penalty", -3),
+        ("extra_body", {"repeat_last_n": -2}),
         ("modalities", ["text", "audio"]),
         ("n", 100),
         ("reasoning_effort", "enormous"),
@@ -225,6 +236,135 @@ def test_what_is_not_served_is_refused_with_a_sentence(
     assert body["message"][0].isupper()
     assert body["message"].endswith(".")
     assert "\n" not in body["message"]
+
+
+def test_penalties_are_taken_in_every_protocol(
+    server: Running, engine: EngineClient, llama_folder: Path
+) -> None:
+    own = Penalties(presence=0.9, frequency=0.6, bias=((40, 3.0), (41, -100.0)))
+    asked: dict[str, Any] = {
+        "weights": "fp32",
+        "max_tokens": 20,
+        "temperature": 0.0,
+        "repetition_penalty": 1.0,
+    }
+    expected = engine.answer(TURNS, llama_folder, penalties=own, **asked).text
+    assert expected != engine.answer(TURNS, llama_folder, **asked).text
+    fields = {"presence_penalty": 0.9, "frequency_penalty": 0.6, "logit_bias": {"40": 3, "41": -100}}
+    create = server.openai.chat.completions.create
+    chat = create(model=server.model, messages=ASKED, max_tokens=20, **fields, **GREEDY)
+    assert chat.choices[0].message.content == expected
+    pairs = {**fields, "logit_bias": [[40, 3], [41, False]], "repetition_penalty": 1}
+    chat = create(model=server.model, messages=ASKED, max_tokens=20, temperature=0, extra_body=pairs)
+    assert chat.choices[0].message.content == expected
+    body = {**fields, "repetition_penalty": 1}
+    response = server.openai.responses.create(
+        model=server.model, instructions="Be brief.", input="The quick brown", max_output_tokens=20,
+        temperature=0, extra_body=body,
+    )  # fmt: skip
+    assert response.output_text == expected
+    assert (response.presence_penalty, response.frequency_penalty) == (0.9, 0.6)
+    options = {**fields, "temperature": 0, "num_predict": 20, "repeat_penalty": 1.5, "repeat_last_n": 0}
+    told = server.http.post("/api/chat", json={"messages": ASKED, "options": options, "stream": False}).json()
+    assert told["message"]["content"] == expected
+    text = engine.answer("The quick", llama_folder, penalties=own, **asked).text
+    going_on = server.openai.completions.create(
+        model=server.model, prompt="The quick", max_tokens=20, **fields, **GREEDY
+    )
+    assert going_on.choices[0].text == text
+
+
+def test_the_window_of_the_repetition_penalty_is_chosen(
+    server: Running, engine: EngineClient, llama_folder: Path
+) -> None:
+    asked: dict[str, Any] = {
+        "weights": "fp32",
+        "max_tokens": 20,
+        "temperature": 0.0,
+        "repetition_penalty": 1.5,
+    }
+    prompt = "one two three four five six seven eight " * 4
+    for window, wanted in ((4, 4), (-1, 1 << 31), (None, Penalties.window)):
+        expected = engine.answer(prompt, llama_folder, penalties=Penalties(window=wanted), **asked).text
+        options = {"temperature": 0, "num_predict": 20, "repeat_penalty": 1.5, "repeat_last_n": window}
+        body = {"prompt": prompt, "raw": True, "stream": False, "options": options}
+        assert server.http.post("/api/generate", json=body).json()["response"] == expected
+
+
+def test_a_prompt_may_be_tokens(server: Running, engine: EngineClient, llama_folder: Path) -> None:
+    texts = ["The quick", "Hello there"]
+    ids = [list(engine.answer(text, llama_folder, weights="fp32", max_tokens=1).prompt_ids) for text in texts]
+    create = server.openai.completions.create
+    expected = create(model=server.model, prompt=texts, max_tokens=12, **GREEDY)
+    one = create(model=server.model, prompt=ids[0], max_tokens=12, **GREEDY)
+    assert one.choices[0].text == expected.choices[0].text
+    assert one.usage.prompt_tokens == len(ids[0])
+    both = create(model=server.model, prompt=ids, max_tokens=12, **GREEDY)
+    assert [choice.text for choice in both.choices] == [choice.text for choice in expected.choices]
+    assert both.usage.prompt_tokens == sum(map(len, ids))
+    for wrong in ([], [[]], [1, "a"], [[1, "a"]], [True], [1.5], [-1], [100_000], 5):
+        with pytest.raises(openai.BadRequestError, match=r"prompt must be|no token"):
+            create(model=server.model, prompt=wrong, max_tokens=2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("path", "known", "base"),
+    [
+        ("/v1/chat/completions", ChatFields, {"messages": ASKED}),
+        ("/v1/completions", TextFields, {"prompt": "say 2"}),
+        ("/v1/responses", ResponseFields, {"input": "say 2"}),
+        ("/v1/messages", MessageFields, {"messages": ASKED[1:], "max_tokens": 5}),
+        ("/api/chat", Mapping, {"messages": ASKED, "stream": False}),
+        ("/api/generate", Mapping, {"prompt": "say 2", "stream": False}),
+    ],
+)
+def test_a_field_that_is_null_is_as_one_that_is_not_there(
+    scripted: Running, path: str, known: type, base: dict[str, Any]
+) -> None:
+    more = [
+        "top_k",
+        "min_p",
+        "repetition_penalty",
+        "repeat_penalty",
+        "repeat_last_n",
+        "grammar",
+        "json_schema",
+        "chat_template_kwargs",
+        "stream",
+        "format",
+        "options",
+        "think",
+        "raw",
+        "system",
+        "template",
+        "keep_alive",
+        "images",
+        "suffix",
+        "context",
+        "tools",
+    ]
+    names = {*getattr(known, "__annotations__", ()), *more} - set(base)
+    assert scripted.http.post(path, json={**base, **dict.fromkeys(names)}).status_code == 200
+    options = dict.fromkeys(
+        ["num_predict", "seed", "temperature", "top_k", "top_p", "stop", "repeat_last_n", "logit_bias"]
+    )
+    assert scripted.http.post(path, json={**base, "options": options}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("top_k", -1), ("top_k", 0), ("top_p", 0), ("seed", -1), ("max_tokens", -1), ("stop", ""), ("n", 1),
+        ("response_format", {"type": "text"}), ("logit_bias", {}), ("presence_penalty", 0), ("user", "a"),
+        ("store", True), ("metadata", {"a": "b"}), ("stream_options", {}), ("tools", []), ("tool_choice", "none"),
+        ("modalities", ["text"]), ("service_tier", "auto"), ("repeat_last_n", 0), ("keep_alive", "5m"),
+    ],
+)  # fmt: skip
+def test_usual_values_are_taken(server: Running, field: str, value: object) -> None:
+    body = {"messages": ASKED, "max_tokens": 2, field: value, "model": server.model}
+    assert (
+        server.http.post("/v1/chat/completions", json={**body, "max_completion_tokens": 2}).status_code == 200
+    )
 
 
 def test_an_answer_has_the_form_that_each_protocol_asks_for(server: Running) -> None:
@@ -285,7 +425,7 @@ def test_log_probabilities_are_the_model_s_own(server: Running) -> None:
         assert (token.top_logprobs[0].token, values[0]) == (token.token, token.logprob)  # greedy
         assert values == sorted(values, reverse=True)
         assert sum(map(math.exp, values)) <= 1 + 1e-9
-        assert bytes(token.bytes).decode() == token.token
+        assert bytes(token.bytes).decode(errors="replace") == token.token
     streamed = [
         token
         for chunk in server.openai.chat.completions.create(**asked, top_logprobs=4, stream=True)
@@ -304,6 +444,23 @@ def test_log_probabilities_are_the_model_s_own(server: Running) -> None:
     assert "".join(text.logprobs.tokens).replace(PART, "") == text.text.replace(PART, "")
     assert [len(top) for top in text.logprobs.top_logprobs] == [2] * 6
     assert text.logprobs.text_offset[1] == len(text.logprobs.tokens[0])
+
+
+def test_bytes_of_log_probabilities_join_to_the_text(server: Running) -> None:
+    word = "𓀀🇮🇹 é"
+    schema = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"const": word}}}
+    (choice,) = server.openai.chat.completions.create(
+        model=server.model, messages=ASKED, logprobs=True, top_logprobs=2, response_format=schema, **GREEDY
+    ).choices
+    tokens = choice.logprobs.content
+    assert b"".join(bytes(token.bytes) for token in tokens).decode() == choice.message.content == f'"{word}"'
+    assert any(token.token == PART for token in tokens)
+    text = server.openai.completions.create(
+        model=server.model, prompt="A", logprobs=3, temperature=0, extra_body={"json_schema": {"const": word}}
+    ).choices[0]
+    places = zip(text.logprobs.tokens, text.logprobs.text_offset, strict=True)
+    assert all(token == PART or text.text.startswith(token, at) for token, at in places)
+    assert text.logprobs.text_offset[-1] == len(text.text) - 1
 
 
 def test_another_model_and_another_key_are_refused(server: Running) -> None:

@@ -87,6 +87,34 @@ def test_ollama_s_clients_are_served(server: Running) -> None:
     assert server.http.post("/api/generate", json=raw).json()["response"] == text.choices[0].text
 
 
+@pytest.mark.parametrize("path", ["/api/chat", "/api/generate"])
+@pytest.mark.parametrize("more", [{}, {"keep_alive": -1}, {"prompt": "", "messages": [], "stream": True}])
+def test_a_request_without_a_prompt_loads_the_model(
+    path: str, more: dict[str, object], server: Running, scripted: Running
+) -> None:
+    for running in (server, scripted):
+        told = running.http.post(path, json={"model": running.model, **more}).json()
+        said = told.get("message", {}).get("content", told.get("response"))
+        assert (said, told["done"], told["done_reason"]) == ("", True, "load")
+    assert server.http.post(path, json={"model": "another", **more}).status_code == 404
+
+
+def test_no_limit_is_told_in_ollama_s_numbers(server: Running) -> None:
+    for most in (0, -1, None):
+        options = {"temperature": 0, "num_predict": most, "repeat_penalty": 1}
+        body = {"prompt": "one two " * 120, "raw": True, "stream": False, "options": options}
+        told = server.http.post("/api/generate", json=body).json()
+        assert told["done_reason"] in ("length", "stop")
+        assert told["eval_count"] > 1
+
+
+def test_embeddings_are_refused_in_ollama_s_words(server: Running) -> None:
+    for path, field in (("/api/embed", "input"), ("/api/embeddings", "prompt")):
+        answer = server.http.post(path, json={"model": server.model, field: "a"})
+        assert answer.status_code == 400
+        assert "none makes embeddings" in answer.json()["error"]
+
+
 def test_what_was_answered_is_counted(scripted: Running) -> None:
     def count(name: str) -> float:
         lines = scripted.http.get("/metrics").text.splitlines()

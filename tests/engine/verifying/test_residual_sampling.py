@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from engine.drafting.sampled_tree import TreePlan, draw_tree
+from engine.messages import Penalties
 from engine.model.proposal import Proposal
 from engine.model.sampling import Sampler, draw, uniform
 from engine.model.token_tree import ROOT, Draft
@@ -148,8 +149,9 @@ def test_greedy_is_greedy_match() -> None:
 
 def test_the_penalty_sees_the_path() -> None:
     logits = torch.tensor([[2.0, 1.9, 0.0], [2.0, 1.9, 0.0]])
-    verdict = ResidualSampling(Sampler(repetition_penalty=2.0)).verify(Draft.chain([0]), logits, 0, [2])
-    assert verdict.tokens == (0, 1)
+    for sampler in (Sampler(repetition_penalty=2.0), Sampler(penalties=Penalties(presence=0.5), begins=1)):
+        verdict = ResidualSampling(sampler).verify(Draft.chain([0]), logits, 1, [2])
+        assert verdict.tokens == (0, 1)
 
 
 def test_a_certain_draft_that_agrees_is_always_accepted() -> None:

@@ -4,6 +4,7 @@ import itertools
 
 import torch
 
+from engine.messages import Penalties
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft
 from engine.verifying.sample_and_match import SampleAndMatch
@@ -61,5 +62,6 @@ def test_distribution_of_the_first_two_tokens_is_the_target_s() -> None:
 
 def test_the_penalty_sees_the_path() -> None:
     logits = torch.tensor([[2.0, 1.9, 0.0], [2.0, 1.9, 0.0]])
-    verdict = SampleAndMatch(Sampler(repetition_penalty=2.0)).verify(Draft.chain([0]), logits, 0, [2])
-    assert verdict.tokens == (0, 1)
+    for sampler in (Sampler(repetition_penalty=2.0), Sampler(penalties=Penalties(presence=0.5), begins=1)):
+        verdict = SampleAndMatch(sampler).verify(Draft.chain([0]), logits, 1, [2])
+        assert verdict.tokens == (0, 1)

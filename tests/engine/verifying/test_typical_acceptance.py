@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 import torch
 
+from engine.messages import Penalties
 from engine.model.sampling import Sampler
 from engine.model.token_tree import ROOT, Draft
 from engine.verifying.rules import RULES
@@ -77,5 +78,6 @@ def test_greedy_is_greedy_match() -> None:
 
 def test_the_penalty_sees_the_path() -> None:
     logits = torch.tensor([[2.0, 1.9, 0.0], [2.0, 1.9, 0.0]])
-    verdict = TypicalAcceptance(Sampler(repetition_penalty=2.0)).verify(Draft.chain([0]), logits, 0, [2])
-    assert verdict.tokens == (0, 1)
+    for sampler in (Sampler(repetition_penalty=2.0), Sampler(penalties=Penalties(presence=0.5), begins=1)):
+        verdict = TypicalAcceptance(sampler).verify(Draft.chain([0]), logits, 1, [2])
+        assert verdict.tokens == (0, 1)
