@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -9,6 +10,8 @@ from torch import Tensor
 
 from engine.errors import OutOfMemory
 from engine.sentences import figure
+
+_EXACTLY = "pinned_max_round_threshold_mb:1,pinned_max_cached_size_mb:1"
 
 Mark = Any
 """A moment in the work of the device: a copy that is done, or everything computed so far."""
@@ -50,6 +53,8 @@ class StreamCopies(Copies):
         super().__init__(device)
         self._module: Any = torch.get_device_module(device)
         self._stream = self._module.Stream(device)
+        if device.type == "cuda":
+            pin_exactly()
 
     def host_buffer(self, size_bytes: int) -> Tensor:
         """Pinned: the device reads it without the processor's help.
@@ -90,6 +95,17 @@ class StreamCopies(Copies):
         event = self._module.Event()
         event.record(stream)
         return event
+
+
+def pin_exactly() -> None:
+    """Let torch pin as many bytes as are asked for, and give them back to the system when they are free.
+
+    By itself it pins the next power of two, up to twice the bytes, and keeps what is free for itself. Versions that
+    cannot be told leave it at that.
+    """
+    with suppress(AttributeError, RuntimeError):
+        before = torch._C._accelerator_getAllocatorSettings()
+        torch._C._accelerator_setAllocatorSettings(f"{before},{_EXACTLY}" if before else _EXACTLY)
 
 
 def copies_to(device: torch.device) -> Copies:
