@@ -23,7 +23,7 @@ def use_gpu(
 
 
 def lose_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The stand-in is lost, as a GPU is to a process in which one of its kernels has failed: whatever is asked raises."""
+    """The stand-in is lost, as a GPU is to a process in which one of its kernels has failed: every call raises."""
     to_device = Link.to_device
 
     def lost(link: Link, tensor: Tensor) -> Tensor:
