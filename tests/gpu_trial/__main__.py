@@ -46,6 +46,11 @@ _NEEDED = (
     "torch.cuda.get_device_name(0) if torch.cuda.is_available() else '', sep='|')"
 )
 
+_KERNELS = (
+    "import engine.engine, engine.benchmark, gguf, pytest; from engine.kernels import library; "
+    "print(library.available() or '')"
+)
+
 
 def unpack_wheels(wheels: Path, folder: Path) -> None:
     """Unpack the wheels that are of this Python; those of others lie beside them."""
@@ -103,11 +108,11 @@ class Trial:
                 "No card that torch computes on: parts run on small shapes with the host's memory in its place. "
                 "Streams, pinned memory, real speeds and the tests marked gpu are left out."
             )
-        missing = self._python("-c", "import engine.engine, engine.benchmark, gguf, pytest")
-        if missing.returncode:
-            self._note(f"A package is missing: {missing.stderr.strip().splitlines()[-1]}. See --wheels.")
+        loaded = self._python("-c", _KERNELS)
+        if loaded.returncode:
+            self._note(f"A package is missing: {loaded.stderr.strip().splitlines()[-1]}. See --wheels.")
             return False
-        self._note(self._kernels())
+        self._note(self._kernels(loaded.stdout.strip()))
         return True
 
     def run(self, parts: list[str]) -> None:
@@ -169,23 +174,18 @@ class Trial:
             found["last_words"] = log.decode("utf-8", "replace").strip().splitlines()[-1:]
         self.results["parts"][part] = found
 
-    def _kernels(self) -> str:
-        """Have the kernel library where it belongs, and say how it came there."""
-        if loaded := self._kernel_set():
+    def _kernels(self, loaded: str) -> str:
+        """Have the kernel library where it belongs, and say how it came there; ``loaded`` is what is there already."""
+        if loaded:
             return f"The kernel library is here ({loaded})."
         for library in () if self._options.wheels is None else self._options.wheels.glob("tenon_kernels.*"):
             shutil.copyfile(library, ROOT / "engine" / "kernels" / library.name)
-            if loaded := self._kernel_set():
+            if loaded := self._python("-c", _KERNELS).stdout.strip():
                 return f"The kernel library was carried here ({loaded})."
         built = self._python("-m", "engine.kernels.build")
         if built.returncode == 0:
-            return f"The kernel library was built here ({self._kernel_set()})."
+            return f"The kernel library was built here ({self._python('-c', _KERNELS).stdout.strip()})."
         return f"No kernel library, so the processor's speeds are torch's: {built.stderr.strip()}"
-
-    def _kernel_set(self) -> str:
-        """The instruction set that the kernel library uses; empty where there is no library."""
-        asked = self._python("-c", "from engine.kernels import library; print(library.available() or '')")
-        return asked.stdout.strip()
 
     def _python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -60,7 +60,7 @@ from tests.support.toy import TOY, TOY_DRAFT, TOY_HEAD
 
 ROOT = Path(__file__).resolve().parents[2]
 _CHAT = (ChatMessage("user", "What is speculative decoding and why is it fast?"),)
-_WORDS = " ".join(f"w{7 * number % 900}" for number in range(160))
+_WORDS = " ".join(f"w{7 * number % 900}" for number in range(48))
 _DRAFTED = 7
 _CHUNK = 512
 _KILLED_AFTER = 24
@@ -175,6 +175,8 @@ class Replies:
 
     def _run(self, case: Case) -> None:
         client, options = self._client, self._options | case.options
+        if case.columns:  # another load than that of the case before
+            options["context"] = int(options["context"]) - 8
         notices, loads = len(client.seen(Notice)), len(client.seen(ModelLoaded))
         client.answer(self._warming, self._model, mode=case.mode, **{**options, "max_tokens": 8})
         model = client.engine._model
