@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import weakref
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from engine.errors import OutOfMemory
+from engine.placement.device_failure import answers
 from engine.sentences import figure
+from engine.weights.direct_reader import PageMemory
 
-_EXACTLY = "pinned_max_round_threshold_mb:1,pinned_max_cached_size_mb:1"
+_PORTABLE = 1  # cudaHostRegisterPortable
 
 Mark = Any
 """A moment in the work of the device: a copy that is done, or everything computed so far."""
@@ -53,8 +55,6 @@ class StreamCopies(Copies):
         super().__init__(device)
         self._module: Any = torch.get_device_module(device)
         self._stream = self._module.Stream(device)
-        if device.type == "cuda":
-            pin_exactly()
 
     def host_buffer(self, size_bytes: int) -> Tensor:
         """Pinned: the device reads it without the processor's help.
@@ -63,8 +63,11 @@ class StreamCopies(Copies):
             OutOfMemory: the system pins no more.
         """
         try:
+            if self._device.type == "cuda":
+                return _registered(size_bytes)
             return torch.empty(size_bytes, dtype=torch.uint8, pin_memory=True)
         except RuntimeError as error:
+            answers(self._device)  # CUDA would tell of it again at the next kernel
             raise OutOfMemory(
                 "The system does not let Tenon pin {size_bytes} MB more of the host's memory for "
                 "copies to the GPU: raise the limit (ulimit -l), or choose the mode offload.",
@@ -97,15 +100,21 @@ class StreamCopies(Copies):
         return event
 
 
-def pin_exactly() -> None:
-    """Let torch pin as many bytes as are asked for, and give them back to the system when they are free.
+def _registered(size_bytes: int) -> Tensor:
+    """(size,) uint8 of the host's that a CUDA device reads without the processor's help.
 
-    By itself it pins the next power of two, up to twice the bytes, and keeps what is free for itself. Versions that
-    cannot be told leave it at that.
+    Torch's own pinned memory takes the next power of two of bytes. It records an event when it is freed, and after the
+    device was lost that ends the process.
+
+    Raises:
+        RuntimeError: The system pins no more.
     """
-    with suppress(AttributeError, RuntimeError):
-        before = torch._C._accelerator_getAllocatorSettings()
-        torch._C._accelerator_setAllocatorSettings(f"{before},{_EXACTLY}" if before else _EXACTLY)
+    memory, runtime = PageMemory(size_bytes).tensor(0, size_bytes), torch.cuda.cudart()
+    code = int(runtime.cudaHostRegister(memory.data_ptr(), size_bytes, _PORTABLE))
+    if code:
+        raise RuntimeError(f"cudaHostRegister gave {code}")
+    weakref.finalize(memory, runtime.cudaHostUnregister, memory.data_ptr()).atexit = False
+    return memory
 
 
 def copies_to(device: torch.device) -> Copies:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -16,14 +17,15 @@ import torch
 
 from engine.placement.layer_offload import LayerOffload
 from engine.placement.split import DeviceLayers
-from engine.planning.hardware import find_gpu, free_device_bytes
+from engine.planning.hardware import find_gpu
 from engine.process import serve as serve_engine
 from tests.support.stand_in import STAND_IN, lose_gpu, use_gpu
 
 #: Environment of a child: a stand-in for the card, and ``lost`` or ``full`` with the layer that is asked for then.
 STAND_IN_VARIABLE, FAULT_VARIABLE = "TENON_TRIAL_STAND_IN", "TENON_TRIAL_FAULT"
 _STAND_IN_BYTES = 3 << 30
-_PIECES_BYTES = (1 << 30, 64 << 20, 2 << 20, 1 << 20)
+# Down to the smallest, for what torch has kept of the memory would do for a while.
+_PIECES_BYTES = (1 << 30, 64 << 20, 2 << 20, 1 << 20, 64 << 10, 4 << 10, 512)
 
 _held: list[Any] = []
 
@@ -56,11 +58,9 @@ def fill() -> None:
     if device == STAND_IN:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
     for size in _PIECES_BYTES:
-        while free_device_bytes(device) > size:
-            try:
+        with suppress(RuntimeError):
+            while True:
                 _held.append(torch.empty(size, dtype=torch.uint8, device=device))
-            except RuntimeError:
-                break
 
 
 def fail_at(fault: Callable[[], None], at: int) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.placement.copies import Copies, pin_exactly
+from engine.errors import OutOfMemory
+from engine.placement.copies import Copies, StreamCopies
 from engine.placement.device_failure import answers, is_full
 from engine.placement.layer_offload import LayerOffload
 from engine.placement.link import Link
@@ -62,16 +63,45 @@ def test_attention_of_a_growing_text_is_not_planned_anew_for_each_token() -> Non
     assert not torch.backends.cuda.cudnn_sdp_enabled()
 
 
-def test_as_much_is_pinned_as_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = []
-    monkeypatch.setattr(
-        torch._C, "_accelerator_getAllocatorSettings", lambda: "expandable_segments:True", raising=False
-    )
-    monkeypatch.setattr(torch._C, "_accelerator_setAllocatorSettings", told.append, raising=False)
-    pin_exactly()
-    assert told == ["expandable_segments:True,pinned_max_round_threshold_mb:1,pinned_max_cached_size_mb:1"]
-    monkeypatch.setattr(torch._C, "_accelerator_setAllocatorSettings", raises(RuntimeError("Unrecognized")))
-    pin_exactly()
+class Runtime:
+    """CUDA's runtime, as far as it pins memory."""
+
+    def __init__(self, code: int = 0) -> None:
+        self.pinned: dict[int, int] = {}
+        self._code = code
+
+    def cudaHostRegister(self, address: int, size_bytes: int, flags: int) -> int:
+        self.pinned[address] = size_bytes
+        return self._code
+
+    def cudaHostUnregister(self, address: int) -> int:
+        del self.pinned[address]
+        return 0
+
+
+def copies_of(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> StreamCopies:
+    monkeypatch.setattr(torch.cuda, "Stream", lambda device: None)
+    monkeypatch.setattr(torch.cuda, "cudart", lambda: runtime)
+    return StreamCopies(CUDA)
+
+
+def test_as_much_is_pinned_as_is_asked_for_and_as_long_as_it_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runtime = Runtime()
+    buffers = [copies_of(runtime, monkeypatch).host_buffer(size) for size in (5000, 70_000)]
+    assert runtime.pinned == {buffer.data_ptr(): buffer.nbytes for buffer in buffers}
+    assert not any(buffer.data_ptr() % 4096 for buffer in buffers)
+    buffers.pop().fill_(7)
+    assert list(runtime.pinned.values()) == [5000]
+
+
+def test_a_system_that_pins_no_more_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    copies = copies_of(Runtime(code=2), monkeypatch)
+    monkeypatch.setattr(torch, "ones", raises(FULL))
+    with pytest.raises(OutOfMemory, match="ulimit -l") as raised:
+        copies.host_buffer(5000)
+    assert raised.value.details == "cudaHostRegister gave 2"
 
 
 def test_a_lost_device_does_not_hold_on_to_the_layers(monkeypatch: pytest.MonkeyPatch) -> None:
