@@ -109,7 +109,8 @@ def _registered(size_bytes: int) -> Tensor:
     Raises:
         RuntimeError: The system pins no more.
     """
-    memory, runtime = PageMemory(size_bytes).tensor(0, size_bytes), torch.cuda.cudart()
+    memory = PageMemory(size_bytes).tensor(0, size_bytes)
+    runtime: Any = torch.cuda.cudart()  # type: ignore[no-untyped-call]
     code = int(runtime.cudaHostRegister(memory.data_ptr(), size_bytes, _PORTABLE))
     if code:
         raise RuntimeError(f"cudaHostRegister gave {code}")

@@ -40,7 +40,8 @@ LIMITS_S = {
 }
 _LEAST_S = 10.0
 _LOG_BYTES = 200_000
-_SAID_CHARACTERS = 150
+# Of what the row of a case says, right ones and wrong ones: the whole table is to be at most 12,000 characters.
+_SAID_CHARACTERS, _WRONG_CHARACTERS = 70, 300
 _NEEDED = (
     "import torch, numpy; print(torch.__version__, torch.version.cuda or torch.version.hip or 'without CUDA', "
     "torch.cuda.get_device_name(0) if torch.cuda.is_available() else '', sep='|')"
@@ -232,7 +233,7 @@ def table(results: dict[str, Any]) -> str:
         bad = sum(row.get("ok") is False for row in found["rows"])
         lines.append(
             f"== {part}: {found['ended']}, {found.get('seconds', 0)} s, {len(found['rows'])} rows, {bad} wrong"
-            + "".join(f" [{words[-_SAID_CHARACTERS:]}]" for words in found.get("last_words", ()))
+            + "".join(f" [{words[-_WRONG_CHARACTERS:]}]" for words in found.get("last_words", ()))
         )
         lines += [_line(row) for row in found["rows"]]
     return "\n".join(lines)
@@ -253,7 +254,8 @@ def _line(row: dict[str, Any]) -> str:
     if row.get("device_peak_gb"):
         cells.append(f"{row['device_peak_gb']:.2f} GB")
     if row.get("said"):
-        cells.append(str(row["said"])[:_SAID_CHARACTERS])
+        most = _WRONG_CHARACTERS if row.get("ok") is False or not row.get("tokens") else _SAID_CHARACTERS
+        cells.append(str(row["said"])[:most])
     return " ".join(cells)
 
 

@@ -30,6 +30,7 @@ from engine.kernels import blocks
 from engine.loaded_model import LoadedModel
 from engine.messages import (
     ChatMessage,
+    ErrorReport,
     Failed,
     Finished,
     Generate,
@@ -439,9 +440,12 @@ class Child(EngineClient):
         super().__init__()
         self.engine.close()
         with _environment(trial, fault):
-            process = EngineProcess(_serve(), self._queue.put, lambda code: None)
-        self._process = process
+            process = EngineProcess(_serve(), self._queue.put, self._ended)
         self.engine = _Submitting(process)  # type: ignore[assignment]
+
+    def _ended(self, code: int | None) -> None:
+        """Whoever waits for an answer gets none."""
+        self._queue.put(Failed("", ErrorReport("EngineStopped", f"the engine's process ended with {code}")))
 
 
 class _Submitting:

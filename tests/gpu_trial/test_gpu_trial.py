@@ -69,7 +69,7 @@ def test_rows_of_a_part_that_was_ended_are_in_the_table() -> None:
     assert lines[2] == "== small: ended after 75 s, 75.0 s, 3 rows, 1 wrong [CUDA error]"
     assert lines[3] == "ok    offload all: = cpu 61.2/s forward 16"
     assert lines[4].startswith("WRONG columns: RuntimeError: xxx")
-    assert len(lines[4]) < 200
+    assert len(lines[4]) < 350
     assert lines[5] == "--    dovetail: draft 4 (3) 1.50 GB"
 
 
