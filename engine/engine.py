@@ -12,8 +12,6 @@ from dataclasses import replace
 from importlib import metadata
 from os import getpid
 
-import torch
-
 from engine.advice import read_advice
 from engine.errors import Cancelled, OutOfDeviceMemory, OutOfDisk, OutOfMemory, TenonError, WeightsUnreadable
 from engine.file_trouble import file_trouble
@@ -53,8 +51,14 @@ from engine.messages import (
     Unload,
 )
 from engine.modes import descriptors
+from engine.placement.device_failure import is_full
 from engine.planning.forecast import forecast, predictions
-from engine.planning.hardware import find_gpu, held_bytes, memory_shortage
+from engine.planning.hardware import (
+    find_gpu,
+    give_back_device_memory,
+    held_bytes,
+    memory_shortage,
+)
 from engine.planning.hardware_report import measure_report, read_report
 from engine.planning.model_planner import ModelPlanner, model_planner
 from engine.planning.pairs import draft_problems, pairs
@@ -245,12 +249,6 @@ class Engine:
             self._fail(command, error)
             if isinstance(error, WeightsUnreadable) and len(self._scheduler) == 1:
                 self._unload()  # the next request begins with a load, which finds or makes a file that is whole
-        except torch.OutOfMemoryError as error:
-            message = say(
-                "The GPU ran out of memory: give it less of the model with a smaller GPU memory "
-                "budget, or close other programs that use it."
-            )
-            self._fail(command, OutOfDeviceMemory(message, _traceback(error)))
         except MemoryError as error:
             message = say(
                 "The machine ran out of memory: close other programs, or choose a smaller model or context."
@@ -259,6 +257,13 @@ class Engine:
         except OSError as error:
             self._fail(command, OutOfDisk(file_trouble(error).message, _traceback(error)))
         except Exception as error:
+            if is_full(error):
+                message = say(
+                    "The GPU ran out of memory: give it less of the model with a smaller GPU memory "
+                    "budget, or close other programs that use it."
+                )
+                self._fail(command, OutOfDeviceMemory(message, _traceback(error)))
+                return
             # A bug must end the reply and not the engine; the traceback goes to the details, without chat text.
             message = say(
                 "Tenon made a mistake and stopped this reply: try again, and report it if it comes back."
@@ -343,6 +348,7 @@ class Engine:
             self._model.release()
             self._model = None
             gc.collect()
+            give_back_device_memory()
             self._on_event(ModelUnloaded())
 
     def _fail(self, command: Request, error: TenonError) -> None:

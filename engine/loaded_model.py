@@ -33,12 +33,14 @@ from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat
 from engine.modes import MODES
 from engine.placement import ResidentPlan
+from engine.placement.device_failure import answers, first_line, is_full
 from engine.placement.link import Link
 from engine.placement.source import TargetSource
 from engine.planning.format_choice import FULL
 from engine.planning.hardware import (
     available_memory_bytes,
     free_device_bytes,
+    give_back_device_memory,
     held_bytes,
     held_device_bytes,
     read_host_memory,
@@ -67,9 +69,11 @@ _WITHOUT_PIPELINE = mark(
     "drafts and model compute on one device ({device})."
 )
 _TEXT_ALONE = mark("Tenon runs the text part of this model alone: it takes no images and no sound.")
-_LESS_THAN_PLANNED = mark(
-    "The GPU has less memory than planned, so the model was loaded differently: {summary}."
-)
+# By whether the GPU's memory was full.
+_LOADED_ANEW = {
+    True: mark("The GPU has less memory than planned, so the model was loaded differently: {summary}."),
+    False: mark("The GPU stopped working ({reason}), so the model was loaded without it: {summary}."),
+}
 # By whether the GPU's memory was full.
 _NO_WAY_HOME = {
     True: mark(
@@ -247,7 +251,14 @@ class LoadedModel:
             and same == own
             and (part is None or part == _gpu_part(own))
             and {*choose_drafts(options)} <= {draft.reference for draft in self.drafts}
+            and self._gpu_answers()
         )
+
+    def _gpu_answers(self) -> bool:
+        """True if the GPU is still there, should target or drafts compute on it."""
+        device = self.link.device
+        used = not self.is_apart(self.link) or any(draft.link.device == device for draft in self.drafts)
+        return not used or answers(device)
 
     def has_room(self, sequences: int) -> bool:
         """True if memory holds so many sequences and one more, each grown to the whole context."""
@@ -287,8 +298,7 @@ class LoadedModel:
         """The target with all of its layers on the host, after the GPU failed with some of them."""
         at_home, self._at_home = self._at_home, None
         assert at_home is not None, "layers are on the GPU"
-        full = isinstance(error, torch.OutOfMemoryError)
-        reason = str(error).strip().partition("\n")[0][:120]
+        full, reason = is_full(error), first_line(error)
         self.release()
         self._whole = False
         sizes = self.plan.sizes(self.target.config)
@@ -323,7 +333,8 @@ def load_model(
 ) -> LoadedModel:
     """Plan a model and load it as planned.
 
-    A GPU that has less memory than was planned with leads to a new plan, made as the first one was, and a sentence.
+    A GPU that has less memory than was planned with leads to a new plan, made as the first one was, and a sentence; one
+    that fails to a plan without it.
 
     Args:
         options: Settled ones where there is a planner.
@@ -340,15 +351,19 @@ def load_model(
     plan = planner.load_plan(options)
     try:
         return LoadedModel(options, plan, planner.drafts_for(options), progress, check)
-    except torch.OutOfMemoryError:
+    except RuntimeError as error:
+        # Torch raises it when a device is lost, when it is full, or when a kernel fails there.
         if not plan.device:
             raise
+        full, reason = is_full(error), first_line(error)
     gc.collect()
-    again = model_planner(options).load_plan(options)
-    if again.on_device.total >= plan.on_device.total:
-        # The memory that is said to be free is not: without the GPU then.
+    give_back_device_memory()
+    again = model_planner(options).load_plan(options) if full else None
+    if again is None or again.on_device.total >= plan.on_device.total:
+        # The GPU failed, or the memory that is said to be free is not: without it then.
         again = model_planner(replace(options, vram_budget_bytes=0)).load_plan(options)
-    again = replace(again, notes=(say(_LESS_THAN_PLANNED, summary=again.summary), *again.notes))
+    note = say(_LOADED_ANEW[full], reason=reason, summary=again.summary)
+    again = replace(again, notes=(note, *again.notes))
     return LoadedModel(options, again, planner.drafts_for(options), progress, check)
 
 

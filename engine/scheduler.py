@@ -250,4 +250,5 @@ class Scheduler:
 
 def _is_short_memory(error: Exception) -> bool:
     """True if memory was short, as Python or torch says it."""
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "alloc" in str(error).lower()
+    said = str(error).lower()
+    return isinstance(error, MemoryError) or "alloc" in said or "out of memory" in said

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-import torch
 from torch import Tensor
 
 from engine.drafting.drafter import Drafter
 from engine.model.token_tree import Draft, DraftShape
+from engine.placement.device_failure import first_line, is_full
 from engine.placement.link import Link
 from engine.sentences import say
 
@@ -71,13 +71,17 @@ class FallbackDrafter(Drafter):
             answer = call(self._drafter)
             self.wants_hidden = self._drafter.wants_hidden
             return answer
-        except (torch.OutOfMemoryError, MemoryError):
-            self._give_up(say("The draft ran out of memory, so the reply goes on without it."))
-        except RuntimeError as error:  # what torch raises when a device is lost or a kernel fails
-            reason = str(error).strip().split("\n")[0][:120]
-            self._give_up(
-                say("The draft stopped working, so the reply goes on without it ({reason}).", reason=reason)
-            )
+        except (RuntimeError, MemoryError) as error:
+            # Torch raises the first one when a device is lost, when it is full, or when a kernel fails there.
+            if isinstance(error, MemoryError) or is_full(error):
+                self._give_up(say("The draft ran out of memory, so the reply goes on without it."))
+            else:
+                self._give_up(
+                    say(
+                        "The draft stopped working, so the reply goes on without it ({reason}).",
+                        reason=first_line(error),
+                    )
+                )
         return otherwise
 
     def _give_up(self, sentence: str) -> None:

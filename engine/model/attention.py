@@ -12,6 +12,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+# Torch takes cuDNN first on Hopper, which plans for 20 to 40 ms for each new number of keys: for each token.
+torch.backends.cuda.enable_cudnn_sdp(False)
+
 #: Up to this many new rows heads are folded; beyond it the repeated mask would cost more than it saves.
 FOLD_LIMIT_ROWS = 64
 #: Scores of capped attention held at a time.

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from engine.errors import OutOfMemory
+from engine.placement.device_failure import answers
 from engine.sentences import figure
+from engine.weights.direct_reader import PageMemory
+
+_PORTABLE = 1  # cudaHostRegisterPortable
 
 Mark = Any
 """A moment in the work of the device: a copy that is done, or everything computed so far."""
@@ -58,8 +63,11 @@ class StreamCopies(Copies):
             OutOfMemory: the system pins no more.
         """
         try:
+            if self._device.type == "cuda":
+                return _registered(size_bytes)
             return torch.empty(size_bytes, dtype=torch.uint8, pin_memory=True)
         except RuntimeError as error:
+            answers(self._device)  # CUDA would tell of it again at the next kernel
             raise OutOfMemory(
                 "The system does not let Tenon pin {size_bytes} MB more of the host's memory for "
                 "copies to the GPU: raise the limit (ulimit -l), or choose the mode offload.",
@@ -90,6 +98,24 @@ class StreamCopies(Copies):
         event = self._module.Event()
         event.record(stream)
         return event
+
+
+def _registered(size_bytes: int) -> Tensor:
+    """(size,) uint8 of the host's that a CUDA device reads without the processor's help.
+
+    Torch's own pinned memory takes the next power of two of bytes. It records an event when it is freed, and after the
+    device was lost that ends the process.
+
+    Raises:
+        RuntimeError: The system pins no more.
+    """
+    memory = PageMemory(size_bytes).tensor(0, size_bytes)
+    runtime: Any = torch.cuda.cudart()  # type: ignore[no-untyped-call]
+    code = int(runtime.cudaHostRegister(memory.data_ptr(), size_bytes, _PORTABLE))
+    if code:
+        raise RuntimeError(f"cudaHostRegister gave {code}")
+    weakref.finalize(memory, runtime.cudaHostUnregister, memory.data_ptr()).atexit = False
+    return memory
 
 
 def copies_to(device: torch.device) -> Copies:

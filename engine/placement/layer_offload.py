@@ -197,10 +197,12 @@ class LayerOffload(DeviceLayers):
 
     def release(self) -> None:
         """Free the layers, on both sides."""
-        self._copies.finish()
-        super().release()
-        self._images, self._views = {}, {}
-        self._slots, self._free, self._ahead, self._computing = [], deque(), deque(), None
+        try:
+            self._copies.finish()
+        finally:  # a device that is lost raises, and must not hold on to the host's memory
+            super().release()
+            self._images, self._views = {}, {}
+            self._slots, self._free, self._ahead, self._computing = [], deque(), deque(), None
 
     def _fetch(self) -> None:
         """Begin to copy into every buffer that is free."""

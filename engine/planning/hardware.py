@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 import psutil
 import torch
@@ -71,11 +72,21 @@ def find_gpu() -> torch.device | None:
     return None
 
 
+def give_back_device_memory() -> None:
+    """Give back what torch keeps of a GPU's memory for tensors to come: other plans and programs count what is free."""
+    with suppress(RuntimeError):  # a GPU that is lost has nothing to give
+        if torch.accelerator.is_available():
+            torch.accelerator.empty_cache()
+
+
 def free_device_bytes(device: torch.device) -> int:
-    """Memory of a GPU that can be taken now."""
+    """Memory of a GPU that can be taken now; none of one that is lost."""
     if device.type == "mps":
         return max(0, int(torch.mps.recommended_max_memory()) - int(torch.mps.current_allocated_memory()))
-    return int(torch.get_device_module(device).mem_get_info(device)[0])
+    try:
+        return int(torch.get_device_module(device).mem_get_info(device)[0])
+    except RuntimeError:
+        return 0
 
 
 def held_device_bytes(device: torch.device) -> int:

@@ -20,7 +20,7 @@ from engine.messages.machine import MachineReport, Speeds, TorchBuild
 from engine.placement.device_layer import half_type
 from engine.plain_data import from_plain
 from engine.planning import kernel_table
-from engine.planning.hardware import read_host_memory
+from engine.planning.hardware import give_back_device_memory, read_host_memory
 from engine.planning.probes.disks import read_bytes_per_s, read_disk
 from engine.planning.probes.graphics import measure_gpu, read_gpus
 from engine.planning.probes.host_speed import measure_host
@@ -105,6 +105,7 @@ def _measure(
         device = torch.device(gpu.device)
         with suppress(RuntimeError):  # a GPU that fails is one without speeds
             gpus[gpu.device] = measure_gpu(device, half_type(device), gpu.free_bytes, check)
+    give_back_device_memory()
     disks: dict[str, float] = {}
     for disk in report.disks:
         next_step(f"disk of the {disk.role}")

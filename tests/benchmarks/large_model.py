@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -12,6 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels import blocks
+from engine.planning.probes.processor import usable_cores
 from tests.support.matrices import raw_matrix
 
 VOCABULARY = 32000
@@ -202,12 +204,25 @@ def matrices(kind: str, shape: Shape) -> Iterator[tuple[str, str, tuple[int, ...
     wanted: list[tuple[str, tuple[int, ...], int]] = [("token_embd", table, 0), ("output", table, 0)]
     for layer in range(shape.layers):
         wanted += [(f"blk.{layer}.{name}", size, layer) for name, size in shape.matrices(layer).items()]
-    for seed, (name, size, layer) in enumerate(wanted):
+
+    def made(seed: int) -> tuple[str, str, tuple[int, ...], Tensor]:
+        name, size, layer = wanted[seed]
         type_name = type_of(kind, name.rpartition(".")[2], layer, shape.layers)
         if size[-1] % blocks.block_of(blocks.NAMES[type_name])[0]:  # as llama.cpp replaces them
             type_name = {"Q4_K": "Q5_0", "Q6_K": "Q8_0"}[type_name]
         scale = size[-1] ** -0.5 if type_name == "BF16" else 5e-4
-        yield f"{name}.weight", type_name, size, raw_matrix(type_name, prod(size[:-1]), size[-1], seed, scale)
+        return (
+            f"{name}.weight",
+            type_name,
+            size,
+            raw_matrix(type_name, prod(size[:-1]), size[-1], seed, scale),
+        )
+
+    # Each has a seed of its own, so that cores make some at a time.
+    cores = usable_cores()
+    with ThreadPoolExecutor(cores) as threads:
+        for first in range(0, len(wanted), cores):
+            yield from threads.map(made, range(first, min(first + cores, len(wanted))))
 
 
 def write_gguf(folder: Path, kind: str, shape: Shape = LLAMA) -> Path:

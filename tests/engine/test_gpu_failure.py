@@ -26,7 +26,7 @@ from tests.support.decoders import greedy, load_decoder
 from tests.support.engine_client import EngineClient, engine_client
 from tests.support.heads import make_head
 from tests.support.replies import run_reply
-from tests.support.stand_in import use_gpu, use_speeds
+from tests.support.stand_in import lose_gpu, use_gpu, use_speeds
 
 PROMPT = "one two three four one two three four one two " * 3
 LAYERS = 4
@@ -83,6 +83,10 @@ class Failing:
     ("error", "said"),
     [
         (torch.OutOfMemoryError("CUDA out of memory"), "The GPU ran out of memory, so"),
+        (
+            RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling"),
+            "The GPU ran out of memory, so",
+        ),
         (RuntimeError("device lost\nmore"), "The GPU stopped working (device lost), so"),
     ],
 )
@@ -211,6 +215,53 @@ def test_a_failure_to_commit_is_made_good_too(at: int, folder: Path, monkeypatch
     assert run_reply(target, NoDrafter(), prompt, 12)[0] == expected
     assert fallen == ["device lost"]
     assert run_reply(target, NoDrafter(), prompt, 12)[0] == expected
+
+
+@pytest.mark.parametrize("place", ["target", "draft"])
+def test_a_gpu_that_is_lost_for_good_is_not_asked_again(
+    place: str, client: EngineClient, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options: dict[str, Any] = {"weights": "fp32", "max_tokens": TOKENS, "mode": "offload", "gpu_layers": 3}
+    if place == "draft":
+        draft = write_checkpoint(tmp_path / "draft", "llama", num_hidden_layers=1)
+        options |= {"mode": "dovetail", "draft": str(draft), "gpu_layers": 0}
+    expected = client.answer(PROMPT, folder, mode="plain", weights="fp32", max_tokens=TOKENS).token_ids
+    assert client.answer(PROMPT, folder, **options).token_ids == expected
+    lose_gpu(monkeypatch)
+    before = len(client.seen(Notice))
+    # The same text, another one, and another load.
+    others = [client.answer(text, folder, **options) for text in (PROMPT, "four three two one ")]
+    others.append(client.answer(PROMPT, folder, context=400, **options))
+    assert {reply.devices["target"] for reply in others} == {"cpu"}
+    assert others[0].token_ids == others[2].token_ids == expected
+    assert others[1].timings.load_ms is None
+    assert all("There is no GPU" in notice.text for notice in client.seen(Notice)[before:])
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            torch.AcceleratorError("CUDA error: no kernel image is available"),
+            "The GPU stopped working (CUDA error: no",
+        ),
+        (RuntimeError("CUDA error: out of memory"), "The GPU has less memory than planned"),
+    ],
+)
+def test_a_gpu_that_fails_while_a_model_is_loaded_is_done_without(
+    error: RuntimeError, said: str, client: EngineClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"weights": "fp32", "max_tokens": TOKENS}
+    expected = client.answer(PROMPT, folder, mode="plain", vram_budget_bytes=0, **options).token_ids
+
+    def fail(layers: object, *arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr(LayerOffload, "__init__", fail)
+    before = len(client.seen(Notice))
+    reply = client.answer(PROMPT, folder, mode="layer-offload", **options)
+    assert (reply.token_ids, reply.devices["target"]) == (expected, "cpu")
+    assert client.seen(Notice)[before].text.startswith(said)
 
 
 def test_an_error_without_a_device_is_not_hidden(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

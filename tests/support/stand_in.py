@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch import Tensor
 
 from engine.messages.machine import FormatSpeed, Gpu, GpuSpeed, HostSpeed, Speeds
 from engine.model.weight_format import FORMAT_NAMES
+from engine.placement.link import Link
 from engine.planning.profile import Profile
 
 STAND_IN = torch.device("cpu", 0)
@@ -18,6 +20,20 @@ def use_gpu(
     """This machine has one GPU, the stand-in."""
     gpu = Gpu(str(STAND_IN), "cuda", "stand-in", free_bytes, free_bytes, unified)
     monkeypatch.setattr("engine.planning.hardware_report.read_gpus", lambda: (gpu,))
+
+
+def lose_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stand-in is lost, as a GPU is to a process in which one of its kernels has failed: every call raises."""
+    to_device = Link.to_device
+
+    def lost(link: Link, tensor: Tensor) -> Tensor:
+        if link.device == STAND_IN:
+            raise torch.AcceleratorError("CUDA error: device-side assert triggered\nCompile with ...")
+        return to_device(link, tensor)
+
+    monkeypatch.setattr(Link, "to_device", lost)
+    monkeypatch.setattr("engine.loaded_model.answers", lambda device: device != STAND_IN)
+    use_no_gpu(monkeypatch)
 
 
 def use_speeds(monkeypatch: pytest.MonkeyPatch, share: float) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import psutil
 import torch
 
 from engine.messages.machine import Gpu, GpuKind, GpuSpeed
+from engine.placement.device_failure import answers
 from engine.planning.probes.control_groups import read_group_limits
 from engine.planning.probes.host_speed import operator_seconds
 
@@ -21,16 +23,26 @@ _TRIALS = 3
 
 
 def read_gpus() -> tuple[Gpu, ...]:
-    """Every GPU of this machine that the installed torch runs on, in torch's order."""
+    """Every GPU of this machine that the installed torch computes on, in torch's order."""
     if torch.cuda.is_available():
-        return tuple(_cuda(index) for index in range(torch.cuda.device_count()))
+        return _answering("cuda", torch.cuda.device_count(), _cuda)
     if torch.xpu.is_available():
-        return tuple(_xpu(index) for index in range(torch.xpu.device_count()))
+        return _answering("xpu", torch.xpu.device_count(), _xpu)
     if torch.backends.mps.is_available():
         total = int(torch.mps.recommended_max_memory())
         free = total - int(torch.mps.driver_allocated_memory())
         return (_unified("mps:0", "mps", "Apple GPU", total, free),)
     return ()
+
+
+def _answering(kind: str, count: int, read: Callable[[int], Gpu]) -> tuple[Gpu, ...]:
+    """Those of a kind that compute. A driver that has no room for one more process raises too."""
+    found = []
+    for index in range(count):
+        with suppress(RuntimeError):
+            if answers(torch.device(kind, index)):
+                found.append(read(index))
+    return tuple(found)
 
 
 def _cuda(index: int) -> Gpu:
