@@ -66,12 +66,10 @@ class JsonCallReader(CallReader):
 
     Args:
         closing: The mark; empty where the reply's end is the end of the calls.
-        names: Of the tools, where an object that names none of them is no call; else empty.
     """
 
-    def __init__(self, closing: str, names: Sequence[str] = ()) -> None:
+    def __init__(self, closing: str) -> None:
         super().__init__()
-        self._names = names
         self._closing = closing
         self._place = "between"
         self._value = JsonValue()
@@ -137,8 +135,6 @@ class JsonCallReader(CallReader):
             if self._key in _ARGUMENTS:
                 self._argue(self._text)
             elif self._key in ("name", "function") and not self._named:
-                if self._names and self._text not in self._names:
-                    return self._over(self._held)
                 self._named = True
                 self._pieces.append(CallPiece(self._text, self._early))
         return True
@@ -248,7 +244,3 @@ class Llama3(_JsonFormat):
     def is_of(self, source: str) -> bool:
         """True for a template of this format."""
         return "<|start_header_id|>" in source and '"parameters": ' in source
-
-    def reader(self, tools: Sequence[Tool]) -> CallReader:
-        """Return a reader of calls; an object that names no tool is an answer."""
-        return JsonCallReader(self.closing, [tool.name for tool in tools])
