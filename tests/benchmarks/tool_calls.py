@@ -100,6 +100,7 @@ def main() -> int:
     counts: Counter[str] = Counter()
     lines = []
     with tempfile.TemporaryDirectory() as folder, serve_command(options.model, Path(folder)) as (server, _):
+        client = server.openai.with_options(timeout=None)
         for number in range(options.requests):
             tool, question = TOOLS[number % len(TOOLS)]
             other = TOOLS[(number + 1 + number // len(TOOLS)) % len(TOOLS)][0]
@@ -107,7 +108,7 @@ def main() -> int:
             way = ("required", "named", "auto")[(number + number // len(TOOLS)) % 3]
             messages: Any = [{"role": "user", "content": question}]
             tools: Any = [tool, other]
-            choice = server.openai.chat.completions.create(
+            choice = client.chat.completions.create(
                 model=server.model, messages=messages, tools=tools, tool_choice=named if way == "named" else way,
                 temperature=number // len(TOOLS) % 2, seed=number, max_tokens=_MOST_TOKENS,
                 parallel_tool_calls=number % 4 == 0,

@@ -21,6 +21,8 @@ from engine.text.tool_calls.format import (
 
 _ARGUMENTS = ("arguments", "parameters")
 _KEY = re.compile(r'\s*,?\s*"((?:[^"\\]|\\.)*)"\s*:\s*(?=\S)')
+#: As Hermes 2 and 3 write a call.
+_IN_TWO_TEXTS = re.compile(r"""<tool_call>(?:\\n|\n)["'] *-?}}\s*{{-? *["']{""")
 _BETWEEN = " \n\r\t,;[]"
 
 
@@ -198,7 +200,7 @@ class Hermes(_JsonFormat):
 
     def is_of(self, source: str) -> bool:
         """True for a template of this format."""
-        return follows(source, "<tool_call>", "{")
+        return follows(source, "<tool_call>", "{") or _IN_TWO_TEXTS.search(source) is not None
 
 
 class ListBehindMark(_JsonFormat):
@@ -216,6 +218,20 @@ class ListBehindMark(_JsonFormat):
     def reader(self, tools: Sequence[Tool]) -> CallReader:
         """Return a reader of calls."""
         return JsonCallReader("<|/tool_call|>")
+
+
+class ListInMarks(_JsonFormat):
+    """``<tool_calls>[{"name": ..., "arguments": ...}]</tool_calls>``: Apriel, a Mistral."""
+
+    name = "list-in-marks"
+    opening = "<tool_calls>"
+    closing = "</tool_calls>"
+    listed = True
+    marks = ("<tool_calls>", "</tool_calls>")
+
+    def is_of(self, source: str) -> bool:
+        """True for a template of this format."""
+        return "<tool_calls>[" in source
 
 
 class MistralList(_JsonFormat):
