@@ -182,13 +182,14 @@ class _Text:
 
         plain = json.loads(tokenizer.as_json()) | {"added_tokens": []}
         self._plain = LLTokenizer(json.dumps(plain), eos_token=[0])
-        self.tokens = [
-            tokenizer.added[token].encode() if token in tokenizer.added else self._plain.decode_bytes([token])
-            for token in range(tokenizer.vocabulary_size)
-        ]
+        size = max(self._plain.vocab_size, 1 + max(tokenizer.added, default=0))
+        self.tokens = [self._plain.decode_bytes([token]) for token in range(self._plain.vocab_size)]
+        self.tokens += [b""] * (size - len(self.tokens))
+        for token, content in tokenizer.added.items():
+            self.tokens[token] = content.encode()
         self.special_token_ids = sorted(tokenizer.special.union(tokenizer.marks(marks).values()))
         self.ends = sorted(end for end in tokenizer.end_ids if end < len(self.tokens))
-        self.eos_token_id = self.ends[0] if self.ends else None
+        self.eos_token_id = self.ends[0] if self.ends else 0  # `ends` takes its place
 
     def __call__(self, text: bytes) -> list[int]:
         """Token ids of a text."""

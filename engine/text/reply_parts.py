@@ -98,7 +98,7 @@ class ReplyParts:
         mark, held = form.opening, self._held
         marked = held.find(mark) if mark else -1
         marked = len(held) if marked < 0 else marked
-        start, end, calls = self._unmarked.find(held, whole, self._at_line)
+        start, end, calls = self._unmarked.find(held, whole, self._at_line, marked)
         if start < marked:
             before = held[:start].rstrip()
             self._held, self._called = held[end if calls else len(before) :], bool(calls)

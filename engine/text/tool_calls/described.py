@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from engine.messages import ChatMessage, Tool, ToolCall
 from engine.text.tool_calls.format import ToolFormat
 
+_LAST = "~"  # behind all numbers
 _DESCRIBED = """# Tools
 
 You may call one or more functions to assist with the user query.
@@ -47,26 +49,41 @@ def paired(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     one without a result of the tool that it names (Ollama's clients send no ids), else of the first one without.
     """
     turns: list[ChatMessage] = []
-    results: list[ChatMessage] = []
-    unanswered: list[tuple[ToolCall, str]] = []
-    count = 0
-    for message in messages:
-        if message.role == "tool":
-            wishes = [one for one in unanswered if message.answers and one[0].id == message.answers]
-            wishes += [one for one in unanswered if one[0].name == message.answers]
-            answered = next(iter([*wishes, *unanswered]), None)
-            if answered is not None:
-                unanswered.remove(answered)
-            results.append(replace(message, answers="" if answered is None else answered[1]))
+    calls: list[ToolCall] = []  # of the last turn that has some, with the ids of the client
+    first = count = 0  # the number of the first of them, and of all
+    for is_result, run in groupby(messages, lambda message: message.role == "tool"):
+        if is_result:
+            turns += _answering(list(run), {f"{first + at:09}": call for at, call in enumerate(calls)})
+            calls = []
             continue
-        turns += sorted(results, key=lambda result: result.answers)
-        results.clear()
-        if message.calls:
-            unanswered = [(call, f"{count + at:09}") for at, call in enumerate(message.calls)]
-            count += len(unanswered)
-            message = replace(message, calls=tuple(replace(call, id=number) for call, number in unanswered))
-        turns.append(message)
-    return turns + sorted(results, key=lambda result: result.answers)
+        for message in run:
+            if message.calls:
+                first, calls = count, list(message.calls)
+                count += len(calls)
+                own = tuple(replace(call, id=f"{first + at:09}") for at, call in enumerate(calls))
+                message = replace(message, calls=own)
+            turns.append(message)
+    return turns
+
+
+def _answering(results: Sequence[ChatMessage], calls: dict[str, ToolCall]) -> list[ChatMessage]:
+    """Results of these calls, which have the new ids as keys."""
+    found: dict[int, str] = {}
+    wishes: tuple[Callable[[ToolCall, str], bool], ...] = (
+        lambda call, wanted: bool(wanted) and call.id == wanted,
+        lambda call, wanted: call.name == wanted,
+        lambda call, wanted: True,
+    )
+    for wish in wishes:
+        for at, result in enumerate(results):
+            number = next(
+                (key for key, call in calls.items() if at not in found and wish(call, result.answers)), None
+            )
+            if number is not None:
+                found[at] = number
+                del calls[number]
+    answered = [replace(result, answers=found.get(at, "")) for at, result in enumerate(results)]
+    return sorted(answered, key=lambda result: result.answers or _LAST)
 
 
 def one_by_one(messages: Sequence[ChatMessage]) -> list[ChatMessage]:

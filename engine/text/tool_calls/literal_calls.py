@@ -27,6 +27,10 @@ from engine.text.tool_calls.format import (
 
 _QUOTE = '<|"|>'
 _DEEPEST = 6  # of objects within each other: a schema may refer to itself
+_TEXT_OR_KEY = re.compile(
+    r"""(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<before>[(,]\s*)(?P<key>[^\s=(),\[\]{}'":]+)\s*=(?!=)""",
+    re.DOTALL,
+)
 _BARE_KEY = re.compile(r'([{,]\s*)([^\s"{},:\[\]]+)\s*:')
 
 
@@ -135,13 +139,16 @@ class Lfm2(_Marked):
                 return [(str(one["name"]), dict(one["arguments"])) for one in objects]
             except (TypeError, KeyError) as error:
                 raise ValueError(text) from error
-        body = ast.parse(text.strip(), mode="eval").body
+        keys: list[str] = []
+        body = ast.parse(_as_python(text.strip(), keys), mode="eval").body
         calls = body.elts if isinstance(body, ast.List) else [body]
         found = []
         for call in calls:
             if not isinstance(call, ast.Call) or call.args:
                 raise ValueError(text)
-            values = {one.arg: _python_value(one.value) for one in call.keywords if one.arg is not None}
+            if any(one.arg is None for one in call.keywords):
+                raise ValueError(text)
+            values = {keys[int(str(one.arg)[1:])]: _python_value(one.value) for one in call.keywords}
             found.append((ast.unparse(call.func), values))
         return found
 
@@ -259,6 +266,18 @@ def _gemma_value(value: object) -> str:
     if isinstance(value, list):
         return "[" + ",".join(map(_gemma_value, value)) + "]"
     return json.dumps(value)
+
+
+def _as_python(text: str, keys: list[str]) -> str:
+    """Calls as Python takes them: with numbers for the keys, which may be words of Python's, and texts on one line."""
+
+    def replaced(found: re.Match[str]) -> str:
+        if found["text"]:
+            return found["text"].replace("\n", "\\n")
+        keys.append(found["key"])
+        return f"{found['before']}k{len(keys) - 1}="
+
+    return _TEXT_OR_KEY.sub(replaced, text)
 
 
 def _python_value(node: ast.expr) -> Any:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from engine.messages import Tool
 from engine.text.tool_calls.format import CallPiece, fields, resolved, schema, value_rule
@@ -15,16 +15,19 @@ from engine.text.tool_calls.json_calls import JsonValue
 if TYPE_CHECKING:
     from llguidance import LLMatcher, LLTokenizer
 
+_CODE = "```"
 _TAG = "<|python_tag|>"  # Llama 3's
 _FENCE = re.compile(rf"[ \t]*(?:(```)[ \t]*(?:json|tool_call)?[ \t]*\n|(<tools>)|{re.escape(_TAG)})?\s*")
 _BEGUN_FENCES = ("```json", "```tool_call", "<tools>", _TAG)
-_CLOSINGS = ("```", "</tools>")
+_CLOSINGS = (_CODE, "</tools>")
 _CLOSED = re.compile(r"\s*(?:```|</tools>)")
 _CLOSED_EARLY = re.compile(r"\n[ \t]*(?:```|</tools>)")
 #: What stands between two calls.
 SEPARATORS = " \t\r\n,;"
 _KEYS = {"name", "arguments", "parameters", "type", "id", "function"}
 _DECODER = json.JSONDecoder(strict=False)
+#: No call, one that may come, or its length and what it says.
+_Read: TypeAlias = Literal["no", "open"] | tuple[int, list[CallPiece]]
 
 
 class UnmarkedCalls:
@@ -42,31 +45,39 @@ class UnmarkedCalls:
         objects = [*names, *later, *early]
         self._heads = [*objects, *(f"[{head}" for head in objects)]
         self._longest = max(map(len, self._heads))
+        self._in_code = False  # a block of it that is no call
 
-    def find(self, text: str, whole: bool, at_line: bool) -> tuple[int, int, list[CallPiece]]:
+    def find(self, text: str, whole: bool, at_line: bool, end: int) -> tuple[int, int, list[CallPiece]]:
         """Look for the first call.
 
         Args:
             text: Of an answer.
             whole: Nothing more comes.
             at_line: The text begins a line.
+            end: A call that begins there or behind is not looked for; one before may go on there.
 
         Returns:
             Where a call begins, or what may become one; where it ends, the same place while that is open; and the call.
             The text's length twice where there is none.
         """
         start = 0 if at_line else text.find("\n") + 1 or len(text)
-        while start < len(text):
-            found = self._read(text[start:], whole)
+        while start < end:
+            line = text[start:].lstrip(" \t")
+            found: _Read = "no"
+            if not self._in_code:
+                found = self._read(text[start:], whole)
+            elif not whole and len(line) < len(_CODE) and _CODE.startswith(line):
+                found = "open"
             if found == "open":
                 return start, start, []
             if found != "no":
                 length, calls = found
                 return start, start + length, calls
+            self._in_code ^= line.startswith(_CODE)
             start = text.find("\n", start) + 1 or len(text)
         return len(text), len(text), []
 
-    def _read(self, text: str, whole: bool) -> Literal["no", "open"] | tuple[int, list[CallPiece]]:
+    def _read(self, text: str, whole: bool) -> _Read:
         """The calls that a text begins with, and its length as far as they go."""
         line = text.strip(" \t")
         if not whole and any(one.startswith(line) for one in _BEGUN_FENCES):
@@ -125,8 +136,9 @@ class UnmarkedCalls:
 def holds(value: object, of: Mapping[str, Any]) -> bool:
     """True if a value holds to a schema."""
     matcher = _matcher(json.dumps(of)).deep_copy()
-    text = json.dumps(_ordered(value, of, of), ensure_ascii=False).encode("utf-8", "replace")
-    return matcher.try_consume_tokens(list(text)) == len(text) and matcher.is_accepting()
+    text = json.dumps(_ordered(value, of, of), ensure_ascii=False).replace("\x7f", "\\u007f")
+    tokens = [*text.encode("utf-8", "replace")]
+    return matcher.try_consume_tokens(tokens) == len(tokens) and matcher.is_accepting()
 
 
 def _ordered(value: object, of: Mapping[str, Any], root: Mapping[str, Any]) -> object:
