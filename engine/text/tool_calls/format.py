@@ -21,6 +21,8 @@ _JSON = {
     }
 }
 _UNIONS = ("anyOf", "oneOf")
+#: Words by which an object may have other fields than its properties.
+_OPEN = {"additionalProperties", "patternProperties", "unevaluatedProperties", "allOf", "$ref", *_UNIONS}
 _MOST_REFERENCES = 16  # that lead to each other
 
 
@@ -135,7 +137,12 @@ def literal_rules(
     for at, tool in enumerate(tools):
         end = f" {literal(after)}" if after else ""
         rules.append(f"call_{at}: {literal(before(tool.name))} arguments_{at}{end}")
-        rules.append(f"arguments_{at}: %json {json.dumps(schema(tool) | _JSON)}")
+        of = schema(tool)
+        if "properties" in of and not _OPEN & {
+            *of
+        }:  # more than the tool names would have no end with some models
+            of["additionalProperties"] = False
+        rules.append(value_rule(f"arguments_{at}", of, of))
     return rules
 
 

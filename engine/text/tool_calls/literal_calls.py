@@ -26,7 +26,7 @@ from engine.text.tool_calls.format import (
 )
 
 _QUOTE = '<|"|>'
-_DEEPEST = 6  # of objects within each other: a schema may refer to itself
+_DEEPEST = 4  # of objects within each other: a schema may refer to itself
 _TEXT_OR_KEY = re.compile(
     r"""(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<before>[(,]\s*)(?P<key>[^\s=(),\[\]{}'":]+)\s*=(?!=)""",
     re.DOTALL,
@@ -109,7 +109,7 @@ class Gemma4(_Marked):
         rules = [one_of(tools)]
         for at, tool in enumerate(tools):
             of = schema(tool)
-            inner = _GemmaRules(rules, quote, of).object(of, f"f_{at}")
+            inner = _GemmaRules(rules, quote, of).whole(of, f"f_{at}")
             rules.append(f"call_{at}: {json.dumps(f'call:{tool.name}')} {inner} {literal(self.closing)}")
         return rules
 
@@ -187,7 +187,7 @@ class _GemmaRules:
     def __init__(self, rules: list[str], quote: str, root: dict[str, Any]) -> None:
         self._rules, self._quote, self._root = rules, quote, root
 
-    def object(self, of: dict[str, Any], name: str, depth: int = 0) -> str:
+    def whole(self, of: dict[str, Any], name: str, depth: int = 0) -> str:
         """An object with the fields of its schema."""
         parts = {
             key: f"{json.dumps(f'{key}:')} {self._value(inner, f'{name}_{at}', depth)}"
@@ -221,7 +221,7 @@ class _GemmaRules:
             some = f'{item} ("," {item}){more}'
             return f'"[" {f"({some})" if least else f"({some})?"} "]"' if most != 0 else '"[" "]"'
         if kind == "object" and depth < _DEEPEST:
-            return self.object(of, name, depth)
+            return self.whole(of, name, depth)
         if kind in ("array", "object"):
             return '"[" "]"' if kind == "array" else '"{" "}"'
         text, found = text_rule(name, of, _QUOTE, self._quote)
