@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
+import random
+import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.errors import UnsupportedModel
-from engine.messages import ChatMessage, Tool, ToolCall
+from engine.messages import ChatMessage, Tool, ToolCall, ToolUse
 from engine.text.chat_template import ChatTemplate
+from engine.text.output_form import FormCompiler
 from engine.text.reply_parts import ReplyParts
 from engine.text.tokenizer import Tokenizer
-from tests.support.checkpoints import train_tokenizer
+from engine.text.tool_calls import FORMATS
+from engine.text.tool_calls.unmarked_calls import holds
+from tests.support.checkpoints import START, train_tokenizer
 from tests.support.llama_cpp_archive import ABSENT, llama_cpp
 
 _FOUND = llama_cpp()
 _TEMPLATES = [] if _FOUND is None else sorted((_FOUND / "models/templates").glob("*.jinja"))
+_VOCABULARIES = [] if _FOUND is None else sorted((_FOUND / "models").glob("ggml-vocab-*.gguf"))
 #: Templates of families that Tenon runs, whose model was taught to call tools.
 FORMS = {
     "Apriel-1.6-15b-Thinker-fixed": "list-in-marks",
@@ -73,18 +80,19 @@ pytestmark = pytest.mark.skipif(_FOUND is None, reason=ABSENT)
 
 
 @pytest.fixture(scope="module")
-def bare_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
-    """A small tokenizer without a chat template."""
-    folder: Path = tmp_path_factory.mktemp("tokenizer")
-    train_tokenizer(chat_template=False).save_pretrained(folder)
+def bare_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small tokenizer without a chat template."""
+    folder = tmp_path_factory.mktemp("tokenizer")
+    tokenizer = train_tokenizer(chat_template=False)
+    tokenizer.bos_token = START
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def with_template(bare: Path, folder: Path, path: Path) -> Tokenizer:
+    shutil.copytree(bare, folder, dirs_exist_ok=True)
+    shutil.copyfile(path, folder / "chat_template.jinja")
     return Tokenizer(folder)
-
-
-def with_template(tokenizer: Tokenizer, path: Path) -> Tokenizer:
-    tokenizer.template = ChatTemplate(
-        path.read_text(encoding="utf-8"), {"bos_token": "<s>", "eos_token": "</s>"}
-    )
-    return tokenizer
 
 
 def turns(calls: tuple[ToolCall, ...]) -> list[ChatMessage]:
@@ -113,8 +121,8 @@ def read(template: ChatTemplate, text: str) -> list[tuple[str, object]]:
 
 
 @pytest.mark.parametrize("path", _TEMPLATES, ids=lambda path: path.stem)
-def test_calls_of_an_earlier_turn_are_read_back(bare_tokenizer: Tokenizer, path: Path) -> None:
-    tokenizer = with_template(bare_tokenizer, path)
+def test_calls_of_an_earlier_turn_are_read_back(bare_folder: Path, tmp_path: Path, path: Path) -> None:
+    tokenizer = with_template(bare_folder, tmp_path, path)
     template = tokenizer.template
     assert template is not None
     assert template.calls.name == FORMS.get(path.stem, template.calls.name)
@@ -136,3 +144,40 @@ def test_calls_of_an_earlier_turn_are_read_back(bare_tokenizer: Tokenizer, path:
             texts = [written[begin:end] for begin, end in zip([0, *results], results, strict=False)]
         found = [call for text in texts for call in read(template, text)]
         assert found == [(call.name, json.loads(call.arguments)) for call in calls]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", _VOCABULARIES, ids=lambda path: path.stem)
+def test_a_required_call_can_be_written_with_every_vocabulary(path: Path) -> None:
+    try:
+        tokenizer = Tokenizer(path)
+        compiler = FormCompiler(tokenizer)
+    except UnsupportedModel:
+        pytest.skip("a tokenizer of another kind, or without an end")
+    parameters = {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string", "maxLength": 9},
+            "mark": {"enum": ["<tool_call>", "<h1>", "\n"]},
+        },
+        "required": ["mark"],
+    }
+    tool = Tool("look", parameters=json.dumps(parameters))
+    for seed in range(3):
+        chance = random.Random(seed)
+        mask = compiler.mask(None, ToolUse((tool,), required=True, parallel=False))
+        assert mask is not None
+        reply: list[int] = []
+        while True:
+            allowed = mask.allowed()
+            assert allowed is not None
+            tokens = np.nonzero(allowed)[0].tolist()
+            assert tokens
+            if {*tokens} <= tokenizer.end_ids:
+                break
+            reply.append(chance.choice(tokens))
+            mask.take(reply[-1])
+        parts = ReplyParts("", FORMATS["hermes"], [tool])
+        said = [parts.add(tokenizer.decode(reply, special=True)), parts.end()]
+        arguments = "".join(call.arguments for one in said for call in one.calls)
+        assert holds(json.loads(arguments), parameters)
