@@ -19,6 +19,7 @@ _CODE = "```"
 _TAG = "<|python_tag|>"  # Llama 3's
 _FENCE = re.compile(rf"[ \t]*(?:(```)[ \t]*(?:json|tool_call)?[ \t]*\n|(<tools>)|{re.escape(_TAG)})?\s*")
 _BEGUN_FENCES = ("```json", "```tool_call", "<tools>", _TAG)
+_BEGUN = re.compile(r"[ \t]*[`{\[<]")
 _CLOSINGS = (_CODE, "</tools>")
 _CLOSED = re.compile(r"\s*(?:```|</tools>)")
 _CLOSED_EARLY = re.compile(r"\n[ \t]*(?:```|</tools>)")
@@ -62,18 +63,20 @@ class UnmarkedCalls:
         """
         start = 0 if at_line else text.find("\n") + 1 or len(text)
         while start < end:
-            line = text[start:].lstrip(" \t")
-            found: _Read = "no"
-            if not self._in_code:
-                found = self._read(text[start:], whole)
-            elif not whole and len(line) < len(_CODE) and _CODE.startswith(line):
-                found = "open"
-            if found == "open":
-                return start, start, []
-            if found != "no":
-                length, calls = found
-                return start, start + length, calls
-            self._in_code ^= line.startswith(_CODE)
+            begun = _BEGUN.match(text, start)
+            if begun is not None:
+                code = text.startswith(_CODE, begun.end() - 1)
+                found: _Read = "no"
+                if not self._in_code:
+                    found = self._read(text[start:], whole)
+                elif not whole and not code and _CODE.startswith(text[begun.end() - 1 :]):
+                    found = "open"
+                if found == "open":
+                    return start, start, []
+                if found != "no":
+                    length, calls = found
+                    return start, start + length, calls
+                self._in_code ^= code
             start = text.find("\n", start) + 1 or len(text)
         return len(text), len(text), []
 

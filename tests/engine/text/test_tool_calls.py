@@ -8,6 +8,7 @@ import random
 import pytest
 
 from engine.messages import ChatMessage, Tool, ToolCall
+from engine.text.chat_template import ChatTemplate
 from engine.text.reasoning import template_reasoning
 from engine.text.reply_parts import ReplyParts
 from engine.text.tool_calls import DESCRIBED, FORMATS, template_format
@@ -418,3 +419,21 @@ def test_a_template_that_knows_no_tools_gets_them_as_words() -> None:
     assert person == ChatMessage(
         "user", "<tool_response>\nsunny\n</tool_response>\n<tool_response>\nnoon\n</tool_response>"
     )
+
+
+@pytest.mark.parametrize(
+    ("writing", "one_call"),
+    [
+        ("{% for call in message.tool_calls %}{{ call.function.arguments | tojson }}{% endfor %}", False),
+        ("{{ message.tool_calls[0].function.arguments | tojson }}", True),
+        (
+            "{{ raise_exception('one at once') if message.tool_calls | length > 1 else message.tool_calls }}",
+            True,
+        ),
+        ("{{ raise_exception('no calls at all') }}", False),
+        ("tool_calls", False),
+    ],
+)
+def test_a_template_that_loses_or_refuses_a_second_call_is_known(writing: str, one_call: bool) -> None:
+    source = "{% for message in messages %}{% if message.tool_calls %}" + writing + "{% endif %}{% endfor %}"
+    assert ChatTemplate(source, {}).one_call is one_call
