@@ -171,11 +171,11 @@ def test_a_required_call_can_be_written_with_every_vocabulary(path: Path) -> Non
         while True:
             allowed = mask.allowed()
             assert allowed is not None
-            tokens = np.nonzero(allowed)[0].tolist()
-            assert tokens
-            if {*tokens} <= tokenizer.end_ids:
+            tokens = np.nonzero(allowed)[0]
+            assert len(tokens)
+            if len(tokens) <= len(tokenizer.end_ids) and {*tokens.tolist()} <= tokenizer.end_ids:
                 break
-            reply.append(chance.choice(tokens))
+            reply.append(int(tokens[chance.randrange(len(tokens))]))
             mask.take(reply[-1])
         parts = ReplyParts("", FORMATS["hermes"], [tool])
         said = [parts.add(tokenizer.decode(reply, special=True)), parts.end()]
