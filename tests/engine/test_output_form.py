@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tokenizers import AddedToken
 
 from engine.messages import ChatMessage, OutputForm, Tool, ToolUse
 from engine.text.output_form import FormCompiler
@@ -16,6 +18,7 @@ from engine.text.reply_parts import ReplyParts
 from engine.text.tokenizer import Tokenizer
 from engine.text.tool_calls import FORMATS
 from engine.text.tool_calls.harmony import MARKS, OPENING
+from engine.text.tool_calls.unmarked_calls import holds
 from tests.support.checkpoints import train_tokenizer, write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
 
@@ -180,3 +183,125 @@ def test_a_form_waits_for_the_channel_of_the_answer(harmony: Path) -> None:
     allowed = mask.allowed()
     assert allowed is not None
     assert {tokenizer.decode([int(at)])[:1] for at in np.flatnonzero(allowed)} == {"a", "b", "c"}
+
+
+#: Texts of marks and special tokens where a schema prescribes them, and lengths that keep a random reply short.
+NASTY = Tool(
+    "look",
+    parameters=json.dumps(
+        {
+            "type": "object",
+            "properties": {
+                "text": {"type": "string", "minLength": 2, "maxLength": 9},
+                "from": {"enum": ["</tool_call>", "<|im_end|>", "<h1>"]},
+                "day": {"type": "string", "pattern": "^[0-9]{2}/[0-9]$"},
+                "count": {"type": "integer", "minimum": 1, "maximum": 20},
+                "some": {
+                    "type": "array",
+                    "items": {"enum": ["a", 1, None, True]},
+                    "minItems": 1,
+                    "maxItems": 3,
+                },
+                "place": {"$ref": "#/$defs/Place"},
+                "note": {"anyOf": [{"type": "string", "maxLength": 3}, {"type": "null"}]},
+            },
+            "required": ["text", "from", "day", "count", "some", "place"],
+            "additionalProperties": False,
+            "$defs": {
+                "Place": {
+                    "type": "object",
+                    "properties": {"inner": {"$ref": "#/$defs/Place"}, "exact": {"type": "boolean"}},
+                    "additionalProperties": False,
+                }
+            },
+        }
+    ),
+)
+
+
+def tokenizer_with(folder: Path, texts: Sequence[str], template: str, special: bool = False) -> Tokenizer:
+    """A tokenizer whose vocabulary has these texts as added tokens."""
+    tokenizer = train_tokenizer(chat_template=False)
+    tokenizer.add_tokens([AddedToken(text, special=special, normalized=False) for text in texts])
+    tokenizer.chat_template = template
+    tokenizer.save_pretrained(folder)
+    return Tokenizer(folder)
+
+
+#: The words by which a template's format is known.
+TEMPLATES = {
+    "coder": "<tool_call>\n<function=",
+    "gemma4": "<|tool_call>call:",
+    "glm": "<tool_call></arg_key><arg_value>",
+    "glm-lines": "<tool_call></arg_key>\n<arg_value>",
+    "hermes": '<tool_call>\n{"name"',
+    "lfm2": "List of tools: ",
+    "list-behind-mark": "<|tool_call|>",
+    "list-in-marks": "<tool_calls>[",
+    "llama3": '<|start_header_id|>"parameters": ',
+    "mistral": "[TOOL_CALLS][ARGS]",
+    "mistral-list": "[TOOL_CALLS]",
+}
+
+
+@pytest.mark.parametrize("kind", ["added", "special", "none"])
+@pytest.mark.parametrize("form", TEMPLATES)
+def test_every_way_through_a_forced_call_ends_in_a_right_one(tmp_path: Path, form: str, kind: str) -> None:
+    marks = (*FORMATS[form].marks, "<h1>", "[/INST]") if kind != "none" else ()
+    source = "{{ tools }}{# " + TEMPLATES[form] + " #}"
+    tokenizer = tokenizer_with(tmp_path, marks, source, kind == "special")
+    assert tokenizer.template is not None
+    assert tokenizer.template.calls.name == form
+    compiler = FormCompiler(tokenizer)
+    counts = set()
+    for seed in range(6):
+        chance = random.Random(seed)
+        mask = compiler.mask(None, ToolUse((NASTY, Tool("now")), required=True, only="look"))
+        assert mask is not None
+        reply: list[int] = []
+        while True:
+            allowed = mask.allowed()
+            assert allowed is not None
+            tokens = np.nonzero(allowed)[0].tolist()
+            assert tokens, tokenizer.decode(reply, special=True)
+            if set(tokens) & tokenizer.end_ids and (seed % 2 == 0 or len(reply) > 400):
+                break
+            token = chance.choice([one for one in tokens if one not in tokenizer.end_ids] or tokens)
+            if token in tokenizer.end_ids:
+                break
+            mask.take(token)
+            reply.append(token)
+        parts = ReplyParts("", FORMATS[form], [NASTY])
+        said = [parts.add(tokenizer.decode_with(marks)(reply)), parts.end()]
+        calls: dict[int, str] = {}
+        for call in (call for one in said for call in one.calls):
+            calls[call.index] = calls.get(call.index, "") + call.arguments
+        assert calls
+        counts.add(len(calls))
+        for arguments in calls.values():
+            assert holds(json.loads(arguments), json.loads(NASTY.parameters)), arguments
+    assert max(counts) > 1
+
+
+def test_a_prescribed_text_with_the_words_of_a_token_can_be_written(tmp_path: Path) -> None:
+    tokenizer = tokenizer_with(tmp_path, ["<tool_call>", "</tool_call>", "<h1>"], TEMPLATES["hermes"])
+    compiler = FormCompiler(tokenizer)
+    for text in ("<h1>", "<tool_call>", "<|im_end|>"):
+        mask = compiler.mask(OutputForm("schema", json.dumps({"const": text})))
+        assert mask is not None
+        reply: list[int] = []
+        while not {*np.nonzero(mask.allowed())[0].tolist()} <= tokenizer.end_ids:
+            reply.append(int(np.nonzero(mask.allowed())[0][0]))
+            mask.take(reply[-1])
+        assert tokenizer.decode(reply) == json.dumps(text)
+    free = compiler.mask(OutputForm("schema", '{"type": "string"}'))
+    assert free is not None
+    free.take(tokenizer.encode('"')[0])
+    allowed = free.allowed()
+    assert allowed is not None
+    ids = tokenizer.marks(["<h1>", "<tool_call>", "<|im_end|>"])
+    assert {text: bool(allowed[token]) for text, token in ids.items()} == {
+        "<h1>": True,  # a token like any other, which the model would write
+        "<tool_call>": False,
+        "<|im_end|>": False,
+    }
