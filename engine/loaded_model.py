@@ -149,7 +149,7 @@ class LoadedModel:
         checkpoint = Checkpoint(folder)
         config = read_config(checkpoint)
         check()
-        self.tokenizer = Tokenizer(folder, read_end_ids(folder))
+        self.tokenizer = Tokenizer(folder, read_end_ids(folder), cache_folder())
         self.token_texts = TokenTexts(self.tokenizer)
         own = self.tokenizer
         draft_folders = [find_model(draft.name) for draft in drafts]
@@ -159,7 +159,7 @@ class LoadedModel:
                 draft_folder,
                 folder,
                 config,
-                lambda place: own if place == folder else Tokenizer(place),
+                lambda place: own if place == folder else Tokenizer(place, cache=cache_folder()),
                 drafts,
             )
         size_bytes = weight_bytes(config, plan.weights)
@@ -191,7 +191,7 @@ class LoadedModel:
         if options.threads is None and size_bytes < _TINY_BYTES and not plan.placement.streams:
             torch.set_num_threads(_faster_thread_count(TokenSequence(self.target, plan.context)))
         left_out = (say(_TEXT_ALONE),) if config.family.text_config else ()
-        self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights), *left_out)
+        self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights), *left_out, *own.notes)
         loaded: list[LoadedDraft] = []
         # Of a text's drafts on the host and on the GPU: each has its weights once.
         self._draft_text_bytes = [0, 0]

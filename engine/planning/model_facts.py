@@ -11,6 +11,7 @@ from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import layer_elements, weight_bytes
 from engine.model.tensors import check_tensors
 from engine.model.weight_format import stored_format, weight_format
+from engine.text.tokenizer import check_tokenizer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.checkpoint_outline import CheckpointOutline
 
@@ -72,6 +73,7 @@ def target_facts(name: str, path: Path) -> TargetFacts:
         return TargetFacts(name, config, missing_bytes=outline.size_bytes or _published_bytes(config))
     config = read_config(checkpoint)
     check_tensors(checkpoint, config)  # or a plan would promise what loading refuses
+    check_tokenizer(path)
     return TargetFacts(name, config, digest=checkpoint.digest())
 
 

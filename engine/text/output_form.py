@@ -187,6 +187,8 @@ class _Text:
         self.tokens += [b""] * (size - len(self.tokens))
         for token, content in tokenizer.added.items():
             self.tokens[token] = content.encode()
+        for token, same in tokenizer.spelled.items():
+            self.tokens[token] = b"".join(self.tokens[one] for one in same)
         self.special_token_ids = sorted(tokenizer.special.union(tokenizer.marks(marks).values()))
         self.ends = sorted(end for end in tokenizer.end_ids if end < len(self.tokens))
         self.eos_token_id = self.ends[0] if self.ends else 0  # `ends` takes its place

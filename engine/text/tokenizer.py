@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,14 @@ from engine.errors import UnsupportedModel
 from engine.gguf.files import find_gguf
 from engine.gguf.generation import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
-from engine.gguf.tokenizer import read_tokenizer
+from engine.gguf.tokenizer import Vocabulary, merges_by_score
 from engine.json_text import read_json
 from engine.messages import ChatMessage, Role, Thinking, Tool
 from engine.outside_file import read_text_file
 from engine.sentences import mark, say
 from engine.text.chat_template import ChatTemplate, TemplateRefused
 from engine.text.control_tokens import ControlTokens, StandIns, texts_of
+from engine.text.kept_merges import kept_merges
 from engine.text.known_templates import known_template
 from engine.text.tokenizer_folder import read_folder, read_folder_template, template_beside
 from engine.text.tool_calls import DESCRIBED
@@ -54,37 +55,50 @@ class Tokenizer:
         end_ids: Tokens that end a reply, from the tokenizer and generation_config.json.
         added: Texts of the tokens that are found in a text before it is split.
         special: Those of them that are left out of a reply's text.
+        spelled: Tokens whose text is another one's or no UTF-8, with the tokens that stand for the same bytes.
+        notes: What the user should know of it.
     """
 
-    def __init__(self, folder: Path, end_ids: Sequence[int] = ()) -> None:
+    def __init__(self, folder: Path, end_ids: Sequence[int] = (), cache: Path | None = None) -> None:
         """Read the tokenizer of a checkpoint.
 
         Args:
             folder: The checkpoint: a folder, or a GGUF file.
             end_ids: End-of-text ids that generation_config.json or config.json names; a GGUF file's are known here.
+            cache: Folder in which is kept what takes long to make of a GGUF file; None to make it again.
 
         Raises:
             TokenizerInvalid: it is missing or cannot be read.
             UnsupportedModel: a GGUF file's is of a kind that Tenon does not know.
         """
         gguf = find_gguf(folder)
+        self.spelled: Mapping[int, tuple[int, ...]] = {}
+        self.notes: tuple[str, ...] = ()
         if gguf is None:
             self._backend, special, template = read_folder(folder)
+            own_end = self._backend.token_to_id(special["eos_token"]) if "eos_token" in special else None
+            ends: tuple[int, ...] = () if own_end is None else (own_end,)
         else:
             metadata = read_header(gguf).metadata
-            self._backend, special, template = read_tokenizer(metadata)
+            vocabulary = Vocabulary(metadata)
+            self.spelled, self.notes = vocabulary.spelled, vocabulary.notes
+            self._backend, special, template = vocabulary.tokenizer(
+                merges_by_score if cache is None else partial(kept_merges, cache)
+            )
             template = template_beside(gguf) or template
-            end_ids = (*end_ids, *read_gguf_end_ids(metadata))
+            ends = read_gguf_end_ids(metadata)
         self._backend.no_truncation()
         self._backend.no_padding()
         self._own_template = None if template is None else ChatTemplate(template, special)
         self._special_tokens = special
-        own_end = self._backend.token_to_id(special["eos_token"]) if "eos_token" in special else None
-        self.end_ids = frozenset(end_ids) | (frozenset() if own_end is None else frozenset({own_end}))
-        self.vocabulary_size = self._backend.get_vocab_size()
+        self.end_ids = frozenset((*ends, *end_ids))
+        self.vocabulary_size = self._backend.get_vocab_size() + len(self.spelled)
         added = self._backend.get_added_tokens_decoder()
         self.added = {token: text.content for token, text in added.items()}
-        self.special = frozenset(token for token, text in added.items() if text.special)
+        special_ids = {token for token, text in added.items() if text.special}
+        self.special = special_ids.union(
+            twin for twin, ids in self.spelled.items() if special_ids.issuperset(ids)
+        )
         # A few tokenizers close the text as well; a prompt that is to be continued must stay open, but keeps the
         # tokens that are written in it.
         sample = self._backend.encode("a")
@@ -127,19 +141,31 @@ class Tokenizer:
 
     def tokens(self) -> dict[int, str]:
         """Every token by its id, special and added ones too."""
-        return {token_id: token for token, token_id in self._backend.get_vocab().items()}
+        tokens = {token_id: token for token, token_id in self._backend.get_vocab().items()}
+        for token_id, same in self.spelled.items():
+            tokens[token_id] = "".join(tokens[one] for one in same)
+        return tokens
 
     def name(self, token_id: int) -> str:
         """A token as the vocabulary spells it; empty where there is none."""
-        name: str | None = self._backend.id_to_token(token_id)
-        return name or ""
+        names = (self._backend.id_to_token(one) for one in self.spelled.get(token_id, (token_id,)))
+        return "".join(name or "" for name in names)
 
     def as_json(self) -> str:
         """The whole tokenizer in the form of a tokenizer.json."""
         self._backend.post_processor = self._post_processor
         text: str = self._backend.to_str()
         self._backend.post_processor = None
-        return text
+        if not self.spelled:
+            return text
+        # Readers count the tokens, so every id has one: those that are spelled by others are never written.
+        whole = json.loads(text)
+        for token_id in self.spelled:
+            whole["model"]["vocab"][f"<|spelled_{token_id}|>"] = token_id
+            properties = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+            token = {"id": token_id, "content": f"<|spelled_{token_id}|>", "special": True, **properties}
+            whole["added_tokens"].append(token)
+        return json.dumps(whole)
 
     def encode(self, text: str, control: bool = True) -> list[int]:
         """Token ids of raw text, with the special tokens the tokenizer itself adds at the start (bos, say).
@@ -217,8 +243,22 @@ class Tokenizer:
 
     def decode(self, token_ids: Sequence[int], special: bool = False) -> str:
         """Text of token ids; special tokens are left out, unless they are wanted."""
+        if self.spelled:
+            token_ids = [one for token in token_ids for one in self.spelled.get(token, (token,))]
         text: str = self._backend.decode(list(token_ids), skip_special_tokens=not special)
         return text
+
+
+def check_tokenizer(path: Path) -> None:
+    """Refuse a GGUF file whose tokenizer loading refuses, without the seconds that a large one takes to build.
+
+    Raises:
+        TokenizerInvalid: There is none, or it makes no sense.
+        UnsupportedModel: It is of a kind that Tenon does not know.
+    """
+    gguf = find_gguf(path)
+    if gguf is not None:
+        Vocabulary(read_header(gguf).metadata)
 
 
 def read_template(path: Path) -> str | None:

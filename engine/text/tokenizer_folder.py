@@ -99,7 +99,7 @@ def _tokenizer(folder: Path, kind: str) -> Tokenizer:
             folder=folder,
         )
     lines = read_text_file(folder / "merges.txt").split("\n")
-    merges = [line for line in lines if line and not line.startswith("#version")]
+    merges = [line.split(" ", 1) for line in lines if line and not line.startswith("#version")]
     tokenizer = byte_level(_json(folder / "vocab.json"), merges, SPLITTINGS[_CLASS_SPLITTINGS[kind]])
     if kind == "Qwen2Tokenizer":
         tokenizer.normalizer = normalizers.NFC()

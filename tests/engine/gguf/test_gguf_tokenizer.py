@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,11 @@ from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.gguf.generation import read_sampling
 from engine.gguf.pre_tokenizers import SPLITTINGS
 from engine.gguf.tokenizer import read_tokenizer
-from engine.messages import ChatMessage
+from engine.messages import ChatMessage, OutputForm
+from engine.text import kept_merges
+from engine.text.output_form import FormCompiler
 from engine.text.pairing import check_pair
-from engine.text.tokenizer import Tokenizer
+from engine.text.tokenizer import Tokenizer, check_tokenizer
 from tests.support.checkpoints import SENTENCES, train_tokenizer
 from tests.support.gguf_files import add_vocabulary, finish
 
@@ -202,10 +206,9 @@ def test_phi_3_drops_space_behind_its_special_tokens(tmp_path: Path) -> None:
         ({"model": "no_vocab"}, TokenizerInvalid, "has no tokenizer"),
         ({"model": None}, TokenizerInvalid, "has no tokenizer"),
         ({"model": "bert"}, UnsupportedModel, "no tokenizer of the kind bert"),
-        ({"pre": "kimi-k2"}, UnsupportedModel, r"tokenizer\.ggml\.pre is kimi-k2"),
-        ({"pre": None}, UnsupportedModel, r"tokenizer\.ggml\.pre is missing"),
+        ({"pre": "x", "architecture": "bloom"}, UnsupportedModel, r"tokenizer\.ggml\.pre is x"),
         ({"tokens": None}, TokenizerInvalid, "damaged"),
-        ({"tokens": ["a", "a"]}, TokenizerInvalid, "damaged"),
+        ({"tokens": ["a", "b", "b"]}, TokenizerInvalid, "damaged"),
         ({"tokens": [1, 2]}, TokenizerInvalid, "damaged"),
         ({"merges": ["a z"]}, TokenizerInvalid, "damaged"),
         ({"merges": ["a"]}, TokenizerInvalid, "damaged"),
@@ -217,8 +220,120 @@ def test_phi_3_drops_space_behind_its_special_tokens(tmp_path: Path) -> None:
 def test_other_tokenizers_are_refused_in_a_sentence(
     values: dict[str, Any], error: type[Exception], sentence: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(error, match=sentence):
-        Tokenizer(vocabulary_file(tmp_path / "model.gguf", **values))
+    path = vocabulary_file(tmp_path / "model.gguf", **values)
+    with pytest.raises(error, match=sentence) as refused:
+        Tokenizer(path)
+    with pytest.raises(error, match=re.escape(refused.value.message)):
+        check_tokenizer(path)
+
+
+def test_a_newer_name_is_tried_as_the_familys_own(tmp_path: Path) -> None:
+    text, tokens = "12", ["1", "2", "12"]
+    values: dict[str, Any] = {"tokens": tokens, "merges": ["1 2"]}
+    known = Tokenizer(vocabulary_file(tmp_path / "a.gguf", architecture="qwen2", pre="qwen2", **values))
+    newer = Tokenizer(vocabulary_file(tmp_path / "b.gguf", architecture="qwen2", pre="qwen9", **values))
+    assert newer.encode(text) == known.encode(text) == [0, 1]
+    [note] = newer.notes
+    assert "qwen9" in note
+    assert known.notes == ()
+
+
+@pytest.mark.parametrize("pre", [None, "default", ""])
+def test_a_file_that_names_no_splitting_is_split_as_llama_cpp_does(pre: str | None, tmp_path: Path) -> None:
+    tokens = [*"1234", "12", "34", "1234"]
+    values: dict[str, Any] = {"tokens": tokens, "merges": ["1 2", "3 4", "12 34"], "pre": pre}
+    tokenizer = Tokenizer(vocabulary_file(tmp_path / "model.gguf", **values))
+    assert tokenizer.encode("1234") == [tokens.index("12"), 2, 3]  # 123 and 4
+    [note] = tokenizer.notes
+    assert "does not say how its tokenizer splits" in note
+
+
+def test_tokens_of_one_text_are_written_as_one_and_all_read(tmp_path: Path) -> None:
+    tokens = ["a", "b", "ab", "<s>", "ab", "<s>", "b"]
+    path = vocabulary_file(tmp_path / "model.gguf", tokens=tokens, token_type=[1, 1, 1, 3, 1, 3, 1])
+    tokenizer = Tokenizer(path)
+    assert tokenizer.encode("abb") == [2, 1]
+    assert [tokenizer.decode([token], special=True) for token in range(7)] == tokens
+    assert tokenizer.decode([5, 4, 3]) == "ab"
+    assert tokenizer.decode_with(["<think>"])([5, 4, 3]) == "ab"
+    assert tokenizer.tokens() == dict(enumerate(tokens))
+    assert tokenizer.vocabulary_size == 7
+    tokens[4] = "ba"
+    other = Tokenizer(
+        vocabulary_file(tmp_path / "other.gguf", tokens=tokens, token_type=[1, 1, 1, 3, 1, 3, 1])
+    )
+    check_pair(tokenizer, other)
+    check_pair(other, tokenizer)
+
+
+def test_tokens_that_are_no_utf_8_stand_for_their_bytes(tmp_path: Path) -> None:
+    half, other = "é".encode()[:1], "é".encode()[1:]
+    words = [*sorted(pre_tokenizers.ByteLevel.alphabet()), half, other, b"\xff\xfe", "ab", "</s>"]
+    tokens = [word if isinstance(word, bytes) else word.encode() for word in words]
+    tokenizer = Tokenizer(vocabulary_file(tmp_path / "model.gguf", tokens=tokens))
+    assert tokenizer.decode([256, 257]) == "é"
+    assert tokenizer.decode([258]) == "\ufffd\ufffd"
+    assert tokenizer.encode("\ufffd\ufffd") == [tokenizer.encode("\ufffd")[at % 3] for at in range(6)]
+    assert FormCompiler(tokenizer).mask(OutputForm("regex", "[a-z]+")) is not None
+
+
+def test_parts_of_characters_in_sentence_piece_stand_for_their_bytes(tmp_path: Path) -> None:
+    tokens = [*SPECIALS, *BYTES, *PIECES, "é".encode()[:1], "é".encode()[1:]]
+    kinds = [
+        TokenType.UNKNOWN,
+        *[TokenType.CONTROL] * 3,
+        TokenType.USER_DEFINED,
+        *[TokenType.BYTE] * 256,
+        *[TokenType.NORMAL] * (len(PIECES) + 2),
+    ]
+    encoded = [token if isinstance(token, bytes) else token.encode() for token in tokens]
+    tokenizer = sentence_piece(
+        tmp_path / "model.gguf", tokens=encoded, token_type=kinds, scores=[0.0] * len(tokens)
+    )
+    assert tokenizer.decode([len(tokens) - 2, len(tokens) - 1]) == "é"
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_qwens_texts_are_composed(form: str, tmp_path: Path) -> None:
+    tokens = [*sorted(pre_tokenizers.ByteLevel.alphabet()), "Ã©"]
+    values: dict[str, Any] = {"tokens": tokens, "merges": ["Ã ©"]}
+    qwen = Tokenizer(vocabulary_file(tmp_path / "qwen.gguf", architecture="qwen2", pre="qwen2", **values))
+    assert qwen.encode(unicodedata.normalize(form, "é")) == [256]
+    llama = Tokenizer(vocabulary_file(tmp_path / "llama.gguf", pre="llama-bpe", **values))
+    assert (llama.encode(unicodedata.normalize(form, "é")) == [256]) == (form == "NFC")
+
+
+def test_merges_in_the_file_come_before_scores(tmp_path: Path) -> None:
+    """Ollama wrote Gemma 4 as SentencePiece, with numbers that count up in the place of scores."""
+    pieces = [*SPECIALS, *BYTES, *PIECES]
+    tokenizer = sentence_piece(
+        tmp_path / "model.gguf",
+        architecture="gemma4",
+        pre="gemma4",
+        scores=[float(index) for index in range(len(pieces))],
+        merges=["\u2581 h", "\u2581h i", "h i"],
+    )
+    assert tokenizer.encode("hi hi") == [1, pieces.index("hi"), pieces.index("\u2581hi")]
+
+
+def test_merges_are_kept_until_the_vocabulary_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, path = tmp_path / "cache", tmp_path / "model.gguf"
+    sentence_piece(path)
+    made = Tokenizer(path, cache=cache)
+    [kept] = cache.iterdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(kept_merges, "merges_by_score", None)  # is not called
+        assert Tokenizer(path, cache=cache).encode("hihi hi") == made.encode("hihi hi")
+    kept.write_bytes(kept.read_bytes()[:-9])
+    assert Tokenizer(path, cache=cache).encode("hihi hi") == made.encode("hihi hi")
+    assert Tokenizer(path, cache=cache).as_json() == Tokenizer(path).as_json()
+    for number in range(10):
+        sentence_piece(tmp_path / f"{number}.gguf", scores=[float(number)] * 300)
+        Tokenizer(tmp_path / f"{number}.gguf", cache=cache)
+    assert len(list(cache.iterdir())) == 8
+    assert not kept.exists()
 
 
 @pytest.mark.parametrize("key", ["eos_token_id", "bos_token_id", "eot_token_id"])
