@@ -1,14 +1,14 @@
 """What rounding to a smaller format does to a reference model: how far the engine may be from it.
 
 An error bound from one machine's figures fails on the next one, whose instruction set rounds more. So the reference
-computes twice, exactly and with each operand rounded that the engine rounds there, and the difference is the error that
-the format, the sizes and the weights of that very model make. In a bfloat16, with 8 bits of significand, numbers between
-two powers of two lie 2^-7 of the lower one apart; rounding is off by up to half of that, evenly spread, which is
-2^-7 / sqrt(12) * 0.74 = 0.0017 of a number in the root mean square (0.74: over significands as they occur, by Benford).
-In a product of many terms these errors are independent, as the terms' signs are, so that both grow by the root of their
-number, and the result is off by 0.0017 of its own size for each rounded side, however many columns there are; sums in
-float32 add nothing beside it. Of n roundings on the way through the layers sqrt(n) of that is left, times what softmax,
-norms and a router's choices make of it, which only the model itself can tell.
+computes twice, exactly and with each operand rounded that the engine rounds there, and the difference is the error
+that the format, the sizes and the weights of that very model make. In a bfloat16, with 8 bits of significand, numbers
+between two powers of two lie 2^-7 of the lower one apart. Rounding is off by up to half of that, evenly spread, which
+is 2^-7 / sqrt(12) * 0.74 = 0.0017 of a number in the root mean square (0.74: over significands as they occur, by
+Benford). In a product of many terms these errors are independent, as the terms' signs are, so that both grow by the
+root of their number, and the result is off by 0.0017 of its own size for each rounded side, however many columns
+there are; sums in float32 add nothing beside it. Of n roundings on the way through the layers sqrt(n) of that is left,
+times what softmax, norms and a router's choices make of it, which only the model itself can tell.
 
 The engine rounds in places of its own (a query in the latents' space, the reference a key outside it), as many on the
 way, so its error is another draw of the same size: `DRAWS_APART` of it is allowed, which is twice the roundings.
