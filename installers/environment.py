@@ -180,7 +180,8 @@ def build_size(index: str, version: str, machine: Machine, answer_s: float = _AN
     Returns:
         None where it has no such build, refuses, or does not answer in time.
     """
-    answered, found = threading.Event(), []
+    answered = threading.Event()
+    found: list[int] = []
 
     def look() -> None:
         try:
