@@ -5,13 +5,13 @@
 #   make test                       install what is missing and run the tests
 #   make model                      fetch the model that ships with Tenon, which `make run` and `make test` do too
 #   make run PYTHON=python3.12      with another Python
-#   make run TORCH_INDEX=ADDRESS    take torch from another package index (PyTorch's own CPU builds, say)
+#   make run TORCH_INDEX=ADDRESS    take torch from another package index (a build with CUDA, say)
 
 PYTHON ?= python3
 TORCH_INDEX ?=
 
 VENV_PYTHON = .venv/bin/python
-PIP_INSTALL = $(VENV_PYTHON) -m pip install --disable-pip-version-check -c constraints.txt
+INSTALL = $(VENV_PYTHON) installers/environment.py $(if $(TORCH_INDEX),--torch-index '$(TORCH_INDEX)')
 FETCH_MODEL = $(VENV_PYTHON) -m installers.bundled_model
 FETCH_ARCHIVE = $(VENV_PYTHON) -m tests.support.llama_cpp_archive
 
@@ -51,17 +51,16 @@ install: .venv/.installed
 model: .venv/.installed
 	@$(FETCH_MODEL)
 
-# torch goes first and alone, so that TORCH_INDEX serves torch and nothing else.
-.venv/.installed: pyproject.toml constraints.txt
+# environment.py takes torch in the build for processors, which needs no CUDA.
+.venv/.installed: pyproject.toml constraints.txt installers/older_glibc.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 		{ echo 'Tenon needs Python 3.10 or newer: make $(or $(MAKECMDGOALS),run) PYTHON=python3.11'; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(PIP_INSTALL) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch
-	$(PIP_INSTALL) -e .
+	$(INSTALL) -e .
 	@touch $@
 
 .venv/.installed-dev: .venv/.installed
-	$(PIP_INSTALL) -e '.[dev]'
+	$(INSTALL) -e '.[dev]'
 	@touch $@
 
 clean:

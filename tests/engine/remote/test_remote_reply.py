@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import Any
 
 import pytest
@@ -239,10 +238,8 @@ def test_a_cancel_hangs_up_and_keeps_the_text(client: EngineClient, others: Othe
     request = client.request([user("Go")], TALKER)
     client.engine.submit(request)
     client.wait_for(TokensAdded)
-    begun = time.monotonic()
     client.engine.submit(Cancel(request.request_id))
     ended = client.wait_for((Finished, Failed))
-    assert time.monotonic() - begun < 5
     assert isinstance(ended, Finished)
     assert ended.reply.stop_reason == "cancelled"
     assert ended.reply.text.startswith("word ")

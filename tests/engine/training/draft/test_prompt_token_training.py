@@ -394,7 +394,9 @@ def test_the_command_trains_and_goes_on(
     arguments += ["--loss", "reverse", "--mask", "encoder", "--out", str(out)]
     assert main(arguments) == 0
     assert "with chains of 3" in capsys.readouterr().err
-    assert {path.name for path in out.iterdir()} == {"adapter_config.json", "adapter_model.safetensors"}
+    # A calibration is beside them where one of the guesses was right, which random ones may be.
+    written = {path.name for path in out.iterdir()} - {"calibration.json"}
+    assert written == {"adapter_config.json", "adapter_model.safetensors"}
     config = json.loads((out / "adapter_config.json").read_text())
     assert (config["vt_attention_type"], config["num_virtual_tokens"]) == ("encoder", 6)
     assert main(arguments) == 0

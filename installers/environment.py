@@ -1,0 +1,296 @@
+"""Installs Tenon's packages in the builds for this machine: ``python installers/environment.py -e .``.
+
+torch comes first, in its build for processors: the one that pip takes by default on Linux brings gigabytes of CUDA,
+which a machine without an NVIDIA card has no use for, and one with such a card gets with ``tenon gpu``. What follows
+are pip's own arguments, installed with the constraints of this architecture and C library. Only the standard library
+is used, for there is nothing else yet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import unescape
+from http.client import HTTPException
+from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
+from urllib.request import Request, urlopen
+
+ROOT = Path(__file__).resolve().parent.parent
+CONSTRAINTS = ROOT / "constraints.txt"
+OLDER_GLIBC = Path(__file__).with_name("older_glibc.txt")
+# An index answers within this time, or pip's own is asked; then its page and the file's size may take a little longer.
+_ANSWER_S, _WHOLE_S = 5.0, 30.0
+# glibc that the newest pinned wheels ask for, of Qt; older_glibc.txt has what runs with less.
+_NEWER_GLIBC = {"x86_64": (2, 34), "aarch64": (2, 39)}
+_OLDEST_GLIBC = (2, 31)
+# What comes from pip's index by default, with all that torch needs there.
+_USUAL_SIZE = {"Linux": {"x86_64": "about 3 GB", "aarch64": "about 4.3 GB"}}
+_CPU_SIZE = "about 0.2 GB"
+_PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What decides which builds run here.
+
+    Attributes:
+        system: As `platform.system` calls it.
+        architecture: x86_64, aarch64 or another, by one name on every system.
+        glibc: Version of the GNU C library; None where the C library is another one.
+        python: Of this Python, as wheels name it: ``cp311``.
+        nvidia: True if there is an NVIDIA card with its driver, or a Jetson.
+        wide: True if this Python has 64 bits.
+    """
+
+    system: str
+    architecture: str
+    glibc: tuple[int, int] | None
+    python: str
+    nvidia: bool = False
+    wide: bool = True
+
+    @property
+    def older_glibc(self) -> bool:
+        """True if the newest pinned wheels ask for a newer C library."""
+        return self.glibc is not None and self.glibc < _NEWER_GLIBC.get(self.architecture, (0, 0))
+
+    @property
+    def refusal(self) -> str | None:
+        """A sentence that says why there are no packages for this machine; None where there are."""
+        if not self.wide:
+            return (
+                "This Python has 32 bits, and torch and Qt have builds for 64 bits alone: take a 64-bit one."
+            )
+        if self.system == "Darwin" and self.architecture != "aarch64":
+            return "torch has no builds for Macs with Intel's processors any more, so Tenon does not run on this one."
+        if self.architecture not in _NEWER_GLIBC:
+            return f"torch and Qt have no builds for {self.architecture}: Tenon needs x86_64 or aarch64."
+        if self.system == "Linux" and self.glibc is None:
+            return (
+                "torch and Qt have no builds for this C library (musl, as Alpine has it): take a system with glibc, "
+                "such as Debian, in a container for instance."
+            )
+        if self.glibc is not None and self.glibc < _OLDEST_GLIBC:
+            here, oldest = (".".join(map(str, version)) for version in (self.glibc, _OLDEST_GLIBC))
+            return (
+                f"This system has glibc {here}, and the packages need {oldest} or newer: take a newer system."
+            )
+        return None
+
+
+def this_machine() -> Machine:
+    """The machine that this runs on."""
+    architecture = platform.machine().lower()
+    return Machine(
+        platform.system(),
+        {"amd64": "x86_64", "arm64": "aarch64"}.get(architecture, architecture),
+        _glibc(),
+        f"cp{sys.version_info.major}{sys.version_info.minor}",
+        any(Path(sign).exists() for sign in ("/proc/driver/nvidia/version", "/etc/nv_tegra_release")),
+        sys.maxsize > 1 << 32,
+    )
+
+
+def _glibc() -> tuple[int, int] | None:
+    try:
+        said = os.confstr("CS_GNU_LIBC_VERSION")
+    except (
+        AttributeError,
+        ValueError,
+        OSError,
+    ):  # not on Windows, and another C library does not know the name
+        return None
+    found = re.fullmatch(r"glibc (\d+)\.(\d+).*", said or "")
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def constraints(machine: Machine) -> str:
+    """The constraints of a machine, one a line: those of all, but for what its C library is too old for."""
+    lines = CONSTRAINTS.read_text(encoding="utf-8").splitlines()
+    if machine.older_glibc:
+        older = OLDER_GLIBC.read_text(encoding="utf-8").splitlines()
+        names = {line.partition("==")[0] for line in older}
+        lines = [line for line in lines if line.partition("==")[0] not in names] + older
+    return "\n".join(lines) + "\n"
+
+
+def pinned_torch() -> str:
+    """The version of torch that Tenon is tested with."""
+    found = re.search(r"^torch==(\S+)", CONSTRAINTS.read_text(encoding="utf-8"), re.MULTILINE)
+    assert found is not None, "constraints.txt names torch"
+    return found[1]
+
+
+def cpu_index() -> str:
+    """Address of PyTorch's own index of builds for processors."""
+    addons = json.loads((ROOT / "assets" / "gpu_addons.json").read_text(encoding="utf-8"))
+    return f"{addons['index']}/cpu"
+
+
+def configured_index() -> str | None:
+    """What sets pip to an index of someone's choice, such as ``PIP_INDEX_URL``; None where pip asks its usual one."""
+    done = subprocess.run([*_PIP, "config", "list"], capture_output=True, text=True, check=False)
+    for line in done.stdout.splitlines():
+        name, _, value = line.partition("=")
+        section, _, option = name.rpartition(".")
+        said = value.strip("'\"").lower() not in ("", "0", "false", "no", "off")
+        if said and option in ("index-url", "no-index") and section in (":env:", "global", "install"):
+            return f"PIP_{option.replace('-', '_').upper()}" if section == ":env:" else f"pip's {name}"
+    return None
+
+
+def usual_build(version: str, cuda_size: str) -> str:
+    """What pip takes by itself on Linux: the build for processors where its indexes have one, else CUDA's."""
+    try:
+        done = subprocess.run(
+            [*_PIP, "index", "versions", "torch", "--retries", "0"],
+            capture_output=True, text=True, check=False, timeout=_WHOLE_S,
+        )  # fmt: skip
+        versions = re.search("Available versions: (.*)", done.stdout)
+    except subprocess.TimeoutExpired:
+        versions = None
+    if versions is None:
+        return f"{_CPU_SIZE} if that has the build for processors, {cuda_size} with CUDA if not"
+    if f"{version}+cpu" in versions[1].split(", "):
+        return f"the build for processors, {_CPU_SIZE}"
+    return f"{cuda_size}, with CUDA"
+
+
+def build_size(index: str, version: str, machine: Machine, answer_s: float = _ANSWER_S) -> int | None:
+    """Bytes of the build of torch that an index has for a machine.
+
+    Args:
+        index: Its address.
+        version: Of torch.
+        machine: The machine.
+        answer_s: Seconds in which the index has to answer.
+
+    Returns:
+        None where it has no such build, refuses, or does not answer in time.
+    """
+    answered = threading.Event()
+    found: list[int] = []
+
+    def look() -> None:
+        try:
+            context = ssl.create_default_context(cafile=os.environ.get("PIP_CERT"))
+            with urlopen(f"{index.rstrip('/')}/torch/", timeout=answer_s, context=context) as page:
+                answered.set()
+                address, text = page.url, page.read().decode("utf-8", "replace")
+            for link in map(unescape, re.findall(r'href="([^"#]+)', text)):
+                if _fits(unquote(urlsplit(link).path.rpartition("/")[2]), version, machine):
+                    head = Request(urljoin(address, link), method="HEAD")
+                    with urlopen(head, timeout=answer_s, context=context) as file:
+                        found.append(int(file.headers["Content-Length"]))
+                    return
+        except (OSError, HTTPException, ValueError, TypeError):  # no answer, or none that can be used
+            pass
+        finally:
+            answered.set()
+
+    # A thread, because no limit holds for a name server that does not answer.
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    if answered.wait(answer_s):
+        thread.join(_WHOLE_S)
+    return found[0] if found else None
+
+
+def _fits(name: str, version: str, machine: Machine) -> bool:
+    """True for a wheel of torch for processors that runs on a Linux machine."""
+    pattern = (
+        rf"torch-{re.escape(version)}(\+cpu)?-{machine.python}-\w+-\S*linux\S*_{machine.architecture}\.whl"
+    )
+    return re.fullmatch(pattern, name) is not None
+
+
+def choose_index(
+    machine: Machine, version: str, index: str, answer_s: float = _ANSWER_S
+) -> tuple[str | None, str]:
+    """Where torch comes from.
+
+    Args:
+        machine: The machine.
+        version: Of torch.
+        index: PyTorch's own index of builds for processors.
+        answer_s: Seconds in which it has to answer.
+
+    Returns:
+        Its address, None for what pip is set up with; and a line that says what is fetched, and how large it is.
+    """
+    usual = _USUAL_SIZE.get(machine.system, {}).get(machine.architecture)
+    if usual is None:  # for Windows and macOS the usual build is the one for processors
+        return None, f"Fetching torch {version} from pip's index: {_CPU_SIZE}."
+    chosen = configured_index()
+    if chosen is not None:
+        line = f"Fetching torch {version} from the index that {chosen} sets: {usual_build(version, usual)}"
+        return None, f"{line} (TORCH_INDEX=ADDRESS names another index for torch)."
+    size = build_size(index, version, machine, answer_s)
+    if size is None:
+        line = f"PyTorch's own index gave no torch {version} for this machine within {answer_s:g} s. Fetching it from"
+        return None, f"{line} pip's index: {usual_build(version, usual)}."
+    line = f"Fetching torch {version} for processors from PyTorch's own index: {size / 1e6:.0f} MB."
+    return index, f"{line} `tenon gpu` fetches what uses the NVIDIA card." if machine.nvidia else line
+
+
+def installed_torch() -> str | None:
+    """Version of the torch that is there, without its build's name; None without one."""
+    try:
+        return importlib.metadata.version("torch").partition("+")[0]
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def install(arguments: Sequence[str], torch_index: str | None, machine: Machine) -> int:
+    """Install torch and then what pip's arguments name; the exit code of pip.
+
+    Args:
+        arguments: Of ``pip install``.
+        torch_index: An index for torch that a person gave; None to choose one.
+        machine: The machine.
+    """
+    version = pinned_torch()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "constraints.txt"
+        file.write_text(constraints(machine), encoding="utf-8")
+        pip = [*_PIP, "install", "-c", str(file)]
+        if installed_torch() != version:
+            index = torch_index
+            if index is None:
+                index, line = choose_index(machine, version, cpu_index())
+                print(line, flush=True)
+            # What torch needs comes with the rest: its own index has few versions of that.
+            alone = ["--no-deps", "--index-url", index] if index else []
+            code = subprocess.run([*pip, *alone, f"torch=={version}"], check=False).returncode
+            if code:
+                return code
+        more = ["--extra-index-url", torch_index] if torch_index else []
+        return subprocess.run([*pip, *more, *arguments], check=False, cwd=ROOT).returncode
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Install, or say in one sentence why there is nothing for this machine; the exit code."""
+    parser = argparse.ArgumentParser(prog="installers/environment.py", description=__doc__)
+    parser.add_argument("--torch-index", metavar="ADDRESS", help="take torch from this package index")
+    options, rest = parser.parse_known_args(arguments)
+    machine = this_machine()
+    if machine.refusal is not None:
+        print(machine.refusal, file=sys.stderr)
+        return 1
+    return install(rest or ["-e", "."], options.torch_index or None, machine)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

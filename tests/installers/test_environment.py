@@ -1,0 +1,260 @@
+"""Which build of torch and which pins a machine gets from source, without its own network or settings of pip."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+
+from installers import environment
+from installers.environment import (
+    Machine,
+    build_size,
+    choose_index,
+    configured_index,
+    constraints,
+    install,
+    main,
+    pinned_torch,
+    this_machine,
+    usual_build,
+)
+from tests.support.wheel_server import PYTHON, WheelServer, make_wheel, torch_files
+
+PC = Machine("Linux", "x86_64", (2, 36), "cp311")
+BOARD = Machine("Linux", "aarch64", (2, 36), "cp311")
+LONG_S = 60.0
+WHEEL = b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\n"
+TORCH = pinned_torch()
+
+
+@pytest.fixture(autouse=True)
+def _pip_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without this machine's settings of pip."""
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+
+
+@pytest.fixture
+def server() -> Iterator[WheelServer]:
+    """An index with builds for processors of both architectures, and one for another Python."""
+    with WheelServer().running() as running:
+        for architecture, size in (("x86_64", 190), ("aarch64", 150)):
+            files = {"torch/lib.so": os.urandom(size * 1000)}
+            running.put("torch", f"{TORCH}+cpu", files, tag=f"cp311-cp311-manylinux_2_28_{architecture}")
+        running.put("torch", f"{TORCH}+cpu", {}, tag="cp312-cp312-win_amd64")
+        running.put("torch", "1.0+cpu", {}, tag="cp310-cp310-manylinux_2_28_x86_64")
+        yield running
+
+
+def closed_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port: int = found.getsockname()[1]
+    return port
+
+
+@pytest.mark.parametrize("machine", [PC, BOARD], ids=lambda machine: machine.architecture)
+@pytest.mark.parametrize("nvidia", [False, True])
+def test_linux_gets_the_build_for_processors_with_or_without_a_card(
+    machine: Machine, nvidia: bool, server: WheelServer
+) -> None:
+    index, line = choose_index(replace(machine, nvidia=nvidia), TORCH, server.index, LONG_S)
+    assert index == server.index
+    name = next(name for name in server.wheels if machine.architecture in name and TORCH in name)
+    assert f"{len(server.wheels[name]) / 1e6:.0f} MB" in line
+    assert ("`tenon gpu` fetches" in line) == nvidia
+    assert server.fetched() == []  # it was looked at, no more
+
+
+@pytest.mark.parametrize("nvidia", [False, True])
+@pytest.mark.parametrize(("system", "architecture"), [("Darwin", "aarch64"), ("Windows", "x86_64")])
+def test_elsewhere_the_usual_build_is_the_one_for_processors(
+    system: str, architecture: str, nvidia: bool, server: WheelServer
+) -> None:
+    index, line = choose_index(
+        Machine(system, architecture, None, "cp311", nvidia), TORCH, server.index, LONG_S
+    )
+    assert index is None
+    assert line == f"Fetching torch {TORCH} from pip's index: about 0.2 GB."
+    assert server.requests == []
+
+
+def test_an_index_that_does_not_have_it_or_does_not_answer_is_left(
+    server: WheelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environment, "usual_build", lambda version, size: f"{size}, with CUDA")
+    monkeypatch.setattr(environment, "configured_index", lambda: None)
+
+    def refused(index: str, machine: Machine = PC, answer_s: float = LONG_S) -> bool:
+        found, line = choose_index(machine, TORCH, index, answer_s)
+        size = "about 3 GB" if machine.architecture == "x86_64" else "about 4.3 GB"
+        return found is None and line.endswith(f"Fetching it from pip's index: {size}, with CUDA.")
+
+    assert refused(server.index, replace(PC, python="cp399"))
+    assert refused(f"{server.address}/nothing")
+    assert refused(f"http://127.0.0.1:{closed_port()}/whl/cpu")
+    assert refused("http://index.invalid/whl/cpu", BOARD)
+    assert refused("no address")
+    server.wheels = {name: b"" for name in server.wheels if "win" in name}
+    assert refused(server.index)
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes the connection and says nothing
+        assert refused(f"http://127.0.0.1:{silent.getsockname()[1]}/whl", answer_s=0.1)
+    released = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *given, **more: released.wait(LONG_S) and [])
+    assert refused("http://index.example/whl", answer_s=0.1)  # no limit of a socket holds for a name server
+    released.set()
+
+
+def test_an_answer_that_is_none_is_left() -> None:
+    for answer in (b"", b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n<a hr"):
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+
+            def serve(listening: socket.socket = listening, answer: bytes = answer) -> None:
+                connection, _ = listening.accept()
+                with connection:
+                    connection.recv(1000)
+                    connection.sendall(answer)
+
+            thread = threading.Thread(target=serve)
+            thread.start()
+            address = f"http://127.0.0.1:{listening.getsockname()[1]}/whl"
+            assert build_size(address, TORCH, PC, LONG_S) is None
+            thread.join()
+
+
+def test_an_index_of_someone_s_choice_is_not_passed_over(
+    server: WheelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert configured_index() is None
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", server.index)  # one more beside the usual
+    monkeypatch.setenv("PIP_NO_INDEX", "0")
+    assert configured_index() is None
+    monkeypatch.delenv("PIP_EXTRA_INDEX_URL")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    assert configured_index() == "PIP_NO_INDEX"
+    monkeypatch.delenv("PIP_NO_INDEX")
+    settings = tmp_path / "pip.conf"
+    settings.write_text(f"[global]\nindex-url = {server.index}\n")
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(settings))
+    assert configured_index() == "pip's global.index-url"
+    server.wheels.clear()
+    server.put("torch", TORCH, {}, tag="py3-none-any")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", server.index)
+    index, line = choose_index(BOARD, TORCH, "http://never.asked", LONG_S)
+    assert index is None
+    assert "the index that PIP_INDEX_URL sets: about 4.3 GB, with CUDA (TORCH_INDEX=ADDRESS names" in line
+
+
+def test_what_pip_takes_by_itself_is_said_before(
+    server: WheelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{closed_port()}/simple")
+    assert usual_build(TORCH, "4 GB") == (
+        "about 0.2 GB if that has the build for processors, 4 GB with CUDA if not"
+    )
+    server.wheels.clear()
+    server.put("torch", TORCH, {}, tag="py3-none-any")
+    monkeypatch.setenv("PIP_INDEX_URL", server.index)
+    assert usual_build(TORCH, "4 GB") == "4 GB, with CUDA"
+    server.put("torch", f"{TORCH}+cpu", {}, tag="py3-none-any")
+    assert usual_build(TORCH, "4 GB") == "the build for processors, about 0.2 GB"
+
+
+@pytest.mark.parametrize(
+    ("machine", "qt"),
+    [
+        (PC, "6.11.3"),
+        (replace(PC, glibc=(2, 34)), "6.11.3"),
+        (replace(PC, glibc=(2, 31)), "6.8.0.2"),
+        (BOARD, "6.8.0.2"),
+        (replace(BOARD, glibc=(2, 39)), "6.11.3"),
+        (Machine("Darwin", "aarch64", None, "cp311"), "6.11.3"),
+        (Machine("Windows", "x86_64", None, "cp311"), "6.11.3"),
+    ],
+)
+def test_pins_are_those_of_the_architecture_and_the_c_library(machine: Machine, qt: str) -> None:
+    assert machine.refusal is None
+    lines = constraints(machine).splitlines()
+    assert [line for line in lines if line.startswith(("PySide6", "shiboken6"))] == [
+        f"PySide6-Essentials=={qt}",
+        f"shiboken6=={qt}",
+    ]
+
+
+@pytest.mark.parametrize("python", ["3.10", "3.11", "3.14"])
+def test_each_python_has_one_pin_of_each_package(python: str) -> None:
+    lines = [line for line in constraints(PC).splitlines() if not line.startswith("#")]
+    here = {**default_environment(), "python_version": python}
+    found = Counter(
+        one.name for one in map(Requirement, lines) if not one.marker or one.marker.evaluate(here)
+    )
+    assert found == Counter({Requirement(line).name for line in lines})
+
+
+@pytest.mark.parametrize(
+    ("machine", "said"),
+    [
+        (replace(PC, glibc=None), "musl"),
+        (replace(BOARD, glibc=(2, 28)), "glibc 2.28, and the packages need 2.31"),
+        (replace(PC, architecture="riscv64"), "no builds for riscv64"),
+        (replace(BOARD, wide=False), "32 bits"),
+        (Machine("Darwin", "x86_64", None, "cp311"), "Intel"),
+    ],
+)
+def test_a_machine_without_builds_is_told_so_at_once(
+    machine: Machine, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(environment, "this_machine", lambda: machine)
+    assert main([]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+
+
+def test_another_c_library_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    for version, found in (("glibc 2.36", (2, 36)), ("glibc 2.39-8", (2, 39)), ("musl", None), (None, None)):
+        monkeypatch.setattr(os, "confstr", lambda name, version=version: version, raising=False)
+        assert this_machine().glibc == found
+    monkeypatch.delattr(os, "confstr")  # as on Windows
+    assert this_machine().glibc is None
+
+
+@pytest.mark.skipif(platform.system() != "Linux", reason="elsewhere PyTorch's own index is not asked")
+@pytest.mark.parametrize("given", [False, True])
+def test_torch_comes_alone_and_then_the_rest(
+    given: bool,
+    server: WheelServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    machine = this_machine()
+    tag = f"{PYTHON}-{PYTHON}-manylinux_2_17_{machine.architecture}"
+    server.wheels.clear()
+    files = {**torch_files(), f"torch-{TORCH}+cpu.dist-info/WHEEL": WHEEL}
+    server.put("torch", f"{TORCH}+cpu", files, ["never-there"], tag)
+    folder, wheels = tmp_path / "a folder", tmp_path / "wheels"
+    wheels.mkdir()
+    example = make_wheel("example", "1.0", {"example/__init__.py": b"", "example-1.0.dist-info/WHEEL": WHEEL})
+    (wheels / "example-1.0-py3-none-any.whl").write_bytes(example)
+    monkeypatch.setenv("PIP_TARGET", str(folder))
+    monkeypatch.setattr(environment, "installed_torch", lambda: None)
+    monkeypatch.setattr(environment, "cpu_index", lambda: "http://never.asked" if given else server.index)
+    rest = ["--no-index", "--find-links", str(wheels), "example"]
+    assert install(rest, server.index if given else None, machine) == 0
+    assert {"torch", "example"} <= {path.name for path in folder.iterdir()}
+    assert ("from PyTorch's own index" in capfd.readouterr().out) != given
+    monkeypatch.setattr(environment, "installed_torch", lambda: TORCH)
+    server.requests.clear()
+    assert install(rest, None, machine) == 0
+    assert server.requests == []  # the pinned one is there
