@@ -18,6 +18,8 @@ from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.checkpoint_outline import CheckpointOutline
 
+#: Architectures whose makers publish blocks that are read (MXFP4).
+_PUBLISHED_IN_BLOCKS = ("GptOssForCausalLM",)
 #: Constants of gpt-oss's activation.
 _CLAMPED = {"swiglu_alpha": 1.702, "swiglu_limit": 7.0}
 ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu"}
@@ -204,7 +206,7 @@ def read_config(
             architecture=checkpoint.architecture,
             names=", ".join(dict.fromkeys(say(one.name) for one in families.values())),
         )
-    if family.experts is None or not family.experts.fused or checkpoint.quantization is None:
+    if checkpoint.architecture not in _PUBLISHED_IN_BLOCKS or checkpoint.quantization is None:
         _refuse_quantized(checkpoint.config)
     try:
         config = _decoder_values(checkpoint, family)
