@@ -91,6 +91,34 @@ class ChatTemplate:
         """It writes the calls of earlier turns."""
         return "tool_calls" in self.source
 
+    @cached_property
+    def one_call(self) -> bool:
+        """It writes one call of an earlier turn, and loses or refuses more."""
+        return self._writes(1) and not self._writes(2)
+
+    def _writes(self, count: int) -> bool:
+        """It writes so many calls of one turn."""
+        calls = [
+            {
+                "id": f"{at:09}",
+                "type": "function",
+                "function": {"name": "look", "arguments": {"at": f"tenon-{at}"}},
+            }
+            for at in range(count)
+        ]
+        turns: list[dict[str, Any]] = [{"role": "user", "content": "Look."}]
+        turns.append({"role": "assistant", "content": "", "tool_calls": calls})
+        turns += [
+            {"role": "tool", "content": "", "tool_call_id": call["id"], "name": "look"} for call in calls
+        ]
+        schema = {"type": "object", "properties": {"at": {"type": "string", "description": ""}}}
+        tool = {"name": "look", "description": "", "parameters": schema}
+        try:
+            text = self.render(turns, tools=[{"type": "function", "function": tool}])
+        except (TemplateRefused, UnsupportedModel):
+            return False
+        return all(f"tenon-{at}" in text for at in range(count))
+
     def render(
         self,
         messages: Sequence[Mapping[str, Any]],

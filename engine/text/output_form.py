@@ -93,12 +93,13 @@ class FormCompiler:
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        from llguidance import LLTokenizer  # few replies have a form
+        from llguidance import LLTokenizer, TokenizerWrapper  # few replies have a form
 
         self._tokenizer = tokenizer
-        ends = sorted(end for end in tokenizer.end_ids if end < tokenizer.vocabulary_size)
+        self._calls = DESCRIBED if tokenizer.template is None else tokenizer.template.calls
         try:
-            self._tokens = LLTokenizer(tokenizer.as_json(), eos_token=ends)
+            text = _Text(tokenizer, self._calls.marks)
+            self._tokens = LLTokenizer(TokenizerWrapper(text), eos_token=text.ends)
         except ValueError as error:
             raise UnsupportedModel(
                 "Replies of this model cannot be held to a form: use another model.", details=str(error)
@@ -118,12 +119,12 @@ class FormCompiler:
         """
         if not tools.offered:
             return None if form is None else self._mask(lambda: _grammar(form), answer)
-        template = self._tokenizer.template
-        calls = DESCRIBED if template is None else template.calls
         awaited = form is None and not tools.required
-        if awaited and calls.bare:  # nothing tells a call from an answer before it is there
+        if awaited and self._calls.bare:  # nothing tells a call from an answer before it is there
             return None
-        return self._mask(lambda: self._call_grammar(calls, tools, form), calls.opening if awaited else "")
+        return self._mask(
+            lambda: self._call_grammar(self._calls, tools, form), self._calls.opening if awaited else ""
+        )
 
     def _call_grammar(self, calls: ToolFormat, tools: ToolUse, form: OutputForm | None) -> str:
         from llguidance import LLMatcher
@@ -142,7 +143,7 @@ class FormCompiler:
             )
 
         usable = [tool for tool in tools.offered if tools.only in ("", tool.name)]
-        more, rules = calls.rules(usable, literal)
+        rules, more = calls.rules(usable, literal, tools.parallel), calls.between
         again = f" ({literal(more + calls.opening)} call)*" if more is not None and tools.parallel else ""
         if form is None and not tools.required:
             return LLMatcher.grammar_from_lark("\n".join([f"start: call{again}", *rules]))
@@ -165,6 +166,33 @@ class FormCompiler:
             reason = problem.strip().partition("\n")[0]
             raise InvalidOption("The form of the reply cannot be used ({reason}): correct it.", reason=reason)
         return TokenMask(matcher, self._tokens, partial(self._tokenizer.decode, special=True), mark)
+
+
+class _Text:
+    """The tokens of a tokenizer as llguidance wants them, of which marks and special tokens are no text.
+
+    The library itself takes every added token in angle brackets for a special one, and finds these in the texts that a
+    form prescribes: a reply that must say "<h1>", or a mark's name in a JSON text, could not go on.
+    """
+
+    bos_token_id = None
+
+    def __init__(self, tokenizer: Tokenizer, marks: Sequence[str]) -> None:
+        from llguidance import LLTokenizer
+
+        plain = json.loads(tokenizer.as_json()) | {"added_tokens": []}
+        self._plain = LLTokenizer(json.dumps(plain), eos_token=[0])
+        self.tokens = [
+            tokenizer.added[token].encode() if token in tokenizer.added else self._plain.decode_bytes([token])
+            for token in range(tokenizer.vocabulary_size)
+        ]
+        self.special_token_ids = sorted(tokenizer.special.union(tokenizer.marks(marks).values()))
+        self.ends = sorted(end for end in tokenizer.end_ids if end < len(self.tokens))
+        self.eos_token_id = self.ends[0] if self.ends else None
+
+    def __call__(self, text: bytes) -> list[int]:
+        """Token ids of a text."""
+        return self._plain.tokenize_bytes(text)
 
 
 def _grammar(form: OutputForm) -> str:

@@ -9,6 +9,7 @@ from engine.messages import Tool
 from engine.text.stop import overlap
 from engine.text.thoughts import ThoughtAndAnswer
 from engine.text.tool_calls.format import CallPiece, CallReader, ToolFormat
+from engine.text.tool_calls.unmarked_calls import SEPARATORS, UnmarkedCalls
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,13 @@ class ReplyParts:
         self._thoughts = ThoughtAndAnswer(opening)
         self._form = form
         self._tools = tools
+        self._unmarked = UnmarkedCalls(tools)
+        self._at_line = not opening or opening.endswith("\n")  # what is held begins a line
         self._reader: CallReader | None = None
         self._held = ""
         self._unread = ""  # since a call's opening, until there is a call
         self._reads = False
-        self._begun = False
+        self._called = False  # a call has just ended
         self._calls = 0
 
     def add(self, text: str) -> Said:
@@ -49,19 +52,23 @@ class ReplyParts:
 
     def end(self) -> Said:
         """The parts that were held back, once nothing more comes."""
-        said = self._said(*self._thoughts.end())
+        said = self._said(*self._thoughts.end(), whole=True)
         held, self._held, self._unread = self._held + self._unread, "", ""
         # Space behind calls is their own.
         return replace(said, answer=said.answer + held) if held.strip() or not self._calls else said
 
-    def _said(self, thought: str, answer: str) -> Said:
+    def _said(self, thought: str, answer: str, whole: bool = False) -> Said:
         if self._form is None:
             return Said(thought, answer)
         self._held += answer
         text, found = "", list[CallPiece]()
         while True:
             if self._reader is None:
-                text += self._before_call(self._form)
+                before, pieces = self._before_call(self._form, whole)
+                text += before
+                found += pieces
+                if pieces:
+                    continue
                 if self._reader is None:
                     return Said(thought, text, self._numbered(found))
             self._unread += self._held
@@ -74,32 +81,39 @@ class ReplyParts:
             if self._reader.rest is None:
                 return Said(thought, text, self._numbered(found))
             if self._reads:
-                self._held = self._reader.rest
+                self._held, self._called = self._reader.rest, True
             else:  # it was no call: the text goes on as it is
-                text, self._unread, self._begun = text + self._unread, "", True
+                text, self._unread, self._at_line = text + self._unread, "", False
             self._reader = None
 
-    def _before_call(self, form: ToolFormat) -> str:
-        """Text that is no call; a reader is there afterwards where one begins."""
-        mark = form.opening
-        if form.bare:
-            begun = self._held.lstrip()
-            mark = next(iter(form.marks), "") if begun.startswith("<") else "{"
-            if self._begun or not (begun.startswith(mark) or mark.startswith(begun)):
-                self._begun, text, self._held = True, self._held, ""
-                return text
-        before, found, behind = self._held.partition(mark)
-        if found:
-            self._reader, self._reads = form.reader(self._tools), False
-            self._unread = self._held[len(before.rstrip()) : len(self._held) - len(behind)]
-            self._held = "{" + behind if mark == "{" else behind
-            if mark == "{":
-                self._unread = self._unread.removesuffix(mark)
-            return before.rstrip()
-        keep = overlap(self._held, mark)
-        certain = self._held[: len(self._held) - keep].rstrip()
-        self._held = self._held[len(certain) :]
-        return certain
+    def _before_call(self, form: ToolFormat, whole: bool) -> tuple[str, list[CallPiece]]:
+        """Text that is no call, and calls without marks behind it; a reader is there afterwards where one begins."""
+        if self._called:
+            rest = self._held.lstrip(SEPARATORS)
+            if not rest:
+                self._held = "" if whole else self._held
+                return "", []
+            self._called, self._at_line = False, rest[:1] in ("{", "[", "`", "<")
+            self._held = rest if self._at_line else self._held
+        mark, held = form.opening, self._held
+        marked = held.find(mark) if mark else -1
+        marked = len(held) if marked < 0 else marked
+        start, end, calls = self._unmarked.find(held, whole, self._at_line)
+        if start < marked:
+            before = held[:start].rstrip()
+            self._held, self._called = held[end if calls else len(before) :], bool(calls)
+        elif marked < len(held):
+            before, self._held = held[:marked].rstrip(), held[marked + len(mark) :]
+            self._reader, self._reads, self._unread = (
+                form.reader(self._tools),
+                False,
+                held[len(before) : marked] + mark,
+            )
+        else:
+            before = held[: len(held) - overlap(held, mark)].rstrip()
+            self._held = held[len(before) :]
+        self._at_line = self._at_line and not before
+        return before, calls if start < marked else []
 
     def _numbered(self, pieces: Sequence[CallPiece]) -> tuple[CallPiece, ...]:
         numbered = []

@@ -19,9 +19,10 @@ from engine.outside_file import read_text_file
 from engine.text.chat_template import ChatTemplate, TemplateRefused
 from engine.text.tokenizer_folder import read_folder, read_folder_template, template_beside
 from engine.text.tool_calls import DESCRIBED
-from engine.text.tool_calls.described import as_objects, described, with_calls_written
+from engine.text.tool_calls.described import as_objects, described, one_by_one, paired, with_calls_written
 
 _UNSAID = Thinking()
+_NO_CALL = "000000000"  # Mistral's templates take no other ids than nine digits
 
 
 class Tokenizer:
@@ -30,6 +31,8 @@ class Tokenizer:
     Attributes:
         template: Chat template; None where there is none, and `render` falls back to plain "User:" lines.
         end_ids: Tokens that end a reply, from the tokenizer and generation_config.json.
+        added: Texts of the tokens that are found in a text before it is split.
+        special: Those of them that are left out of a reply's text.
     """
 
     def __init__(self, folder: Path, end_ids: Sequence[int] = ()) -> None:
@@ -58,7 +61,8 @@ class Tokenizer:
         self.end_ids = frozenset(end_ids) | (frozenset() if own_end is None else frozenset({own_end}))
         self.vocabulary_size = self._backend.get_vocab_size()
         added = self._backend.get_added_tokens_decoder()
-        self._special = frozenset(token for token, text in added.items() if text.special)
+        self.added = {token: text.content for token, text in added.items()}
+        self.special = frozenset(token for token, text in added.items() if text.special)
         # A few tokenizers close the text as well; a prompt that is to be continued must stay open, but keeps the
         # tokens that are written in it.
         sample = self._backend.encode("a")
@@ -96,10 +100,13 @@ class Tokenizer:
         Raises:
             UnsupportedModel: the checkpoint's chat template refuses this conversation, or takes too long.
         """
+        messages = paired(messages)
         if self.template is None or not self.template.knows_tools:
             messages = described(messages, tools, DESCRIBED)
         elif not self.template.writes_calls:
             messages = with_calls_written(messages, self.template.calls)
+        elif any(len(message.calls) > 1 for message in messages) and self.template.one_call:
+            messages = one_by_one(messages)
         if self.template is None:
             return self.encode(plain_transcript(messages) + (f" {opening}" if opening else ""))
         turns = _turns(messages)
@@ -129,16 +136,19 @@ class Tokenizer:
         return ids
 
     def marks(self, texts: Sequence[str]) -> dict[str, int]:
-        """Those of these texts that are special tokens, with their ids."""
+        """Those of these texts that are single tokens which no other text makes, with their ids.
+
+        These are added tokens. Qwen2.5, Qwen3 and GLM have marks of tool calls that are added and not special.
+        """
         found = ((text, self._backend.token_to_id(text)) for text in texts)
-        return {text: token for text, token in found if token in self._special}
+        return {text: token for text, token in found if token in self.added}
 
     def decode_with(self, marks: Sequence[str]) -> Callable[[Sequence[int]], str]:
         """A `decode` that keeps these special tokens."""
-        kept = set(self.marks(marks).values())
+        kept = self.special.intersection(self.marks(marks).values())
         if not kept:
             return self.decode
-        left_out = self._special - kept
+        left_out = self.special - kept
 
         def decode(token_ids: Sequence[int]) -> str:
             return self.decode([token for token in token_ids if token not in left_out], special=True)
@@ -186,21 +196,19 @@ def read_end_ids(folder: Path) -> tuple[int, ...]:
 
 
 def _turns(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
-    """Turns as templates want them. Calls are numbered anew, as Mistral's take ids of nine digits alone."""
+    """Turns as templates want them."""
     turns = []
-    known: dict[str, tuple[str, str]] = {}
+    names = {call.id: call.name for message in messages for call in message.calls}
     for message in messages:
         turn: dict[str, Any] = {"role": message.role, "content": message.content}
         calls = []
         for call in message.calls:
-            number = f"{len(known):09}"
-            known[call.id or number] = number, call.name
             function = {"name": call.name, "arguments": json.loads(call.arguments)}
-            calls.append({"id": number, "type": "function", "function": function})
+            calls.append({"id": call.id, "type": "function", "function": function})
         if calls:
             turn["tool_calls"] = calls
         if message.role == "tool":
-            turn["tool_call_id"], turn["name"] = known.get(message.answers, ("000000000", ""))
+            turn["tool_call_id"], turn["name"] = message.answers or _NO_CALL, names.get(message.answers, "")
         turns.append(turn)
     return turns
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.text.tool_calls.coder_calls import Coder
+from engine.text.tool_calls.argument_calls import Coder, Glm, GlmLines
 from engine.text.tool_calls.format import ToolFormat
 from engine.text.tool_calls.harmony import Harmony
 from engine.text.tool_calls.json_calls import Hermes, ListBehindMark, Llama3, MistralList
@@ -14,7 +14,8 @@ DESCRIBED = Hermes()
 FORMATS: dict[str, ToolFormat] = {
     one.name: one
     for one in (
-        Harmony(), Gemma4(), Mistral(), MistralList(), Coder(), DESCRIBED, ListBehindMark(), Lfm2(), Llama3()
+        Harmony(), Gemma4(), Mistral(), MistralList(), Coder(), Glm(), GlmLines(), DESCRIBED,
+        ListBehindMark(), Lfm2(), Llama3()
     )
 }  # fmt: skip
 

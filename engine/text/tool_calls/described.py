@@ -1,4 +1,4 @@
-"""Conversations with tools for templates that know none: tools, calls and results as texts of the turns."""
+"""Turns with tools as a template takes them: calls one by one, or tools, calls and results as texts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.messages import ChatMessage, Tool
+from engine.messages import ChatMessage, Tool, ToolCall
 from engine.text.tool_calls.format import ToolFormat
 
 _DESCRIBED = """# Tools
@@ -40,14 +40,63 @@ def as_objects(tools: Sequence[Tool]) -> list[dict[str, Any]]:
     ]
 
 
+def paired(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """The turns with their calls numbered anew, and each result with the number of its call, in the calls' order.
+
+    Nine digits, as Mistral's templates take no other ids. A result is of the call whose id it names, else of the first
+    one without a result of the tool that it names (Ollama's clients send no ids), else of the first one without.
+    """
+    turns: list[ChatMessage] = []
+    results: list[ChatMessage] = []
+    unanswered: list[tuple[ToolCall, str]] = []
+    count = 0
+    for message in messages:
+        if message.role == "tool":
+            wishes = [one for one in unanswered if message.answers and one[0].id == message.answers]
+            wishes += [one for one in unanswered if one[0].name == message.answers]
+            answered = next(iter([*wishes, *unanswered]), None)
+            if answered is not None:
+                unanswered.remove(answered)
+            results.append(replace(message, answers="" if answered is None else answered[1]))
+            continue
+        turns += sorted(results, key=lambda result: result.answers)
+        results.clear()
+        if message.calls:
+            unanswered = [(call, f"{count + at:09}") for at, call in enumerate(message.calls)]
+            count += len(unanswered)
+            message = replace(message, calls=tuple(replace(call, id=number) for call, number in unanswered))
+        turns.append(message)
+    return turns + sorted(results, key=lambda result: result.answers)
+
+
+def one_by_one(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Paired turns with one call each, and its result behind it, for templates that lose or refuse more than one."""
+    turns: list[ChatMessage] = []
+    for message in messages:
+        if message.role == "tool":
+            behind = next(
+                (at for at in reversed(range(len(turns))) if message.answers in _ids(turns[at])), None
+            )
+            turns.insert(len(turns) if behind is None else behind + 1, message)
+        elif len(message.calls) > 1:
+            first, *more = message.calls
+            turns.append(replace(message, calls=(first,)))
+            turns += [ChatMessage("assistant", "", calls=(call,)) for call in more]
+        else:
+            turns.append(message)
+    return turns
+
+
+def _ids(message: ChatMessage) -> list[str]:
+    return [call.id for call in message.calls]
+
+
 def with_calls_written(messages: Sequence[ChatMessage], form: ToolFormat) -> list[ChatMessage]:
     """The turns with earlier calls as part of their texts."""
     return [
-        replace(
-            message,
-            content="\n".join(filter(None, [message.content, *map(form.written, message.calls)])),
-            calls=(),
-        )
+        replace(message, content="\n".join(filter(None, [message.content, form.written(*calls)])), calls=())
+        if (calls := message.calls)
+        else message
         for message in messages
     ]
 

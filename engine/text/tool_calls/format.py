@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,6 +20,8 @@ _JSON = {
         "lenient": True,
     }
 }
+_UNIONS = ("anyOf", "oneOf")
+_MOST_REFERENCES = 16  # that lead to each other
 
 
 @dataclass(frozen=True)
@@ -73,12 +76,14 @@ class ToolFormat(ABC):
         name: For reports.
         opening: Text that a call begins with.
         marks: Special tokens of the format, which other texts are shown without.
+        between: Text between two calls that have an opening each; None where one opening is all.
         bare: A call has no opening: an answer that begins as one is one.
     """
 
     name: ClassVar[str]
     opening: ClassVar[str]
     marks: ClassVar[tuple[str, ...]] = ()
+    between: ClassVar[str | None] = None
     bare: ClassVar[bool] = False
 
     @abstractmethod
@@ -89,30 +94,44 @@ class ToolFormat(ABC):
     def reader(self, tools: Sequence[Tool]) -> CallReader:
         """A reader of calls of these tools."""
 
-    @abstractmethod
-    def written(self, call: ToolCall) -> str:
-        """A call in this format, for a template that does not write earlier calls itself."""
+    def written(self, *calls: ToolCall) -> str:
+        """Calls in this format, for a template that does not write earlier calls itself."""
+        return (self.between or "").join(map(self._written, calls))
 
     @abstractmethod
-    def rules(self, tools: Sequence[Tool], literal: Callable[[str], str]) -> tuple[str | None, list[str]]:
+    def _written(self, call: ToolCall) -> str:
+        """One of them."""
+
+    @abstractmethod
+    def rules(self, tools: Sequence[Tool], literal: Callable[[str], str], several: bool) -> list[str]:
         """Rules of a grammar for calls of these tools.
 
         Args:
             tools: Those that may be called.
             literal: A text with the format's marks in the grammar's words.
+            several: A reply may have more than one call.
 
         Returns:
-            Text between two calls, None where there is one at most; and the rules, of which ``call`` is a call behind
-            its opening.
+            The rules, of which ``call`` is what stands behind an opening.
         """
+
+
+def one_of(tools: Sequence[Tool], name: str = "call") -> str:
+    """The rule of a call of any of these tools, each of which has a rule with its number."""
+    return f"{name}: {' | '.join(f'call_{at}' for at in range(len(tools)))}"
+
+
+def list_rules(tools: Sequence[Tool], literal: Callable[[str], str], after: str, several: bool) -> list[str]:
+    """Rules of calls in a list."""
+    more = ' (", " one)*' if several else ""
+    return [f'call: "[" one{more} {literal("]" + after)}', one_of(tools, "one")]
 
 
 def literal_rules(
     tools: Sequence[Tool], literal: Callable[[str], str], before: Callable[[str], str], after: str
 ) -> list[str]:
-    """Rules of a format that writes a text with the tool's name, the arguments as JSON, and an end."""
-    names = " | ".join(f"call_{at}" for at in range(len(tools)))
-    rules = [f"call: {names}"]
+    """Rules of each call in a format that writes a text with the tool's name, the arguments as JSON, and an end."""
+    rules = []
     for at, tool in enumerate(tools):
         end = f" {literal(after)}" if after else ""
         rules.append(f"call_{at}: {literal(before(tool.name))} arguments_{at}{end}")
@@ -131,6 +150,94 @@ def schema(tool: Tool) -> dict[str, Any]:
     return {"type": "object", **found}
 
 
-def value_rule(name: str, of: object) -> str:
-    """The rule of one value as JSON."""
-    return f"{name}: %json {json.dumps((of if isinstance(of, dict) else {}) | _JSON)}"
+def value_rule(name: str, of: object, root: Mapping[str, Any]) -> str:
+    """The rule of one value as JSON, whose schema may name others of the tool's whole schema."""
+    named = {key: root[key] for key in ("$defs", "definitions") if key in root}
+    return f"{name}: %json {json.dumps(named | (of if isinstance(of, dict) else {}) | _JSON)}"
+
+
+def text_rule(name: str, of: Mapping[str, Any], end: str, end_rule: str) -> tuple[str, list[str]]:
+    """Rules of a text that is written as it is.
+
+    Args:
+        name: Of the rule.
+        of: The text's schema.
+        end: What stands behind the text.
+        end_rule: The same in the grammar's words.
+
+    Returns:
+        The text and what stands behind it in the grammar's words; and the rules for it.
+    """
+    text = next(
+        (
+            one
+            for one in branches(of)
+            if "string" in kinds(one) and {*one} & {"pattern", "minLength", "maxLength"}
+        ),
+        of,
+    )
+    least, most = text.get("minLength", 0), text.get("maxLength", "")
+    found = [f"(?s:.{{{least},{most}}})" if least or most != "" else "(?s:.*)"]
+    if isinstance(pattern := text.get("pattern"), str):
+        anchored = (
+            "" if pattern.startswith("^") else "(?s:.*)",
+            "" if re.search(r"(?<!\\)\$$", pattern) else "(?s:.*)",
+        )
+        found.append(f"{anchored[0]}({pattern.removeprefix('^').removesuffix('$')}){anchored[1]}")
+    terminal = " & ".join("/" + re.sub(r"(?<!\\)/", r"\/", one) + "/" for one in found)
+    if end_rule.startswith("<["):  # a token that no text has
+        return f"{name} {end_rule}", [f"{name}: {name.upper()}", f"{name.upper()}: {terminal}"]
+    return name, [f"{name}[suffix={json.dumps(end)}]: {terminal}"]
+
+
+def fields(of: object, root: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The properties of an object's schema, with what they refer to in their place."""
+    properties = of.get("properties") if isinstance(of, dict) else None
+    return {key: resolved(one, root) for key, one in (properties or {}).items()}
+
+
+def resolved(of: object, root: Mapping[str, Any], deep: bool = True) -> dict[str, Any]:
+    """A schema with what it refers to in its place, as far as its kind follows from it."""
+    found: dict[str, Any] = dict(of) if isinstance(of, dict) else {}
+    for _ in range(_MOST_REFERENCES):
+        path = found.pop("$ref", None)
+        if not isinstance(path, str):
+            break
+        inner: Any = root
+        for step in path.removeprefix("#").strip("/").split("/"):
+            inner = inner.get(step) if isinstance(inner, Mapping) else None
+        found = {**(inner if isinstance(inner, dict) else {}), **found}
+    if deep:
+        for one in found.pop("allOf", None) or ():
+            found |= resolved(one, root, deep=False)
+        for union in _UNIONS:
+            if isinstance(found.get(union), list):
+                found[union] = [resolved(one, root, deep=False) for one in found[union]]
+    return found
+
+
+def branches(of: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The schemas that a schema is a choice of; itself where it is none."""
+    found = next((of[union] for union in _UNIONS if isinstance(of.get(union), list) and of[union]), None)
+    return [of] if found is None else [inner for one in found for inner in branches(one)]
+
+
+def kinds(of: object) -> set[str]:
+    """Names of the types that a schema allows, a text's where it says nothing."""
+    if not isinstance(of, Mapping):
+        return {"string"}
+    if len(parts := branches(of)) > 1 or parts[0] is not of:
+        return set().union(*map(kinds, parts))
+    kind = of.get("type")
+    if isinstance(kind, str | list):
+        return {kind} if isinstance(kind, str) else set(kind)
+    constants = [of["const"]] if "const" in of else of.get("enum")
+    if isinstance(constants, list) and constants:
+        return {kind_of(one) for one in constants}
+    return {"object"} if "properties" in of else {"array"} if "items" in of else {"string"}
+
+
+def kind_of(value: object) -> str:
+    """The name of a value's type."""
+    names = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
+    return names.get(type(value), "null")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from engine.messages import Tool, ToolCall
 from engine.text.stop import overlap
-from engine.text.tool_calls.format import CallPiece, CallReader, ToolFormat, literal_rules
+from engine.text.tool_calls.format import CallPiece, CallReader, ToolFormat, literal_rules, one_of
 
 CHANNEL, MESSAGE, START, CALL = "<|channel|>", "<|message|>", "<|start|>", "<|call|>"
 MARKS = (CHANNEL, MESSAGE, START, "<|end|>", CALL, "<|return|>", "<|constrain|>")
@@ -32,16 +32,15 @@ class Harmony(ToolFormat):
         return CHANNEL in source and CALL in source
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
-        """A reader of calls."""
+        """Return a reader of calls."""
         return _Reader()
 
-    def written(self, call: ToolCall) -> str:
-        """A call in this format."""
+    def _written(self, call: ToolCall) -> str:
         return f"{OPENING}{call.name}{_JSON}{call.arguments}{CALL}"
 
-    def rules(self, tools: Sequence[Tool], literal: Callable[[str], str]) -> tuple[str | None, list[str]]:
+    def rules(self, tools: Sequence[Tool], literal: Callable[[str], str], several: bool) -> list[str]:
         """Rules of a grammar; the mark of a call's end is the reply's."""
-        return None, literal_rules(tools, literal, lambda name: f"{name}{_JSON}", "")
+        return [one_of(tools), *literal_rules(tools, literal, lambda name: f"{name}{_JSON}", "")]
 
 
 class _Reader(CallReader):

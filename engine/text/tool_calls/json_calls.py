@@ -9,7 +9,15 @@ from typing import ClassVar
 
 from engine.messages import Tool, ToolCall
 from engine.text.stop import overlap
-from engine.text.tool_calls.format import CallPiece, CallReader, ToolFormat, follows, literal_rules
+from engine.text.tool_calls.format import (
+    CallPiece,
+    CallReader,
+    ToolFormat,
+    follows,
+    list_rules,
+    literal_rules,
+    one_of,
+)
 
 _ARGUMENTS = ("arguments", "parameters")
 _KEY = re.compile(r'\s*,?\s*"((?:[^"\\]|\\.)*)"\s*:\s*(?=\S)')
@@ -139,32 +147,44 @@ class JsonCallReader(CallReader):
 
 
 class _JsonFormat(ToolFormat):
-    """Objects between two marks."""
+    """Objects between two marks.
+
+    Attributes:
+        closing: The mark behind them.
+        space: What stands between a mark and an object.
+        arguments: The key of a call's arguments.
+        listed: All calls stand in one list.
+    """
 
     closing: ClassVar[str] = ""
-    before: ClassVar[str] = ""
-    behind: ClassVar[str] = ""
-    between: ClassVar[str | None] = None
+    space: ClassVar[str] = ""
     arguments: ClassVar[str] = "arguments"
+    listed: ClassVar[bool] = False
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
-        """A reader of calls."""
+        """Return a reader of calls."""
         return JsonCallReader(self.closing)
 
-    def written(self, call: ToolCall) -> str:
-        """A call in this format."""
-        return f"{self.opening}{self._head(call.name)}{call.arguments}{self._tail}"
+    def written(self, *calls: ToolCall) -> str:
+        """Calls in this format."""
+        if not self.listed:
+            return super().written(*calls)
+        return f"{self.opening}[{', '.join(f'{self._head(one.name)}{one.arguments}}}' for one in calls)}]{self.closing}"
 
-    def rules(self, tools: Sequence[Tool], literal: Callable[[str], str]) -> tuple[str | None, list[str]]:
+    def _written(self, call: ToolCall) -> str:
+        inner = f"{self._head(call.name)}{call.arguments}}}"
+        return f"{self.opening}{self.space}{inner}{self.space}{self.closing}"
+
+    def rules(self, tools: Sequence[Tool], literal: Callable[[str], str], several: bool) -> list[str]:
         """Rules of a grammar."""
-        return self.between, literal_rules(tools, literal, self._head, self._tail)
-
-    @property
-    def _tail(self) -> str:
-        return f"}}{self.behind}{self.closing}"
+        if self.listed:
+            whole, before, after = list_rules(tools, literal, self.closing, several), "", "}"
+        else:
+            whole, before, after = [one_of(tools)], self.space, f"}}{self.space}{self.closing}"
+        return [*whole, *literal_rules(tools, literal, lambda name: before + self._head(name), after)]
 
     def _head(self, name: str) -> str:
-        return f'{self.before}{{"name": {json.dumps(name)}, "{self.arguments}": '
+        return f'{{"name": {json.dumps(name)}, "{self.arguments}": '
 
 
 class Hermes(_JsonFormat):
@@ -173,7 +193,7 @@ class Hermes(_JsonFormat):
     name = "hermes"
     opening = "<tool_call>"
     closing = "</tool_call>"
-    before = behind = between = "\n"
+    space = between = "\n"
     marks = ("<tool_call>", "</tool_call>")
 
     def is_of(self, source: str) -> bool:
@@ -186,9 +206,7 @@ class ListBehindMark(_JsonFormat):
 
     name = "list-behind-mark"
     opening = "<|tool_call|>"
-    before = "["
-    behind = "]"
-    closing = ""
+    listed = True
     marks = ("<|tool_call|>", "<|/tool_call|>")
 
     def is_of(self, source: str) -> bool:
@@ -196,7 +214,7 @@ class ListBehindMark(_JsonFormat):
         return "<|tool_call|>" in source
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
-        """A reader of calls."""
+        """Return a reader of calls."""
         return JsonCallReader("<|/tool_call|>")
 
 
@@ -205,8 +223,7 @@ class MistralList(_JsonFormat):
 
     name = "mistral-list"
     opening = "[TOOL_CALLS]"
-    before = "["
-    behind = "]"
+    listed = True
     marks = ("[TOOL_CALLS]",)
 
     def is_of(self, source: str) -> bool:

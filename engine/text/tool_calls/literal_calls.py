@@ -10,9 +10,23 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from engine.messages import Tool, ToolCall
-from engine.text.tool_calls.format import CallPiece, CallReader, ToolFormat, schema, value_rule
+from engine.text.tool_calls.format import (
+    CallPiece,
+    CallReader,
+    ToolFormat,
+    branches,
+    fields,
+    kinds,
+    list_rules,
+    one_of,
+    resolved,
+    schema,
+    text_rule,
+    value_rule,
+)
 
 _QUOTE = '<|"|>'
+_DEEPEST = 6  # of objects within each other: a schema may refer to itself
 _BARE_KEY = re.compile(r'([{,]\s*)([^\s"{},:\[\]]+)\s*:')
 
 
@@ -22,7 +36,7 @@ class _Marked(ToolFormat):
     closing: ClassVar[str]
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
-        """A reader of calls."""
+        """Return a reader of calls."""
         return _WholeReader(self.closing, self.calls)
 
     @staticmethod
@@ -59,6 +73,7 @@ class Gemma4(_Marked):
     name = "gemma4"
     opening = "<|tool_call>"
     closing = "<tool_call|>"
+    between = ""
     marks = ("<|tool_call>", "<tool_call|>", _QUOTE)
 
     def is_of(self, source: str) -> bool:
@@ -80,18 +95,19 @@ class Gemma4(_Marked):
         arguments = json.loads(notation)
         return [(name.removeprefix("call:").strip(), arguments)]
 
-    def written(self, call: ToolCall) -> str:
-        """A call in this format."""
+    def _written(self, call: ToolCall) -> str:
         arguments = _gemma_value(json.loads(call.arguments))
         return f"{self.opening}call:{call.name}{arguments}{self.closing}"
 
-    def rules(self, tools: Sequence[Tool], literal: Callable[[str], str]) -> tuple[str | None, list[str]]:
+    def rules(self, tools: Sequence[Tool], literal: Callable[[str], str], several: bool) -> list[str]:
         """Rules of a grammar."""
         quote = literal(_QUOTE)
-        made = _Notation(
-            literal, f"{quote} /[^<]*/ {quote}", quote, "{key}:", ("{", "}"), ",", ("true", "false")
-        )
-        return "", made.rules(tools, "call:{name}{", "}" + self.closing)
+        rules = [one_of(tools)]
+        for at, tool in enumerate(tools):
+            of = schema(tool)
+            inner = _GemmaRules(rules, quote, of).object(of, f"f_{at}")
+            rules.append(f"call_{at}: {json.dumps(f'call:{tool.name}')} {inner} {literal(self.closing)}")
+        return rules
 
 
 class Lfm2(_Marked):
@@ -129,94 +145,110 @@ class Lfm2(_Marked):
             found.append((ast.unparse(call.func), values))
         return found
 
-    def written(self, call: ToolCall) -> str:
-        """A call in this format."""
+    def written(self, *calls: ToolCall) -> str:
+        """Calls in this format."""
+        return f"{self.opening}[{', '.join(map(self._written, calls))}]{self.closing}"
+
+    def _written(self, call: ToolCall) -> str:
         values = ", ".join(f"{key}={value!r}" for key, value in json.loads(call.arguments).items())
-        return f"{self.opening}[{call.name}({values})]{self.closing}"
+        return f"{call.name}({values})"
 
-    def rules(self, tools: Sequence[Tool], literal: Callable[[str], str]) -> tuple[str | None, list[str]]:
-        """Rules of a grammar."""
-        text = r'/"([^"\\\n]|\\["\\nt])*"/'
-        made = _Notation(literal, text, '"\\""', '"{key}": ', ("{", "}"), ", ", ("True", "False"))
-        return None, made.rules(tools, "[{name}(", ")]" + self.closing, "{key}=")
-
-
-class _Notation:
-    """Rules for values by a schema: texts, numbers, truths, lists and objects; of unions the first kind."""
-
-    def __init__(
-        self,
-        literal: Callable[[str], str],
-        text: str,
-        quote: str,
-        key: str,
-        braces: tuple[str, str],
-        comma: str,
-        truths: tuple[str, str],
-    ) -> None:
-        self._literal = literal
-        self._text, self._quote, self._key = text, quote, key
-        self._braces, self._comma, self._truths = braces, comma, truths
-        self._rules: list[str] = []
-
-    def rules(self, tools: Sequence[Tool], before: str, after: str, key: str = "") -> list[str]:
-        names = " | ".join(f"call_{at}" for at in range(len(tools)))
-        self._rules = [f"call: {names}"]
+    def rules(self, tools: Sequence[Tool], literal: Callable[[str], str], several: bool) -> list[str]:
+        """Rules of a grammar: Python's notation as far as it is JSON's, too."""
+        rules = list_rules(tools, literal, self.closing, several)
         for at, tool in enumerate(tools):
-            inner = self._fields(schema(tool), f"f_{at}", key or self._key)
-            begin = self._literal(before.replace("{name}", tool.name))
-            self._rules.append(f"call_{at}: {begin} {inner} {self._literal(after)}")
-        return self._rules
+            of, parts = schema(tool), {}
+            for number, (key, inner) in enumerate(fields(of, of).items()):
+                name = f"v_{at}_{number}"
+                truth = kinds(inner) == {"boolean"} and not {"const", "enum"} & {*inner}
+                rules.append(f'{name}: "True" | "False"' if truth else value_rule(name, inner, of))
+                parts[key] = f"{json.dumps(f'{key}=')} {name}"
+            inside = _joined(parts, of.get("required") or (), '", "')
+            rules.append(f"call_{at}: {json.dumps(f'{tool.name}(')} {inside} {json.dumps(')')}")
+        return rules
 
-    def _fields(self, of: dict[str, Any], name: str, key: str) -> str:
-        """Required fields in their order, then others or none."""
-        properties: dict[str, Any] = of.get("properties") or {}
-        required = [one for one in properties if one in (of.get("required") or ())]
-        others = [one for one in properties if one not in required]
+
+class _GemmaRules:
+    """Rules for values in Gemma 4's notation.
+
+    Args:
+        rules: Takes those that have names.
+        quote: The mark around texts in the grammar's words.
+        root: The whole schema.
+    """
+
+    def __init__(self, rules: list[str], quote: str, root: dict[str, Any]) -> None:
+        self._rules, self._quote, self._root = rules, quote, root
+
+    def object(self, of: dict[str, Any], name: str, depth: int = 0) -> str:
+        """An object with the fields of its schema."""
         parts = {
-            one: f"{self._literal(key.replace('{key}', one))} {self._value(properties[one], f'{name}_{at}')}"
-            for at, one in enumerate(properties)
+            key: f"{json.dumps(f'{key}:')} {self._value(inner, f'{name}_{at}', depth)}"
+            for at, (key, inner) in enumerate(fields(of, self._root).items())
         }
-        comma = self._literal(self._comma)
-        told = f" {comma} ".join(parts[one] for one in required)
-        if required:
-            return told + "".join(f" ({comma} {parts[one]})?" for one in others)
-        # A comma stands before every field but the first, whichever that is.
-        tails = [
-            f"{parts[one]}" + "".join(f" ({comma} {parts[later]})?" for later in others[at + 1 :])
-            for at, one in enumerate(others)
-        ]
-        return f"({' | '.join(tails)})?" if tails else '""'
+        return f'"{{" {_joined(parts, of.get("required") or (), chr(34) + "," + chr(34))} "}}"'
 
-    def _value(self, of: object, name: str) -> str:
-        kinds = of if isinstance(of, dict) else {}
-        for union in ("anyOf", "oneOf"):
-            if isinstance(kinds.get(union), list) and kinds[union]:
-                return self._value(kinds[union][0], name)
-        if isinstance(kinds.get("enum"), list) and kinds["enum"]:
-            return f"({' | '.join(self._constant(one) for one in kinds['enum'])})"
-        kind = kinds.get("type")
-        kind = kind[0] if isinstance(kind, list) and kind else kind
+    def _value(self, of: object, name: str, depth: int) -> str:
+        choices = [
+            self._one({**one, "type": kind}, kind, f"{name}_{at}_{kind}", depth + 1)
+            for at, one in enumerate(branches(resolved(of, self._root)))
+            for kind in sorted(kinds(one))
+        ]
+        return f"({' | '.join(choices)})"
+
+    def _one(self, of: dict[str, Any], kind: str, name: str, depth: int) -> str:
+        constants = [of["const"]] if "const" in of else of.get("enum")
+        if isinstance(constants, list) and constants:
+            return " | ".join(self._constant(one) for one in constants)
         if kind == "boolean":
-            return f"({self._literal(self._truths[0])} | {self._literal(self._truths[1])})"
+            return '"true" | "false"'
+        if kind == "null":
+            return '"null"'
         if kind in ("integer", "number"):
-            self._rules.append(value_rule(name, kinds))
+            self._rules.append(value_rule(name, of, self._root))
             return name
-        if kind == "array":
-            item, comma = self._value(kinds.get("items"), f"{name}_i"), self._literal(self._comma)
-            return f'"[" ({item} ({comma} {item})*)? "]"'
-        if kind == "object":
-            inner = self._fields(kinds, name, self._key)
-            return f"{self._literal(self._braces[0])} {inner} {self._literal(self._braces[1])}"
-        self._rules.append(f"{name}: {self._text}")
-        return name
+        if kind == "array" and depth < _DEEPEST:
+            item = self._value(of.get("items"), f"{name}_i", depth)
+            least, most = of.get("minItems", 0), of.get("maxItems")
+            more = f"{{{max(least - 1, 0)},{'' if most is None else max(most - 1, 0)}}}"
+            some = f'{item} ("," {item}){more}'
+            return f'"[" {f"({some})" if least else f"({some})?"} "]"' if most != 0 else '"[" "]"'
+        if kind == "object" and depth < _DEEPEST:
+            return self.object(of, name, depth)
+        if kind in ("array", "object"):
+            return '"[" "]"' if kind == "array" else '"{" "}"'
+        text, found = text_rule(name, of, _QUOTE, self._quote)
+        self._rules += found
+        return f"{self._quote} {text}"
 
     def _constant(self, value: object) -> str:
-        if isinstance(value, str):
-            return f"{self._quote} {self._literal(value)} {self._quote}"
-        if isinstance(value, bool):
-            return self._literal(self._truths[not value])
-        return self._literal(json.dumps(value))
+        return (
+            f"{self._quote} {json.dumps(value)} {self._quote}"
+            if isinstance(value, str)
+            else json.dumps(json.dumps(value))
+        )
+
+
+def _joined(parts: dict[str, str], required: Sequence[str], comma: str) -> str:
+    """Fields in their order, of which those that are not required may be left out."""
+    told = [key for key in parts if key in required]
+    if told:
+        # What comes before the first required field ends with a comma, and what comes behind it begins with one.
+        first = list(parts).index(told[0])
+        found = [
+            parts[key]
+            if key == told[0]
+            else f"{parts[key]} {comma}"
+            if at < first
+            else f"{comma} {parts[key]}"
+            for at, key in enumerate(parts)
+        ]
+        return " ".join(part if key in told else f"({part})?" for key, part in zip(parts, found, strict=True))
+    tails = [
+        part + "".join(f" ({comma} {later})?" for later in list(parts.values())[at + 1 :])
+        for at, part in enumerate(parts.values())
+    ]
+    return f"({' | '.join(tails)})?" if tails else '""'
 
 
 def _gemma_value(value: object) -> str:
@@ -230,7 +262,7 @@ def _gemma_value(value: object) -> str:
 
 
 def _python_value(node: ast.expr) -> Any:
-    """A value in Python's notation, or with the truths of JSON."""
+    """A value in Python's notation, or in JSON's."""
     if isinstance(node, ast.Name) and node.id in ("true", "false", "null"):
         return {"true": True, "false": False, "null": None}[node.id]
     if isinstance(node, ast.List | ast.Tuple):
@@ -241,4 +273,7 @@ def _python_value(node: ast.expr) -> Any:
             for key, one in zip(node.keys, node.values, strict=True)
             if key is not None
         }
-    return ast.literal_eval(node)
+    value = ast.literal_eval(node)
+    if isinstance(value, str):  # JSON writes some characters in two halves
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return value

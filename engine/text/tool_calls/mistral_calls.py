@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from engine.messages import Tool, ToolCall
 from engine.text.stop import overlap
-from engine.text.tool_calls.format import CallPiece, CallReader, ToolFormat, literal_rules
+from engine.text.tool_calls.format import CallPiece, CallReader, ToolFormat, literal_rules, one_of
 from engine.text.tool_calls.json_calls import JsonValue
 
 _ARGUMENTS = "[ARGS]"
@@ -19,6 +19,7 @@ class Mistral(ToolFormat):
 
     name = "mistral"
     opening = _OPENING
+    between = ""
     marks = (_OPENING, _ID, _ARGUMENTS)
 
     def is_of(self, source: str) -> bool:
@@ -26,16 +27,15 @@ class Mistral(ToolFormat):
         return _OPENING in source and _ARGUMENTS in source
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
-        """A reader of calls."""
+        """Return a reader of calls."""
         return _Reader()
 
-    def written(self, call: ToolCall) -> str:
-        """A call in this format."""
+    def _written(self, call: ToolCall) -> str:
         return f"{_OPENING}{call.name}{_ARGUMENTS}{call.arguments}"
 
-    def rules(self, tools: Sequence[Tool], literal: Callable[[str], str]) -> tuple[str | None, list[str]]:
+    def rules(self, tools: Sequence[Tool], literal: Callable[[str], str], several: bool) -> list[str]:
         """Rules of a grammar."""
-        return "", literal_rules(tools, literal, lambda name: f"{name}{_ARGUMENTS}", "")
+        return [one_of(tools), *literal_rules(tools, literal, lambda name: f"{name}{_ARGUMENTS}", "")]
 
 
 class _Reader(CallReader):
