@@ -131,8 +131,8 @@ def _parts_by_metadata(path: Path) -> list[Path]:
     missing = [number for number in range(count) if number not in found]
     if missing:
         raise WeightsMissing(
-            "{name} is one part of a model, and part {number} is not there ({absent} of {count} parts are missing); put "
-            "it beside the others, or download the model again.",
+            "{name} is one part of a model, and part {number} is not there ({absent} of {count} parts are missing); "
+            "put it beside the others, or download the model again.",
             number=missing[0] + 1,
             name=path.name,
             absent=len(missing),
