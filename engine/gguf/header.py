@@ -164,11 +164,11 @@ class _Reader:
         self._at += struct.calcsize(letter)
         return value
 
-    def _string(self) -> str:
+    def _string(self, errors: str = "replace") -> str:
         length = self._scalar("Q")
         self._need(length, 1)
         self._at += length
-        return self._data[self._at - length : self._at].decode("utf-8", errors="replace")
+        return self._data[self._at - length : self._at].decode("utf-8", errors)
 
     def _value(self, kind: int) -> Any:
         if kind == _STRING:
@@ -180,7 +180,8 @@ class _Reader:
         element, count = self._scalar("I"), self._scalar("Q")
         if element == _STRING:
             self._need(count, 8)
-            return [self._string() for _ in range(count)]
+            # Tokens may be parts of characters, and two of them must not become the same text.
+            return [self._string("surrogateescape") for _ in range(count)]
         if element not in _SCALARS:
             raise _Damaged(say("{kind} is no type of an array", kind=element))
         dtype = np.dtype(f"<{_SCALARS[element]}")

@@ -7,30 +7,66 @@ that Llama 3 keeps whole: each gives other tokens than the model learned, withou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from gguf.constants import TokenType
+from numpy.typing import NDArray
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
+from engine.gguf.generation import END_TEXTS
 from engine.gguf.pre_tokenizers import SPLITTINGS, Splitting
-from engine.sentences import mark
+from engine.sentences import mark, say
 
 _SPACE = "\u2581"
+_SENTENCE_PIECE = Splitting((), starts=True, spelling="marked")
+# Of tokens that stand for one byte: GPT-2's letters, and SentencePiece's names.
+_PRINTED = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+_LETTERS = [chr(byte if byte in _PRINTED else 0x100 + sum(other not in _PRINTED for other in range(byte))) for byte in range(256)]
+_BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
 _WHOLE = frozenset({TokenType.CONTROL, TokenType.USER_DEFINED, TokenType.UNKNOWN})
 _SPECIAL = frozenset({TokenType.CONTROL, TokenType.UNKNOWN})
+_MERGED = frozenset({TokenType.NORMAL, TokenType.USER_DEFINED})
 _SPECIAL_KEYS = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}
+# Of SentencePiece, where the file names none. Source: llama.cpp, src/llama-vocab.cpp.
+_USUAL_IDS = {"bos": 1, "eos": 2, "unknown": 0}
 # Phi-3's own tokenizer drops white space behind its special tokens, but for these.
 _KEEPING_SPACE = frozenset({"<unk>", "<s>", "<|endoftext|>"})
+# An end of a reply is one token in the templates, whatever its kind; not where it is a word of HTML.
+_ENDS = END_TEXTS - {"</s>"}
+#: Splittings of the newest models of an architecture, for names that are newer still.
+_OWN_SPLITTINGS = {
+    **dict.fromkeys(("qwen2", "qwen2moe", "qwen3", "qwen3moe"), "qwen2"),
+    **dict.fromkeys(("granite", "granitemoe"), "dbrx"),
+    **dict.fromkeys(("lfm2", "lfm2moe"), "lfm2"),
+    **dict.fromkeys(("gpt-oss", "phi3"), "gpt-4o"),
+    "llama": "llama-bpe",
+    "mistral3": "tekken",
+    "smollm3": "smaug-bpe",
+    "deepseek2": "deepseek-v3",
+    "glm4moe": "glm4",
+    "gemma4": "gemma4",
+}
 _UNKNOWN_SPLITTING = mark(
     "Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is {name}); choose a "
     "newer file of this model, or its safetensors version."
 )
-_NO_SPLITTING = mark(
-    "Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is missing); choose a "
-    "newer file of this model, or its safetensors version."
+_TRIED = mark(
+    "Tenon does not know how this model's tokenizer splits a text (tokenizer.ggml.pre is {name}) and splits it as "
+    "other models of the same family do ({own}). Where replies are poor, try the model's safetensors version."
 )
+_NOT_SAID = mark(
+    "The GGUF file does not say how its tokenizer splits a text (tokenizer.ggml.pre), so replies may be poor: a newer "
+    "file of this model says it."
+)
+
+
+
+#: Makes the merges of `merges_by_score`, or has kept them.
+Merging = Callable[[Sequence[str], Sequence[int], Sequence[float]], NDArray[np.int32]]
 
 
 def read_tokenizer(metadata: Mapping[str, Any]) -> tuple[Tokenizer, dict[str, str], str | None]:
@@ -43,42 +79,88 @@ def read_tokenizer(metadata: Mapping[str, Any]) -> tuple[Tokenizer, dict[str, st
         TokenizerInvalid: There is none, or it makes no sense.
         UnsupportedModel: It is of a kind that Tenon does not know.
     """
+    return Vocabulary(metadata).tokenizer()
+
+
+def byte_level(ids: dict[str, int], merges: Sequence[tuple[str, str]], splitting: Splitting) -> Tokenizer:
+    """Build a tokenizer of bytes that are merged.
+
+    Args:
+        ids: The tokens.
+        merges: Two tokens each, the first ones first.
+        splitting: Splits of a text before.
+
+    Raises:
+        Exception: Of a merge that makes no token; the library's own kind, which has no name.
+    """
+    backend = Tokenizer(models.BPE(ids, list(merges), ignore_merges=splitting.whole_words))
+    if splitting.composed:
+        backend.normalizer = normalizers.NFC()
+    to_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    backend.pre_tokenizer = pre_tokenizers.Sequence([*_splits(splitting), to_bytes])
+    backend.decoder = decoders.ByteLevel()
+    return backend
+
+
+def _splits(splitting: Splitting) -> list[pre_tokenizers.PreTokenizer]:
+    return [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in splitting.patterns]
+
+
+def merges_by_score(
+    tokens: Sequence[str], kinds: Sequence[int], scores: Sequence[float]
+) -> NDArray[np.int32]:
+    """Return SentencePiece's merges: of two neighbours that make a token, those with the best score come first.
+
+    Args:
+        tokens: Texts of the tokens.
+        kinds: Of each, as GGUF numbers them.
+        scores: Of each.
+
+    Returns:
+        Ids of two tokens each, of the shape (merges, 2).
+    """
+    plain = {token: index for index, token in enumerate(tokens) if kinds[index] in _MERGED}
+    merges: list[tuple[int, int]] = []
+    for token in sorted(plain, key=lambda token: (-scores[plain[token]], plain[token])):
+        halves = ((plain.get(token[:cut]), plain.get(token[cut:])) for cut in range(1, len(token)))
+        merges += sorted((left, right) for left, right in halves if left is not None and right is not None)
+    return np.array(merges, np.int32).reshape(-1, 2)
+
+
+@contextmanager
+def _damage_in_words() -> Iterator[None]:
+    """Raise `TokenizerInvalid` for the library's own errors, which have no name, and what damaged metadata lead to."""
     try:
-        return _Vocabulary(metadata).tokenizer()
+        yield
     except (TokenizerInvalid, UnsupportedModel):
         raise
-    except Exception as error:  # the library's own kind, which has no name, and what damaged metadata lead to
+    except Exception as error:
         raise TokenizerInvalid(
             "The tokenizer in the GGUF file is damaged: download the file again.",
             details=f"{type(error).__name__}: {error}",
         ) from error
 
 
-def byte_level(ids: dict[str, int], merges: Sequence[str], splitting: Splitting) -> Tokenizer:
-    """A tokenizer of bytes that are merged.
+class Vocabulary:
+    """The vocabulary that a file's metadata describe.
 
-    Args:
-        ids: The tokens.
-        merges: Two tokens each, with a space between them, the first ones first.
-        splitting: Splits of a text before.
+    Attributes:
+        spelled: Tokens that the tokenizer does not know, because their text is another token's or no UTF-8: the tokens
+            that stand for the same bytes.
+        notes: What the user should know of it.
 
     Raises:
-        Exception: Of a merge that makes no token; the library's own kind, which has no name.
+        TokenizerInvalid: There is none, or it makes no sense.
+        UnsupportedModel: It is of a kind that Tenon does not know.
     """
-    pairs = [(left, right) for left, _, right in (merge.partition(" ") for merge in merges)]
-    backend = Tokenizer(models.BPE(ids, pairs, ignore_merges=splitting.whole_words))
-    splits = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in splitting.patterns]
-    to_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    backend.pre_tokenizer = pre_tokenizers.Sequence([*splits, to_bytes])
-    backend.decoder = decoders.ByteLevel()
-    return backend
-
-
-class _Vocabulary:
-    """The tokenizer in the making."""
 
     def __init__(self, metadata: Mapping[str, Any]) -> None:
         self._metadata = metadata
+        self.notes: tuple[str, ...] = ()
+        with _damage_in_words():
+            self._read()
+
+    def _read(self) -> None:
         self._kind = self._value("model", "no_vocab")
         if self._kind not in ("gpt2", "llama", "gemma4"):
             if self._kind == "no_vocab":
@@ -88,18 +170,47 @@ class _Vocabulary:
                 "its safetensors version.",
                 kind=self._kind,
             )
+        self._splitting = self._chosen_splitting()
         tokens = self._value("tokens")
         self._tokens = [token or f"[EMPTY_{index}]" for index, token in enumerate(tokens)]
         kinds = self._value("token_type", [TokenType.NORMAL] * len(tokens))
         self._kinds = [int(kinds[index]) for index in range(len(tokens))]
+        self._ids: dict[str, int] = {}
+        again = []
         # Rows by which the embedding is padded have names in the file, but are no tokens.
-        named = [index for index, token in enumerate(self._tokens) if not self._is_padding(index, token)]
-        self._ids = {self._tokens[index]: index for index in named}
-        if len(self._ids) < len(named):
-            raise ValueError("two tokens have the same text")
+        for index, token in enumerate(self._tokens):
+            if self._kinds[index] == TokenType.UNUSED and token == f"[PAD{index}]":
+                continue
+            if not _is_text(token) or self._ids.setdefault(token, index) != index:
+                again.append(index)
+        self.spelled = {index: self._spelled(self._tokens[index]) for index in again}
+        self._merges = self._file_merges()
 
-    def _is_padding(self, index: int, token: str) -> bool:
-        return self._kinds[index] == TokenType.UNUSED and token == f"[PAD{index}]"
+    def _spelled(self, token: str) -> tuple[int, ...]:
+        """Return the tokens that stand for the bytes of a token."""
+        if token in self._ids:
+            return (self._ids[token],)
+        data = token.encode("utf-8", "surrogateescape")
+        letters = _LETTERS if self._splitting.spelling == "bytes" else _BYTE_TOKENS
+        return tuple(self._ids[letters[byte]] for byte in data if letters[byte] in self._ids)
+
+    def _file_merges(self) -> list[tuple[str, str]] | None:
+        """Return the merges of the file; None where SentencePiece's scores stand for them.
+
+        Raises:
+            ValueError: One makes no token, or scores are missing.
+        """
+        if self._kind == "llama" and len(self._value("scores")) < len(self._tokens):
+            raise ValueError("there are fewer scores than tokens")
+        if self._splitting == _SENTENCE_PIECE:
+            return None
+        split = ((merge, merge.index(" ", 1)) for merge in self._value("merges"))
+        merges = [(merge[:at], merge[at + 1 :]) for merge, at in split]
+        ids = self._ids
+        wrong = {pair for pair in merges if not (pair[0] in ids and pair[1] in ids and pair[0] + pair[1] in ids)}
+        if any(_is_text(left) and _is_text(right) for left, right in wrong):
+            raise ValueError("a merge makes no token")
+        return [pair for pair in merges if pair not in wrong] if wrong else merges
 
     def _value(self, key: str, default: Any = None) -> Any:
         name = f"tokenizer.ggml.{key}"
@@ -107,18 +218,59 @@ class _Vocabulary:
 
     def _special(self, key: str) -> str | None:
         """The text of a special token that the metadata names by its id."""
-        index = self._metadata.get(f"tokenizer.ggml.{key}_token_id")
-        return self._tokens[index] if isinstance(index, int) and 0 <= index < len(self._tokens) else None
+        usual = _USUAL_IDS.get(key) if self._kind == "llama" else None
+        index = self._metadata.get(f"tokenizer.ggml.{key}_token_id", usual)
+        known = isinstance(index, int) and 0 <= index < len(self._tokens)
+        return self._tokens[index] if known and self._tokens[index] in self._ids else None
 
-    def tokenizer(self) -> tuple[Tokenizer, dict[str, str], str | None]:
-        backend, starts = self._byte_level() if self._kind == "gpt2" else self._sentence_piece()
+    def _chosen_splitting(self) -> Splitting:
+        """Return how a text is split: by the name that the file has, or else as others of the family do."""
+        if self._kind == "gemma4" or (self._kind == "llama" and self._metadata.get("tokenizer.ggml.merges")):
+            return SPLITTINGS["gemma4"]
+        if self._kind == "llama":
+            return _SENTENCE_PIECE
+        name = self._value("pre", "") or "default"
+        if name == "default":
+            self.notes = (say(_NOT_SAID),)
+        elif name not in SPLITTINGS:
+            own = _OWN_SPLITTINGS.get(self._metadata.get("general.architecture", ""))
+            if own is None:
+                raise UnsupportedModel(_UNKNOWN_SPLITTING, name=name)
+            self.notes = (say(_TRIED, name=name, own=own),)
+            name = own
+        return SPLITTINGS[name]
+
+    def tokenizer(self, merging: Merging = merges_by_score) -> tuple[Tokenizer, dict[str, str], str | None]:
+        """Build the tokenizer.
+
+        Args:
+            merging: Makes SentencePiece's merges.
+
+        Returns:
+            As `read_tokenizer` does.
+
+        Raises:
+            TokenizerInvalid: It makes no sense.
+        """
+        with _damage_in_words():
+            return self._tokenizer(merging)
+
+    def _tokenizer(self, merging: Merging) -> tuple[Tokenizer, dict[str, str], str | None]:
+        merges = self._scored_merges(merging) if self._merges is None else self._merges
+        if self._splitting.spelling == "bytes":
+            backend = byte_level(self._ids, merges, self._splitting)
+        else:
+            backend = self._characters(merges)
         special = {f"{name}_token": self._special(key) for name, key in _SPECIAL_KEYS.items()}
         known = {name: token for name, token in special.items() if token is not None}
         backend.add_tokens([self._whole(token, kind) for token, kind in self._whole_tokens()])
         plain = [token for token in known.values() if self._kinds[self._ids[token]] not in _WHOLE]
         backend.add_tokens([AddedToken(token, special=True) for token in plain])
         start = known.get("bos_token")
-        if start is not None and self._value("add_bos_token", starts):
+        starts = self._splitting.starts
+        # Gemma 4's first files say that it begins with nothing, which is wrong.
+        says = starts if self._splitting == SPLITTINGS["gemma4"] else self._value("add_bos_token", starts)
+        if start is not None and says:
             backend.post_processor = processors.TemplateProcessing(
                 single=[start, "$A"], special_tokens=[(start, self._ids[start])]
             )
@@ -126,57 +278,53 @@ class _Vocabulary:
         return backend, known, template if isinstance(template, str) and template else None
 
     def _whole_tokens(self) -> list[tuple[str, int]]:
-        """Tokens that are found in a text before it is split, with their kinds."""
-        return [(t, kind) for t, kind in zip(self._tokens, self._kinds, strict=True) if kind in _WHOLE]
+        """Return tokens that are found in a text before it is split, with their kinds."""
+        whole = []
+        for token, index in self._ids.items():
+            kind = self._kinds[index]
+            if kind in _WHOLE:
+                whole.append((token, kind))
+            elif token in _ENDS:
+                whole.append((token, TokenType.CONTROL))
+        return whole
 
     def _whole(self, token: str, kind: int) -> AddedToken:
         phi3 = self._kind == "llama" and self._metadata.get("general.architecture") == "phi3"
         drops_space = phi3 and (kind == TokenType.CONTROL or token == "</s>") and token not in _KEEPING_SPACE
         return AddedToken(token, normalized=False, special=kind in _SPECIAL, rstrip=drops_space)
 
-    def _byte_level(self) -> tuple[Tokenizer, bool]:
-        name = self._value("pre", "")
-        splitting = SPLITTINGS.get(name)
-        if splitting is None:
-            raise UnsupportedModel(_UNKNOWN_SPLITTING if name else _NO_SPLITTING, name=name)
-        return byte_level(self._ids, self._value("merges"), splitting), splitting.starts
-
-    def _sentence_piece(self) -> tuple[Tokenizer, bool]:
-        """SentencePiece's merges: of two neighbours that make a token, those with the best score come first.
-
-        Gemma 4's file has the merges.
-        """
-        if self._kind == "gemma4":
-            merges = [
-                (left, right) for left, _, right in (one.partition(" ") for one in self._value("merges"))
-            ]
-        else:
-            merges = self._merges([float(score) for score in self._value("scores")])
-        model = models.BPE(
-            self._ids,
-            merges,
-            unk_token=self._special("unknown"),
-            fuse_unk=True,
-            byte_fallback=True,
+    def _characters(self, merges: Sequence[tuple[str, str]]) -> Tokenizer:
+        """Build a tokenizer of characters that are merged, with tokens for the bytes of those that are no token."""
+        backend = Tokenizer(
+            models.BPE(
+                self._ids,
+                list(merges),
+                unk_token=self._special("unknown"),
+                fuse_unk=True,
+                byte_fallback=True,
+            )
         )
-        backend = Tokenizer(model)
-        prefixed = bool(self._value("add_space_prefix", True))
+        if self._splitting.patterns:
+            backend.pre_tokenizer = pre_tokenizers.Sequence(_splits(self._splitting))
+        if self._splitting.spelling == "characters":
+            backend.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()])
+            return backend
+        gemma = self._splitting.patterns or str(self._metadata.get("general.architecture")).startswith("gemma")
+        prefixed = bool(self._value("add_space_prefix", not gemma))
         backend.normalizer = normalizers.Sequence(
             [*([normalizers.Prepend(_SPACE)] if prefixed else []), normalizers.Replace(" ", _SPACE)]
         )
         read = [decoders.Replace(_SPACE, " "), decoders.ByteFallback(), decoders.Fuse()]
         backend.decoder = decoders.Sequence([*read, *([decoders.Strip(" ", 1, 0)] if prefixed else [])])
-        return backend, True
+        return backend
 
-    def _merges(self, scores: Sequence[float]) -> list[tuple[str, str]]:
-        plain = {
-            token: index
-            for index, token in enumerate(self._tokens)
-            if self._kinds[index] in (TokenType.NORMAL, TokenType.USER_DEFINED)
-        }
-        merges: list[tuple[str, str]] = []
-        for token in sorted(plain, key=lambda token: (-scores[plain[token]], plain[token])):
-            halves = ((token[:cut], token[cut:]) for cut in range(1, len(token)))
-            found = [(left, right) for left, right in halves if left in plain and right in plain]
-            merges += sorted(found, key=lambda pair: (plain[pair[0]], plain[pair[1]]))
-        return merges
+    def _scored_merges(self, merging: Merging) -> list[tuple[str, str]]:
+        scores = [float(score) for score in self._value("scores")]
+        left, right = merging(self._tokens, self._kinds, scores).T.tolist()
+        name = self._tokens.__getitem__
+        return list(zip(map(name, left), map(name, right), strict=True))
+
+
+def _is_text(token: str) -> bool:
+    """True if the bytes of a token were UTF-8."""
+    return token.isascii() or not any("\udc80" <= letter <= "\udcff" for letter in token)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from engine.errors import UnsupportedModel
+from engine.gguf.generation import TEXTS, ends_among
 from engine.gguf.generation import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
 from engine.gguf.parts import find_gguf
-from engine.gguf.tokenizer import read_tokenizer
+from engine.gguf.tokenizer import Vocabulary, merges_by_score
 from engine.json_text import read_json
 from engine.messages import ChatMessage, Thinking, Tool
 from engine.outside_file import read_text_file
+from engine.text.kept_merges import kept_merges
 from engine.text.chat_template import ChatTemplate, TemplateRefused
 from engine.text.tokenizer_folder import read_folder, read_folder_template, template_beside
 from engine.text.tool_calls import DESCRIBED
@@ -33,36 +36,50 @@ class Tokenizer:
         end_ids: Tokens that end a reply, from the tokenizer and generation_config.json.
         added: Texts of the tokens that are found in a text before it is split.
         special: Those of them that are left out of a reply's text.
+        notes: What the user should know of it.
     """
 
-    def __init__(self, folder: Path, end_ids: Sequence[int] = ()) -> None:
+    def __init__(self, folder: Path, end_ids: Sequence[int] = (), cache: Path | None = None) -> None:
         """Read the tokenizer of a checkpoint.
 
         Args:
             folder: The checkpoint: a folder, or a GGUF file.
             end_ids: End-of-text ids that generation_config.json or config.json names; a GGUF file's are known here.
+            cache: Folder in which is kept what takes long to make of a GGUF file; None to make it again.
 
         Raises:
             TokenizerInvalid: it is missing or cannot be read.
             UnsupportedModel: a GGUF file's is of a kind that Tenon does not know.
         """
         gguf = find_gguf(folder)
+        self._spelled: Mapping[int, tuple[int, ...]] = {}
+        self.notes: tuple[str, ...] = ()
         if gguf is None:
             self._backend, special, template = read_folder(folder)
+            texts = {index: text for text in TEXTS if (index := self._backend.token_to_id(text)) is not None}
+            ends = ends_among(texts)
+            if (own_end := self._backend.token_to_id(special.get("eos_token", ""))) is not None:
+                ends.add(own_end)
         else:
             metadata = read_header(gguf).metadata
-            self._backend, special, template = read_tokenizer(metadata)
+            vocabulary = Vocabulary(metadata)
+            self._spelled, self.notes = vocabulary.spelled, vocabulary.notes
+            self._backend, special, template = vocabulary.tokenizer(
+                merges_by_score if cache is None else partial(kept_merges, cache)
+            )
             template = template_beside(gguf) or template
-            end_ids = (*end_ids, *read_gguf_end_ids(metadata))
+            ends = set(read_gguf_end_ids(metadata))
         self._backend.no_truncation()
         self._backend.no_padding()
         self.template = None if template is None else ChatTemplate(template, special)
-        own_end = self._backend.token_to_id(special["eos_token"]) if "eos_token" in special else None
-        self.end_ids = frozenset(end_ids) | (frozenset() if own_end is None else frozenset({own_end}))
-        self.vocabulary_size = self._backend.get_vocab_size()
+        self.end_ids = frozenset(ends.union(end_ids))
+        self.vocabulary_size = self._backend.get_vocab_size() + len(self._spelled)
         added = self._backend.get_added_tokens_decoder()
         self.added = {token: text.content for token, text in added.items()}
-        self.special = frozenset(token for token, text in added.items() if text.special)
+        special_ids = {token for token, text in added.items() if text.special}
+        self.special = frozenset(
+            special_ids | {twin for twin, ids in self._spelled.items() if special_ids.issuperset(ids)}
+        )
         # A few tokenizers close the text as well; a prompt that is to be continued must stay open, but keeps the
         # tokens that are written in it.
         sample = self._backend.encode("a")
@@ -71,7 +88,10 @@ class Tokenizer:
 
     def tokens(self) -> dict[int, str]:
         """Every token by its id, special and added ones too."""
-        return {token_id: token for token, token_id in self._backend.get_vocab().items()}
+        tokens = {token_id: token for token, token_id in self._backend.get_vocab().items()}
+        for token_id, same in self._spelled.items():
+            tokens[token_id] = "".join(tokens[one] for one in same)
+        return tokens
 
     def as_json(self) -> str:
         """The whole tokenizer in the form of a tokenizer.json."""
@@ -157,6 +177,8 @@ class Tokenizer:
 
     def decode(self, token_ids: Sequence[int], special: bool = False) -> str:
         """Text of token ids; special tokens are left out, unless they are wanted."""
+        if self._spelled:
+            token_ids = [one for token in token_ids for one in self._spelled.get(token, (token,))]
         text: str = self._backend.decode(list(token_ids), skip_special_tokens=not special)
         return text
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from gguf import TokenType
-from tokenizers import AddedToken
+from tokenizers import AddedToken, processors
 from transformers import PreTrainedTokenizerFast
 
 from engine.gguf.header import read_header
@@ -35,13 +35,20 @@ def vocabulary_file(family: Family, llama_cpp: Path) -> Path | None:
 def write_folder(family: Family, vocabulary: Path, llama_cpp: Path, folder: Path) -> Any:
     """Write a family's checkpoint; the model in transformers."""
     metadata = dict(read_header(vocabulary).metadata)
+    metadata["tokenizer.ggml.add_bos_token"] = False
     if family.pre is not None:
         metadata["tokenizer.ggml.pre"] = family.pre
+    if family.variant.startswith("gemma"):
+        metadata["tokenizer.ggml.add_space_prefix"] = False
     names, kinds = metadata["tokenizer.ggml.tokens"], metadata["tokenizer.ggml.token_type"]
     backend, _, template = read_tokenizer(metadata)
     backend.add_special_tokens([AddedToken(text, normalized=False, special=True) for text in family.special])
     backend.add_tokens([AddedToken(text, normalized=False) for text in family.plain])
     ids = backend.get_vocab()
+    if family.start:
+        backend.post_processor = processors.TemplateProcessing(
+            single=[family.start, "$A"], special_tokens=[(family.start, ids[family.start])]
+        )
     rows = max(len(names), -(-(max(ids.values()) + 1) // _ROWS) * _ROWS)
     if family.template:
         place = llama_cpp / "models" / "templates" / family.template
@@ -57,7 +64,7 @@ def write_folder(family: Family, vocabulary: Path, llama_cpp: Path, folder: Path
     if family.start:
         changes["bos_token_id"] = ids[family.start]
     model = reference_model(family.variant, **changes)
-    save(model, folder, torch.float32, None)
+    save(model, folder, torch.bfloat16, None)
     tokenizer.save_pretrained(folder)
     ends = [ids[text] for text in family.ends]
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}), encoding="utf-8")

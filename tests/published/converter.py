@@ -66,7 +66,7 @@ def main(llama_cpp: str, jobs: str) -> None:
                 return str(job["pre"])
 
         TextModel.get_vocab_base_pre = name
-        sys.argv = ["convert_hf_to_gguf.py", job["folder"], "--outfile", job["out"], "--outtype", "f32"]
+        sys.argv = ["convert_hf_to_gguf.py", job["folder"], "--outfile", job["out"], "--outtype", "bf16"]
         try:
             convert_hf_to_gguf.main()
         except Exception as error:  # the others are converted all the same

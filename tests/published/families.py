@@ -106,7 +106,7 @@ _LLAMA3 = Family(
     "llama-bpe",
     "meta-llama-Llama-3.1-8B-Instruct.jinja",
     "<|eot_id|>",
-    ("<|end_of_text|>", "<|eom_id|>", "<|eot_id|>"),
+    ("<|end_of_text|>", "<|eot_id|>"),
     start="<|begin_of_text|>",
 )
 _LFM2_FAMILY = Family(
@@ -145,6 +145,7 @@ _GEMMA2 = Family(
     ("</s>", "<end_of_turn>"),
     special=("<start_of_turn>", "<end_of_turn>"),
     start="<s>",
+    changes={"query_pre_attn_scalar": 32},
     writes_calls=False,
 )
 _GRANITE_FAMILY = Family(
@@ -238,7 +239,7 @@ FAMILIES = {
         "phi-3",
         "microsoft-Phi-3.5-mini-instruct.jinja",
         "<|endoftext|>",
-        ("<|endoftext|>", "<|end|>", "<|assistant|>"),
+        ("<|endoftext|>", "<|end|>"),
         start="<s>",
         writes_calls=False,
     ),
