@@ -70,14 +70,16 @@ def whole_models(files: Iterable[Path]) -> list[list[Path]]:
     if len(named) > 1:
         texts = {first: parts for first, parts in named.items() if _may_be_text_model(parts[0])}
         named = texts or named
-    found: dict[Path, list[Path]] = {}
+    found: list[list[Path]] = []
     for parts in named.values():
         try:
             model = all_parts(parts[0])
         except WeightsCorrupt:
             model = parts  # it says so itself when it is loaded
-        found.setdefault(model[0], model)
-    return list(found.values())
+        # A part that is there twice begins a model of its own, with the other parts of the first.
+        if not any(file in other for other in found for file in model):
+            found.append(model)
+    return found
 
 
 def _may_be_text_model(path: Path) -> bool:
@@ -110,10 +112,8 @@ def all_parts(path: Path) -> list[Path]:
     if not missing:
         return parts
     there = next((file for file in parts if file.is_file()), None)
-    if there is not None:
-        found = _siblings(there, count)
-        if len(found) == count:
-            return [found[number] for number in range(count)]
+    if there is not None and len(renamed := _siblings(there)) > 1 and None not in renamed:
+        return [file for file in renamed if file is not None]
     raise WeightsMissing(
         "{missing} is not there ({absent} of {count} parts are missing); download the model again.",
         missing=missing[0].name,
@@ -124,27 +124,30 @@ def all_parts(path: Path) -> list[Path]:
 
 def _parts_by_metadata(path: Path) -> list[Path]:
     """Every part of the model of a file whose name does not say that there are any; itself where it is whole."""
-    count = read_header(path).metadata.get(_SPLIT_COUNT)
-    if not isinstance(count, int) or not 1 < count <= _MOST_PARTS:
-        return [path]
-    found = _siblings(path, count)
-    missing = [number for number in range(count) if number not in found]
+    found = _siblings(path)
+    missing = [number for number, file in enumerate(found, 1) if file is None]
     if missing:
         raise WeightsMissing(
             "{name} is one part of a model, and part {number} is not there ({absent} of {count} parts are missing); "
             "put it beside the others, or download the model again.",
-            number=missing[0] + 1,
             name=path.name,
+            number=missing[0],
             absent=len(missing),
-            count=count,
+            count=len(found),
         )
-    return [found[number] for number in range(count)]
+    return [file for file in found if file is not None]
 
 
-def _siblings(path: Path, count: int) -> dict[int, Path]:
-    """The parts in a part's folder by their numbers, from 0 on; of two of one number the one called most alike."""
-    found: dict[int, Path] = {}
+def _siblings(path: Path) -> list[Path | None]:
+    """The parts of a file's model, in order, as their metadata say; None for one that is not in its folder.
+
+    Of two files of one number the one that is called most like this file is taken.
+    """
     own = read_header(path).metadata
+    count = own.get(_SPLIT_COUNT)
+    if not isinstance(count, int) or not 1 < count <= _MOST_PARTS:
+        return [path]
+    found: list[Path | None] = [None] * count
     for file in sorted(path.parent.glob("*")):
         if file.suffix.lower() != SUFFIX:
             continue
@@ -153,11 +156,12 @@ def _siblings(path: Path, count: int) -> dict[int, Path]:
         except CheckpointError:
             continue
         number = said.get(_SPLIT_NUMBER)
-        if (said.get(_SPLIT_COUNT), said.get(_SPLIT_TENSORS)) != (count, own.get(_SPLIT_TENSORS)):
+        if not isinstance(number, int) or not 0 <= number < count:
             continue
-        if isinstance(number, int) and (
-            number not in found or _alike(file, path) > _alike(found[number], path)
-        ):
+        if any(said.get(key) != own.get(key) for key in (_SPLIT_COUNT, _SPLIT_TENSORS)):
+            continue
+        known = found[number]
+        if known is None or _alike(file, path) > _alike(known, path):
             found[number] = file
     return found
 

@@ -25,7 +25,10 @@ _SPACE = "\u2581"
 _SENTENCE_PIECE = Splitting((), starts=True, spelling="marked")
 # Of tokens that stand for one byte: GPT-2's letters, and SentencePiece's names.
 _PRINTED = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-_LETTERS = [chr(byte if byte in _PRINTED else 0x100 + sum(other not in _PRINTED for other in range(byte))) for byte in range(256)]
+_LETTERS = [
+    chr(byte if byte in _PRINTED else 0x100 + sum(other not in _PRINTED for other in range(byte)))
+    for byte in range(256)
+]
 _BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
 _WHOLE = frozenset({TokenType.CONTROL, TokenType.USER_DEFINED, TokenType.UNKNOWN})
 _SPECIAL = frozenset({TokenType.CONTROL, TokenType.UNKNOWN})
@@ -62,7 +65,6 @@ _NOT_SAID = mark(
     "The GGUF file does not say how its tokenizer splits a text (tokenizer.ggml.pre), so replies may be poor: a newer "
     "file of this model says it."
 )
-
 
 
 #: Makes the merges of `merges_by_score`, or has kept them.
@@ -207,7 +209,9 @@ class Vocabulary:
         split = ((merge, merge.index(" ", 1)) for merge in self._value("merges"))
         merges = [(merge[:at], merge[at + 1 :]) for merge, at in split]
         ids = self._ids
-        wrong = {pair for pair in merges if not (pair[0] in ids and pair[1] in ids and pair[0] + pair[1] in ids)}
+        wrong = {
+            pair for pair in merges if not (pair[0] in ids and pair[1] in ids and pair[0] + pair[1] in ids)
+        }
         if any(_is_text(left) and _is_text(right) for left, right in wrong):
             raise ValueError("a merge makes no token")
         return [pair for pair in merges if pair not in wrong] if wrong else merges
@@ -309,7 +313,9 @@ class Vocabulary:
         if self._splitting.spelling == "characters":
             backend.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()])
             return backend
-        gemma = self._splitting.patterns or str(self._metadata.get("general.architecture")).startswith("gemma")
+        gemma = self._splitting.patterns or str(self._metadata.get("general.architecture")).startswith(
+            "gemma"
+        )
         prefixed = bool(self._value("add_space_prefix", not gemma))
         backend.normalizer = normalizers.Sequence(
             [*([normalizers.Prepend(_SPACE)] if prefixed else []), normalizers.Replace(" ", _SPACE)]

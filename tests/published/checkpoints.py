@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
+from filelock import FileLock
 from gguf import TokenType
 from tokenizers import AddedToken, processors
 from transformers import PreTrainedTokenizerFast
 
+import engine.gguf.pre_tokenizers
+import engine.gguf.tokenizer
+import tests.support.checkpoints
 from engine.gguf.header import read_header
 from engine.gguf.tokenizer import read_tokenizer
 from tests.published.families import FAMILIES, Family
 from tests.support.checkpoints import reference_model, save
+from tests.support.fetched import folder as fetched
 from tests.support.real_models import real_model
 
 _CONVERTER = Path(__file__).with_name("converter.py")
+_MADE_BY = [
+    Path(str(module.__file__))
+    for module in (tests.support.checkpoints, engine.gguf.tokenizer, engine.gguf.pre_tokenizers)
+]
 # Rows of an embedding are padded to a multiple of it, as most models' are.
 _ROWS = 64
 
@@ -52,7 +66,9 @@ def write_folder(family: Family, vocabulary: Path, llama_cpp: Path, folder: Path
     rows = max(len(names), -(-(max(ids.values()) + 1) // _ROWS) * _ROWS)
     if family.template:
         place = llama_cpp / "models" / "templates" / family.template
-        template = place.read_text(encoding="utf-8") if family.template.endswith(".jinja") else family.template
+        template = (
+            place.read_text(encoding="utf-8") if family.template.endswith(".jinja") else family.template
+        )
     start = {"bos_token": family.start} if family.start else {}
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=backend, eos_token=family.end, clean_up_tokenization_spaces=False, **start
@@ -88,4 +104,38 @@ def convert(jobs: Sequence[tuple[Family, Path, Path]], llama_cpp: Path, work: Pa
     assert done.returncode == 0, done.stderr[-4000:]
 
 
-__all__ = ["FAMILIES", "convert", "vocabulary_file", "write_folder"]
+@dataclass(frozen=True)
+class Written:
+    """A family's checkpoint: the folder, and the GGUF file that llama.cpp's converter made of it."""
+
+    folder: Path
+    gguf: Path
+
+
+def written(llama_cpp: Path) -> dict[str, Written]:
+    """Every family's checkpoint whose vocabulary is here; kept until something that makes them is changed."""
+    digest = hashlib.sha256()
+    for made_by in (*_MADE_BY, *sorted(Path(__file__).parent.glob("*.py"))):
+        digest.update(made_by.read_bytes())
+    digest.update(transformers.__version__.encode())
+    place = fetched() / f"families-{digest.hexdigest()[:16]}"
+    with FileLock(fetched() / ".families.lock"):
+        if not place.is_dir():
+            for older in fetched().glob("families-*"):
+                shutil.rmtree(older)
+            with tempfile.TemporaryDirectory(prefix=".families-", dir=fetched()) as made:
+                _write_all(llama_cpp, Path(made))
+                Path(made).rename(place)
+                Path(made).mkdir()
+    found = {name: Written(place / name, place / f"{name}.gguf") for name in FAMILIES}
+    return {name: family for name, family in found.items() if family.gguf.is_file()}
+
+
+def _write_all(llama_cpp: Path, place: Path) -> None:
+    jobs = []
+    for name, family in FAMILIES.items():
+        vocabulary = vocabulary_file(family, llama_cpp)
+        if vocabulary is not None:
+            write_folder(family, vocabulary, llama_cpp, place / name)
+            jobs.append((family, place / name, place / f"{name}.gguf"))
+    convert(jobs, llama_cpp, place)

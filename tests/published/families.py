@@ -12,7 +12,14 @@ from typing import Any
 _CHATML = ("<|im_start|>", "<|im_end|>")
 _QWEN = (
     *("<|object_ref_start|>", "<|object_ref_end|>", "<|box_start|>", "<|box_end|>", "<|quad_start|>"),
-    *("<|quad_end|>", "<|vision_start|>", "<|vision_end|>", "<|vision_pad|>", "<|image_pad|>", "<|video_pad|>"),
+    *(
+        "<|quad_end|>",
+        "<|vision_start|>",
+        "<|vision_end|>",
+        "<|vision_pad|>",
+        "<|image_pad|>",
+        "<|video_pad|>",
+    ),
 )
 _QWEN_PLAIN = (
     *("<tool_call>", "</tool_call>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|fim_pad|>"),
@@ -71,6 +78,8 @@ class Family:
         ends: Tokens that end a reply, by the makers' generation_config.json.
         changes: Values of config.json.
         writes_calls: False where the template knows no tools.
+        says: The form in which a reply of some words is written.
+        calls: A call of `get_weather` as the model writes it; empty for what the template writes.
     """
 
     variant: str
@@ -84,6 +93,8 @@ class Family:
     start: str = ""
     changes: dict[str, Any] = field(default_factory=dict)
     writes_calls: bool = True
+    says: str = "{}"
+    calls: str = ""
 
 
 _QWEN2 = Family(
@@ -190,7 +201,9 @@ FAMILIES = {
         start="<s>",
     ),
     "qwen2.5": _QWEN2,
-    "qwen2-moe": _like(_QWEN2, variant="qwen2-moe", changes={"use_sliding_window": False, "mlp_only_layers": []}),
+    "qwen2-moe": _like(
+        _QWEN2, variant="qwen2-moe", changes={"use_sliding_window": False, "mlp_only_layers": []}
+    ),
     "qwen3": _like(_QWEN2, variant="qwen3", template="Qwen-Qwen3-0.6B.jinja"),
     "qwen3-moe": _like(
         _QWEN2, variant="qwen3-moe", template="Qwen-Qwen3-0.6B.jinja", changes={"mlp_only_layers": []}
@@ -199,9 +212,7 @@ FAMILIES = {
         _QWEN2, variant="qwen3-moe", template="Qwen3-Coder.jinja", changes={"mlp_only_layers": []}
     ),
     "granite": _GRANITE_FAMILY,
-    "granite-moe": _like(
-        _GRANITE_FAMILY, variant="granite-moe", template="ibm-granite-granite-4.0.jinja"
-    ),
+    "granite-moe": _like(_GRANITE_FAMILY, variant="granite-moe", template="ibm-granite-granite-4.0.jinja"),
     "lfm2.5": _LFM2_FAMILY,
     "lfm2.5-moe": _like(_LFM2_FAMILY, variant="lfm2-moe", template="LFM2.5-8B-A1B.jinja"),
     "deepseek-v2": Family(
@@ -233,6 +244,8 @@ FAMILIES = {
         ("<|return|>", "<|endoftext|>", "<|call|>"),
         pre="gpt-4o",
         special=_GPT_OSS,
+        says="<|channel|>analysis<|message|>They greet me.<|end|><|start|>assistant<|channel|>final<|message|>{}",
+        calls='<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city": "Paris"}<|call|>',
     ),
     "phi-3": Family(
         "phi3",
@@ -245,7 +258,9 @@ FAMILIES = {
     ),
     "gemma-2": _GEMMA2,
     "gemma-3": _like(
-        _GEMMA2, variant="gemma3", changes={"num_hidden_layers": 6, "layer_types": None, "query_pre_attn_scalar": 32}
+        _GEMMA2,
+        variant="gemma3",
+        changes={"num_hidden_layers": 6, "layer_types": None, "query_pre_attn_scalar": 32},
     ),
     "gemma-4": _GEMMA4,
     "gemma-4-inputs": _like(_GEMMA4, variant="gemma4-inputs"),
