@@ -120,7 +120,7 @@ def read_gguf_config(
         return _Translation(metadata, architecture, shapes, floats).config()
     except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError) as error:
         raise ConfigInvalid(
-            "A value in the GGUF file's metadata is missing or of the wrong kind; download it again.",
+            "A value in the GGUF file's metadata is missing or of the wrong kind; choose another file of this model.",
             details=repr(error),
         ) from error
 

@@ -18,8 +18,8 @@ from engine.gguf.tokenizer import Vocabulary, merges_by_score
 from engine.json_text import read_json
 from engine.messages import ChatMessage, Thinking, Tool
 from engine.outside_file import read_text_file
-from engine.text.kept_merges import kept_merges
 from engine.text.chat_template import ChatTemplate, TemplateRefused
+from engine.text.kept_merges import kept_merges
 from engine.text.tokenizer_folder import read_folder, read_folder_template, template_beside
 from engine.text.tool_calls import DESCRIBED
 from engine.text.tool_calls.described import as_objects, described, one_by_one, paired, with_calls_written
