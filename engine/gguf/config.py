@@ -74,6 +74,8 @@ _NEUTRAL = {
 _SCALED_BY_WIDTH = {"gemma2": 46, "gemma3": 62}
 
 _LARGEST_HEAD = 8192
+#: Ends of the names of what corrects the choice of experts.
+_CORRECTIONS = (".exp_probs_b.bias", ".exp_probs_b")
 _ABSENT = object()
 # Divisors of frequencies above this stand for no rotation.
 _STILL = 1e20
@@ -195,7 +197,7 @@ class _Translation:
             "layer_types": ["full_attention" if heads else "conv" for heads in each[: self._layers]],
             "conv_L_cache": int(self._value("shortconv.l_cache")),
             "block_auto_adjust_ff_dim": False,
-            "use_expert_bias": any(name.endswith("exp_probs_b.bias") for name in self._shapes),
+            "use_expert_bias": any(name.endswith(_CORRECTIONS) for name in self._shapes),
         }
 
     def config(self) -> dict[str, Any]:
@@ -299,7 +301,7 @@ class _Translation:
 
     def _sigmoid(self) -> bool:
         """True if experts are chosen by sigmoids; files that do not say it have a correction of them or not."""
-        corrected = any(name.endswith("exp_probs_b.bias") for name in self._shapes)
+        corrected = any(name.endswith(_CORRECTIONS) for name in self._shapes)
         kind = int(self._value("expert_gating_func", 0))
         return kind == _SIGMOID if kind else corrected
 

@@ -32,8 +32,11 @@ from tests.support.real_models import real_model
 
 _CONVERTER = Path(__file__).with_name("converter.py")
 _MADE_BY = [
-    Path(str(module.__file__))
-    for module in (tests.support.checkpoints, engine.gguf.tokenizer, engine.gguf.pre_tokenizers)
+    *(Path(__file__), _CONVERTER, Path(__file__).with_name("families.py")),
+    *(
+        Path(str(module.__file__))
+        for module in (tests.support.checkpoints, engine.gguf.tokenizer, engine.gguf.pre_tokenizers)
+    ),
 ]
 # Rows of an embedding are padded to a multiple of it, as most models' are.
 _ROWS = 64
@@ -115,7 +118,7 @@ class Written:
 def written(llama_cpp: Path) -> dict[str, Written]:
     """Every family's checkpoint whose vocabulary is here; kept until something that makes them is changed."""
     digest = hashlib.sha256()
-    for made_by in (*_MADE_BY, *sorted(Path(__file__).parent.glob("*.py"))):
+    for made_by in _MADE_BY:
         digest.update(made_by.read_bytes())
     digest.update(transformers.__version__.encode())
     place = fetched() / f"families-{digest.hexdigest()[:16]}"

@@ -264,9 +264,7 @@ def edit_gguf(
     for tensor in header.tensors.values():
         if tensor.name not in left_out:
             raw = np.fromfile(source, np.uint8, tensor.size_bytes, offset=tensor.start)
-            writer.add_tensor(
-                rename(tensor.name), raw.reshape(*tensor.shape[:-1], -1), raw_dtype=tensor.kind
-            )
+            writer.add_tensor(rename(tensor.name), raw.reshape(*tensor.shape[:-1], -1), raw_dtype=tensor.kind)
     for name, values in (tensors or {}).items():
         writer.add_tensor(name, values)
     finish(writer)
