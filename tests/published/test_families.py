@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from engine.cli import main
-from engine.messages import ChatMessage, Tool
+from engine.messages import ChatMessage, Tool, ToolCall
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.weights.checkpoint import Checkpoint
 from tests.published.checkpoints import Written, written
@@ -110,29 +110,20 @@ def prompt_tokens(running: Any, messages: list[dict[str, Any]], **more: Any) -> 
     return int(found.usage.prompt_tokens)
 
 
-def call_text(family: Written, name: str) -> str:
+def call_ids(tokenizer: Tokenizer, name: str) -> list[int]:
     """A call as the family's template writes it into the assistant's turn, up to the token that ends the turn."""
-    template = Tokenizer(family.gguf).template
-    assert template is not None
     if FAMILIES[name].calls:
-        return FAMILIES[name].calls
-    tools = [
-        {
-            "type": "function",
-            "function": {
-                "name": TOOL.name,
-                "description": TOOL.description,
-                "parameters": json.loads(TOOL.parameters),
-            },
-        }
+        return tokenizer._ids(FAMILIES[name].calls)
+    asked = [ChatMessage("user", ASKED[0]["content"])]
+    call = ToolCall(TOOL.name, json.dumps(CALL["arguments"]), "000000000")
+    turns = [
+        *asked,
+        ChatMessage("assistant", "", calls=(call,)),
+        ChatMessage("tool", "Sun", answers=call.id),
     ]
-    calls = [{"id": "000000000", "type": "function", "function": CALL}]
-    turn = {"role": "assistant", "content": "", "tool_calls": calls}
-    last = {"role": "tool", "content": "Sun", "tool_call_id": "000000000", "name": TOOL.name}
-    asked = template.render(ASKED, tools=tools)
-    whole = template.render([*ASKED, turn, last], tools=tools)
-    assert whole.startswith(asked), (asked, whole)
-    return whole[len(asked) :]
+    before, whole = tokenizer.render(asked, tools=[TOOL]), tokenizer.render(turns, tools=[TOOL])
+    assert whole[: len(before)] == before, (tokenizer.decode(before, True), tokenizer.decode(whole, True))
+    return whole[len(before) :]
 
 
 def test_a_reply_ends_and_a_tool_is_called(
@@ -155,7 +146,7 @@ def test_a_reply_ends_and_a_tool_is_called(
             function = {"name": TOOL.name, "description": TOOL.description, "parameters": parameters}
             tools: Any = [{"type": "function", "function": function}]
             count = prompt_tokens(running, ASKED, tools=tools)
-            script.says(count, tokenizer._ids(call_text(family, name)))
+            script.says(count, call_ids(tokenizer, name))
             chosen = running.openai.chat.completions.create(
                 model="tiny", messages=ASKED, tools=tools, max_tokens=200, temperature=0
             ).choices[0]
