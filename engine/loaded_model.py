@@ -190,7 +190,7 @@ class LoadedModel:
         self.target_devices = placed.devices
         if options.threads is None and size_bytes < _TINY_BYTES and not plan.placement.streams:
             torch.set_num_threads(_faster_thread_count(TokenSequence(self.target, plan.context)))
-        left_out = (say(_TEXT_ALONE),) if config.family.text_config else ()
+        left_out = (say(_TEXT_ALONE),) if config.family.text_config or checkpoint.text_alone else ()
         self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights), *left_out, *own.notes)
         loaded: list[LoadedDraft] = []
         # Of a text's drafts on the host and on the GPU: each has its weights once.

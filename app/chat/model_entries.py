@@ -61,6 +61,7 @@ class ListedModel:
         about: One sentence; empty where there is none.
         catalogued: True if it is one of the catalogue's.
         older: There are better ones of its size by now.
+        tried: Tenon's tests run files like its own.
         problem: The reason why Tenon does not run it; empty where nothing speaks against it.
         repos: Repositories of its weights.
     """
@@ -79,6 +80,7 @@ class ListedModel:
     about: str = ""
     catalogued: bool = False
     older: bool = False
+    tried: bool = True
     problem: str = ""
     repos: tuple[str, ...] = ()
 

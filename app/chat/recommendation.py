@@ -46,8 +46,8 @@ def recommend(
     Each is larger and slower than the next. Where fewer than three of them are large enough to be of use and fast
     enough to read along, larger ones come in while they are bearable, then smaller ones.
 
-    A model of the catalogue without a prediction, by its reference, is not recommended; nor is one of which there are
-    better ones by now, where such a one fits.
+    A model of the catalogue without a prediction, by its reference, is not recommended; nor is one whose files are like
+    none that the tests run, or of which there are better ones by now, where such a one fits.
     """
 
     def speed(model: ListedModel) -> float:
@@ -56,7 +56,7 @@ def recommend(
     def size(model: ListedModel) -> int:
         return model.parameters or 0
 
-    fitting = [model for model in models if fits(predictions.get(model.reference))]
+    fitting = [model for model in models if model.tried and fits(predictions.get(model.reference))]
     fitting = [model for model in fitting if not model.older] or fitting
     ladder: list[ListedModel] = []  # from large and slow to small and fast
     for model in sorted(fitting, key=lambda model: (-size(model), -speed(model), model.reference)):

@@ -290,7 +290,7 @@ def load_assistant(
         order = checkpoint.tensor(_ORDERING).long()
         if not torch.equal(order.sort().values, torch.arange(len(order))):
             raise TensorMismatch(
-                "The draft's {name} does not name each token once; download the draft again.", name=_ORDERING
+                "The draft's {name} does not name each token once; choose another draft.", name=_ORDERING
             )
         table = outer["embedding"].to(weight_format.dense)[order]
         clusters = order.view(layout.centroids, -1)

@@ -32,7 +32,7 @@ from engine.drafting.prompt_tokens import (
     read_prompt_tokens,
 )
 from engine.drafting.prompted_draft import PromptedDraft
-from engine.errors import DraftMismatch, WeightsMissing
+from engine.errors import DraftMismatch
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
@@ -45,7 +45,7 @@ from engine.placement.device_layer import half_type
 from engine.placement.resident import Resident
 from engine.text.pairing import check_pair
 from engine.weights.checkpoint import Checkpoint
-from engine.weights.checkpoint_outline import CheckpointOutline
+from engine.weights.checkpoint_outline import CheckpointOutline, checkpoint_or_outline
 from engine.weights.draft_kind import draft_kind, is_prompt_tokens
 from engine.weights.head_checkpoint import HeadCheckpoint
 
@@ -80,11 +80,8 @@ class ModelDraft(DraftKind):
     @classmethod
     def read(cls, name: str, folder: Path, target: ModelConfig) -> ModelDraft:
         """The model in a folder or file; of one that is not here yet its config.json is enough."""
-        try:
-            checkpoint = Checkpoint(folder)
-        except WeightsMissing:
-            return cls(name, "", read_config(CheckpointOutline(folder)))
-        return cls(name, checkpoint.digest(), read_config(checkpoint))
+        found = checkpoint_or_outline(folder)
+        return cls(name, "" if isinstance(found, CheckpointOutline) else found.digest(), read_config(found))
 
     @property
     def layers(self) -> int:

@@ -44,7 +44,7 @@ _EXTENSIONS = {
     "num_exits": 1,
 }
 _MISMATCH = mark(
-    "The tensors of the prompt tokens do not match their adapter_config.json: {problems}; download them again."
+    "The tensors of the prompt tokens do not match their adapter_config.json: {problems}; choose another set."
 )
 
 
@@ -204,7 +204,7 @@ def _size(config: dict[str, Any], name: str, usual: int | None, most: int | None
     if most is None:
         raise ConfigInvalid(
             "{name} in the prompt tokens' adapter_config.json is {value}, and must be a whole number of 1 or "
-            "more; download it again.",
+            "more; correct it, or choose another set.",
             name=name,
             value=repr(value),
         )

@@ -1,6 +1,8 @@
 """A GGUF file's metadata as the config.json of a Hugging Face checkpoint.
 
-Source: llama.cpp, convert_hf_to_gguf.py (what is written) and src/llama-model.cpp (what is not, and is assumed).
+Source: llama.cpp, convert_hf_to_gguf.py (what is written) and src/llama-model.cpp (what is not, and is assumed). Of
+files by Ollama's own converter: Ollama, convert/*.go and llama/compat (its own names, and values that it leaves out).
+A value that a file leaves out is the family's own default.
 """
 
 from __future__ import annotations
@@ -31,8 +33,20 @@ _ARCHITECTURES = {
     "gemma3": ("Gemma3ForCausalLM", "gemma3_text"),
     "gemma4": ("Gemma4ForCausalLM", "gemma4_text"),
 }
-#: Of files that lie beside a model's own (mmproj).
-_IMAGE_ENCODER = "clip"
+#: Ollama's names of architectures, and llama.cpp's.
+_OTHER_NAMES = {"gptoss": "gpt-oss", "glm4moelite": "deepseek2"}
+#: llama.cpp's names of values, and Ollama's.
+_OTHER_KEYS = {
+    "rope.freq_base": "rope.global.freq_base",
+    "rope.freq_base_swa": "rope.local.freq_base",
+    "rope.scaling.yarn_beta_fast": "rope.scaling.beta_fast",
+    "rope.scaling.yarn_beta_slow": "rope.scaling.beta_slow",
+    "rope.scaling.yarn_log_multiplier": "rope.scaling.mscale_all_dim",
+    "attention.temperature_scale": "rope.scaling_beta",
+    "expert_weights_norm": "norm_top_k_prob",
+}
+#: Gemma 3 with so long a context has its frequencies divided by 8, which Ollama's converter leaves out.
+_LONG_GEMMA3, _LONG_GEMMA3_FACTOR = 131_072, 8.0
 #: Of the same architecture, where experts are chosen by shares and not by sigmoids.
 _DEEPSEEK_V2 = ("DeepseekV2ForCausalLM", "deepseek_v2")
 _SIGMOID = 2
@@ -60,6 +74,9 @@ _NEUTRAL = {
 _SCALED_BY_WIDTH = {"gemma2": 46, "gemma3": 62}
 
 _LARGEST_HEAD = 8192
+#: Ends of the names of what corrects the choice of experts.
+_CORRECTIONS = (".exp_probs_b.bias", ".exp_probs_b")
+_ABSENT = object()
 # Divisors of frequencies above this stand for no rotation.
 _STILL = 1e20
 
@@ -75,12 +92,8 @@ def architecture_of(metadata: Mapping[str, Any]) -> str:
     """
     name = metadata.get("general.architecture")
     if not isinstance(name, str):
-        raise ConfigInvalid("The GGUF file names no architecture; download it again.")
-    if name == _IMAGE_ENCODER:
-        raise UnsupportedModel(
-            "This GGUF file holds the part of a model that reads images or sound, and no text model; choose "
-            "the model's own file."
-        )
+        raise ConfigInvalid("The GGUF file names no architecture; choose another file of this model.")
+    name = _OTHER_NAMES.get(name, name)
     if name not in _ARCHITECTURES:
         raise UnsupportedModel(
             "Tenon cannot run GGUF files of the architecture {name}; choose another model. It runs {names}.",
@@ -109,7 +122,7 @@ def read_gguf_config(
         return _Translation(metadata, architecture, shapes, floats).config()
     except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError) as error:
         raise ConfigInvalid(
-            "A value in the GGUF file's metadata is missing or of the wrong kind; download it again.",
+            "A value in the GGUF file's metadata is missing or of the wrong kind; choose another file of this model.",
             details=repr(error),
         ) from error
 
@@ -126,6 +139,7 @@ class _Translation:
     ) -> None:
         self._metadata = metadata
         self._architecture = architecture
+        self._prefix = metadata["general.architecture"]
         self._shapes = shapes
         self._floats = floats
         # Layers behind the last one guess further tokens.
@@ -133,17 +147,27 @@ class _Translation:
         self._hidden = int(self._value("embedding_length"))
         self._heads = self._same("attention.head_count")
         self._head_dim = int(self._value("attention.key_length", self._hidden // self._heads))
-        self._context = int(self._value("context_length"))
+        self._context = int(self._value("context_length", 0))
         # A damaged number must not become a list of that many entries.
         if not 0 < self._layers <= len(shapes) or not 0 < self._head_dim <= _LARGEST_HEAD:
             raise ValueError(f"{self._layers} layers, heads of {self._head_dim}")
 
     def _value(self, key: str, default: Any = None) -> Any:
         """A value of this architecture; KeyError where it is missing and there is no default."""
-        name = f"{self._architecture}.{key}"
+        name = f"{self._prefix}.{key}"
+        if name not in self._metadata and key in _OTHER_KEYS:
+            name = f"{self._prefix}.{_OTHER_KEYS[key]}"
         if default is None:
             return self._metadata[name]
         return self._metadata.get(name, default)
+
+    def _given(self, kind: Callable[[Any], float], **keys: str) -> dict[str, Any]:
+        """Values of config.json that the file has, by their names there; the family's defaults hold for the others."""
+        return {
+            name: kind(value)
+            for name, value in ((name, self._value(key, _ABSENT)) for name, key in keys.items())
+            if value is not _ABSENT
+        }
 
     def _same(self, key: str, default: Any = None) -> int:
         """A number that may be given for each layer, but must be one for all."""
@@ -173,7 +197,7 @@ class _Translation:
             "layer_types": ["full_attention" if heads else "conv" for heads in each[: self._layers]],
             "conv_L_cache": int(self._value("shortconv.l_cache")),
             "block_auto_adjust_ff_dim": False,
-            "use_expert_bias": any(name.endswith("exp_probs_b.bias") for name in self._shapes),
+            "use_expert_bias": any(name.endswith(_CORRECTIONS) for name in self._shapes),
         }
 
     def config(self) -> dict[str, Any]:
@@ -210,8 +234,8 @@ class _Translation:
             "num_attention_heads": self._heads,
             "num_key_value_heads": self._kv_heads(),
             "head_dim": int(self._value("attention.key_length_swa", self._head_dim)),
-            "max_position_embeddings": self._context,
-            "rms_norm_eps": float(self._value("attention.layer_norm_rms_epsilon")),
+            **self._given(int, max_position_embeddings="context_length"),
+            **self._given(float, rms_norm_eps="attention.layer_norm_rms_epsilon"),
             "tie_word_embeddings": "output.weight" not in self._shapes,
             "bos_token_id": self._metadata.get("tokenizer.ggml.bos_token_id"),
             "eos_token_id": self._metadata.get("tokenizer.ggml.eos_token_id"),
@@ -238,7 +262,7 @@ class _Translation:
             width = self._value("expert_shared_feed_forward_length", self._intermediate())
             own = {"shared_expert_intermediate_size": int(width)}
         if self._architecture == "gpt-oss":
-            own = {"sliding_window": self._value("attention.sliding_window"), **self._sliding_layers()}
+            own = {**self._window(), **self._sliding_layers()}
         if self._architecture.startswith("lfm2"):
             own = self._lfm2()
         if self._architecture in _WITH_EXPERTS:
@@ -262,9 +286,7 @@ class _Translation:
         return {
             "num_experts": int(self._value("expert_count")),
             "num_experts_per_tok": int(self._value("expert_used_count")),
-            "moe_intermediate_size": int(
-                self._value("expert_feed_forward_length", self._same("feed_forward_length"))
-            ),
+            "moe_intermediate_size": self._expert_width(),
             "norm_topk_prob": bool(self._value("expert_weights_norm", self._architecture != "qwen2moe")),
             "routed_scaling_factor": float(self._value("expert_weights_scale", 0.0)) or 1.0,
             "mlp_layer_types": [
@@ -272,9 +294,14 @@ class _Translation:
             ],
         }
 
+    def _expert_width(self) -> int:
+        """Width of an expert, as its matrices have it: Ollama's converter leaves it out for Qwen3."""
+        stacks = (shape for name, shape in self._shapes.items() if name.endswith("ffn_down_exps.weight"))
+        return next(stacks)[-1]
+
     def _sigmoid(self) -> bool:
         """True if experts are chosen by sigmoids; files that do not say it have a correction of them or not."""
-        corrected = any(name.endswith("exp_probs_b.bias") for name in self._shapes)
+        corrected = any(name.endswith(_CORRECTIONS) for name in self._shapes)
         kind = int(self._value("expert_gating_func", 0))
         return kind == _SIGMOID if kind else corrected
 
@@ -286,6 +313,8 @@ class _Translation:
                 "(attn_kv_b); choose a newer conversion of this model."
             )
         rank, rotated = int(self._value("attention.kv_lora_rank")), int(self._value("rope.dimension_count"))
+        # Ollama's files of GLM-4.7-Flash have the sizes of a head where others have those of what is cached.
+        of_head = "" if self._prefix in _OTHER_NAMES else "_mla"
         shared = self._shared_experts()
         return {
             **self._experts(),
@@ -294,8 +323,8 @@ class _Translation:
             "kv_lora_rank": rank,
             "q_lora_rank": int(self._value("attention.q_lora_rank", 0)) or None,
             "qk_rope_head_dim": rotated,
-            "qk_nope_head_dim": int(self._value("attention.key_length_mla")) - rotated,
-            "v_head_dim": int(self._value("attention.value_length_mla")),
+            "qk_nope_head_dim": int(self._value(f"attention.key_length{of_head}")) - rotated,
+            "v_head_dim": int(self._value(f"attention.value_length{of_head}")),
             "topk_method": "greedy" if shared["n_group"] == 1 else "group_limited_greedy",
         }
 
@@ -319,6 +348,9 @@ class _Translation:
 
     def _intermediate(self) -> int:
         """Width of the feed-forward network; of layers that share keys and values it may be twice that."""
+        gate = self._shapes.get("blk.0.ffn_gate.weight")
+        if self._architecture == "lfm2" and gate is not None:  # Ollama's files may say another number
+            return gate[0]
         value = self._value("feed_forward_length")
         if self._architecture == "gemma4" and isinstance(value, list):
             return int(min(value))
@@ -353,7 +385,7 @@ class _Translation:
             "hidden_size_per_layer_input": width,
             "vocab_size_per_layer_input": self._shapes["per_layer_token_embd.weight"][0] if width else 0,
             "final_logit_softcapping": self._value("final_logit_softcapping", 0.0) or None,
-            "sliding_window": self._value("attention.sliding_window"),
+            **self._window(),
             "enable_moe_block": experts,
             **(self._experts() if experts else {}),
             **self._sliding_layers(),
@@ -370,9 +402,12 @@ class _Translation:
             "query_pre_attn_scalar": scalar,
             "attn_logit_softcapping": self._value("attn_logit_softcapping", 0.0) or None,
             "final_logit_softcapping": self._value("final_logit_softcapping", 0.0) or None,
-            "sliding_window": self._value("attention.sliding_window"),
+            **self._window(),
             **self._sliding_layers(),
         }
+
+    def _window(self) -> dict[str, Any]:
+        return self._given(int, sliding_window="attention.sliding_window")
 
     def _sliding_layers(self) -> dict[str, Any]:
         """Layers that see a window alone, where the file says it."""
@@ -385,14 +420,18 @@ class _Translation:
     def _rope(self) -> dict[str, Any]:
         if self._architecture == "gemma4":
             return self._gemma4_rope()
-        parameters = self._scaled({"rope_theta": float(self._value("rope.freq_base", 10000.0))})
+        parameters = self._scaled(self._given(float, rope_theta="rope.freq_base"))
         rotated = int(self._value("rope.dimension_count", self._head_dim))
         if rotated != self._head_dim and self._architecture != "deepseek2":
             parameters["partial_rotary_factor"] = rotated / self._head_dim
         if self._architecture != "gemma3":
             return parameters
-        local = {"rope_type": "default", "rope_theta": float(self._value("rope.freq_base_swa", 10000.0))}
+        local = {"rope_type": "default", **self._given(float, rope_theta="rope.freq_base_swa")}
         return {"full_attention": parameters, "sliding_attention": local}
+
+    def _left_out_by_ollama(self) -> bool:
+        """True for a file whose converter leaves out what all of Gemma 3's larger sizes have alike."""
+        return self._context >= _LONG_GEMMA3 and not self._given(float, it="attention.layer_norm_rms_epsilon")
 
     def _gemma4_rope(self) -> dict[str, Any]:
         """Pairs that stand still have divisors without bound; llama.cpp cannot leave channels in the middle out."""
@@ -404,7 +443,7 @@ class _Translation:
             "full_attention": {
                 "rope_type": "proportional",
                 "partial_rotary_factor": share,
-                "rope_theta": float(self._value("rope.freq_base")),
+                "rope_theta": float(self._value("rope.freq_base", 1_000_000.0)),
             },
             "sliding_attention": {
                 "rope_type": "default",
@@ -441,8 +480,10 @@ class _Translation:
             raise UnsupportedModel(
                 "Tenon has rope.scaling.attn_factor with LongRoPE alone; choose another model."
             )
-        kind = self._value("rope.scaling.type", "none")
+        kind = self._value("rope.scaling.type", "yarn" if self._architecture == "gpt-oss" else "none")
         factor = float(self._value("rope.scaling.factor", 0.0))
+        if self._architecture == "gemma3" and not factor and self._left_out_by_ollama():
+            kind, factor = "linear", _LONG_GEMMA3_FACTOR
         if kind == "none" or not factor or (kind == "linear" and factor == 1.0):
             return {**parameters, "rope_type": "default"}
         if kind == "linear":

@@ -17,9 +17,11 @@ from gguf.quants import dequantize
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
 from engine.gguf.config import architecture_of, read_gguf_config
-from engine.gguf.files import all_parts, gguf_name
+from engine.gguf.contents import check_text_model
+from engine.gguf.files import gguf_name
 from engine.gguf.header import GgufHeader, read_header
-from engine.gguf.names import Source, sources
+from engine.gguf.names import TOWERS, Source, sources
+from engine.gguf.parts import all_parts
 from engine.gguf.stored_tensor import PLAIN, StoredTensor
 
 _MOST_FREQUENCIES = 4096
@@ -104,11 +106,13 @@ class GgufModel:
         config: As config.json would have it.
         files: Its tensors.
         quantization: Name of its mixture of types, such as Q4_K_M; None for plain numbers.
+        text_alone: It has encoders of images or sound too, which are left out.
     """
 
     config: dict[str, Any]
     files: tuple[GgufFile, ...]
     quantization: str | None
+    text_alone: bool
 
 
 def read_gguf(path: Path) -> GgufModel:
@@ -125,8 +129,11 @@ def read_gguf(path: Path) -> GgufModel:
     shapes = {name: tensor.shape for header in headers for name, tensor in header.tensors.items()}
     if len(shapes) < sum(len(header.tensors) for header in headers):
         raise WeightsCorrupt(
-            "The parts of {path} hold the same tensor twice; download them again.", path=gguf_name(path)
+            "The parts of {path} hold the same tensor twice, so they are not of one model; put the right ones "
+            "together.",
+            path=gguf_name(path),
         )
+    check_text_model(metadata, shapes)
     architecture = architecture_of(metadata)
     config = read_gguf_config(metadata, shapes, lambda name: _floats(headers, name))
     heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
@@ -139,7 +146,8 @@ def read_gguf(path: Path) -> GgufModel:
         )
         for header in headers
     )
-    return GgufModel(config, files, _quantization(headers))
+    text_alone = any(name.startswith(TOWERS) for name in shapes)
+    return GgufModel(config, files, _quantization(headers), text_alone)
 
 
 def _floats(headers: list[GgufHeader], name: str) -> list[float]:

@@ -1,6 +1,7 @@
 """Names and changes of tensors by llama.cpp's converter: undone here, so that tensors are Hugging Face's.
 
-Source: llama.cpp, convert_hf_to_gguf.py and gguf-py/gguf/tensor_mapping.py.
+Source: llama.cpp, convert_hf_to_gguf.py and gguf-py/gguf/tensor_mapping.py; of Ollama's own names, Ollama, model/models
+and llama/compat.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ _LAYER = {
     "attn_q_norm": "self_attn.q_norm",
     "attn_k_norm": "self_attn.k_norm",
     "attn_output": "self_attn.o_proj",
+    "attn_out": "self_attn.o_proj",
     "ffn_norm": "post_attention_layernorm",
     "ffn_gate": "mlp.gate_proj",
     "ffn_up": "mlp.up_proj",
@@ -77,6 +79,7 @@ _LFM2 = {
     "attn_q_norm": "self_attn.q_layernorm",
     "attn_k_norm": "self_attn.k_layernorm",
     "attn_output": "self_attn.out_proj",
+    "attn_out": "self_attn.out_proj",
     "ffn_norm": "ffn_norm",
     "ffn_gate": "feed_forward.w1",
     "ffn_up": "feed_forward.w3",
@@ -96,9 +99,12 @@ _DIMENSIONS = {"conv.conv": 1, "mlp.shared_expert_gate": 2}
 #: Gemma 4's, whose experts stand beside a dense network, and whose layers have inputs of their own.
 _GEMMA4 = {
     **_SANDWICH,
-    "pre_ffw_norm_2": "pre_feedforward_layernorm_2",
-    "post_ffw_norm_1": "post_feedforward_layernorm_1",
-    "post_ffw_norm_2": "post_feedforward_layernorm_2",
+    "attn_post_norm": "post_attention_layernorm",
+    "ffn_pre_norm": "pre_feedforward_layernorm",
+    "ffn_post_norm": "post_feedforward_layernorm",
+    **dict.fromkeys(("pre_ffw_norm_2", "ffn_pre_norm_2"), "pre_feedforward_layernorm_2"),
+    **dict.fromkeys(("post_ffw_norm_1", "ffn_post_norm_1"), "post_feedforward_layernorm_1"),
+    **dict.fromkeys(("post_ffw_norm_2", "ffn_post_norm_2"), "post_feedforward_layernorm_2"),
     "ffn_gate_inp": "router.proj",
     "inp_gate": "per_layer_input_gate",
     "proj": "per_layer_projection",
@@ -106,18 +112,22 @@ _GEMMA4 = {
 }
 _GEMMA4_STACKS = {
     "ffn_gate_up_exps": "experts.{}.gate_up_proj",
+    "ffn_gate_exps": "experts.{}.gate_proj",
+    "ffn_up_exps": "experts.{}.up_proj",
     "ffn_down_exps": "experts.{}.down_proj",
 }
-#: What is called otherwise down to its last part.
-_GEMMA4_VECTORS = {
+_GEMMA4_WHOLE = {
     "ffn_gate_inp.scale": "router.scale",
-    "ffn_down_exps.scale": "router.per_expert_scale",
-    "layer_output_scale.weight": "layer_scalar",
+    **dict.fromkeys(("ffn_down_exps.scale", "ffn_gate_inp.per_expert_scale"), "router.per_expert_scale"),
+    **dict.fromkeys(("layer_output_scale.weight", "layer_scalar"), "layer_scalar"),
 }
+_CORRECTIONS = ("exp_probs_b.bias", "exp_probs_b")
 
 #: Tensors that hold frequencies: the config has them.
 FREQUENCY_TENSORS = ("rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight")
 _COMPUTED = re.compile(r"blk\.\d+\.(attn_rot_embd|rope_freqs)\.weight")
+#: Beginnings of names in encoders of images and sound, and in the projectors behind them: Ollama's files have them.
+TOWERS = ("v.", "mm.", "a.", "vision.", "model.vision_tower.")
 
 
 @dataclass(frozen=True)
@@ -148,19 +158,18 @@ class Naming:
     Attributes:
         layer: Modules of a layer: llama.cpp's name to Hugging Face's.
         stacks: Stacks of a layer, and the module that a part of one is.
-        vectors: Tensors of a layer by their whole names: llama.cpp's to Hugging Face's.
+        whole: Tensors of a layer that are called otherwise down to the last part, by their whole names: llama.cpp's to
+            Hugging Face's.
         interleaved: The rows of q and k are interleaved.
         norm_offset: Number that was added to every norm's weight.
         outer: Tensors outside the layers that are named otherwise.
-        bare: Tensors of a layer whose names end without ``weight`` or ``bias`` in Hugging Face's, by their whole names.
     """
 
     layer: Mapping[str, str]
     stacks: Mapping[str, str] = field(default_factory=dict)
-    vectors: Mapping[str, str] = field(default_factory=dict)
+    whole: Mapping[str, str] = field(default_factory=dict)
     interleaved: bool = False
     norm_offset: float = 0.0
-    bare: Mapping[str, str] = field(default_factory=dict)
     outer: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -186,29 +195,29 @@ NAMINGS = {
     ),
     "qwen3moe": Naming(_EXPERTS, _EXPERT_STACKS),
     "deepseek2": Naming(
-        _LATENTS, _LATENT_STACKS, bare={"exp_probs_b.bias": "mlp.gate.e_score_correction_bias"}
+        _LATENTS, _LATENT_STACKS, whole=dict.fromkeys(_CORRECTIONS, "mlp.gate.e_score_correction_bias")
     ),
     "glm4moe": Naming(
         {**_LATENTS, "post_attention_norm": "post_attention_layernorm"},
         _EXPERT_STACKS,
-        bare={"exp_probs_b.bias": "mlp.gate.e_score_correction_bias"},
+        whole=dict.fromkeys(_CORRECTIONS, "mlp.gate.e_score_correction_bias"),
     ),
     "gpt-oss": Naming(
         {**_LAYER, "ffn_gate_inp": "mlp.router", "post_attention_norm": "post_attention_layernorm"},
         _EXPERT_STACKS,
-        bare={"attn_sinks.weight": "self_attn.sinks"},
+        whole=dict.fromkeys(("attn_sinks.weight", "attn_sinks"), "self_attn.sinks"),
     ),
-    "lfm2": Naming(_LFM2, outer={"token_embd_norm": "model.embedding_norm"}),
+    "lfm2": Naming(_LFM2, outer=dict.fromkeys(("token_embd_norm", "output_norm"), "model.embedding_norm")),
     "lfm2moe": Naming(
         _LFM2,
         _LFM2_STACKS,
-        outer={"token_embd_norm": "model.embedding_norm"},
-        bare={"exp_probs_b.bias": "feed_forward.expert_bias"},
+        outer=dict.fromkeys(("token_embd_norm", "output_norm"), "model.embedding_norm"),
+        whole=dict.fromkeys(_CORRECTIONS, "feed_forward.expert_bias"),
     ),
     "phi3": Naming(_FUSED),
     "gemma2": Naming(_SANDWICH, norm_offset=1.0),
     "gemma3": Naming(_SANDWICH, norm_offset=1.0),
-    "gemma4": Naming(_GEMMA4, _GEMMA4_STACKS, _GEMMA4_VECTORS),
+    "gemma4": Naming(_GEMMA4, _GEMMA4_STACKS, _GEMMA4_WHOLE),
 }
 
 
@@ -226,32 +235,29 @@ def sources(
     naming = NAMINGS[architecture]
     found: dict[str, Source] = {}
     for name, shape in shapes.items():
-        if name in FREQUENCY_TENSORS or _COMPUTED.fullmatch(name):
+        if name in FREQUENCY_TENSORS or _COMPUTED.fullmatch(name) or name.startswith(TOWERS):
             continue
-        module, _, kind = name.rpartition(".")
-        translated = {**_OUTER, **naming.outer}.get(module)
-        layer = re.fullmatch(r"blk\.(\d+)\.([\w.]+)", module)
-        if layer and layer[2] in naming.stacks and len(shape) > 1 and shape[0] <= _MOST_EXPERTS:
+        layer = re.fullmatch(r"blk\.(\d+)\.(.+)", name)
+        own, prefix = (layer[2], f"model.layers.{layer[1]}.") if layer else (name, "")
+        module, _, kind = own.rpartition(".")
+        if not layer:
+            translated = {**_OUTER, **naming.outer}.get(module)
+        elif own in naming.whole:
+            found[prefix + naming.whole[own]] = Source(name)
+            continue
+        elif module in naming.stacks and len(shape) > 1 and shape[0] <= _MOST_EXPERTS:
             for part in range(shape[0]):
-                own = naming.stacks[layer[2]].format(part)
-                found[f"model.layers.{layer[1]}.{own}.{kind}"] = Source(name, part=part, parts=shape[0])
+                found[f"{prefix}{naming.stacks[module].format(part)}.{kind}"] = Source(
+                    name, part=part, parts=shape[0]
+                )
             continue
-        if layer and f"{layer[2]}.{kind}" in naming.vectors:
-            found[f"model.layers.{layer[1]}.{naming.vectors[f'{layer[2]}.{kind}']}"] = Source(name)
-            continue
-        interleaved = 0
-        if layer and f"{layer[2]}.{kind}" in naming.bare:
-            bare = naming.bare[f"{layer[2]}.{kind}"]
-            found[f"model.layers.{layer[1]}.{bare}"] = Source(name)
-            continue
-        if layer and layer[2] in naming.layer:
-            translated = f"model.layers.{layer[1]}.{naming.layer[layer[2]]}"
-            if naming.interleaved:
-                interleaved = {"attn_q": heads, "attn_k": kv_heads}.get(layer[2], 0)
+        else:
+            translated = naming.layer.get(module)
         if translated is None:
             found[name] = Source(name)
-        else:
-            offset = -naming.norm_offset if module.endswith("norm") else 0.0
-            dimensions = next((count for own, count in _DIMENSIONS.items() if translated.endswith(own)), 0)
-            found[f"{translated}.{kind}"] = Source(name, interleaved, offset, dimensions=dimensions)
+            continue
+        interleaved = {"attn_q": heads, "attn_k": kv_heads}.get(module, 0) if naming.interleaved else 0
+        offset = -naming.norm_offset if module.endswith("norm") else 0.0
+        dimensions = next((count for own, count in _DIMENSIONS.items() if translated.endswith(own)), 0)
+        found[f"{prefix}{translated}.{kind}"] = Source(name, interleaved, offset, dimensions=dimensions)
     return found

@@ -36,6 +36,7 @@ class CatalogueModel:
         drafts: Names of smaller models of the catalogue with its vocabulary.
         heads: Repositories of draft heads that were trained for it.
         older: There are better ones of its size by now.
+        tried_as: Family of tests/published that is written as its files are; one without any is not recommended.
     """
 
     name: str
@@ -49,6 +50,7 @@ class CatalogueModel:
     drafts: tuple[str, ...]
     heads: tuple[str, ...]
     older: bool = False
+    tried_as: str = ""
 
     @property
     def context_length(self) -> int:
@@ -155,6 +157,7 @@ def catalogue() -> tuple[CatalogueModel, ...]:
             drafts=tuple(model["drafts"]),
             heads=tuple(model["heads"]),
             older=model.get("older", False),
+            tried_as=model.get("tried_as", ""),
         )
         for model in found["models"]
     )

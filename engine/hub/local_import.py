@@ -21,8 +21,10 @@ from engine.errors import (
 )
 from engine.file_trouble import file_trouble
 from engine.gguf.config import architecture_of
-from engine.gguf.files import all_parts, first_part, gguf_models, gguf_name
+from engine.gguf.contents import check_text_model
+from engine.gguf.files import gguf_name
 from engine.gguf.header import read_header
+from engine.gguf.parts import all_parts, whole_models
 from engine.hub.bundled import bundled_model, check_name
 from engine.hub.download.download import INCOMING
 from engine.hub.download.room import RESERVE_BYTES, check_room
@@ -215,7 +217,7 @@ def _source(paths: Sequence[Path], copy: bool) -> _Source:
     if any(path.is_dir() for path in paths):
         raise InvalidOption("Give one folder, or files alone.")
     if len(paths) == 1 and paths[0].suffix.lower() == ".gguf":
-        files = tuple(all_parts(first_part(paths[0])))
+        files = tuple(all_parts(paths[0]))
         return _Source(files, "gguf", files[0], gguf_name(files[0]))
     folders = {path.parent for path in paths}
     if len(folders) > 1 and not copy:
@@ -230,18 +232,18 @@ def _source(paths: Sequence[Path], copy: bool) -> _Source:
 def _chosen(candidates: Sequence[Path], folder: Path, name: str, only: Path | None = None) -> _Source:
     """The files that a model needs, of a folder's or of those that were named, of which one may be the only one."""
     files = tuple(path for path in candidates if path.is_file())
-    quantized = gguf_models(files)
     kept = without_adapter([path.name for path in files if is_needed(path.name, "safetensors")])
     needed = tuple(path for path in files if path.name in kept)
     if any(path.suffix == ".safetensors" for path in needed):
         return _Source(needed, "safetensors", folder, name)
+    quantized = whole_models(files)
     if quantized:
         if len(quantized) > 1:
             raise InvalidOption(
                 "{folder} holds more than one GGUF model: give the file that you want.", folder=folder
             )
-        parts = tuple(all_parts(next(iter(quantized))))
-        return _Source(parts, "gguf", parts[0], name)
+        [parts] = quantized
+        return _Source(tuple(parts), "gguf", parts[0], name)
     needed = tuple(path for path in files if is_needed(path.name, "pytorch"))
     if any(path.name in PICKLES for path in needed):
         return _Source(needed, "pytorch", folder, name)
@@ -256,6 +258,7 @@ def _check(source: _Source) -> None:
     """Look at the weights' headers: what is truncated, or nothing that Tenon runs, is told before it is installed."""
     if source.format == "gguf":
         headers = [read_header(path) for path in source.files]
+        check_text_model(headers[0].metadata, [name for header in headers for name in header.tensors])
         architecture_of(headers[0].metadata)
     for path in source.files:
         if path.suffix == ".safetensors":

@@ -18,13 +18,17 @@ from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.checkpoint_outline import CheckpointOutline
 
+#: Architectures whose makers publish blocks that are read (MXFP4).
+_PUBLISHED_IN_BLOCKS = ("GptOssForCausalLM",)
 #: Constants of gpt-oss's activation.
 _CLAMPED = {"swiglu_alpha": 1.702, "swiglu_limit": 7.0}
 ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu"}
 
-_BAD_VALUE = mark("A value in config.json is missing or of the wrong kind; download it again.")
+_BAD_VALUE = mark(
+    "A value in config.json is missing or of the wrong kind; correct it, or choose another model."
+)
 _BAD_VALUE_IN_GGUF = mark(
-    "A value in the GGUF file's metadata is missing or of the wrong kind; download it again."
+    "A value in the GGUF file's metadata is missing or of the wrong kind; choose another file of this model."
 )
 
 
@@ -204,7 +208,7 @@ def read_config(
             architecture=checkpoint.architecture,
             names=", ".join(dict.fromkeys(say(one.name) for one in families.values())),
         )
-    if family.experts is None or not family.experts.fused or checkpoint.quantization is None:
+    if checkpoint.architecture not in _PUBLISHED_IN_BLOCKS or checkpoint.quantization is None:
         _refuse_quantized(checkpoint.config)
     try:
         config = _decoder_values(checkpoint, family)
@@ -441,7 +445,7 @@ def _mixture(config: Mapping[str, Any], family: FamilyExperts, layers: int, fuse
     experts, chosen = int(config["num_experts"]), int(config["num_experts_per_tok"])
     if chosen > experts:
         raise ConfigInvalid(
-            "The model's config asks for {chosen} experts per token where there are {experts}; download it again.",
+            "The model's config asks for {chosen} experts per token where there are {experts}; choose another model.",
             chosen=chosen,
             experts=experts,
         )

@@ -439,6 +439,8 @@ def complete(raw: Mapping[str, Any], model_type: str) -> dict[str, Any]:
         for wanted, others in (("num_experts", _EXPERT_COUNTS), ("num_experts_per_tok", _CHOSEN_COUNTS)):
             found = (raw[name] for name in (wanted, *others) if raw.get(name) is not None)
             values[wanted] = next(found, defaults[wanted])
+    if not values.get("use_sliding_window", True):  # whatever is said of it: transformers writes 0
+        values["sliding_window"] = None
     for name, default in defaults.items():
         _check(name, values[name], default)
     if values.get("num_experts") is not None and values["moe_intermediate_size"] is None:
@@ -453,8 +455,6 @@ def complete(raw: Mapping[str, Any], model_type: str) -> dict[str, Any]:
         values["shared_expert_intermediate_size"] = (
             values["n_shared_experts"] * values["moe_intermediate_size"]
         )
-    if not values.get("use_sliding_window", True):
-        values["sliding_window"] = None
     layers = range(values["num_hidden_layers"])
     if "no_rope_layer_interval" in defaults and values["no_rope_layers"] is None:
         values["no_rope_layers"] = [

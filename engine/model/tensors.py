@@ -17,9 +17,11 @@ from engine.weights.checkpoint import Checkpoint
 #: Buffers and copies that some checkpoints carry and nobody needs.
 HARMLESS_SUFFIXES = ("rotary_emb.inv_freq", "attn.masked_bias", "attn.bias")
 NAMES_SHOWN = 3
-_MISMATCH = mark("The tensors do not match config.json: {problems}; download the model again.")
+_MISMATCH = mark(
+    "The tensors do not match config.json: {problems}; put the files of one model together, or choose another model."
+)
 _MISMATCH_IN_GGUF = mark(
-    "The tensors do not match the GGUF file's metadata: {problems}; download the model again."
+    "The tensors do not match the GGUF file's metadata: {problems}; choose another file of this model."
 )
 _SENSITIVE = ("self_attn.v_proj", "self_attn.qkv_proj")
 _MISSING = mark("{count} missing ({names})")

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.drafting.head_draft import HeadDraft
-from engine.errors import UnsupportedModel, WeightsMissing
+from engine.errors import UnsupportedModel
 from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import layer_elements, weight_bytes
 from engine.model.tensors import check_tensors
 from engine.model.weight_format import stored_format, weight_format
 from engine.text.tokenizer import check_tokenizer
-from engine.weights.checkpoint import Checkpoint
-from engine.weights.checkpoint_outline import CheckpointOutline
+from engine.weights.checkpoint_outline import CheckpointOutline, checkpoint_or_outline
 
 _EXACT = weight_format("fp32")
 
@@ -64,14 +63,10 @@ def target_facts(name: str, path: Path) -> TargetFacts:
             "it was made for, and name this folder as its draft.",
             folder=path,
         )
-    try:
-        checkpoint = Checkpoint(path)
-    except WeightsMissing:
-        # Not here, or not all of it.
-        outline = CheckpointOutline(path)
-        config = read_config(outline)
-        return TargetFacts(name, config, missing_bytes=outline.size_bytes or _published_bytes(config))
+    checkpoint = checkpoint_or_outline(path)
     config = read_config(checkpoint)
+    if isinstance(checkpoint, CheckpointOutline):
+        return TargetFacts(name, config, missing_bytes=checkpoint.size_bytes or _published_bytes(config))
     check_tensors(checkpoint, config)  # or a plan would promise what loading refuses
     check_tokenizer(path)
     return TargetFacts(name, config, digest=checkpoint.digest())

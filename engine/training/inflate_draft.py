@@ -91,7 +91,7 @@ def inflate_draft(
         if extents != widening.narrow_shape(rule, extents):
             raise TensorMismatch(
                 f"{name} of the draft is {extents}, and its config.json makes it "
-                f"{widening.narrow_shape(rule, extents)}; download the draft again."
+                f"{widening.narrow_shape(rule, extents)}; choose another draft."
             )
         wide = widening.shape(rule, extents)
         planned.append(Planned(name, wide, torch.float32 if len(wide) == 1 else dtype))
@@ -207,7 +207,7 @@ def _extents(config: Mapping[str, Any]) -> tuple[Extents, float]:
         ), float(config.get("rms_norm_eps", 1e-6))
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise ConfigInvalid(
-            "A value in the draft's config.json is missing or of the wrong kind; download it again.",
+            "A value in the draft's config.json is missing or of the wrong kind; correct it, or choose another draft.",
             details=repr(error),
         ) from error
 

@@ -15,10 +15,11 @@ import torch
 from torch import Tensor
 
 from engine.errors import ConfigInvalid, ModelNotFound, UnsupportedModel, WeightsCorrupt, WeightsMissing
-from engine.gguf.files import find_gguf, gguf_name
+from engine.gguf.files import gguf_name
 from engine.gguf.generation import read_sampling
 from engine.gguf.header import read_header
 from engine.gguf.model import GgufFile, read_gguf
+from engine.gguf.parts import find_gguf
 from engine.gguf.stored_tensor import PLAIN, StoredTensor, TensorTypes
 from engine.json_text import read_json
 from engine.outside_file import read_text_file
@@ -68,6 +69,7 @@ class Checkpoint:
         types: Their element types, numbers of GGUF's; those that cannot be read are left out.
         files: The weights files by their paths.
         size_bytes: Size of all weights files.
+        text_alone: A GGUF file has encoders of images or sound too, which are left out.
 
     Raises:
         ModelNotFound: There is nothing at this path, or more than one GGUF model.
@@ -84,6 +86,7 @@ class Checkpoint:
             )
         gguf = find_gguf(path)
         self.from_gguf = gguf is not None
+        self.text_alone = False
         self._files: Sequence[WeightsFile]
         if gguf is not None:
             model = read_gguf(gguf)
@@ -91,6 +94,7 @@ class Checkpoint:
             self.config = model.config
             self.generation_config = read_generation_config(gguf)
             self.quantization = model.quantization
+            self.text_alone = model.text_alone
             self._files = model.files
             self._packed_name = f"{gguf_name(gguf)}.tenon"
         else:

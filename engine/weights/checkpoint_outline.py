@@ -5,11 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from engine.errors import ModelNotFound
+from engine.errors import ModelNotFound, WeightsMissing
 from engine.gguf.stored_tensor import TensorTypes
 from engine.json_text import read_json
 from engine.outside_file import read_text_file
-from engine.weights.checkpoint import INDEX, architecture_of, published_quantization, read_config_file
+from engine.weights.checkpoint import (
+    INDEX,
+    Checkpoint,
+    architecture_of,
+    published_quantization,
+    read_config_file,
+)
 
 
 class CheckpointOutline:
@@ -58,3 +64,17 @@ def _read_index(folder: Path) -> object:
 
 def _table(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def checkpoint_or_outline(path: Path) -> Checkpoint | CheckpointOutline:
+    """A model, or its outline where config.json is here and not all of its weights are.
+
+    Raises:
+        CheckpointError: There is neither.
+    """
+    try:
+        return Checkpoint(path)
+    except WeightsMissing:
+        if not (path / "config.json").is_file():
+            raise
+        return CheckpointOutline(path)

@@ -92,10 +92,10 @@ def _read_pytorch(path: Path) -> dict[str, Tensor]:
             state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch.load raises whatever its unpickler meets
         raise WeightsCorrupt(
-            "{name} is damaged or holds more than weights; download it again.",
+            "{name} is damaged or holds more than weights; download it again, or choose another draft.",
             name=path.name,
             details=repr(error),
         ) from error
     if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
-        raise WeightsCorrupt("{name} does not hold a table of tensors; download it again.", name=path.name)
+        raise WeightsCorrupt("{name} does not hold a table of tensors; choose another draft.", name=path.name)
     return {str(name): value for name, value in state.items()}

@@ -13,6 +13,8 @@ import torch
 from gguf import GGMLQuantizationType as Kind
 from torch import Tensor
 
+from engine.gguf.header import read_header
+
 ARCHITECTURES = {
     "LlamaForCausalLM": "llama",
     "MistralForCausalLM": "llama",
@@ -229,6 +231,44 @@ def write_small_gguf(path: Path, architecture: str = "qwen3", values: int = 64) 
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_tensor("token_embd.weight", np.ones(values, np.float32))
     finish(writer)
+
+
+def edit_gguf(
+    source: Path,
+    target: Path,
+    metadata: dict[str, Any],
+    rename: Callable[[str], str] = str,
+    tensors: dict[str, np.ndarray] | None = None,
+    left_out: tuple[str, ...] = (),
+) -> Path:
+    """Write a file's tensors anew, with other metadata.
+
+    Args:
+        source: The file.
+        target: The new one.
+        metadata: All that it has.
+        rename: A tensor's new name by its old one.
+        tensors: Tensors to add.
+        left_out: Tensors to leave out, by their old names.
+
+    Returns:
+        ``target``.
+    """
+    header = read_header(source)
+    writer = gguf.GGUFWriter(str(target), metadata["general.architecture"])
+    for key, value in metadata.items():
+        if isinstance(value, list):
+            writer.add_array(key, value)
+        elif key != "general.architecture":
+            writer.add_key_value(key, value, gguf.GGUFValueType.get_type(value))
+    for tensor in header.tensors.values():
+        if tensor.name not in left_out:
+            raw = np.fromfile(source, np.uint8, tensor.size_bytes, offset=tensor.start)
+            writer.add_tensor(rename(tensor.name), raw.reshape(*tensor.shape[:-1], -1), raw_dtype=tensor.kind)
+    for name, values in (tensors or {}).items():
+        writer.add_tensor(name, values)
+    finish(writer)
+    return target
 
 
 def finish(writer: gguf.GGUFWriter) -> None:

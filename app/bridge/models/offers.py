@@ -145,6 +145,7 @@ def listed(model: CatalogueModel) -> ListedModel:
         about=model.about,
         catalogued=True,
         older=model.older,
+        tried=bool(model.tried_as),
         repos=(model.safetensors_repo, model.gguf_repo),
     )
 

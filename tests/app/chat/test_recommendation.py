@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.bridge.models.offers import listed as catalogue_entry
 from app.chat.model_entries import Fit, InstalledEntry, ListedModel, fit_of
 from app.chat.recommendation import Recommendation, Strength, recommend
-from engine.messages import Prediction
+from engine.hub.catalogue import CatalogueModel, catalogue, require_catalogue_model
+from engine.hub.outline import find_or_outline
+from engine.messages import LoadOptions, ModelOutline, Prediction
+from engine.planning.forecast import predict
+from tests.published.families import FAMILIES
+from tests.support.checkpoints import VARIANTS
+from tests.support.machines import machine, machine_names
 
 GB = 1_000_000_000
 
@@ -93,6 +102,40 @@ def test_what_does_not_fit_is_not_recommended() -> None:
     assert [one.model.reference for one in recommend(models, known)] == ["small"]
     assert recommend(models, {}) == ()
     assert recommend(models, {"tiny": Prediction(problem="It needs more memory.")}) == ()
+
+
+def test_a_model_whose_files_were_never_tried_is_not_recommended() -> None:
+    models = [replace(listed("untried", 8), tried=False), listed("tried", 3)]
+    known = {"untried": runs(30), "tried": runs(12)}
+    assert [one.model.reference for one in recommend(models, known)] == ["tried"]
+    assert recommend(models[:1], known) == ()
+
+
+@pytest.mark.parametrize("model", catalogue(), ids=lambda model: model.name)
+def test_every_model_of_the_catalogue_is_tried_as_a_family_of_its_kind(model: CatalogueModel) -> None:
+    family = FAMILIES[model.tried_as]
+    architecture, values = VARIANTS[family.variant]
+    own, tried = (
+        re.sub("(Unified)?For.*", "", name) for name in (*model.config["architectures"], architecture)
+    )
+    assert own == tried
+    for feature in ("num_kv_shared_layers", "enable_moe_block", "kv_lora_rank"):
+        assert bool(model.config.get(feature)) == bool(values.get(feature)), feature
+
+
+@pytest.mark.parametrize("name", machine_names())
+def test_what_is_recommended_to_a_machine_was_tried(name: str) -> None:
+    models = [catalogue_entry(model) for model in catalogue()]
+    report = machine(name)
+    known = {
+        model.reference: predict(
+            ModelOutline(model.reference, str(find_or_outline(model.reference))), LoadOptions(), report
+        )
+        for model in models
+    }
+    for one in recommend(models, known):
+        tried_as = require_catalogue_model(one.model.reference).tried_as
+        assert tried_as in FAMILIES, one.model.reference
 
 
 def test_a_copy_is_known_by_the_catalogue_or_by_its_repository() -> None:

@@ -153,3 +153,8 @@ def test_phi_3s_first_name_of_longrope_is_known() -> None:
 def test_values_of_the_wrong_kind_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(TypeError, match=next(iter(changes))):
         complete({**SIZES, **changes}, "llama")
+
+
+def test_a_window_that_is_not_used_may_be_any() -> None:
+    raw = {"num_hidden_layers": 2, "use_sliding_window": False, "sliding_window": 0}
+    assert complete(raw, "qwen2_moe")["sliding_window"] is None

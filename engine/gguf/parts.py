@@ -1,0 +1,172 @@
+"""Files that a GGUF model consists of, by their names and by what they say of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import takewhile
+from pathlib import Path
+
+from engine.errors import CheckpointError, ModelNotFound, WeightsCorrupt, WeightsMissing
+from engine.gguf.contents import other_kind
+from engine.gguf.files import PART, SUFFIX, gguf_models
+from engine.gguf.header import read_header
+from engine.outside_file import open_file
+
+_MAGIC = b"GGUF"
+_NAMES_SHOWN = 3
+_SPLIT_COUNT, _SPLIT_NUMBER, _SPLIT_TENSORS = "split.count", "split.no", "split.tensors.count"
+#: Far above every model that was split: a damaged count must not become a list of that many entries.
+_MOST_PARTS = 10_000
+
+
+def find_gguf(path: Path) -> Path | None:
+    """The GGUF file, or the first of its parts, that a model's path stands for; None for every other kind of model.
+
+    Args:
+        path: A file, or a folder: one with safetensors is never taken for a GGUF model.
+
+    Raises:
+        ModelNotFound: The folder holds several models.
+        WeightsMissing: A part is not there.
+        WeightsCorrupt: The file cannot be read.
+    """
+    if path.is_file():
+        return all_parts(path)[0] if path.suffix.lower() == SUFFIX or _begins_as_gguf(path) else None
+    if any(path.glob("*.safetensors")):
+        return None
+    found = whole_models(sorted(path.glob("*")))
+    if len(found) > 1:
+        names = [parts[0].name for parts in found[:_NAMES_SHOWN]]
+        if len(found) > _NAMES_SHOWN:
+            names.append("…")
+        raise ModelNotFound(
+            "The folder {path} holds {found} GGUF models ({names}): give the file and not the folder.",
+            path=path,
+            found=len(found),
+            names=", ".join(names),
+        )
+    return found[0][0] if found else None
+
+
+def _begins_as_gguf(path: Path) -> bool:
+    """True if a file begins as GGUF does, whatever its name: Ollama calls its files after their hashes."""
+    try:
+        with open_file(path) as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
+
+
+def whole_models(files: Iterable[Path]) -> list[list[Path]]:
+    """GGUF models among the files of one folder, each with all of its parts.
+
+    Where names leave a choice the files' metadata decides: renamed parts are one model, and adapters, image encoders
+    and the like are none if there is a model beside them.
+
+    Raises:
+        WeightsMissing: A part is not there.
+    """
+    named = gguf_models(files)
+    if len(named) > 1:
+        texts = {first: parts for first, parts in named.items() if _may_be_text_model(parts[0])}
+        named = texts or named
+    found: list[list[Path]] = []
+    for parts in named.values():
+        try:
+            model = all_parts(parts[0])
+        except WeightsCorrupt:
+            model = parts  # it says so itself when it is loaded
+        # A part that is there twice begins a model of its own, with the other parts of the first.
+        if not any(file in other for other in found for file in model):
+            found.append(model)
+    return found
+
+
+def _may_be_text_model(path: Path) -> bool:
+    """False for a file that says that it is something else."""
+    try:
+        header = read_header(path)
+    except CheckpointError:
+        return True
+    return _SPLIT_COUNT in header.metadata or other_kind(header.metadata, header.tensors) is None
+
+
+def all_parts(path: Path) -> list[Path]:
+    """Every file of a model, in order, by any of them.
+
+    Parts that were renamed are found in the same folder by what they say of themselves.
+
+    Raises:
+        WeightsMissing: A part is not there.
+        WeightsCorrupt: The file cannot be read.
+    """
+    part = PART.fullmatch(path.stem)
+    count = 0 if part is None else int(part["count"])
+    if part is None or not 0 < count <= _MOST_PARTS:
+        return _parts_by_metadata(path)
+    parts = [
+        path.with_name(f"{part['stem']}-{number:05}-of-{count:05}{path.suffix}")
+        for number in range(1, count + 1)
+    ]
+    missing = [file for file in parts if not file.is_file()]
+    if not missing:
+        return parts
+    there = next((file for file in parts if file.is_file()), None)
+    if there is not None and len(renamed := _siblings(there)) > 1 and None not in renamed:
+        return [file for file in renamed if file is not None]
+    raise WeightsMissing(
+        "{missing} is not there ({absent} of {count} parts are missing); download the model again.",
+        missing=missing[0].name,
+        absent=len(missing),
+        count=count,
+    )
+
+
+def _parts_by_metadata(path: Path) -> list[Path]:
+    """Every part of the model of a file whose name does not say that there are any; itself where it is whole."""
+    found = _siblings(path)
+    missing = [number for number, file in enumerate(found, 1) if file is None]
+    if missing:
+        raise WeightsMissing(
+            "{name} is one part of a model, and part {number} is not there ({absent} of {count} parts are missing); "
+            "put it beside the others, or download the model again.",
+            name=path.name,
+            number=missing[0],
+            absent=len(missing),
+            count=len(found),
+        )
+    return [file for file in found if file is not None]
+
+
+def _siblings(path: Path) -> list[Path | None]:
+    """The parts of a file's model, in order, as their metadata say; None for one that is not in its folder.
+
+    Of two files of one number the one that is called most like this file is taken.
+    """
+    own = read_header(path).metadata
+    count = own.get(_SPLIT_COUNT)
+    if not isinstance(count, int) or not 1 < count <= _MOST_PARTS:
+        return [path]
+    found: list[Path | None] = [None] * count
+    for file in sorted(path.parent.glob("*")):
+        if file.suffix.lower() != SUFFIX:
+            continue
+        try:
+            said = read_header(file).metadata
+        except CheckpointError:
+            continue
+        number = said.get(_SPLIT_NUMBER)
+        if not isinstance(number, int) or not 0 <= number < count:
+            continue
+        if any(said.get(key) != own.get(key) for key in (_SPLIT_COUNT, _SPLIT_TENSORS)):
+            continue
+        known = found[number]
+        if known is None or _alike(file, path) > _alike(known, path):
+            found[number] = file
+    return found
+
+
+def _alike(file: Path, other: Path) -> tuple[bool, int]:
+    """Ranks names by how much of their beginning is another's, which is that other one's most of all."""
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(file.name, other.name, strict=False))
+    return file == other, sum(1 for _ in same)

@@ -1,0 +1,79 @@
+"""Run llama.cpp's own converter on several checkpoints: ``python converter.py LLAMA_CPP JOBS``.
+
+JOBS is a JSON file with a list of objects: ``folder``, ``out``, ``pre``. The converter tells a vocabulary by a digest
+of how it splits a text, so one that stands in for a family's own is told by ``pre``. It reads SentencePiece's files
+with a package that is not here, so ``tokenizer.model`` is a JSON list of pieces, each with its score and its kind.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+
+class SentencePieceProcessor:
+    """The calls that the converter makes of SentencePiece's own."""
+
+    def LoadFromFile(self, path: str) -> None:
+        self._pieces = json.loads(Path(path).read_text(encoding="utf-8"))
+
+    def vocab_size(self) -> int:
+        return len(self._pieces)
+
+    def IdToPiece(self, index: int) -> str:
+        return str(self._pieces[index][0])
+
+    def GetScore(self, index: int) -> float:
+        return float(self._pieces[index][1])
+
+    def IsUnknown(self, index: int) -> bool:
+        return bool(self._pieces[index][2] == 2)
+
+    def IsControl(self, index: int) -> bool:
+        return bool(self._pieces[index][2] == 3)
+
+    def IsUnused(self, index: int) -> bool:
+        return bool(self._pieces[index][2] == 5)
+
+    def IsByte(self, index: int) -> bool:
+        return bool(self._pieces[index][2] == 6)
+
+
+def main(llama_cpp: str, jobs: str) -> None:
+    # It looks for packages itself, and the stand-in is none.
+    importlib.import_module("transformers").AutoConfig  # noqa: B018
+    stand_in: Any = types.ModuleType("sentencepiece")
+    stand_in.SentencePieceProcessor = SentencePieceProcessor
+    sys.modules["sentencepiece"] = stand_in
+    sys.path.insert(0, llama_cpp)
+    import convert_hf_to_gguf
+    from conversion.base import TextModel
+
+    failed = 0
+    by_digest = TextModel.get_vocab_base_pre
+    for job in json.loads(Path(jobs).read_text(encoding="utf-8")):
+
+        def name(self: Any, tokenizer: Any, job: Any = job) -> str:
+            try:
+                return str(by_digest(self, tokenizer))
+            except NotImplementedError:
+                if job["pre"] is None:
+                    raise
+                return str(job["pre"])
+
+        TextModel.get_vocab_base_pre = name
+        sys.argv = ["convert_hf_to_gguf.py", job["folder"], "--outfile", job["out"], "--outtype", "bf16"]
+        try:
+            convert_hf_to_gguf.main()
+        except Exception as error:  # the others are converted all the same
+            print(f"{job['folder']}: {error!r}", file=sys.stderr)
+            failed += 1
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

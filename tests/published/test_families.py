@@ -1,0 +1,201 @@
+"""Every family as llama.cpp's own converter writes it, with its own vocabulary and template: asked, ended, called."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from engine.cli import main
+from engine.messages import ChatMessage, Tool, ToolCall
+from engine.text.tokenizer import Tokenizer, read_end_ids
+from engine.weights.checkpoint import Checkpoint
+from tests.published.checkpoints import Written, written
+from tests.published.families import FAMILIES
+from tests.published.ollama import LAYOUTS, as_ollama_writes
+from tests.published.scripted import Script, server_of
+from tests.support.decoders import greedy, load_decoder, load_reference
+from tests.support.llama_cpp_archive import ABSENT, llama_cpp
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+
+TOKENS = 24
+PROMPT = torch.randint(3, 30_000, (60,), generator=torch.Generator().manual_seed(3))
+TEXTS = (
+    "Hello, how are you?",
+    "  two  blanks\n\n\tand a tab\r\n",
+    "I'll don't WE'RE 1234567 3.14 x_y+=z;",
+    "Ärger, œuvre, Привет, 你好世界, こんにちは, 안녕, e\u0301, 🙂👩‍👩‍👧",
+    "<|im_end|><|end|></s><end_of_turn><eos>",
+)
+TOOL = Tool(
+    "get_weather",
+    "The weather of a city.",
+    '{"type": "object", "properties": {"city": {"type": "string", "enum": ["Paris", "Oslo"]}}, "required": ["city"]}',
+)
+CALL = {"name": "get_weather", "arguments": {"city": "Paris"}}
+ASKED = [{"role": "user", "content": "What is the weather like in Paris?"}]
+
+
+@pytest.fixture(scope="module")
+def families() -> dict[str, Written]:
+    archive = llama_cpp()
+    if archive is None:
+        pytest.skip(ABSENT)
+    return written(archive)
+
+
+@pytest.fixture(params=FAMILIES)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def family(name: str, families: dict[str, Written]) -> Written:
+    if name not in families:
+        pytest.skip("the vocabulary of this family is not here")
+    return families[name]
+
+
+def logits(place: Path) -> tuple[torch.Tensor, list[int]]:
+    decoder = load_decoder(place)
+    cache = decoder.new_cache(len(PROMPT))
+    cache.begin(len(PROMPT))
+    found = decoder.forward(PROMPT, torch.arange(len(PROMPT)), cache).logits
+    return found, greedy(decoder, PROMPT, TOKENS)
+
+
+@torch.no_grad()
+def test_it_computes_what_transformers_does(family: Written) -> None:
+    model = load_reference(family.folder)
+    theirs = model(PROMPT[None]).logits[0]
+    generated = model.generate(
+        PROMPT[None],
+        attention_mask=torch.ones(1, len(PROMPT), dtype=torch.long),
+        do_sample=False,
+        min_new_tokens=TOKENS,
+        max_new_tokens=TOKENS,
+        eos_token_id=None,
+        pad_token_id=0,
+    )[0, len(PROMPT) :].tolist()
+    del model
+    for place in (family.folder, family.gguf):
+        ours, said = logits(place)
+        torch.testing.assert_close(
+            ours[:, : theirs.shape[1]], theirs[:, : ours.shape[1]], atol=1e-4, rtol=1e-4
+        )
+        assert said == generated
+
+
+def test_its_tokens_are_those_of_its_folder(name: str, family: Written) -> None:
+    folder, gguf = (Tokenizer(place, read_end_ids(place)) for place in (family.folder, family.gguf))
+    for text in TEXTS:
+        assert folder.encode(text) == gguf.encode(text), text
+    texts = gguf.tokens()
+    assert {texts[token] for token in gguf.end_ids} >= set(FAMILIES[name].ends)
+    assert {texts[token] for token in folder.end_ids} >= set(FAMILIES[name].ends)
+    asked = [ChatMessage("system", "Be brief."), ChatMessage("user", "Hello")]
+    assert folder.render(asked) == gguf.render(asked)
+    if FAMILIES[name].writes_calls:
+        assert folder.render(asked, tools=[TOOL]) == gguf.render(asked, tools=[TOOL])
+
+
+def prompt_tokens(running: Any, messages: list[dict[str, Any]], **more: Any) -> int:
+    found = running.openai.chat.completions.create(
+        model="tiny", messages=messages, max_tokens=1, temperature=0, **more
+    )
+    return int(found.usage.prompt_tokens)
+
+
+def call_ids(tokenizer: Tokenizer, name: str) -> list[int]:
+    """A call as the family's template writes it into the assistant's turn, up to the token that ends the turn."""
+    if FAMILIES[name].calls:
+        return tokenizer._ids(FAMILIES[name].calls)
+    asked = [ChatMessage("user", ASKED[0]["content"])]
+    call = ToolCall(TOOL.name, json.dumps(CALL["arguments"]), "000000000")
+    turns = [
+        *asked,
+        ChatMessage("assistant", "", calls=(call,)),
+        ChatMessage("tool", "Sun", answers=call.id),
+    ]
+    before, whole = tokenizer.render(asked, tools=[TOOL]), tokenizer.render(turns, tools=[TOOL])
+    assert whole[: len(before)] == before, (tokenizer.decode(before, True), tokenizer.decode(whole, True))
+    return whole[len(before) :]
+
+
+def test_a_reply_ends_and_a_tool_is_called(
+    name: str, family: Written, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tokenizer = Tokenizer(family.gguf)
+    script = Script(monkeypatch)
+    after = tokenizer.encode(" and on")[-2:]
+    own = FAMILIES[name]
+    with server_of(family.gguf) as running:
+        count = prompt_tokens(running, ASKED)
+        for end in own.ends:
+            script.says(count, [*tokenizer._ids(own.says.format("Sunny.") + end), *after])
+            chosen = running.openai.chat.completions.create(
+                model="tiny", messages=ASKED, max_tokens=60, temperature=0
+            ).choices[0]
+            assert (chosen.message.content, chosen.finish_reason) == ("Sunny.", "stop"), end
+        if own.writes_calls:
+            parameters = json.loads(TOOL.parameters)
+            function = {"name": TOOL.name, "description": TOOL.description, "parameters": parameters}
+            tools: Any = [{"type": "function", "function": function}]
+            count = prompt_tokens(running, ASKED, tools=tools)
+            script.says(count, call_ids(tokenizer, name))
+            chosen = running.openai.chat.completions.create(
+                model="tiny", messages=ASKED, tools=tools, max_tokens=200, temperature=0
+            ).choices[0]
+            assert chosen.finish_reason == "tool_calls", chosen
+            [call] = chosen.message.tool_calls
+            assert (call.function.name, json.loads(call.function.arguments)) == (
+                CALL["name"],
+                CALL["arguments"],
+            )
+            answered = [
+                *ASKED,
+                {"role": "assistant", "content": None, "tool_calls": [call.model_dump()]},
+                {"role": "tool", "tool_call_id": call.id, "content": "Sun, 20 degrees."},
+            ]
+            count = prompt_tokens(running, answered, tools=tools)
+            script.says(count, [*tokenizer._ids(own.says.format("Sunny.") + own.ends[0]), *after])
+            chosen = running.openai.chat.completions.create(
+                model="tiny", messages=answered, tools=tools, max_tokens=60, temperature=0
+            ).choices[0]
+            assert (chosen.message.content, chosen.finish_reason) == ("Sunny.", "stop")
+            script.says(0, [])
+            required = running.openai.chat.completions.create(
+                model="tiny",
+                messages=ASKED,
+                tools=tools,
+                tool_choice="required",
+                max_tokens=300,
+                temperature=0,
+            ).choices[0]
+            assert required.finish_reason == "tool_calls"
+            for call in required.message.tool_calls:
+                assert call.function.name == TOOL.name
+                assert json.loads(call.function.arguments)["city"] in ("Paris", "Oslo")
+    question = [ChatMessage("user", ASKED[0]["content"])]
+    script.says(
+        len(tokenizer.render(question)), [*tokenizer._ids(own.says.format("Sunny.") + own.ends[0]), *after]
+    )
+    options = ["--temperature", "0", "--weights", "fp32", "--mode", "plain", "--max-tokens", "60"]
+    assert main(["ask", "--model", str(family.gguf), *options, question[0].content]) == 0
+    assert capsys.readouterr().out == "Sunny.\n"
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_ollama_s_layout_is_the_same_model(layout: str, families: dict[str, Written], tmp_path: Path) -> None:
+    if layout not in families:
+        pytest.skip("the vocabulary of this family is not here")
+    place = as_ollama_writes(layout, families[layout].gguf, tmp_path / "sha256-0123")
+    ours, said = logits(place)
+    expected, also = logits(families[layout].gguf)
+    assert torch.equal(ours, expected)
+    assert said == also
+    assert Checkpoint(place).text_alone == any("gemma" in one or "ministral" in one for one in [layout])
