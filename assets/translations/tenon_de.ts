@@ -125,6 +125,11 @@
    <translation>8 Bit bei wenig Speicher</translation>
   </message>
   <message>
+   <location filename="engine/model/sampling.py" />
+   <source>A bias of a token is {value}, but it must be between -100 and 100.</source>
+   <translation>Der Zuschlag eines Tokens ist {value}, muss aber zwischen -100 und 100 liegen.</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>A chat takes its first line as its title; the model can find a better one when its reply is done.</source>
    <translation>Ein Chat heißt nach seiner ersten Zeile; das Modell findet vielleicht einen besseren Titel, wenn seine Antwort fertig ist.</translation>
@@ -296,13 +301,13 @@
   </message>
   <message>
    <location filename="engine/model/config.py" />
-   <source>A value in config.json is missing or of the wrong kind; download it again.</source>
-   <translation>Ein Wert in der config.json fehlt oder ist von der falschen Art: neu herunterladen.</translation>
+   <source>A value in config.json is missing or of the wrong kind; correct it, or choose another model.</source>
+   <translation>Ein Wert in der config.json fehlt oder ist von der falschen Art: ihn berichtigen oder ein anderes Modell wählen.</translation>
   </message>
   <message>
    <location filename="engine/gguf/config.py" />
-   <source>A value in the GGUF file's metadata is missing or of the wrong kind; download it again.</source>
-   <translation>Ein Wert in den Metadaten der GGUF-Datei fehlt oder ist von der falschen Art: neu herunterladen.</translation>
+   <source>A value in the GGUF file's metadata is missing or of the wrong kind; choose another file of this model.</source>
+   <translation>Ein Wert in den Metadaten der GGUF-Datei fehlt oder ist von der falschen Art: eine andere Datei dieses Modells wählen.</translation>
   </message>
   <message>
    <location filename="engine/drafting/config_keys.py" />
@@ -723,6 +728,11 @@
    <translation>Neue Zeile beginnen</translation>
   </message>
   <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Begin a text</source>
+   <translation>Beginnen Sie einen Text</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/installed_list.py" />
    <source>Being added</source>
    <translation>Wird hinzugefügt</translation>
@@ -1041,6 +1051,11 @@
    <location filename="app/ui/machine/gpu_section.py" />
    <source>Continue</source>
    <translation>Fortsetzen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/continue_line.py" />
+   <source>Continue a text</source>
+   <translation>Einen Text fortsetzen</translation>
   </message>
   <message>
    <location filename="app/ui/message_commands.py" />
@@ -4159,6 +4174,16 @@
    <translation>Ordner zeigen</translation>
   </message>
   <message>
+   <location filename="app/ui/transcript/long_text.py" />
+   <source>Show more</source>
+   <translation>Mehr zeigen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/long_text.py" />
+   <source>Show more ({shown} of {all})</source>
+   <translation>Mehr zeigen ({shown} von {all})</translation>
+  </message>
+  <message>
    <location filename="app/ui/view_commands.py" />
    <source>Show or hide the chats</source>
    <translation>Chats ein- oder ausblenden</translation>
@@ -4379,6 +4404,11 @@
    <translation>Alles wegnehmen, was dieser Chat selbst festlegt</translation>
   </message>
   <message>
+   <location filename="app/ui/continue_line.py" />
+   <source>Take turns instead</source>
+   <translation>Lieber abwechselnd schreiben</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/model_dialog.py" />
    <source>Takes no room; the model is gone when the files are moved or their disk is not there.</source>
    <translation>Braucht keinen Platz; das Modell ist weg, wenn die Dateien verschoben werden oder ihre Festplatte fehlt.</translation>
@@ -4440,13 +4470,13 @@
   </message>
   <message>
    <location filename="engine/gguf/tokenizer.py" />
-   <source>Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is missing); choose a newer file of this model, or its safetensors version.</source>
-   <translation>Tenon weiß nicht, wie der Tokenizer in der GGUF-Datei einen Text zerlegt (tokenizer.ggml.pre fehlt): eine neuere Datei dieses Modells oder seine safetensors-Version wählen.</translation>
+   <source>Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is {name}); choose a newer file of this model, or its safetensors version.</source>
+   <translation>Tenon weiß nicht, wie der Tokenizer in der GGUF-Datei einen Text zerlegt (tokenizer.ggml.pre ist {name}): eine neuere Datei dieses Modells oder seine safetensors-Version wählen.</translation>
   </message>
   <message>
    <location filename="engine/gguf/tokenizer.py" />
-   <source>Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is {name}); choose a newer file of this model, or its safetensors version.</source>
-   <translation>Tenon weiß nicht, wie der Tokenizer in der GGUF-Datei einen Text zerlegt (tokenizer.ggml.pre ist {name}): eine neuere Datei dieses Modells oder seine safetensors-Version wählen.</translation>
+   <source>Tenon does not know how this model's tokenizer splits a text (tokenizer.ggml.pre is {name}) and splits it as other models of the same family do ({own}). Where replies are poor, try the model's safetensors version.</source>
+   <translation>Tenon weiß nicht, wie der Tokenizer dieses Modells einen Text zerlegt (tokenizer.ggml.pre ist {name}), und zerlegt ihn wie andere Modelle derselben Familie ({own}). Sind die Antworten schlecht, versuchen Sie die safetensors-Fassung des Modells.</translation>
   </message>
   <message>
    <location filename="engine/hub/search.py" />
@@ -4645,13 +4675,18 @@
   </message>
   <message>
    <location filename="engine/gguf/tokenizer.py" />
+   <source>The GGUF file does not say how its tokenizer splits a text (tokenizer.ggml.pre), so replies may be poor: a newer file of this model says it.</source>
+   <translation>Die GGUF-Datei sagt nicht, wie ihr Tokenizer einen Text zerlegt (tokenizer.ggml.pre), daher können Antworten schlecht sein: Eine neuere Datei dieses Modells sagt es.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/tokenizer.py" />
    <source>The GGUF file has no tokenizer: download another file of this model.</source>
    <translation>Die GGUF-Datei hat keinen Tokenizer: eine andere Datei dieses Modells herunterladen.</translation>
   </message>
   <message>
    <location filename="engine/gguf/config.py" />
-   <source>The GGUF file names no architecture; download it again.</source>
-   <translation>Die GGUF-Datei nennt keine Architektur: neu herunterladen.</translation>
+   <source>The GGUF file names no architecture; choose another file of this model.</source>
+   <translation>Die GGUF-Datei nennt keine Architektur: eine andere Datei dieses Modells wählen.</translation>
   </message>
   <message>
    <location filename="engine/gguf/header.py" />
@@ -4687,6 +4722,11 @@
    <location filename="engine/loaded_model.py" />
    <source>The GPU stopped working ({reason}), and the model's layers that were there need {needed} GB of memory, of which {free} GB are free: set the GPU memory budget to 0 and ask again.</source>
    <translation>Die GPU arbeitet nicht mehr ({reason}), und die Schichten des Modells, die dort lagen, brauchen {needed} GB Arbeitsspeicher, von denen {free} GB frei sind: das Budget an GPU-Speicher auf 0 setzen und neu fragen.</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The GPU stopped working ({reason}), so the model was loaded without it: {summary}.</source>
+   <translation>Die GPU arbeitet nicht mehr ({reason}), daher wurde das Modell ohne sie geladen: {summary}.</translation>
   </message>
   <message>
    <location filename="engine/loaded_model.py" />
@@ -4980,8 +5020,8 @@
   </message>
   <message>
    <location filename="engine/drafting/assistant_network.py" />
-   <source>The draft's {name} does not name each token once; download the draft again.</source>
-   <translation>{name} des Entwurfs nennt nicht jedes Token genau einmal: den Entwurf noch einmal laden.</translation>
+   <source>The draft's {name} does not name each token once; choose another draft.</source>
+   <translation>{name} des Entwurfs nennt nicht jedes Token genau einmal: einen anderen Entwurf wählen.</translation>
   </message>
   <message>
    <location filename="app/bridge/engine_client.py" />
@@ -5074,7 +5114,7 @@
    <translation>Der Ordner {folder} enthält safetensors, aber weder {single} noch {index}, und Tenon braucht {single} (oder Shards mit ihrem Index): das Modell im Format safetensors oder als GGUF-Datei herunterladen.</translation>
   </message>
   <message>
-   <location filename="engine/gguf/files.py" />
+   <location filename="engine/gguf/parts.py" />
    <source>The folder {path} holds {found} GGUF models ({names}): give the file and not the folder.</source>
    <translation>Der Ordner {path} enthält {found} GGUF-Modelle ({names}): die Datei statt des Ordners angeben.</translation>
   </message>
@@ -5087,6 +5127,11 @@
    <location filename="engine/text/output_form.py" />
    <source>The form of the reply cannot be used ({reason}): correct it.</source>
    <translation>Die Form der Antwort ist nicht nutzbar ({reason}): sie berichtigen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The frequency penalty is {value}, but it must be between -2 and 2.</source>
+   <translation>Die Strafe für Häufigkeit ist {value}, muss aber zwischen -2 und 2 liegen.</translation>
   </message>
   <message>
    <location filename="assets/catalogue.json" />
@@ -5354,6 +5399,11 @@
    <translation>Der Modellordner {folder} hat keinen Tokenizer: tokenizer.json dorthin kopieren oder das Modell neu herunterladen.</translation>
   </message>
   <message>
+   <location filename="app/ui/continue_line.py" />
+   <source>The model goes on with your text.</source>
+   <translation>Das Modell schreibt Ihren Text weiter.</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/folders_dialog.py" />
    <source>The model in memory leaves it first and comes back afterwards.</source>
    <translation>Das geladene Modell verlässt erst den Speicher und kommt danach zurück.</translation>
@@ -5399,9 +5449,29 @@
    <translation>Das Modell {reference} lässt sich nicht nachschlagen ({reason}): seinen Namen und die Rechte an seinem Ordner prüfen.</translation>
   </message>
   <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model's chat template cannot be read, so the conversation is given to it as plain text.</source>
+   <translation>Die Chatvorlage des Modells lässt sich nicht lesen, deshalb bekommt es das Gespräch als einfachen Text.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model's chat template cannot be read: that of {family} took its place.</source>
+   <translation>Die Chatvorlage des Modells lässt sich nicht lesen: An ihrer Stelle gilt die von {family}.</translation>
+  </message>
+  <message>
    <location filename="engine/text/chat_template.py" />
    <source>The model's chat template cannot be run ({reason}): close other programs.</source>
    <translation>Das Chat-Template des Modells lässt sich nicht ausführen ({reason}): andere Programme schließen.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model's chat template leaves out what you write, so the conversation is given to it as plain text.</source>
+   <translation>Die Chatvorlage des Modells lässt weg, was Sie schreiben, deshalb bekommt es das Gespräch als einfachen Text.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model's chat template leaves out what you write: that of {family} took its place.</source>
+   <translation>Die Chatvorlage des Modells lässt weg, was Sie schreiben: An ihrer Stelle gilt die von {family}.</translation>
   </message>
   <message>
    <location filename="engine/text/tokenizer.py" />
@@ -5420,8 +5490,8 @@
   </message>
   <message>
    <location filename="engine/model/config.py" />
-   <source>The model's config asks for {chosen} experts per token where there are {experts}; download it again.</source>
-   <translation>Die Konfiguration des Modells verlangt {chosen} Experten je Token, vorhanden sind {experts}: neu herunterladen.</translation>
+   <source>The model's config asks for {chosen} experts per token where there are {experts}; choose another model.</source>
+   <translation>Die Konfiguration des Modells verlangt {chosen} Experten je Token, vorhanden sind {experts}: ein anderes Modell wählen.</translation>
   </message>
   <message>
    <location filename="engine/hub/installed.py" />
@@ -5578,8 +5648,8 @@
   </message>
   <message>
    <location filename="engine/gguf/model.py" />
-   <source>The parts of {path} hold the same tensor twice; download them again.</source>
-   <translation>Die Teile von {path} enthalten denselben Tensor doppelt: sie neu herunterladen.</translation>
+   <source>The parts of {path} hold the same tensor twice, so they are not of one model; put the right ones together.</source>
+   <translation>Die Teile von {path} enthalten denselben Tensor doppelt, gehören also nicht zu einem Modell: die richtigen zusammenlegen.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/plan_panel.py" />
@@ -5590,6 +5660,11 @@
    <location filename="engine/server/serving.py" />
    <source>The port is {port}, but it must be between 0 (any) and 65535.</source>
    <translation>Der Port ist {port}, muss aber zwischen 0 (beliebig) und 65535 liegen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The presence penalty is {value}, but it must be between -2 and 2.</source>
+   <translation>Die Strafe für Vorkommen ist {value}, muss aber zwischen -2 und 2 liegen.</translation>
   </message>
   <message>
    <location filename="engine/drafting/prompt_tokens.py" />
@@ -5620,6 +5695,11 @@
    <location filename="engine/model/sampling.py" />
    <source>The repetition penalty is {value}, but it must be between 0.01 and 100.</source>
    <translation>Die Wiederholungsstrafe ist {value}, muss aber zwischen 0,01 und 100 liegen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The repetition penalty looks at the last {value} tokens, but it must be 1 at least.</source>
+   <translation>Die Wiederholungsstrafe betrachtet die letzten {value} Tokens, muss aber mindestens 1 betrachten.</translation>
   </message>
   <message>
    <location filename="app/chat/reply.py" />
@@ -5778,18 +5858,18 @@
   </message>
   <message>
    <location filename="engine/model/tensors.py" />
-   <source>The tensors do not match config.json: {problems}; download the model again.</source>
-   <translation>Die Tensoren passen nicht zur config.json: {problems}; das Modell neu herunterladen.</translation>
+   <source>The tensors do not match config.json: {problems}; put the files of one model together, or choose another model.</source>
+   <translation>Die Tensoren passen nicht zur config.json: {problems}; die Dateien eines Modells zusammenlegen oder ein anderes Modell wählen.</translation>
   </message>
   <message>
    <location filename="engine/model/tensors.py" />
-   <source>The tensors do not match the GGUF file's metadata: {problems}; download the model again.</source>
-   <translation>Die Tensoren passen nicht zu den Metadaten der GGUF-Datei: {problems}; das Modell neu herunterladen.</translation>
+   <source>The tensors do not match the GGUF file's metadata: {problems}; choose another file of this model.</source>
+   <translation>Die Tensoren passen nicht zu den Metadaten der GGUF-Datei: {problems}; eine andere Datei dieses Modells wählen.</translation>
   </message>
   <message>
    <location filename="engine/drafting/prompt_tokens.py" />
-   <source>The tensors of the prompt tokens do not match their adapter_config.json: {problems}; download them again.</source>
-   <translation>Die Tensoren der Prompt-Tokens passen nicht zu ihrer adapter_config.json: {problems}; neu herunterladen.</translation>
+   <source>The tensors of the prompt tokens do not match their adapter_config.json: {problems}; choose another set.</source>
+   <translation>Die Tensoren der Prompt-Tokens passen nicht zu ihrer adapter_config.json: {problems}; einen anderen Satz wählen.</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/error_notice.py" />
@@ -5987,6 +6067,11 @@
    <translation>Es gibt keine Telemetrie. Chats, Einstellungen und Modelle bleiben auf diesem Computer, und nichts darüber wird an irgendwen gesendet, außer wenn ein Modell auf einem hinzugefügten Server gewählt ist: es bekommt die Chats, die es beantwortet. Das Netz wird auch benutzt, um den Hub zu durchsuchen und Modelle herunterzuladen, und für die Suche nach Updates, wenn sie eingeschaltet ist.</translation>
   </message>
   <message>
+   <location filename="engine/reply.py" />
+   <source>There is no token {token} in this model: its tokens have the numbers from 0 to {last}.</source>
+   <translation>Dieses Modell hat kein Token {token}: Seine Tokens haben die Nummern 0 bis {last}.</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/action_rows.py" />
    <source>There is no token.</source>
    <translation>Es ist kein Token da.</translation>
@@ -6042,7 +6127,27 @@
    <translation>Denkt nach</translation>
   </message>
   <message>
-   <location filename="engine/gguf/config.py" />
+   <location filename="engine/gguf/contents.py" />
+   <source>This GGUF file holds a LoRA adapter, which changes a model and is none; choose the model with the adapter merged into it.</source>
+   <translation>Diese GGUF-Datei enthält einen LoRA-Adapter, der ein Modell verändert und selbst keines ist. Wählen Sie das Modell, in das der Adapter schon eingerechnet ist.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/contents.py" />
+   <source>This GGUF file holds a control vector, which steers a model and is none; choose the model's own file.</source>
+   <translation>Diese GGUF-Datei enthält einen Steuervektor, der ein Modell lenkt und selbst keines ist. Wählen Sie die Datei des Modells selbst.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/contents.py" />
+   <source>This GGUF file holds a vocabulary and no weights, so it is no model; choose the model's own file.</source>
+   <translation>Diese GGUF-Datei enthält ein Vokabular und keine Gewichte, ist also kein Modell. Wählen Sie die Datei des Modells selbst.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/contents.py" />
+   <source>This GGUF file holds an importance matrix, which is for quantizing a model and is none; choose the model's own file.</source>
+   <translation>Diese GGUF-Datei enthält eine Wichtigkeitsmatrix, die dem Quantisieren eines Modells dient und selbst keines ist. Wählen Sie die Datei des Modells selbst.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/contents.py" />
    <source>This GGUF file holds the part of a model that reads images or sound, and no text model; choose the model's own file.</source>
    <translation>Diese GGUF-Datei enthält den Teil eines Modells, der Bilder oder Ton liest, und kein Textmodell. Wählen Sie die Datei des Modells selbst.</translation>
   </message>
@@ -6127,14 +6232,19 @@
    <translation>Diese Nachricht wurde auf der Festplatte beschädigt: Tenon neu starten, das sie dann in den Sicherungen sucht.</translation>
   </message>
   <message>
-   <location filename="engine/request.py" />
-   <source>This model brings no chat template, so the conversation is given to it as plain text.</source>
-   <translation>Dieses Modell bringt kein Chat-Template mit, daher bekommt es den Chat als reinen Text.</translation>
+   <location filename="engine/text/tokenizer.py" />
+   <source>This model brings no chat template, so the conversation is given to it as plain text: it only continues texts.</source>
+   <translation>Dieses Modell bringt keine Chatvorlage mit, deshalb bekommt es das Gespräch als einfachen Text: Es setzt Texte nur fort.</translation>
   </message>
   <message>
    <location filename="engine/model/config.py" />
    <source>This model is quantized (quantization_config, {method}), which Tenon cannot read; choose the unquantized version.</source>
    <translation>Dieses Modell ist quantisiert (quantization_config, {method}), was Tenon nicht lesen kann: die unquantisierte Version wählen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/continue_line.py" />
+   <source>This model only continues texts.</source>
+   <translation>Dieses Modell setzt Texte nur fort.</translation>
   </message>
   <message>
    <location filename="app/bridge/plans.py" />
@@ -6665,6 +6775,11 @@
    <location filename="app/ui/welcome/panel.py" />
    <source>Write below: {model} answers on this computer.</source>
    <translation>Unten schreiben: {model} antwortet auf diesem Computer.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Write what comes next</source>
+   <translation>Schreiben Sie weiter</translation>
   </message>
   <message>
    <location filename="assets/catalogue.json" />
@@ -7661,7 +7776,7 @@
    <translation>noch {minutes} min</translation>
   </message>
   <message>
-   <location filename="engine/gguf/files.py" />
+   <location filename="engine/gguf/parts.py" />
    <source>{missing} is not there ({absent} of {count} parts are missing); download the model again.</source>
    <translation>{missing} ist nicht da (fehlende Teile: {absent} von {count}): das Modell neu herunterladen.</translation>
   </message>
@@ -7780,8 +7895,8 @@
   </message>
   <message>
    <location filename="engine/weights/head_checkpoint.py" />
-   <source>{name} does not hold a table of tensors; download it again.</source>
-   <translation>{name} enthält keine Tabelle von Tensoren: neu herunterladen.</translation>
+   <source>{name} does not hold a table of tensors; choose another draft.</source>
+   <translation>{name} enthält keine Tabelle von Tensoren: einen anderen Entwurf wählen.</translation>
   </message>
   <message>
    <location filename="engine/gguf/header.py" />
@@ -7840,8 +7955,13 @@
   </message>
   <message>
    <location filename="engine/drafting/prompt_tokens.py" />
-   <source>{name} in the prompt tokens' adapter_config.json is {value}, and must be a whole number of 1 or more; download it again.</source>
-   <translation>{name} in der adapter_config.json der Prompt-Tokens ist {value}, muss aber eine ganze Zahl ab 1 sein: neu herunterladen.</translation>
+   <source>{name} in the prompt tokens' adapter_config.json is {value}, and must be a whole number of 1 or more; correct it, or choose another set.</source>
+   <translation>{name} in der adapter_config.json der Prompt-Tokens ist {value}, muss aber eine ganze Zahl ab 1 sein: berichtigen oder einen anderen Satz wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} is RTF, which Tenon does not read: save it as DOCX or plain text, then attach it again.</source>
+   <translation>{name} ist RTF, das Tenon nicht liest: als DOCX oder reinen Text speichern und neu anhängen.</translation>
   </message>
   <message>
    <location filename="engine/gguf/header.py" />
@@ -7865,8 +7985,8 @@
   </message>
   <message>
    <location filename="engine/weights/head_checkpoint.py" />
-   <source>{name} is damaged or holds more than weights; download it again.</source>
-   <translation>{name} ist beschädigt oder enthält mehr als Gewichte: neu herunterladen.</translation>
+   <source>{name} is damaged or holds more than weights; download it again, or choose another draft.</source>
+   <translation>{name} ist beschädigt oder enthält mehr als Gewichte: neu herunterladen oder einen anderen Entwurf wählen.</translation>
   </message>
   <message>
    <location filename="engine/documents/reading.py" />
@@ -7917,6 +8037,11 @@
    <location filename="engine/gpu_addon/addon.py" />
    <source>{name} is older than what today's torch was built for: Tenon runs on the processor here.</source>
    <translation>Für {name} ist das heutige torch nicht mehr gebaut: Tenon läuft hier auf dem Prozessor.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/parts.py" />
+   <source>{name} is one part of a model, and part {number} is not there ({absent} of {count} parts are missing); put it beside the others, or download the model again.</source>
+   <translation>{name} ist ein Teil eines Modells, und Teil {number} ist nicht da (fehlende Teile: {absent} von {count}): ihn neben die anderen legen oder das Modell neu herunterladen.</translation>
   </message>
   <message>
    <location filename="engine/documents/reading.py" />
@@ -8012,6 +8137,11 @@
    <location filename="app/bridge/archive.py" />
    <source>{name} was not imported. {reason}</source>
    <translation>{name} wurde nicht importiert. {reason}</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} was saved by Word before 2007: save it as DOCX, then attach it again.</source>
+   <translation>{name} wurde von Word vor 2007 gespeichert: als DOCX speichern und neu anhängen.</translation>
   </message>
   <message>
    <location filename="engine/text/attached_turns.py" />
@@ -8315,6 +8445,11 @@
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>{share} read for each step</source>
    <translation>{share} für jeden Schritt gelesen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/long_text.py" />
+   <source>{shown} of {all} characters are shown</source>
+   <translation>{shown} von {all} Zeichen werden gezeigt</translation>
   </message>
   <message>
    <location filename="app/ui/machine/plan_table.py" />

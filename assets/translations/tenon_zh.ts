@@ -113,6 +113,11 @@
    <translation>内存不足时用 8 位</translation>
   </message>
   <message>
+   <location filename="engine/model/sampling.py" />
+   <source>A bias of a token is {value}, but it must be between -100 and 100.</source>
+   <translation>某个词元的偏置为 {value}，而它必须在 -100 到 100 之间。</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>A chat takes its first line as its title; the model can find a better one when its reply is done.</source>
    <translation>对话以第一行为标题；模型回复完后可以起一个更好的标题。</translation>
@@ -284,13 +289,13 @@
   </message>
   <message>
    <location filename="engine/model/config.py" />
-   <source>A value in config.json is missing or of the wrong kind; download it again.</source>
-   <translation>config.json 中有一个值缺失或类型不对；请重新下载。</translation>
+   <source>A value in config.json is missing or of the wrong kind; correct it, or choose another model.</source>
+   <translation>config.json 中有一个值缺失或类型不对；请更正它，或选择另一个模型。</translation>
   </message>
   <message>
    <location filename="engine/gguf/config.py" />
-   <source>A value in the GGUF file's metadata is missing or of the wrong kind; download it again.</source>
-   <translation>GGUF 文件的元数据中有一个值缺失或类型不对；请重新下载。</translation>
+   <source>A value in the GGUF file's metadata is missing or of the wrong kind; choose another file of this model.</source>
+   <translation>GGUF 文件的元数据中有一个值缺失或类型不对；请选择此模型的另一个文件。</translation>
   </message>
   <message>
    <location filename="engine/drafting/config_keys.py" />
@@ -710,6 +715,11 @@
    <translation>换行</translation>
   </message>
   <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Begin a text</source>
+   <translation>写下文本的开头</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/installed_list.py" />
    <source>Being added</source>
    <translation>正在添加</translation>
@@ -1028,6 +1038,11 @@
    <location filename="app/ui/machine/gpu_section.py" />
    <source>Continue</source>
    <translation>继续</translation>
+  </message>
+  <message>
+   <location filename="app/ui/continue_line.py" />
+   <source>Continue a text</source>
+   <translation>续写文本</translation>
   </message>
   <message>
    <location filename="app/ui/message_commands.py" />
@@ -4144,6 +4159,16 @@
    <translation>显示文件夹</translation>
   </message>
   <message>
+   <location filename="app/ui/transcript/long_text.py" />
+   <source>Show more</source>
+   <translation>显示更多</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/long_text.py" />
+   <source>Show more ({shown} of {all})</source>
+   <translation>显示更多（{shown}/{all}）</translation>
+  </message>
+  <message>
    <location filename="app/ui/view_commands.py" />
    <source>Show or hide the chats</source>
    <translation>显示或隐藏对话</translation>
@@ -4364,6 +4389,11 @@
    <translation>清除此对话自身的所有设置</translation>
   </message>
   <message>
+   <location filename="app/ui/continue_line.py" />
+   <source>Take turns instead</source>
+   <translation>改为轮流对话</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/model_dialog.py" />
    <source>Takes no room; the model is gone when the files are moved or their disk is not there.</source>
    <translation>不占空间；若文件被移动或其磁盘不在，模型便无法使用。</translation>
@@ -4425,13 +4455,13 @@
   </message>
   <message>
    <location filename="engine/gguf/tokenizer.py" />
-   <source>Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is missing); choose a newer file of this model, or its safetensors version.</source>
-   <translation>Tenon 不知道 GGUF 文件中的分词器如何切分文本（缺少 tokenizer.ggml.pre）；请选择此模型较新的文件，或其 safetensors 版本。</translation>
+   <source>Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is {name}); choose a newer file of this model, or its safetensors version.</source>
+   <translation>Tenon 不知道 GGUF 文件中的分词器如何切分文本（tokenizer.ggml.pre 为 {name}）；请选择此模型较新的文件，或其 safetensors 版本。</translation>
   </message>
   <message>
    <location filename="engine/gguf/tokenizer.py" />
-   <source>Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is {name}); choose a newer file of this model, or its safetensors version.</source>
-   <translation>Tenon 不知道 GGUF 文件中的分词器如何切分文本（tokenizer.ggml.pre 为 {name}）；请选择此模型较新的文件，或其 safetensors 版本。</translation>
+   <source>Tenon does not know how this model's tokenizer splits a text (tokenizer.ggml.pre is {name}) and splits it as other models of the same family do ({own}). Where replies are poor, try the model's safetensors version.</source>
+   <translation>Tenon 不知道此模型的分词器如何切分文本（tokenizer.ggml.pre 为 {name}），因此按同系列其他模型的方式（{own}）切分。如果回答质量不佳，请尝试该模型的 safetensors 版本。</translation>
   </message>
   <message>
    <location filename="engine/hub/search.py" />
@@ -4630,13 +4660,18 @@
   </message>
   <message>
    <location filename="engine/gguf/tokenizer.py" />
+   <source>The GGUF file does not say how its tokenizer splits a text (tokenizer.ggml.pre), so replies may be poor: a newer file of this model says it.</source>
+   <translation>GGUF 文件没有说明其分词器如何切分文本（tokenizer.ggml.pre），因此回答质量可能不佳：此模型的较新文件中有说明。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/tokenizer.py" />
    <source>The GGUF file has no tokenizer: download another file of this model.</source>
    <translation>GGUF 文件没有分词器：请下载此模型的其他文件。</translation>
   </message>
   <message>
    <location filename="engine/gguf/config.py" />
-   <source>The GGUF file names no architecture; download it again.</source>
-   <translation>GGUF 文件未注明架构；请重新下载。</translation>
+   <source>The GGUF file names no architecture; choose another file of this model.</source>
+   <translation>GGUF 文件未注明架构；请选择此模型的另一个文件。</translation>
   </message>
   <message>
    <location filename="engine/gguf/header.py" />
@@ -4672,6 +4707,11 @@
    <location filename="engine/loaded_model.py" />
    <source>The GPU stopped working ({reason}), and the model's layers that were there need {needed} GB of memory, of which {free} GB are free: set the GPU memory budget to 0 and ask again.</source>
    <translation>GPU 停止工作（{reason}），而原在 GPU 上的模型层需要 {needed} GB 内存，可用 {free} GB：请将 GPU 显存预算设为 0 后再问一次。</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The GPU stopped working ({reason}), so the model was loaded without it: {summary}.</source>
+   <translation>GPU 停止工作（{reason}），因此模型在不使用它的情况下加载：{summary}。</translation>
   </message>
   <message>
    <location filename="engine/loaded_model.py" />
@@ -4965,8 +5005,8 @@
   </message>
   <message>
    <location filename="engine/drafting/assistant_network.py" />
-   <source>The draft's {name} does not name each token once; download the draft again.</source>
-   <translation>草稿的 {name} 没有恰好列出每个 token 一次；请重新下载该草稿。</translation>
+   <source>The draft's {name} does not name each token once; choose another draft.</source>
+   <translation>草稿的 {name} 没有恰好列出每个 token 一次；请选择另一个草稿。</translation>
   </message>
   <message>
    <location filename="app/bridge/engine_client.py" />
@@ -5059,7 +5099,7 @@
    <translation>文件夹 {folder} 中有 safetensors，但既没有 {single}，也没有 {index}，而 Tenon 需要 {single}（或分片及其索引）；请下载 safetensors 格式的模型或 GGUF 文件。</translation>
   </message>
   <message>
-   <location filename="engine/gguf/files.py" />
+   <location filename="engine/gguf/parts.py" />
    <source>The folder {path} holds {found} GGUF models ({names}): give the file and not the folder.</source>
    <translation>文件夹 {path} 中有 {found} 个 GGUF 模型（{names}）：请指定文件，而不是文件夹。</translation>
   </message>
@@ -5072,6 +5112,11 @@
    <location filename="engine/text/output_form.py" />
    <source>The form of the reply cannot be used ({reason}): correct it.</source>
    <translation>回复的格式无法使用（{reason}）：请更正。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The frequency penalty is {value}, but it must be between -2 and 2.</source>
+   <translation>频率惩罚为 {value}，而它必须在 -2 到 2 之间。</translation>
   </message>
   <message>
    <location filename="assets/catalogue.json" />
@@ -5339,6 +5384,11 @@
    <translation>模型文件夹 {folder} 中没有分词器：请将 tokenizer.json 复制到那里，或重新下载模型。</translation>
   </message>
   <message>
+   <location filename="app/ui/continue_line.py" />
+   <source>The model goes on with your text.</source>
+   <translation>模型会接着您的文本写下去。</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/folders_dialog.py" />
    <source>The model in memory leaves it first and comes back afterwards.</source>
    <translation>内存中的模型会先离开内存，之后再重新加载。</translation>
@@ -5384,9 +5434,29 @@
    <translation>无法查找模型 {reference}（{reason}）：请检查其名称及其文件夹的权限。</translation>
   </message>
   <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model's chat template cannot be read, so the conversation is given to it as plain text.</source>
+   <translation>无法读取该模型的对话模板，因此对话以纯文本形式交给它。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model's chat template cannot be read: that of {family} took its place.</source>
+   <translation>无法读取该模型的对话模板：已改用 {family} 的模板。</translation>
+  </message>
+  <message>
    <location filename="engine/text/chat_template.py" />
    <source>The model's chat template cannot be run ({reason}): close other programs.</source>
    <translation>无法运行模型的对话模板（{reason}）：请关闭其他程序。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model's chat template leaves out what you write, so the conversation is given to it as plain text.</source>
+   <translation>该模型的对话模板会漏掉您写的内容，因此对话以纯文本形式交给它。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model's chat template leaves out what you write: that of {family} took its place.</source>
+   <translation>该模型的对话模板会漏掉您写的内容：已改用 {family} 的模板。</translation>
   </message>
   <message>
    <location filename="engine/text/tokenizer.py" />
@@ -5405,8 +5475,8 @@
   </message>
   <message>
    <location filename="engine/model/config.py" />
-   <source>The model's config asks for {chosen} experts per token where there are {experts}; download it again.</source>
-   <translation>模型配置要求每个 token 使用 {chosen} 个专家，而只有 {experts} 个：请重新下载。</translation>
+   <source>The model's config asks for {chosen} experts per token where there are {experts}; choose another model.</source>
+   <translation>模型配置要求每个 token 使用 {chosen} 个专家，而只有 {experts} 个：请选择另一个模型。</translation>
   </message>
   <message>
    <location filename="engine/hub/installed.py" />
@@ -5562,8 +5632,8 @@
   </message>
   <message>
    <location filename="engine/gguf/model.py" />
-   <source>The parts of {path} hold the same tensor twice; download them again.</source>
-   <translation>{path} 的各分片中有重复的张量；请重新下载这些分片。</translation>
+   <source>The parts of {path} hold the same tensor twice, so they are not of one model; put the right ones together.</source>
+   <translation>{path} 的各分片中有重复的张量，因此不属于同一个模型；请把正确的分片放在一起。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/plan_panel.py" />
@@ -5574,6 +5644,11 @@
    <location filename="engine/server/serving.py" />
    <source>The port is {port}, but it must be between 0 (any) and 65535.</source>
    <translation>端口为 {port}，但必须介于 0（任意）和 65535 之间。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The presence penalty is {value}, but it must be between -2 and 2.</source>
+   <translation>存在惩罚为 {value}，而它必须在 -2 到 2 之间。</translation>
   </message>
   <message>
    <location filename="engine/drafting/prompt_tokens.py" />
@@ -5604,6 +5679,11 @@
    <location filename="engine/model/sampling.py" />
    <source>The repetition penalty is {value}, but it must be between 0.01 and 100.</source>
    <translation>重复惩罚为 {value}，而它必须在 0.01 到 100 之间。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The repetition penalty looks at the last {value} tokens, but it must be 1 at least.</source>
+   <translation>重复惩罚查看最后 {value} 个词元，但至少必须为 1。</translation>
   </message>
   <message>
    <location filename="app/chat/reply.py" />
@@ -5762,18 +5842,18 @@
   </message>
   <message>
    <location filename="engine/model/tensors.py" />
-   <source>The tensors do not match config.json: {problems}; download the model again.</source>
-   <translation>张量与 config.json 不符：{problems}；请重新下载模型。</translation>
+   <source>The tensors do not match config.json: {problems}; put the files of one model together, or choose another model.</source>
+   <translation>张量与 config.json 不符：{problems}；请把同一模型的文件放在一起，或选择另一个模型。</translation>
   </message>
   <message>
    <location filename="engine/model/tensors.py" />
-   <source>The tensors do not match the GGUF file's metadata: {problems}; download the model again.</source>
-   <translation>张量与 GGUF 文件的元数据不符：{problems}；请重新下载模型。</translation>
+   <source>The tensors do not match the GGUF file's metadata: {problems}; choose another file of this model.</source>
+   <translation>张量与 GGUF 文件的元数据不符：{problems}；请选择此模型的另一个文件。</translation>
   </message>
   <message>
    <location filename="engine/drafting/prompt_tokens.py" />
-   <source>The tensors of the prompt tokens do not match their adapter_config.json: {problems}; download them again.</source>
-   <translation>提示词元的张量与其 adapter_config.json 不符：{problems}；请重新下载。</translation>
+   <source>The tensors of the prompt tokens do not match their adapter_config.json: {problems}; choose another set.</source>
+   <translation>提示词元的张量与其 adapter_config.json 不符：{problems}；请选择另一组。</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/error_notice.py" />
@@ -5971,6 +6051,11 @@
    <translation>没有遥测。对话、设置和模型都留在本机，不会向任何人发送任何相关信息，除非您选择了自己添加的服务器上的模型：它会收到由它回答的对话。此外，只有搜索 Hub、下载模型，以及开启检查更新时才使用网络。</translation>
   </message>
   <message>
+   <location filename="engine/reply.py" />
+   <source>There is no token {token} in this model: its tokens have the numbers from 0 to {last}.</source>
+   <translation>此模型没有词元 {token}：其词元编号为 0 到 {last}。</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/action_rows.py" />
    <source>There is no token.</source>
    <translation>没有令牌。</translation>
@@ -6026,7 +6111,27 @@
    <translation>思考中</translation>
   </message>
   <message>
-   <location filename="engine/gguf/config.py" />
+   <location filename="engine/gguf/contents.py" />
+   <source>This GGUF file holds a LoRA adapter, which changes a model and is none; choose the model with the adapter merged into it.</source>
+   <translation>这个 GGUF 文件是 LoRA 适配器，只用来修改模型，本身不是模型；请选择已合并该适配器的模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/contents.py" />
+   <source>This GGUF file holds a control vector, which steers a model and is none; choose the model's own file.</source>
+   <translation>这个 GGUF 文件是控制向量，用于引导模型，本身不是模型；请选择模型本身的文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/contents.py" />
+   <source>This GGUF file holds a vocabulary and no weights, so it is no model; choose the model's own file.</source>
+   <translation>这个 GGUF 文件只有词表而没有权重，因此不是模型；请选择模型本身的文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/contents.py" />
+   <source>This GGUF file holds an importance matrix, which is for quantizing a model and is none; choose the model's own file.</source>
+   <translation>这个 GGUF 文件是重要性矩阵，用于量化模型，本身不是模型；请选择模型本身的文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/contents.py" />
    <source>This GGUF file holds the part of a model that reads images or sound, and no text model; choose the model's own file.</source>
    <translation>这个 GGUF 文件是模型中读取图像或声音的部分，不是文本模型；请选择模型本身的文件。</translation>
   </message>
@@ -6111,14 +6216,19 @@
    <translation>此消息在磁盘上已损坏：请重新启动 Tenon，它会在备份中查找该消息。</translation>
   </message>
   <message>
-   <location filename="engine/request.py" />
-   <source>This model brings no chat template, so the conversation is given to it as plain text.</source>
-   <translation>此模型没有自带对话模板，因此对话以纯文本形式交给它。</translation>
+   <location filename="engine/text/tokenizer.py" />
+   <source>This model brings no chat template, so the conversation is given to it as plain text: it only continues texts.</source>
+   <translation>此模型没有自带对话模板，因此对话以纯文本形式交给它：它只会续写文本。</translation>
   </message>
   <message>
    <location filename="engine/model/config.py" />
    <source>This model is quantized (quantization_config, {method}), which Tenon cannot read; choose the unquantized version.</source>
    <translation>此模型已量化（quantization_config，{method}），Tenon 无法读取；请选择未量化的版本。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/continue_line.py" />
+   <source>This model only continues texts.</source>
+   <translation>此模型只会续写文本。</translation>
   </message>
   <message>
    <location filename="app/bridge/plans.py" />
@@ -6649,6 +6759,11 @@
    <location filename="app/ui/welcome/panel.py" />
    <source>Write below: {model} answers on this computer.</source>
    <translation>在下方输入：{model} 在本机回答。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Write what comes next</source>
+   <translation>接着往下写</translation>
   </message>
   <message>
    <location filename="assets/catalogue.json" />
@@ -7642,7 +7757,7 @@
    <translation>还剩 {minutes} 分钟</translation>
   </message>
   <message>
-   <location filename="engine/gguf/files.py" />
+   <location filename="engine/gguf/parts.py" />
    <source>{missing} is not there ({absent} of {count} parts are missing); download the model again.</source>
    <translation>缺少 {missing}（{count} 个分片中缺 {absent} 个）；请重新下载模型。</translation>
   </message>
@@ -7760,8 +7875,8 @@
   </message>
   <message>
    <location filename="engine/weights/head_checkpoint.py" />
-   <source>{name} does not hold a table of tensors; download it again.</source>
-   <translation>{name} 中没有张量表；请重新下载。</translation>
+   <source>{name} does not hold a table of tensors; choose another draft.</source>
+   <translation>{name} 中没有张量表；请选择另一个草稿。</translation>
   </message>
   <message>
    <location filename="engine/gguf/header.py" />
@@ -7820,8 +7935,13 @@
   </message>
   <message>
    <location filename="engine/drafting/prompt_tokens.py" />
-   <source>{name} in the prompt tokens' adapter_config.json is {value}, and must be a whole number of 1 or more; download it again.</source>
-   <translation>提示词元的 adapter_config.json 中 {name} 为 {value}，须为不小于 1 的整数：请重新下载。</translation>
+   <source>{name} in the prompt tokens' adapter_config.json is {value}, and must be a whole number of 1 or more; correct it, or choose another set.</source>
+   <translation>提示词元的 adapter_config.json 中 {name} 为 {value}，须为不小于 1 的整数：请更正它，或选择另一组。</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} is RTF, which Tenon does not read: save it as DOCX or plain text, then attach it again.</source>
+   <translation>{name} 是 RTF，Tenon 不读取这种格式：请另存为 DOCX 或纯文本，然后重新附加。</translation>
   </message>
   <message>
    <location filename="engine/gguf/header.py" />
@@ -7845,8 +7965,8 @@
   </message>
   <message>
    <location filename="engine/weights/head_checkpoint.py" />
-   <source>{name} is damaged or holds more than weights; download it again.</source>
-   <translation>{name} 已损坏，或含有权重以外的内容；请重新下载。</translation>
+   <source>{name} is damaged or holds more than weights; download it again, or choose another draft.</source>
+   <translation>{name} 已损坏，或含有权重以外的内容；请重新下载，或选择另一个草稿。</translation>
   </message>
   <message>
    <location filename="engine/documents/reading.py" />
@@ -7897,6 +8017,11 @@
    <location filename="engine/gpu_addon/addon.py" />
    <source>{name} is older than what today's torch was built for: Tenon runs on the processor here.</source>
    <translation>{name} 太旧，当前的 torch 已不支持：Tenon 在本机使用处理器运行。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/parts.py" />
+   <source>{name} is one part of a model, and part {number} is not there ({absent} of {count} parts are missing); put it beside the others, or download the model again.</source>
+   <translation>{name} 是某个模型的一个分片，而缺少第 {number} 个分片（{count} 个分片中缺 {absent} 个）；请把它放到其他分片旁边，或重新下载模型。</translation>
   </message>
   <message>
    <location filename="engine/documents/reading.py" />
@@ -7992,6 +8117,11 @@
    <location filename="app/bridge/archive.py" />
    <source>{name} was not imported. {reason}</source>
    <translation>{name} 未导入。{reason}</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} was saved by Word before 2007: save it as DOCX, then attach it again.</source>
+   <translation>{name} 由 2007 之前的 Word 保存：请另存为 DOCX，然后重新附加。</translation>
   </message>
   <message>
    <location filename="engine/text/attached_turns.py" />
@@ -8294,6 +8424,11 @@
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>{share} read for each step</source>
    <translation>每步读取 {share}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/long_text.py" />
+   <source>{shown} of {all} characters are shown</source>
+   <translation>已显示 {all} 个字符中的 {shown} 个</translation>
   </message>
   <message>
    <location filename="app/ui/machine/plan_table.py" />
