@@ -34,8 +34,8 @@ def kept_merges(
         scores: Of each.
     """
     digest = hashlib.sha256(repr(_VERSION).encode())
-    for part in ("\0".join(tokens).encode("utf-8", "surrogateescape"), np.array(kinds), np.array(scores)):
-        digest.update(part)
+    digest.update("\0".join(tokens).encode("utf-8", "surrogateescape"))
+    digest.update(np.array(kinds).tobytes() + np.array(scores).tobytes())
     path = folder / f"{digest.hexdigest()[:32]}{_SUFFIX}"
     kept = read_cached(path)
     if isinstance(kept, str):

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import UnsupportedModel
-from engine.gguf.files import find_gguf
 from engine.gguf.generation import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
+from engine.gguf.parts import find_gguf
 from engine.gguf.tokenizer import Vocabulary, merges_by_score
 from engine.json_text import read_json
 from engine.messages import ChatMessage, Role, Thinking, Tool
