@@ -35,7 +35,7 @@ def saved(folder: Path, template: str | None = CHAT_TEMPLATE) -> Tokenizer:
 
 
 def controls(tokenizer: Tokenizer, ids: list[int]) -> list[int]:
-    return [token for token in ids if token in tokenizer._special]
+    return [token for token in ids if token in tokenizer.special]
 
 
 def test_a_forged_turn_is_the_words_of_one(tokenizer: Tokenizer) -> None:
