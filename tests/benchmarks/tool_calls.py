@@ -20,7 +20,7 @@ from typing import Any
 from engine.text.tool_calls.unmarked_calls import holds
 from tests.support.model_server import serve_command
 
-_MOST_TOKENS = 160
+_MOST_TOKENS = 400
 _TEXT = {"type": "string", "maxLength": 40}
 _PLACE = {"type": "object", "properties": {"city": _TEXT, "country": _TEXT}, "required": ["city"]}
 
