@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from app.chat.conversation import Message, MessageState
 from app.chat.reply import looped
+from engine.errors import PromptTooLong
 from engine.messages import ChatMessage, with_attachments
 
 # A reply cut short is part of what was said; one that failed is not, nor one that is still to come.
@@ -18,8 +19,9 @@ def history_for(
     """The turns that a reply answers, oldest first, ending with the person's, or with the start of the reply.
 
     Chat templates want the roles to alternate. Where a reply is left out because it failed or stayed empty,
-    the prompts around it become one turn, so that nothing that the person wrote is lost. A reply that was stopped
-    because it repeated itself goes as far as it said anything new: the rest would pull the next one into its circle.
+    the prompts around it become one turn, so that nothing that the person wrote is lost. A prompt that was too
+    long to be answered is left out. A reply that was stopped because it repeated itself goes as far as it said
+    anything new: the rest would pull the next one into its circle.
 
     Args:
         reply_id: The reply to be written; it and what follows it are left out, but for the part of it that is
@@ -28,6 +30,10 @@ def history_for(
         system_prompt: Comes first when it is not blank.
     """
     turns: list[ChatMessage] = []
+    messages = tuple(messages)
+    too_long = {
+        message.parent_id for message in messages if message.id != reply_id and _was_too_long(message)
+    }
     for message in messages:
         if message.id == reply_id:
             if message.kept_characters:
@@ -37,7 +43,7 @@ def history_for(
         if looped(message) and message.details is not None:
             content = content[: message.details.new_characters]
         said = bool(content.strip()) or any(file.text.strip() for file in message.attachments)
-        if message.state not in _SAID or not said:
+        if message.state not in _SAID or not said or message.id in too_long:
             continue
         turn = ChatMessage(message.role, content, message.attachments)
         if turns and turns[-1].role == turn.role:
@@ -48,6 +54,11 @@ def history_for(
     if system_prompt.strip():
         turns.insert(0, ChatMessage("system", system_prompt))
     return tuple(turns)
+
+
+def _was_too_long(reply: Message) -> bool:
+    """True if a reply failed because what it was to answer does not fit into the context."""
+    return reply.trouble is not None and reply.trouble.kind == PromptTooLong.__name__
 
 
 def text_for(reply_id: int, messages: Iterable[Message]) -> str:

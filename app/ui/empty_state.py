@@ -40,7 +40,7 @@ class EmptyState(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.setProperty("kind", "page")
-        self._title = PlainLabel(tr("What would you like to know?"), self, kind="display", wrap=True)
+        self._title = PlainLabel(self, kind="display", wrap=True)
         self._lead = PlainLabel(self, kind="lead", wrap=True)
         for label in (self._title, self._lead):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -49,6 +49,7 @@ class EmptyState(QWidget):
         self._grid = QGridLayout()
         self._grid.setSpacing(8)
         self._narrow, self._columns = False, 0
+        self._only_continues = False
         for button in self.buttons:
             button.setProperty("kind", "example")
             button.clicked.connect(self._choose)
@@ -75,6 +76,12 @@ class EmptyState(QWidget):
 
     def set_engine(self, state: EngineState) -> None:
         """Say what answers."""
+        self._only_continues = state.only_continues
+        self._title.setText(
+            tr("Write the beginning of a text")
+            if state.only_continues
+            else tr("What would you like to know?")
+        )
         bundled = state.model_ref == DEFAULT_MODEL
         missing = bundled and state.trouble is not None and state.trouble.kind == ModelNotFound.__name__
         self._lead.setText(
@@ -88,6 +95,10 @@ class EmptyState(QWidget):
                 server=state.server.name,
             )
             if state.server is not None
+            else tr(
+                "{model} goes on with it on this computer. What you write stays here.", model=state.model_name
+            )
+            if state.only_continues
             else tr("{model} answers on this computer. What you write stays here.", model=state.model_name)
         )
         self.better.setText(tr("Get a model") if missing else tr("Get a better one"))
@@ -116,7 +127,8 @@ class EmptyState(QWidget):
         layout = self._inner.layout()
         assert layout is not None
         self._arrange(width)
-        for shown in range(len(self.buttons), -2, -1):  # as many examples as there is room for, then no help
+        examples = 0 if self._only_continues else len(self.buttons)  # which are questions
+        for shown in range(examples, -2, -1):  # as many examples as there is room for, then no help
             for number, button in enumerate(self.buttons):
                 button.setVisible(number < shown)
             self._help.setVisible(shown >= 0)

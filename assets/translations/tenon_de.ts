@@ -5335,8 +5335,8 @@
   </message>
   <message>
    <location filename="engine/text/context_window.py" />
-   <source>The message is {prompt_tokens} tokens long, but the model's context holds {context}: shorten it, or load the model with a larger context.</source>
-   <translation>Die Nachricht ist {prompt_tokens} Tokens lang, der Kontext des Modells fasst aber {context}: sie kürzen oder das Modell mit größerem Kontext laden.</translation>
+   <source>The message is {prompt_tokens} tokens long, but the model's context holds {context}: shorten it, or load the model with a larger context if it has one.</source>
+   <translation>Die Nachricht ist {prompt_tokens} Tokens lang, aber der Kontext des Modells fasst {context}: Kürzen Sie sie, oder laden Sie das Modell mit einem größeren Kontext, falls es einen hat.</translation>
   </message>
   <message>
    <location filename="engine/remote/failures.py" />
@@ -6128,13 +6128,13 @@
   </message>
   <message>
    <location filename="engine/gguf/contents.py" />
-   <source>This GGUF file holds a LoRA adapter, which changes a model and is none; choose the model with the adapter merged into it.</source>
-   <translation>Diese GGUF-Datei enthält einen LoRA-Adapter, der ein Modell verändert und selbst keines ist. Wählen Sie das Modell, in das der Adapter schon eingerechnet ist.</translation>
+   <source>This GGUF file holds a LoRA adapter: a change to a model, and not a model. Choose the model with the adapter merged into it.</source>
+   <translation>Diese GGUF-Datei enthält einen LoRA-Adapter: eine Änderung an einem Modell und kein Modell. Wählen Sie das Modell, in das der Adapter eingerechnet ist.</translation>
   </message>
   <message>
    <location filename="engine/gguf/contents.py" />
-   <source>This GGUF file holds a control vector, which steers a model and is none; choose the model's own file.</source>
-   <translation>Diese GGUF-Datei enthält einen Steuervektor, der ein Modell lenkt und selbst keines ist. Wählen Sie die Datei des Modells selbst.</translation>
+   <source>This GGUF file holds a control vector for steering a model, and not a model. Choose the model's own file.</source>
+   <translation>Diese GGUF-Datei enthält einen Steuervektor für ein Modell und kein Modell. Wählen Sie die Datei des Modells selbst.</translation>
   </message>
   <message>
    <location filename="engine/gguf/contents.py" />
@@ -6143,8 +6143,8 @@
   </message>
   <message>
    <location filename="engine/gguf/contents.py" />
-   <source>This GGUF file holds an importance matrix, which is for quantizing a model and is none; choose the model's own file.</source>
-   <translation>Diese GGUF-Datei enthält eine Wichtigkeitsmatrix, die dem Quantisieren eines Modells dient und selbst keines ist. Wählen Sie die Datei des Modells selbst.</translation>
+   <source>This GGUF file holds an importance matrix for quantizing a model, and not a model. Choose the model's own file.</source>
+   <translation>Diese GGUF-Datei enthält eine Wichtigkeitsmatrix zum Quantisieren eines Modells und kein Modell. Wählen Sie die Datei des Modells selbst.</translation>
   </message>
   <message>
    <location filename="engine/gguf/contents.py" />
@@ -6775,6 +6775,11 @@
    <location filename="app/ui/welcome/panel.py" />
    <source>Write below: {model} answers on this computer.</source>
    <translation>Unten schreiben: {model} antwortet auf diesem Computer.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>Write the beginning of a text</source>
+   <translation>Schreiben Sie den Anfang eines Textes</translation>
   </message>
   <message>
    <location filename="app/ui/chat_page.py" />
@@ -7799,6 +7804,11 @@
    <location filename="app/ui/empty_state.py" />
    <source>{model} answers on {server}. What you write is sent there.</source>
    <translation>{model} antwortet auf {server}. Was Sie schreiben, wird dorthin gesendet.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>{model} goes on with it on this computer. What you write stays here.</source>
+   <translation>{model} setzt ihn auf diesem Computer fort. Was Sie schreiben, bleibt hier.</translation>
   </message>
   <message>
    <location filename="app/ui/settings/row_states.py" />

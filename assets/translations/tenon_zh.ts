@@ -5320,8 +5320,8 @@
   </message>
   <message>
    <location filename="engine/text/context_window.py" />
-   <source>The message is {prompt_tokens} tokens long, but the model's context holds {context}: shorten it, or load the model with a larger context.</source>
-   <translation>消息长 {prompt_tokens} 个 token，而模型的上下文可容纳 {context} 个：请缩短消息，或用较大的上下文加载模型。</translation>
+   <source>The message is {prompt_tokens} tokens long, but the model's context holds {context}: shorten it, or load the model with a larger context if it has one.</source>
+   <translation>消息有 {prompt_tokens} 个词元，但模型的上下文只能容纳 {context} 个：请缩短消息，或在模型支持时以更大的上下文加载模型。</translation>
   </message>
   <message>
    <location filename="engine/remote/failures.py" />
@@ -6112,13 +6112,13 @@
   </message>
   <message>
    <location filename="engine/gguf/contents.py" />
-   <source>This GGUF file holds a LoRA adapter, which changes a model and is none; choose the model with the adapter merged into it.</source>
-   <translation>这个 GGUF 文件是 LoRA 适配器，只用来修改模型，本身不是模型；请选择已合并该适配器的模型。</translation>
+   <source>This GGUF file holds a LoRA adapter: a change to a model, and not a model. Choose the model with the adapter merged into it.</source>
+   <translation>此 GGUF 文件包含 LoRA 适配器：它是对模型的修改，而不是模型。请选择已合并该适配器的模型。</translation>
   </message>
   <message>
    <location filename="engine/gguf/contents.py" />
-   <source>This GGUF file holds a control vector, which steers a model and is none; choose the model's own file.</source>
-   <translation>这个 GGUF 文件是控制向量，用于引导模型，本身不是模型；请选择模型本身的文件。</translation>
+   <source>This GGUF file holds a control vector for steering a model, and not a model. Choose the model's own file.</source>
+   <translation>此 GGUF 文件包含用于引导模型的控制向量，而不是模型。请选择模型本身的文件。</translation>
   </message>
   <message>
    <location filename="engine/gguf/contents.py" />
@@ -6127,8 +6127,8 @@
   </message>
   <message>
    <location filename="engine/gguf/contents.py" />
-   <source>This GGUF file holds an importance matrix, which is for quantizing a model and is none; choose the model's own file.</source>
-   <translation>这个 GGUF 文件是重要性矩阵，用于量化模型，本身不是模型；请选择模型本身的文件。</translation>
+   <source>This GGUF file holds an importance matrix for quantizing a model, and not a model. Choose the model's own file.</source>
+   <translation>此 GGUF 文件包含用于量化模型的重要性矩阵，而不是模型。请选择模型本身的文件。</translation>
   </message>
   <message>
    <location filename="engine/gguf/contents.py" />
@@ -6759,6 +6759,11 @@
    <location filename="app/ui/welcome/panel.py" />
    <source>Write below: {model} answers on this computer.</source>
    <translation>在下方输入：{model} 在本机回答。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>Write the beginning of a text</source>
+   <translation>写下一段文本的开头</translation>
   </message>
   <message>
    <location filename="app/ui/chat_page.py" />
@@ -7780,6 +7785,11 @@
    <location filename="app/ui/empty_state.py" />
    <source>{model} answers on {server}. What you write is sent there.</source>
    <translation>{model} 在 {server} 上回答。您写的内容会发送到那里。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>{model} goes on with it on this computer. What you write stays here.</source>
+   <translation>{model} 会在这台电脑上接着写。您写的内容会留在这里。</translation>
   </message>
   <message>
    <location filename="app/ui/settings/row_states.py" />

@@ -27,6 +27,10 @@ _LEFT_OUT = {
     "del", "moveFrom", "delText", "instrText", "delInstrText",
 }  # fmt: skip
 _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+#: Extensions of the format whose text is written as any other.
+_KNOWN_FORMS = frozenset(
+    ("wps", "wpg", "wpc", "wpi", "wp14", "w14", "w15", "w16se", "w16cid", "a14", "m", "v")
+)
 _NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
 
 
@@ -133,7 +137,7 @@ class _Reader:
                 self._field(_value(child, "fldCharType"))
             elif name == "txbxContent":
                 behind.append(("", child))
-            elif name in _LEFT_OUT:
+            elif name in _LEFT_OUT or (name == "r" and _is_hidden(child)):
                 continue
             elif name == "t":
                 said.append((child.text or "") if shown else "")
@@ -205,9 +209,18 @@ def _value(node: Any, attribute: str) -> str:
     return next((str(value) for key, value in found.items() if key.rpartition("}")[2] == attribute), "")
 
 
+def _is_hidden(run: Any) -> bool:
+    """True if a run is formatted as hidden text."""
+    vanish = _child(_child(run, "rPr"), "vanish")
+    return vanish is not None and _value(vanish, "val").lower() not in ("0", "false", "off")
+
+
 def _chosen(node: Any) -> Any:
-    """A node, or the first of the forms that the same thing is written in."""
-    return [*node][:1] if _name(node) == "AlternateContent" else node
+    """A node, or the first form of the same thing that is known here; its fallback is the last one."""
+    if _name(node) != "AlternateContent":
+        return node
+    known = (form for form in node if _KNOWN_FORMS.issuperset(_value(form, "Requires").split()))
+    return [form for form in (next(known, None),) if form is not None]
 
 
 def _below(node: Any, name: str) -> Iterator[Any]:

@@ -13,15 +13,14 @@ from engine.errors import UnsupportedModel
 from engine.sentences import mark
 
 _ADAPTER = mark(
-    "This GGUF file holds a LoRA adapter, which changes a model and is none; choose the model with the adapter merged "
-    "into it."
+    "This GGUF file holds a LoRA adapter: a change to a model, and not a model. Choose the model with the adapter "
+    "merged into it."
 )
 _IMATRIX = mark(
-    "This GGUF file holds an importance matrix, which is for quantizing a model and is none; choose the model's own "
-    "file."
+    "This GGUF file holds an importance matrix for quantizing a model, and not a model. Choose the model's own file."
 )
 _VECTOR = mark(
-    "This GGUF file holds a control vector, which steers a model and is none; choose the model's own file."
+    "This GGUF file holds a control vector for steering a model, and not a model. Choose the model's own file."
 )
 _TOWER = mark(
     "This GGUF file holds the part of a model that reads images or sound, and no text model; choose the model's own "

@@ -105,7 +105,7 @@ class ExchangeAnswer(Response):
                 if said:
                     stream.add(exchange.delta(index, said))
             elif isinstance(event, Finished):
-                said = Said() if parts is None else parts.end()
+                said = Said() if parts is None else parts.end(event.reply.stop_reason == "length")
                 rest = exchange.delta(index, said) if said else b""
                 await stream.write(rest + exchange.ended(index, event.reply))
         return [replies[index] for index in range(count)]

@@ -164,7 +164,7 @@ class Exchange(ABC):
         divided = self.divided(index)
         if divided is None:
             return "", reply.text, []
-        pieces = divided.add(reply.text), divided.end()
+        pieces = divided.add(reply.text), divided.end(reply.stop_reason == "length")
         calls = Calls()
         for piece in pieces:
             calls.add(piece.calls)

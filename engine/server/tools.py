@@ -37,13 +37,19 @@ def openai_tools(fields: Fields) -> ToolUse:
     required, only = False, ""
     if isinstance(choice, dict):
         wanted = fields.inner("tool_choice")
-        if wanted.text("type") != "function":
+        kind = wanted.text("type")
+        if kind == "allowed_tools":
+            within = wanted if wanted.value(kind) is None else wanted.inner(kind)
+            required = within.one_of("mode", ("auto", "required")) == "required"
+            allowed = {_named(tool) for tool in within.objects("tools")}
+            offered = [tool for tool in offered if tool.name in allowed]
+        elif kind == "function":
+            required, only = True, _named(wanted)
+        else:
             raise fields.wrong("tool_choice", "none, auto, required or the name of a function")
-        named = wanted if wanted.value("function") is None else wanted.inner("function")
-        required, only = True, named.text("name") or ""
     else:
         required = fields.one_of("tool_choice", ("none", "auto", "required", "any")) in ("required", "any")
-    return _use(fields, offered, required, only, fields.switch("parallel_tool_calls", True))
+    return _use(fields, offered, required, only, fields.switch("parallel_tool_calls", not required))
 
 
 def anthropic_tools(fields: Fields) -> ToolUse:
@@ -60,8 +66,8 @@ def anthropic_tools(fields: Fields) -> ToolUse:
             raise Refused(400, sentence, tool.name("type"), "not_supported")
         offered.append(_tool(tool, "input_schema"))
     only = (choice.text("name") or "") if kind == "tool" else ""
-    parallel = not choice.switch("disable_parallel_tool_use")
-    return _use(fields, offered, kind in ("any", "tool"), only, parallel)
+    required = kind in ("any", "tool")
+    return _use(fields, offered, required, only, not choice.switch("disable_parallel_tool_use", required))
 
 
 def openai_calls(message: Fields) -> tuple[ToolCall, ...]:
@@ -112,6 +118,11 @@ def arguments_of(call: ToolCall) -> object:
         return {}
 
 
+def _named(choice: Fields) -> str:
+    """The name of a function that a choice names, beside its type or in an object."""
+    return (choice if choice.value("function") is None else choice.inner("function")).text("name") or ""
+
+
 def _tool(fields: Fields, schema: str) -> Tool:
     name = fields.text("name")
     if name is None or _NAME.fullmatch(name) is None:
@@ -127,10 +138,11 @@ def _use(fields: Fields, offered: Sequence[Tool], required: bool, only: str, par
     if len(offered) > _MOST_TOOLS:
         raise fields.wrong("tools", f"a list of {_MOST_TOOLS} tools at most")
     if required and not offered:
-        raise Refused(400, "A tool is required, and none is there: send the field tools.", "tools")
+        raise Refused(400, "tool_choice requires a tool, but the field tools is empty: send it.", "tools")
     if only and only not in [tool.name for tool in offered]:
         raise Refused(400, f"There is no tool {only[:60]!r} in the field tools.", "tool_choice")
-    return ToolUse(tuple(offered), required, only, parallel)
+    # A required call is one call unless more are asked for: a small model would repeat it up to its limit.
+    return ToolUse(tuple(offered), required, only, parallel and not only)
 
 
 def _call(fields: Fields, arguments: object, field: str, call_id: str) -> ToolCall:

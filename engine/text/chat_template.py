@@ -42,7 +42,7 @@ _BEYOND = mark(
 
 
 #: A word that every template is to hand on.
-_SAID = "tenon"
+_SAID = "tenonxqzw"  # no template has it
 
 
 class TemplateRefused(Exception):

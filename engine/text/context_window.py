@@ -80,7 +80,7 @@ def check_length(prompt_tokens: int, context: int) -> None:
     if prompt_tokens >= context:
         raise PromptTooLong(
             "The message is {prompt_tokens} tokens long, but the model's context holds "
-            "{context}: shorten it, or load the model with a larger context.",
+            "{context}: shorten it, or load the model with a larger context if it has one.",
             prompt_tokens=figure(prompt_tokens, ","),
             context=figure(context, ","),
         )

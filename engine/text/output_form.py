@@ -181,6 +181,9 @@ class _Text:
         from llguidance import LLTokenizer
 
         plain = json.loads(tokenizer.as_json()) | {"added_tokens": []}
+        # A form prescribes bytes: texts that are composed first, as Qwen's are, would be others.
+        if (plain.get("normalizer") or {}).get("type") == "NFC":
+            plain["normalizer"] = None
         self._plain = LLTokenizer(json.dumps(plain), eos_token=[0])
         size = max(self._plain.vocab_size, 1 + max(tokenizer.added, default=0))
         self.tokens = [self._plain.decode_bytes([token]) for token in range(self._plain.vocab_size)]

@@ -50,10 +50,11 @@ class ReplyParts:
         """Take a piece of the reply; returns what is certain now."""
         return self._said(*self._thoughts.add(text))
 
-    def end(self) -> Said:
-        """The parts that were held back, once nothing more comes."""
+    def end(self, cut: bool = False) -> Said:
+        """The parts that were held back, once nothing more comes; a call that was cut off is not an answer."""
         said = self._said(*self._thoughts.end(), whole=True)
-        held, self._held, self._unread = self._held + self._unread, "", ""
+        half = self._reader is not None and (cut or self._calls > 0)
+        held, self._held, self._unread = "" if half else self._held + self._unread, "", ""
         # Space behind calls is their own.
         return replace(said, answer=said.answer + held) if held.strip() or not self._calls else said
 

@@ -199,7 +199,7 @@ class Tokenizer:
         Raises:
             UnsupportedModel: the checkpoint's chat template refuses this conversation, or takes too long.
         """
-        messages = paired(messages)
+        messages = paired(messages) or [ChatMessage("user", "")]  # templates look at the first turn
         stand_ins = StandIns(self._controls, chain(texts_of(messages, tools), (opening,)))
         messages = [stand_ins.message(message) for message in messages]
         tools = [stand_ins.tool(tool) for tool in tools]

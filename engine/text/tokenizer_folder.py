@@ -8,6 +8,7 @@ build a splitting of their own and give other ids than the tokenizer.json beside
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +158,7 @@ def read_folder_template(folder: Path) -> str | None:
 def template_beside(gguf: Path) -> str | None:
     """The chat template in a file of its own beside a GGUF file, which comes before the file's; None without one."""
     try:
-        return read_text_file(gguf.parent / TEMPLATE_FILE) or None
+        return read_text_file(gguf.parent / TEMPLATE_FILE).removeprefix("\ufeff") or None
     except (OSError, ValueError):
         return None
 
@@ -166,8 +167,11 @@ def _template(folder: Path, config: Mapping[str, Any]) -> str | None:
     """The chat template: a file of its own before tokenizer_config.json, the default one among several."""
     path = folder / TEMPLATE_FILE
     if path.is_file():
-        return path.read_text(encoding="utf-8")
-    found = config.get("chat_template") or _json(folder / _OLDER_TEMPLATE_FILE).get("chat_template")
+        return path.read_text(encoding="utf-8-sig")
+    found = config.get("chat_template")
+    if not found:
+        with suppress(ValueError, OSError):  # a file that is damaged brings no template
+            found = _json(folder / _OLDER_TEMPLATE_FILE).get("chat_template")
     if isinstance(found, list):
         found = {named["name"]: named["template"] for named in found}.get("default")
     return found if isinstance(found, str) and found else None

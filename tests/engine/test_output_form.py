@@ -248,7 +248,7 @@ TEMPLATES = {
 @pytest.mark.parametrize("form", TEMPLATES)
 def test_every_way_through_a_forced_call_ends_in_a_right_one(tmp_path: Path, form: str, kind: str) -> None:
     marks = (*FORMATS[form].marks, "<h1>", "[/INST]") if kind != "none" else ()
-    source = "{{ tools }}{# " + TEMPLATES[form] + " #}"
+    source = "{{ messages }}{{ tools }}{# " + TEMPLATES[form] + " #}"
     tokenizer = tokenizer_with(tmp_path, marks, source, kind == "special")
     assert tokenizer.template is not None
     assert tokenizer.template.calls.name == form

@@ -92,7 +92,7 @@ def test_a_second_call_follows_in_the_same_reply_and_in_a_later_turn(server: Run
     for seed in range(8):
         answer = server.openai.chat.completions.create(
             model=server.model, messages=ASKED, tools=TOOLS, tool_choice="required", max_tokens=120, seed=seed,
-            temperature=2.0,
+            temperature=2.0, parallel_tool_calls=True,
         ).choices[0]  # fmt: skip
         calls = answer.message.tool_calls or []
         counts.append(len(calls))

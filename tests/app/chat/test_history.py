@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from app.chat.conversation import Message, MessageState
 from app.chat.history import history_for, text_for
 from app.chat.reply_details import ReplyDetails
-from engine.messages import Attachment, ChatMessage, Role
+from engine.errors import PromptTooLong
+from engine.messages import Attachment, ChatMessage, ErrorReport, Role
 
 
 def _message(number: int, role: Role, content: str, state: MessageState = MessageState.COMPLETE) -> Message:
@@ -54,6 +55,14 @@ def test_prompts_around_a_failed_reply_become_one_turn() -> None:
         _message(4, "assistant", "", MessageState.QUEUED),
     ]
     assert history_for(4, messages) == (ChatMessage("user", "one\n\ntwo"),)
+
+
+def test_a_prompt_that_was_too_long_is_left_out_but_for_its_own_reply() -> None:
+    trouble = ErrorReport(PromptTooLong.__name__, "The message is too long.")
+    refused = replace(_message(2, "assistant", "", MessageState.FAILED), parent_id=1, trouble=trouble)
+    prompts = _message(1, "user", "a book"), replace(_message(3, "user", "three words"), parent_id=2)
+    assert history_for(4, [prompts[0], refused, prompts[1]]) == (ChatMessage("user", "three words"),)
+    assert history_for(2, [prompts[0], refused]) == (ChatMessage("user", "a book"),)
 
 
 def test_what_follows_the_reply_is_not_sent() -> None:
