@@ -192,6 +192,7 @@ class _Process:
     def __init__(self) -> None:
         self._lock = Lock()
         self._running: tuple[SpawnProcess, Connection] | None = None
+        self._is_ready = False
         atexit.register(self.end)
 
     def start(self) -> None:
@@ -203,15 +204,17 @@ class _Process:
         """The answer; ``beyond`` in it where the process had to be ended.
 
         Raises:
-            UnsupportedModel: The system has no room for another process.
+            UnsupportedModel: The system has no room for another process, or does not let it start.
         """
         with self._lock:
             try:
                 process, connection = self._started()
-            except OSError as error:
+                self._await_start(connection)
+            except (EOFError, OSError) as error:
+                self._end()
                 raise UnsupportedModel(
                     "The model's chat template cannot be run ({reason}): close other programs.",
-                    reason=error.strerror or error,
+                    reason=getattr(error, "strerror", None) or type(error).__name__,
                 ) from error
             try:
                 connection.send_bytes(json.dumps(question).encode())
@@ -243,8 +246,16 @@ class _Process:
             process = context.Process(target=serve, args=(theirs,), name="tenon-template", daemon=True)
             process.start()
             theirs.close()
-            self._running = process, ours
+            self._running, self._is_ready = (process, ours), False
         return self._running
+
+    def _await_start(self, connection: Connection) -> None:
+        """Wait until it has imported what it needs: none of that time is the template's."""
+        if not self._is_ready:
+            if not connection.poll(_CLOCK_S):
+                raise TimeoutError
+            connection.recv_bytes()
+            self._is_ready = True
 
     def _end(self) -> None:
         if self._running is not None:

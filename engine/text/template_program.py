@@ -71,11 +71,14 @@ class TemplateProgram:
 def serve(connection: Connection) -> None:
     """Run templates until the pipe ends: JSON comes in and goes out, and what fails has an answer too.
 
-    A question has a ``source``, and ``variables`` where it is to be rendered, with the ``most`` characters of its text.
+    The first message, which is empty, says that the process has started. A question has a ``source``, and
+    ``variables`` where it is to be rendered, with the ``most`` characters of its text.
     """
     belong_to_window()
     limit_memory(MEMORY_BYTES)
     compiled = lru_cache(maxsize=8)(TemplateProgram)
+    with suppress(OSError):
+        connection.send_bytes(b"")
     while True:
         try:
             question = json.loads(connection.recv_bytes())

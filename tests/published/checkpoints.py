@@ -40,6 +40,10 @@ _MADE_BY = [
 ]
 # Rows of an embedding are padded to a multiple of it, as most models' are.
 _ROWS = 64
+# Tokens of a vocabulary that another family has whole: they are its most frequent ones.
+_SHORT = 8192
+# Prompts with tools are long where few merges shorten them.
+_CONTEXT_LENGTH = 2048
 
 
 def vocabulary_file(family: Family, llama_cpp: Path) -> Path | None:
@@ -49,9 +53,32 @@ def vocabulary_file(family: Family, llama_cpp: Path) -> Path | None:
     return llama_cpp / "models" / f"ggml-vocab-{family.vocabulary}.gguf"
 
 
-def write_folder(family: Family, vocabulary: Path, llama_cpp: Path, folder: Path) -> Any:
-    """Write a family's checkpoint; the model in transformers."""
-    metadata = dict(read_header(vocabulary).metadata)
+def _vocabulary(file: Path, short: bool) -> dict[str, Any]:
+    """Read a vocabulary without the tokens that fill it up; ``short`` leaves its first tokens, and what spells any text."""
+    metadata = dict(read_header(file).metadata)
+    names, kinds = metadata["tokenizer.ggml.tokens"], metadata["tokenizer.ggml.token_type"]
+    kept = [
+        index
+        for index, text in enumerate(names)
+        if not text.startswith("[PAD")
+        and (not short or index < _SHORT or kinds[index] != TokenType.NORMAL or len(text) == 1)
+    ]
+    for key in ("tokens", "token_type", "scores"):
+        if (values := metadata.get(f"tokenizer.ggml.{key}")) is not None:
+            metadata[f"tokenizer.ggml.{key}"] = [values[index] for index in kept]
+    ids = {old: new for new, old in enumerate(kept)}
+    for key in [key for key in metadata if key.endswith("_token_id")]:
+        metadata[key] = ids[metadata[key]]
+    if (merges := metadata.get("tokenizer.ggml.merges")) is not None:
+        known = set(metadata["tokenizer.ggml.tokens"])
+        metadata["tokenizer.ggml.merges"] = [
+            merge for merge in merges if known.issuperset([*merge.split(" "), merge.replace(" ", "")])
+        ]
+    return metadata
+
+
+def write_folder(family: Family, metadata: dict[str, Any], llama_cpp: Path, folder: Path) -> None:
+    """Write a family's checkpoint with a vocabulary."""
     metadata["tokenizer.ggml.add_bos_token"] = False
     if family.pre is not None:
         metadata["tokenizer.ggml.pre"] = family.pre
@@ -73,17 +100,27 @@ def write_folder(family: Family, vocabulary: Path, llama_cpp: Path, folder: Path
             place.read_text(encoding="utf-8") if family.template.endswith(".jinja") else family.template
         )
     start = {"bos_token": family.start} if family.start else {}
+    added = backend.get_added_tokens_decoder().values()
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=backend, eos_token=family.end, clean_up_tokenization_spaces=False, **start
+        tokenizer_object=backend,
+        eos_token=family.end,
+        extra_special_tokens=[token.content for token in added if token.special],
+        clean_up_tokenization_spaces=False,
+        **start,
     )
     tokenizer.chat_template = template
-    changes = {"vocab_size": rows, "pad_token_id": None, "eos_token_id": ids[family.end], **family.changes}
+    changes = {
+        "vocab_size": rows,
+        "max_position_embeddings": _CONTEXT_LENGTH,
+        "pad_token_id": None,
+        "eos_token_id": ids[family.end],
+        **family.changes,
+    }
     if "per_layer" in str(family.variant) or "inputs" in family.variant:
         changes["vocab_size_per_layer_input"] = rows
     if family.start:
         changes["bos_token_id"] = ids[family.start]
-    model = reference_model(family.variant, **changes)
-    save(model, folder, torch.bfloat16, None)
+    save(reference_model(family.variant, **changes), folder, torch.bfloat16, None)
     tokenizer.save_pretrained(folder)
     ends = [ids[text] for text in family.ends]
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}), encoding="utf-8")
@@ -91,13 +128,11 @@ def write_folder(family: Family, vocabulary: Path, llama_cpp: Path, folder: Path
         pieces = list(zip(names, metadata["tokenizer.ggml.scores"], kinds, strict=True))
         pieces += [(text, -1000.0, TokenType.CONTROL) for text in family.special]
         (folder / "tokenizer.model").write_text(json.dumps(pieces), encoding="utf-8")
-    return model
 
 
-def convert(jobs: Sequence[tuple[Family, Path, Path]], llama_cpp: Path, work: Path) -> None:
+def _convert(jobs: Sequence[dict[str, Any]], llama_cpp: Path, work: Path) -> None:
     """Let llama.cpp's converter write a GGUF file for each folder."""
-    listed = [{"folder": str(folder), "out": str(out), "pre": family.pre} for family, folder, out in jobs]
-    (work / "jobs.json").write_text(json.dumps(listed), encoding="utf-8")
+    (work / "jobs.json").write_text(json.dumps(jobs), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, str(_CONVERTER), str(llama_cpp), str(work / "jobs.json")],
         check=False,
@@ -136,9 +171,15 @@ def written(llama_cpp: Path) -> dict[str, Written]:
 
 def _write_all(llama_cpp: Path, place: Path) -> None:
     jobs = []
+    whole: set[str] = set()
     for name, family in FAMILIES.items():
-        vocabulary = vocabulary_file(family, llama_cpp)
-        if vocabulary is not None:
-            write_folder(family, vocabulary, llama_cpp, place / name)
-            jobs.append((family, place / name, place / f"{name}.gguf"))
-    convert(jobs, llama_cpp, place)
+        file = vocabulary_file(family, llama_cpp)
+        if file is None:
+            continue
+        short = family.vocabulary in whole
+        whole.add(family.vocabulary)
+        metadata = _vocabulary(file, short)
+        pre = family.pre or (metadata.get("tokenizer.ggml.pre") if short else None)
+        write_folder(family, metadata, llama_cpp, place / name)
+        jobs.append({"folder": str(place / name), "out": str(place / f"{name}.gguf"), "pre": pre})
+    _convert(jobs, llama_cpp, place)

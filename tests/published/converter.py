@@ -53,7 +53,7 @@ def main(llama_cpp: str, jobs: str) -> None:
     import convert_hf_to_gguf
     from conversion.base import TextModel
 
-    failed = 0
+    failed = []
     by_digest = TextModel.get_vocab_base_pre
     for job in json.loads(Path(jobs).read_text(encoding="utf-8")):
 
@@ -70,9 +70,9 @@ def main(llama_cpp: str, jobs: str) -> None:
         try:
             convert_hf_to_gguf.main()
         except Exception as error:  # the others are converted all the same
-            print(f"{job['folder']}: {error!r}", file=sys.stderr)
-            failed += 1
-    sys.exit(failed)
+            failed.append(f"{job['folder']}: {error!r}")
+    if failed:
+        sys.exit("\n".join(failed))
 
 
 if __name__ == "__main__":

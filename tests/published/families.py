@@ -37,7 +37,7 @@ _MISTRAL = (
     *("[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
     *("[TOOL_CALLS]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[ARGS]", "[CALL_ID]", "[THINK]", "[/THINK]"),
 )
-_GRANITE = ("<|start_of_role|>", "<|end_of_role|>", "<|tool_call|>")
+_GRANITE = ("<|end_of_text|>", "<|start_of_role|>", "<|end_of_role|>", "<|tool_call|>")
 _LFM2 = (
     *("<|pad|>", "<|startoftext|>", "<|endoftext|>", "<|im_start|>", "<|im_end|>"),
     *("<|tool_list_start|>", "<|tool_list_end|>", "<|tool_call_start|>", "<|tool_call_end|>"),
@@ -147,6 +147,7 @@ _GEMMA4 = Family(
     "<eos>",
     ("<eos>", "<turn|>", "<|tool_response>"),
     start="<bos>",
+    calls='<|tool_call>call:get_weather{city:<|"|>Paris<|"|>}<tool_call|><|tool_response>',
 )
 _GEMMA2 = Family(
     "gemma2",
@@ -163,8 +164,8 @@ _GRANITE_FAMILY = Family(
     "granite",
     "refact",
     "ibm-granite-granite-3.3-2B-Instruct.jinja",
-    "<|endoftext|>",
-    ("<|endoftext|>",),
+    "<|end_of_text|>",
+    ("<|end_of_text|>",),
     special=_GRANITE,
 )
 
@@ -177,6 +178,7 @@ FAMILIES = {
         "HuggingFaceTB-SmolLM3-3B.jinja",
         "<|im_end|>",
         ("<|im_end|>",),
+        pre="smaug-bpe",
         special=_CHATML,
         plain=("<think>", "</think>", "<tool_call>", "</tool_call>"),
         changes={"no_rope_layer_interval": 4, "num_hidden_layers": 4},
@@ -189,6 +191,7 @@ FAMILIES = {
         ("</s>",),
         special=_MISTRAL,
         start="<s>",
+        calls='[TOOL_CALLS][{"name": "get_weather", "arguments": {"city": "Paris"}}]</s>',
     ),
     "ministral-3": Family(
         "ministral3",
@@ -235,7 +238,14 @@ FAMILIES = {
         start="<｜begin▁of▁sentence｜>",
     ),
     "glm-4.6": _GLM_FAMILY,
-    "glm-4.7-flash": _like(_GLM_FAMILY, variant="glm4-moe-lite", template="GLM-4.7-Flash.jinja"),
+    "glm-4.7-flash": _like(
+        _GLM_FAMILY,
+        variant="glm4-moe-lite",
+        template="GLM-4.7-Flash.jinja",
+        says="They greet me.</think>{}",
+        calls="They ask.</think><tool_call>get_weather<arg_key>city</arg_key><arg_value>Paris</arg_value></tool_call>"
+        "<|observation|>",
+    ),
     "gpt-oss": Family(
         "gpt-oss",
         "gpt-2",

@@ -169,10 +169,24 @@ class Lfm2(_Marked):
                 name = f"v_{at}_{number}"
                 truth = kinds(inner) == {"boolean"} and not {"const", "enum"} & {*inner}
                 rules.append(f'{name}: "True" | "False"' if truth else value_rule(name, inner, of))
+                if text := _quoted_text(inner):  # as LFM2.5's template writes texts of earlier calls
+                    rules[-1] = rules[-1].replace(f"{name}:", f"{name}_json:", 1)
+                    rules.append(f"{name}: {name}_json | {text}")
                 parts[key] = f"{json.dumps(f'{key}=')} {name}"
             inside = _joined(parts, of.get("required") or (), '", "')
             rules.append(f"call_{at}: {json.dumps(f'{tool.name}(')} {inside} {json.dumps(')')}")
         return rules
+
+
+def _quoted_text(of: dict[str, Any]) -> str:
+    """A text in single quotes, in the grammar's words; empty where the schema says more of it than its length."""
+    if kinds(of) != {"string"} or {"pattern", "format", "anyOf", "oneOf"} & {*of}:
+        return ""
+    constants = [of["const"]] if "const" in of else of.get("enum")
+    if isinstance(constants, list) and constants:
+        return " | ".join(json.dumps(repr(one)) for one in constants if isinstance(one, str))
+    least, most = of.get("minLength", 0), of.get("maxLength", "")
+    return rf"""/'([^'\\\n\r]|\\['"\\nrt]){{{least},{most}}}'/"""
 
 
 class _GemmaRules:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from multiprocessing.connection import Connection
 
 import psutil
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from engine.errors import UnsupportedModel
 from engine.text import chat_template
 from engine.text.chat_template import ChatTemplate, TemplateRefused
+from engine.text.template_program import serve
 
 TURNS = [{"role": "user", "content": "Hello"}]
 PLAIN = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
@@ -69,6 +71,22 @@ def test_a_process_that_dies_is_started_again() -> None:
     running[0].kill()
     running[0].join()
     assert template.render(TURNS) == "user: Hello\n"
+
+
+def _start_slowly(connection: Connection) -> None:
+    end = time.process_time() + 1.5
+    while time.process_time() < end:
+        pass
+    serve(connection)
+
+
+def test_what_the_process_needs_to_start_is_none_of_the_template_s_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(chat_template, "serve", _start_slowly)
+    chat_template._PROCESS.end()
+    assert ChatTemplate(PLAIN, {}).render(TURNS) == "user: Hello\n"
+    chat_template._PROCESS.end()
 
 
 @settings(max_examples=50)
