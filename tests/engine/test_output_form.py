@@ -283,6 +283,29 @@ def test_every_way_through_a_forced_call_ends_in_a_right_one(tmp_path: Path, for
     assert max(counts) > 1
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "[pick(colour='red', note=\"it is\")]",
+        "[pick(colour=\"red\", note='it\\'s so\\n')]",
+        "[pick(colour='red', note='')]",
+    ],
+)
+def test_texts_in_calls_of_lfm2_stand_in_either_quotes(tmp_path: Path, call: str) -> None:
+    form = FORMATS["lfm2"]
+    source = "{{ messages }}{{ tools }}{# " + TEMPLATES["lfm2"] + " #}"
+    tokenizer = tokenizer_with(tmp_path, form.marks, source, special=True)
+    properties = {"colour": {"enum": ["red", "green"]}, "note": {"type": "string", "maxLength": 9}}
+    tool = Tool("pick", parameters=json.dumps({"properties": properties, "required": ["colour", "note"]}))
+    mask = FormCompiler(tokenizer).mask(None, ToolUse((tool,), required=True))
+    assert mask is not None
+    for token in tokenizer.encode(f"{form.marks[0]}{call}{form.marks[1]}"):
+        allowed = mask.allowed()
+        assert allowed is not None
+        assert allowed[token]
+        mask.take(token)
+
+
 def test_a_prescribed_text_with_the_words_of_a_token_can_be_written(tmp_path: Path) -> None:
     tokenizer = tokenizer_with(tmp_path, ["<tool_call>", "</tool_call>", "<h1>"], TEMPLATES["hermes"])
     compiler = FormCompiler(tokenizer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -54,7 +55,12 @@ def vocabulary_file(family: Family, llama_cpp: Path) -> Path | None:
 
 
 def _vocabulary(file: Path, short: bool) -> dict[str, Any]:
-    """Read a vocabulary without the tokens that fill it up; ``short`` leaves its first tokens, and what spells any text."""
+    """Read a vocabulary without the tokens that fill it up.
+
+    Args:
+        file: A GGUF file.
+        short: Leave its first tokens, and those with which any text is spelled.
+    """
     metadata = dict(read_header(file).metadata)
     names, kinds = metadata["tokenizer.ggml.tokens"], metadata["tokenizer.ggml.token_type"]
     kept = [
@@ -151,7 +157,10 @@ class Written:
 
 
 def written(llama_cpp: Path) -> dict[str, Written]:
-    """Every family's checkpoint whose vocabulary is here; kept until something that makes them is changed."""
+    """Every family's checkpoint whose vocabulary is here; kept until something that makes them is changed twice.
+
+    Another clone with other tests may read those before them meanwhile.
+    """
     digest = hashlib.sha256()
     for made_by in _MADE_BY:
         digest.update(made_by.read_bytes())
@@ -159,12 +168,13 @@ def written(llama_cpp: Path) -> dict[str, Written]:
     place = fetched() / f"families-{digest.hexdigest()[:16]}"
     with FileLock(fetched() / ".families.lock"):
         if not place.is_dir():
-            for older in fetched().glob("families-*"):
+            for older in sorted(fetched().glob("families-*"), key=lambda one: one.stat().st_mtime)[:-1]:
                 shutil.rmtree(older)
             with tempfile.TemporaryDirectory(prefix=".families-", dir=fetched()) as made:
                 _write_all(llama_cpp, Path(made))
                 Path(made).rename(place)
                 Path(made).mkdir()
+        os.utime(place)
     found = {name: Written(place / name, place / f"{name}.gguf") for name in FAMILIES}
     return {name: family for name, family in found.items() if family.gguf.is_file()}
 
