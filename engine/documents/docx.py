@@ -141,6 +141,8 @@ class _Reader:
                 continue
             elif name == "t":
                 said.append((child.text or "") if shown else "")
+            elif name == "sym" and shown:
+                said.append(_symbol(_value(child, "char")))
             elif name in _SIGNS:
                 said.append(_SIGNS[name] if shown else "")
             elif name in _NOTES:
@@ -213,6 +215,12 @@ def _is_hidden(run: Any) -> bool:
     """True if a run is formatted as hidden text."""
     vanish = _child(_child(run, "rPr"), "vanish")
     return vanish is not None and _value(vanish, "val").lower() not in ("0", "false", "off")
+
+
+def _symbol(code: str) -> str:
+    """A sign by its number; a bullet for signs that only a font of symbols knows."""
+    number = int(code, 16) if code else 0xF000
+    return "\u2022" if 0xE000 <= number <= 0xF8FF else chr(number)
 
 
 def _chosen(node: Any) -> Any:

@@ -24,10 +24,10 @@ def openai_tools(fields: Fields) -> ToolUse:
         return ToolUse()
     offered = []
     for tool in fields.objects("tools"):
-        kind = tool.text("type") or "function"
-        if kind != "function":
+        of = tool.text("type") or "function"
+        if of != "function":
             sentence = (
-                f"Tenon's server serves tools of the type function alone, and not {kind[:40]}: leave it out."
+                f"Tenon's server serves tools of the type function alone, and not {of[:40]}: leave it out."
             )
             raise Refused(400, sentence, tool.name("type"), "not_supported")
         offered.append(

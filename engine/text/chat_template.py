@@ -41,8 +41,20 @@ _BEYOND = mark(
 )
 
 
-#: A word that every template is to hand on.
-_SAID = "tenonxqzw"  # no template has it
+#: Words that every template is to hand on, and that none has itself; a conversation with them, and shorter ones for
+#: templates that refuse it, of which some want a tool.
+_WORDS = ("tenonxqzw", "tenonjvkw")
+_ASKED, _AGAIN = ({"role": "user", "content": word} for word in _WORDS)
+_ANSWERED = {"role": "assistant", "content": "Yes."}
+_TOOL = {
+    "type": "function",
+    "function": {"name": "look", "description": "", "parameters": {"type": "object", "properties": {}}},
+}
+_PROBES: tuple[tuple[list[dict[str, str]], tuple[dict[str, Any], ...]], ...] = (
+    ([_ASKED, _ANSWERED, _AGAIN], ()),
+    ([_ASKED], ()),
+    ([_ASKED], (_TOOL,)),
+)
 
 
 class TemplateRefused(Exception):
@@ -69,14 +81,19 @@ class ChatTemplate:
 
     @cached_property
     def trouble(self) -> Literal["", "unreadable", "silent"]:
-        """What makes it useless: it is no template of jinja's, or leaves out what the person said; else empty."""
-        try:
-            text = self.render([{"role": "user", "content": _SAID}])
-        except TemplateUnreadable:
-            return "unreadable"
-        except (TemplateRefused, UnsupportedModel):  # which `render` tells of
-            return ""
-        return "" if _SAID in text.lower() else "silent"
+        """What makes it useless: it fails on every chat, or leaves out what the user said; empty where nothing does."""
+        for turns, tools in _PROBES:
+            try:
+                text = self.render(turns, tools=tools).lower()
+            except TemplateUnreadable:
+                break
+            except TemplateRefused:
+                continue
+            except UnsupportedModel:  # which `render` tells of
+                return ""
+            said = all(turn["content"] in text for turn in turns if turn["role"] == "user")
+            return "" if said else "silent"
+        return "unreadable"
 
     @cached_property
     def thinking(self) -> ThinkingControl:

@@ -92,7 +92,8 @@ def test_all_of_them_are_here() -> None:
 def test_nine_conversations_are_rendered_or_refused_as_in_transformers(path: Any) -> None:
     source = path.read_text(encoding="utf-8")
     template = ChatTemplate(source, _SPECIAL)
-    assert template.trouble == ""
+    # One wants variables of its own in every chat.
+    assert template.trouble == ("unreadable" if path.stem == "fireworks-ai-llama-3-firefunction-v2" else "")
     for name, (messages, thinking, tools) in CONVERSATIONS.items():
         turns, offered = _turns(messages), as_objects(tools)
         expected = theirs(source, turns, thinking, offered)

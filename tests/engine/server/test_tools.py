@@ -225,7 +225,7 @@ def test_an_answer_of_a_schema_or_a_call(bundled: Running) -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"tool_choice": "required"}, "none is there"),
+        ({"tool_choice": "required"}, "the field tools is empty"),
         ({"tools": TOOLS, "tool_choice": {"type": "function", "function": {"name": "f"}}}, "no tool 'f'"),
         ({"tools": TOOLS, "tool_choice": "sometimes"}, "tool_choice"),
         ({"tools": [{"type": "web_search"}]}, "type function alone"),

@@ -180,5 +180,30 @@ def test_calls_of_merged_turns_are_kept(tmp_path: Path) -> None:
 
 
 def test_what_no_order_mends_is_said(tmp_path: Path) -> None:
+    source = "{% if messages[0].content == 'a' %}{{ raise_exception('no') }}{% endif %}{{ messages }}"
     with pytest.raises(UnsupportedModel, match="refuses"):
-        prompt(saved(tmp_path, "{{ raise_exception('no') }}"), user("a"))
+        prompt(saved(tmp_path, source), user("a"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ raise_exception('no') }}",
+        "{{ messages.append(1) }}",
+        "{{ foo.bar }}",
+        "{{ nofunc() }}",
+        "{{ messages is foo }}",
+        "{{ 1 / 0 }}",
+        "{% include 'x' %}",
+        "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+        "{{ messages[0].content }}",
+        "{{ messages[-1].content }}",
+        "{% for m in messages %}{{ m.content }}{% break %}{% endfor %}",
+    ],
+)
+def test_a_template_that_fails_on_every_chat_or_loses_turns_is_not_used(source: str, tmp_path: Path) -> None:
+    tokenizer = saved(tmp_path, source)
+    text = tokenizer.decode(tokenizer.render([user("one"), assistant("yes"), user("two")]))
+    assert "one" in text
+    assert "two" in text
+    assert tokenizer.template_note

@@ -24,6 +24,10 @@ NO_SYSTEM = (
 )
 
 
+# A template that takes other conversations than this one.
+REFUSING = "{% if 'And now?' in messages[-1].content %}{{ raise_exception('no') }}{% endif %}{{ messages }}"
+
+
 def saved(folder: Path, template: str | None) -> Path:
     tokenizer = train_tokenizer(chat_template=False)
     if template is not None:
@@ -93,7 +97,7 @@ def test_thoughts_leave_the_history_where_the_template_says_so(tmp_path: Path) -
 
 
 def test_a_template_that_refuses_is_said(tmp_path: Path) -> None:
-    tokenizer = Tokenizer(saved(tmp_path, "{{ raise_exception('no') }}"))
+    tokenizer = Tokenizer(saved(tmp_path, REFUSING))
     with pytest.raises(UnsupportedModel, match="chat template refuses"):
         tokenizer.render(CONVERSATION)
 

@@ -131,7 +131,7 @@ def test_the_default_one_of_several_templates_is_taken(tmp_path: Path) -> None:
     ]
     folder = write(tmp_path, backend(), chat_template=named, eos_token="<|im_end|>")
     assert compare(folder).decode(Tokenizer(folder).render(MESSAGES), special=True) == "Hi<|im_end|>!"
-    (folder / "chat_template.jinja").write_text("{{ messages[0].content }}, from a file", encoding="utf-8")
+    (folder / "chat_template.jinja").write_text(f"{SAID}, from a file", encoding="utf-8")
     assert compare(folder).decode(Tokenizer(folder).render(MESSAGES)) == "Hi, from a file"
     write_json(folder / "chat_template.json", {"chat_template": f"{SAID}, from the older file"})
     assert compare(folder).decode(Tokenizer(folder).render(MESSAGES)) == "Hi, from a file"
@@ -216,19 +216,14 @@ def test_sentence_pieces_own_file_is_read(tmp_path: Path) -> None:
 
 PROGRAMS = [
     CHAT_TEMPLATE,
-    "{%- for m in messages %}\n    {%- if loop.index > 2 %}{% break %}{% endif %}\n  {{ m | tojson }}\n{% endfor %}",
+    "{%- for m in messages %}\n    {%- if loop.index > 3 %}{% break %}{% endif %}\n  {{ m | tojson }}\n{% endfor %}",
+    f"{SAID}"
     "{% generation %}{% set x = 1 %}{{ bos_token }}{{ messages[-1]['content'] }}{% endgeneration %}{{ x }}",
     f"{SAID}"
     "{% set ns = namespace(n=false) %}{% set ns.n = true %}{{ ns.n }}{{ dict(a='<ä>') | tojson(indent=1) }}",
     f"{SAID}"
     "{{ strftime_now('%Y') }}{{ tools is none }}{{ eos_token }}{{ add_generation_prompt }}",
-    *(
-        "{{ raise_exception('no') }}",
-        "{{ messages.append(1) }}",
-        "{{ dict.mro() }}",
-    ),
     f"{SAID}{{{{ ''.__class__ }}}}",
-    "{% set ns = namespace(_x=1) %}",
 ]
 
 
