@@ -265,7 +265,7 @@ class ChatPage(QWidget):
 
     def _choose_placeholder(self) -> None:
         words = tr("Ask anything") if self._empty else tr("Ask a follow-up")
-        if self._workspace.open_chat.options().continues or self._workspace.model.state.only_continues:
+        if self._workspace.open_chat.options().continues:
             words = tr("Begin a text") if self._empty else tr("Write what comes next")
         if self._workspace.model.state.phase is EnginePhase.STOPPED:
             words = tr("Your next message starts the model again")

@@ -78,9 +78,7 @@ class EmptyState(QWidget):
         """Say what answers."""
         self._only_continues = state.only_continues
         self._title.setText(
-            tr("Write the beginning of a text")
-            if state.only_continues
-            else tr("What would you like to know?")
+            tr("A model that continues texts") if state.only_continues else tr("What would you like to know?")
         )
         bundled = state.model_ref == DEFAULT_MODEL
         missing = bundled and state.trouble is not None and state.trouble.kind == ModelNotFound.__name__
@@ -96,7 +94,8 @@ class EmptyState(QWidget):
             )
             if state.server is not None
             else tr(
-                "{model} goes on with it on this computer. What you write stays here.", model=state.model_name
+                "{model} was not made for chats. Choose “Continue a text”, and it goes on with what you write.",
+                model=state.model_name,
             )
             if state.only_continues
             else tr("{model} answers on this computer. What you write stays here.", model=state.model_name)

@@ -220,6 +220,11 @@
    <translation>Ein Modell auf einem Server schreibt hier keine Antwort nach einer Grammatik: Geben Sie stattdessen ein JSON-Schema an.</translation>
   </message>
   <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>A model that continues texts</source>
+   <translation>Ein Modell, das Texte fortsetzt</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>A model that was not used for so long leaves the memory; the next message loads it again.</source>
    <translation>Ein Modell, das so lange nicht benutzt wurde, verlässt den Speicher; die nächste Nachricht lädt es wieder.</translation>
@@ -6777,11 +6782,6 @@
    <translation>Unten schreiben: {model} antwortet auf diesem Computer.</translation>
   </message>
   <message>
-   <location filename="app/ui/empty_state.py" />
-   <source>Write the beginning of a text</source>
-   <translation>Schreiben Sie den Anfang eines Textes</translation>
-  </message>
-  <message>
    <location filename="app/ui/chat_page.py" />
    <source>Write what comes next</source>
    <translation>Schreiben Sie weiter</translation>
@@ -7806,11 +7806,6 @@
    <translation>{model} antwortet auf {server}. Was Sie schreiben, wird dorthin gesendet.</translation>
   </message>
   <message>
-   <location filename="app/ui/empty_state.py" />
-   <source>{model} goes on with it on this computer. What you write stays here.</source>
-   <translation>{model} setzt ihn auf diesem Computer fort. Was Sie schreiben, bleibt hier.</translation>
-  </message>
-  <message>
    <location filename="app/ui/settings/row_states.py" />
    <source>{model} has a value of its own: {value}.</source>
    <translation>{model} hat einen eigenen Wert: {value}.</translation>
@@ -7824,6 +7819,11 @@
    <location filename="engine/hub/installed.py" />
    <source>{model} runs on the server {server}, and none of its files are here: choose a model of this computer for this.</source>
    <translation>{model} läuft auf dem Server {server}, und keine seiner Dateien ist hier: Wählen Sie dafür ein Modell dieses Computers.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>{model} was not made for chats. Choose “Continue a text”, and it goes on with what you write.</source>
+   <translation>{model} ist nicht für Chats gemacht. Wählen Sie „Einen Text fortsetzen“, dann setzt es fort, was Sie schreiben.</translation>
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />

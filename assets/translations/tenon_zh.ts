@@ -208,6 +208,11 @@
    <translation>服务器上的模型在这里不能按语法生成回复：请改用 JSON 模式。</translation>
   </message>
   <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>A model that continues texts</source>
+   <translation>续写文本的模型</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>A model that was not used for so long leaves the memory; the next message loads it again.</source>
    <translation>模型闲置这么久后会离开内存；下一条消息会重新加载它。</translation>
@@ -6761,11 +6766,6 @@
    <translation>在下方输入：{model} 在本机回答。</translation>
   </message>
   <message>
-   <location filename="app/ui/empty_state.py" />
-   <source>Write the beginning of a text</source>
-   <translation>写下一段文本的开头</translation>
-  </message>
-  <message>
    <location filename="app/ui/chat_page.py" />
    <source>Write what comes next</source>
    <translation>接着往下写</translation>
@@ -7787,11 +7787,6 @@
    <translation>{model} 在 {server} 上回答。您写的内容会发送到那里。</translation>
   </message>
   <message>
-   <location filename="app/ui/empty_state.py" />
-   <source>{model} goes on with it on this computer. What you write stays here.</source>
-   <translation>{model} 会在这台电脑上接着写。您写的内容会留在这里。</translation>
-  </message>
-  <message>
    <location filename="app/ui/settings/row_states.py" />
    <source>{model} has a value of its own: {value}.</source>
    <translation>{model} 有自己的值：{value}。</translation>
@@ -7805,6 +7800,11 @@
    <location filename="engine/hub/installed.py" />
    <source>{model} runs on the server {server}, and none of its files are here: choose a model of this computer for this.</source>
    <translation>{model} 运行在服务器 {server} 上，其文件不在本机：请为此选择本机上的模型。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>{model} was not made for chats. Choose “Continue a text”, and it goes on with what you write.</source>
+   <translation>{model} 不是为聊天而训练的。选择“续写文本”，它就会接着你写的内容往下写。</translation>
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />

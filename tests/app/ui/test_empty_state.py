@@ -29,6 +29,11 @@ def test_the_bundled_model_is_called_what_it_is_and_a_button_leads_to_better_one
     workspace.set_engine(EngineState(EnginePhase.READY, "/m/other", "Other 8B", "q4_k_m"))
     assert "Other 8B answers on this computer." in said()
     assert not blank.better.isVisible()
+    base = EngineState(EnginePhase.READY, "/m/base", "Base 8B", "q4_k_m", only_continues=True)
+    workspace.set_engine(base)
+    assert "Base 8B was not made for chats." in said()
+    assert not any(button.isVisible() for button in blank.buttons)
     workspace.set_engine(READY)
+    assert blank.buttons[0].isVisible()
     qtbot.mouseClick(blank.better, Qt.MouseButton.LeftButton)
     assert window.places.current == MODELS
