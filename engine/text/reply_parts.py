@@ -53,7 +53,10 @@ class ReplyParts:
     def end(self, cut: bool = False) -> Said:
         """The parts that were held back, once nothing more comes; a call that was cut off is not an answer."""
         said = self._said(*self._thoughts.end(), whole=True)
-        half = self._reader is not None and (cut or self._calls > 0)
+        if self._reader is not None:
+            half = cut or self._calls > 0
+        else:
+            half = cut and self._form is not None and self._form.opening.startswith(self._held.strip())
         held, self._held, self._unread = "" if half else self._held + self._unread, "", ""
         # Space behind calls is their own.
         return replace(said, answer=said.answer + held) if held.strip() or not self._calls else said

@@ -141,6 +141,31 @@ HARMONY = """
 """
 
 
+@pytest.mark.parametrize("text", ["e\u0301", "\u1112\u1161\u11ab", "\u212b", "Tuye\u0302n"])
+def test_a_text_that_the_tokenizer_would_compose_is_written_as_the_form_has_it(
+    tmp_path: Path, text: str
+) -> None:
+    folder = write_checkpoint(tmp_path / "composing", "llama")
+    whole = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    (folder / "tokenizer.json").write_text(
+        json.dumps(whole | {"normalizer": {"type": "NFC"}}), encoding="utf-8"
+    )
+    tokenizer = Tokenizer(folder)
+    form = OutputForm("schema", json.dumps({"const": text}))
+    mask = FormCompiler(tokenizer).mask(form)
+    assert mask is not None
+    reply: list[int] = []
+    while len(reply) < 200:
+        allowed = mask.allowed()
+        assert allowed is not None
+        token = int(np.flatnonzero(allowed)[0])
+        if token in tokenizer.end_ids:
+            break
+        reply.append(token)
+        mask.take(token)
+    assert json.loads(tokenizer.decode(reply)) == text
+
+
 @pytest.fixture
 def harmony(tmp_path: Path) -> Path:
     """A model whose replies have channels."""

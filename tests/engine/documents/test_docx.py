@@ -68,6 +68,16 @@ def text_of(path: Path, body: str, **parts: str) -> str:
         (paragraph('<w:r><w:fldChar w:fldCharType="begin"/></w:r>', run("never ended")), "never ended"),
         (paragraph("<w:r><w:t>a</w:t><w:tab/><w:noBreakHyphen/><w:br/><w:t>b</w:t></w:r>"), "a -\nb"),
         (paragraph(f"<w:ruby><w:rt>{run('kan')}</w:rt><w:rubyBase>{run('漢')}</w:rubyBase></w:ruby>"), "漢(kan)"),
+        (paragraph("<w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r>", run("seen")), "seen"),
+        (paragraph('<w:r><w:sym w:font="Segoe UI Symbol" w:char="2611"/></w:r>', run(" done")), "\u2611 done"),
+        (paragraph('<w:r><w:sym w:font="Wingdings" w:char="F0E0"/></w:r>', run(" on")), "\u2022 on"),
+        (
+            paragraph(
+                '<w:r><mc:AlternateContent><mc:Choice Requires="wnew"><w:t>no</w:t></mc:Choice>'
+                "<mc:Fallback><w:t>old way</w:t></mc:Fallback></mc:AlternateContent></w:r>"
+            ),
+            "old way",
+        ),
         (paragraph(run("x = "), "<m:oMath><m:r><m:t>a+b</m:t></m:r></m:oMath>"), "x = a+b"),
         (paragraph("<w:commentRangeStart/>", run("said"), '<w:r><w:commentReference w:id="1"/></w:r>'), "said"),
         (table([paragraph(run("a")), control(paragraph(run("b")))]), "a | b"),

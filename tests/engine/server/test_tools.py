@@ -82,6 +82,28 @@ def test_a_call_that_is_forced_keeps_to_its_schema(bundled: Running, choice: Any
     assert final.finish_reason == "tool_calls"
 
 
+@pytest.mark.parametrize("choice", ["required", NAMED])
+def test_a_required_call_is_one_call_unless_more_are_asked_for(bundled: Running, choice: Any) -> None:
+    """A small model would repeat it up to the limit."""
+    answer = bundled.openai.chat.completions.create(
+        model=bundled.model, messages=ASKED, tools=TOOLS, tool_choice=choice, temperature=0, **SEEDED
+    ).choices[0]
+    assert answer.finish_reason == "tool_calls"
+    assert len(answer.message.tool_calls or ()) == 1
+    cut = bundled.openai.chat.completions.create(
+        model=bundled.model, messages=ASKED, tools=TOOLS, tool_choice=choice, max_tokens=4
+    ).choices[0]
+    assert (cut.finish_reason, cut.message.content or "") == ("length", "")
+
+
+def test_of_the_tools_some_may_be_allowed(bundled: Running) -> None:
+    allowed = {"type": "allowed_tools", "mode": "required", "tools": [NAMED]}
+    for choice in (allowed, {"type": "allowed_tools", "allowed_tools": allowed}):
+        asked: Any = {"model": bundled.model, "messages": ASKED, "tools": TOOLS, "tool_choice": choice}
+        answer = bundled.openai.chat.completions.create(**asked, temperature=1.5, **SEEDED).choices[0]
+        assert [call.function.name for call in answer.message.tool_calls or ()] == [NAMED["function"]["name"]]
+
+
 def test_results_are_read_and_answered(bundled: Running) -> None:
     called = {"name": "get_weather", "arguments": '{"city": "Rome", "days": 1, "units": "celsius"}'}
     turns = [
