@@ -43,7 +43,7 @@ _PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 
 @dataclass(frozen=True)
 class Machine:
-    """What decides which builds run here.
+    """The facts that decide which builds run here.
 
     Attributes:
         system: As `platform.system` calls it.
@@ -110,7 +110,7 @@ def _glibc() -> tuple[int, int] | None:
         AttributeError,
         ValueError,
         OSError,
-    ):  # not on Windows, and another C library does not know the name
+    ):  # Windows has no confstr, and other C libraries not this name
         return None
     found = re.fullmatch(r"glibc (\d+)\.(\d+).*", said or "")
     return (int(found[1]), int(found[2])) if found else None
@@ -140,7 +140,7 @@ def cpu_index() -> str:
 
 
 def configured_index() -> str | None:
-    """What sets pip to an index of someone's choice, such as ``PIP_INDEX_URL``; None where pip asks its usual one."""
+    """Return the setting that gives pip an index, such as ``PIP_INDEX_URL``; None if pip asks its usual one."""
     done = subprocess.run([*_PIP, "config", "list"], capture_output=True, text=True, check=False)
     for line in done.stdout.splitlines():
         name, _, value = line.partition("=")
@@ -152,7 +152,7 @@ def configured_index() -> str | None:
 
 
 def usual_build(version: str, cuda_size: str) -> str:
-    """What pip takes by itself on Linux: the build for processors where its indexes have one, else CUDA's."""
+    """Describe the build that pip takes on Linux: that for processors if its indexes have one, else CUDA's."""
     try:
         done = subprocess.run(
             [*_PIP, "index", "versions", "torch", "--retries", "0"],
@@ -219,7 +219,7 @@ def _fits(name: str, version: str, machine: Machine) -> bool:
 def choose_index(
     machine: Machine, version: str, index: str, answer_s: float = _ANSWER_S
 ) -> tuple[str | None, str]:
-    """Where torch comes from.
+    """Choose the index that torch comes from.
 
     Args:
         machine: The machine.

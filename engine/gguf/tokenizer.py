@@ -187,7 +187,7 @@ class Vocabulary:
         for index, (token, kind) in enumerate(zip(self._tokens, self._kinds, strict=True)):
             if kind == TokenType.UNUSED and token == f"[PAD{index}]":
                 continue
-            if _NO_UTF8.search(token) or self._ids.setdefault(token, index) != index:
+            if not _is_text(token) or self._ids.setdefault(token, index) != index:
                 again.append(index)
         self.spelled = {index: self._spelled(self._tokens[index]) for index in again}
         self._merges = self._file_merges()

@@ -81,7 +81,7 @@ class ChatTemplate:
 
     @cached_property
     def trouble(self) -> Literal["", "unreadable", "silent"]:
-        """What makes it useless: it fails on every chat, or leaves out what the user said; empty where nothing does."""
+        """``unreadable`` if it fails on every chat, ``silent`` if it leaves out what the user said; else empty."""
         for turns, tools in _PROBES:
             try:
                 text = self.render(turns, tools=tools).lower()

@@ -317,7 +317,9 @@ def _rendered(
         except TemplateRefused as error:
             refusals.append(error)
             continue
-        if all(turn.content.strip() in texts[-1] for turn in turns if turn.role in ("system", "user")):
+        if texts[-1] and all(
+            turn.content.strip() in texts[-1] for turn in turns if turn.role in ("system", "user")
+        ):
             return texts[-1]
     if not texts:
         raise UnsupportedModel(

@@ -34,7 +34,7 @@ def stretches_of_blocks(
 
 
 def clipped(stretches: Iterable[Stretch], start: int, end: int) -> list[Stretch]:
-    """What of some stretches lies in a part of their text, counted from the start of that part."""
+    """Cut stretches to a part of their text, counted from the start of that part."""
     parts = ((max(first, start) - start, min(last, end) - start) for first, last in stretches)
     return [(first, last) for first, last in parts if first < last]
 

@@ -26,7 +26,7 @@ _WORD = re.compile(rf"[^{_BREAKS}\u3041-\u3096\u30a1-\u30fa\u3400-\u9fff\uac00-\
 
 
 class Beginning:
-    """What is shown of one text. A press of the button, or going to a place further on, shows ten times as much.
+    """The shown beginning of one text. A press of the button, or going to a place further on, shows ten times as much.
 
     Args:
         edit: Shows the text; the button stands in it, below the text.
