@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.worthwhile_nodes import WorthwhileNodes
 from engine.kernels import library
+from engine.model.token_tree import Draft, DraftShape
 from engine.planning import kernel_table
 from engine.planning.probes import disks, host_speed
 from tests.support.checkpoints import write_checkpoint
@@ -93,3 +96,16 @@ def client() -> Iterator[EngineClient]:
 def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without a GPU, whatever this one has."""
     use_no_gpu(monkeypatch)
+
+
+@pytest.fixture
+def always_drafted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Schedules go by measured times, and random drafts are worth none."""
+    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 15)
+    monkeypatch.setattr(WorthwhileNodes, "shape", lambda schedule: DraftShape(31))
+
+    def choose(schedule: WorthwhileNodes, draft: Draft) -> Draft:
+        schedule._steps = draft.steps
+        return draft
+
+    monkeypatch.setattr(WorthwhileNodes, "choose", choose)

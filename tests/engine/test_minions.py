@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.decoding.worthwhile_nodes import WorthwhileNodes
 from engine.messages import Notice, StatisticsUpdated
-from engine.model.token_tree import Draft, DraftShape
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
@@ -18,7 +15,7 @@ from tests.support.heads import make_head
 from tests.support.prompt_tokens import write_prompt_tokens
 from tests.support.toy import TOY_DRAFT
 
-pytestmark = pytest.mark.usefixtures("no_gpu")
+pytestmark = pytest.mark.usefixtures("no_gpu", "always_drafted")
 PROMPT = "one two three four one two three four one two " * 3
 LAYERS = 6
 WAYS = ({}, {"judge_all": False}, {"merged_tree": False}, {"merged_tree": False, "judge_all": False})
@@ -36,19 +33,6 @@ def drafts(tmp_path_factory: pytest.TempPathFactory, draft: Path) -> tuple[str, 
     heads = [make_head(name).write(folder / name, safetensors=True) for name in ("eagle", "eagle3", "medusa")]
     asking = write_prompt_tokens(folder / "prompt-tokens", num_layers=LAYERS)
     return tuple(map(str, (draft, *heads, asking)))
-
-
-@pytest.fixture(autouse=True)
-def _always_drafted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Schedules go by measured times, and random drafts are worth none."""
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 15)
-    monkeypatch.setattr(WorthwhileNodes, "shape", lambda schedule: DraftShape(31))
-
-    def choose(schedule: WorthwhileNodes, draft: Draft) -> Draft:
-        schedule._steps = draft.steps
-        return draft
-
-    monkeypatch.setattr(WorthwhileNodes, "choose", choose)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -10,17 +10,14 @@ import pytest
 import torch
 from transformers import RepetitionPenaltyLogitsProcessor
 
-from engine.decoding.adaptive_budget import AdaptiveBudget
-from engine.decoding.worthwhile_nodes import WorthwhileNodes
 from engine.messages import Finished, OutputForm, Penalties
-from engine.model.token_tree import Draft, DraftShape
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_reference
 from tests.support.engine_client import EngineClient
 from tests.support.heads import make_head
 from tests.support.prompt_tokens import write_prompt_tokens
 
-pytestmark = pytest.mark.usefixtures("no_gpu")
+pytestmark = pytest.mark.usefixtures("no_gpu", "always_drafted")
 PROMPT = "one two three four one two three four one two " * 3
 LAYERS = 6
 PENALTIES = (
@@ -51,19 +48,6 @@ def drafts(tmp_path_factory: pytest.TempPathFactory, target: Path, draft: Path) 
         "ppd": (asking,),
         "minions": (str(target), str(draft), *heads.values(), asking),
     }
-
-
-@pytest.fixture(autouse=True)
-def _always_drafted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Schedules go by measured times, and random drafts are worth none."""
-    monkeypatch.setattr(AdaptiveBudget, "_choose", lambda schedule: 15)
-    monkeypatch.setattr(WorthwhileNodes, "shape", lambda schedule: DraftShape(31))
-
-    def choose(schedule: WorthwhileNodes, draft: Draft) -> Draft:
-        schedule._steps = draft.steps
-        return draft
-
-    monkeypatch.setattr(WorthwhileNodes, "choose", choose)
 
 
 def _expected(
