@@ -51,7 +51,11 @@ class ReplyParts:
         return self._said(*self._thoughts.add(text))
 
     def end(self, cut: bool = False) -> Said:
-        """The parts that were held back, once nothing more comes; a call that was cut off is not an answer."""
+        """Return the parts that were held back, once nothing more comes; half a call is not an answer.
+
+        Args:
+            cut: The reply was ended by its limit of tokens.
+        """
         said = self._said(*self._thoughts.end(), whole=True)
         if self._reader is not None:
             half = cut or self._calls > 0
