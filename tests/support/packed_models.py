@@ -19,6 +19,7 @@ from engine.model.packed_loader import load_packed
 from engine.model.weight_format import FORMAT_NAMES, stored_format, weight_format
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
+from tests.support.rounding import DRAWS_APART, to_8_bits, to_bfloat16
 
 # Without the library bf16 is dense.
 PACKED = tuple(name for name in FORMAT_NAMES if weight_format(name).packed)
@@ -39,8 +40,20 @@ def logits(weights: ModelWeights, folder: Path) -> torch.Tensor:
     return decoder.forward(TOKENS, torch.arange(len(TOKENS)), decoder.new_cache(64)).logits
 
 
-def dequantized(weights: ModelWeights) -> ModelWeights:
-    """The same model with its packed matrices written out in float32."""
+class RoundedLinear(Linear):
+    """A map in float32 whose input is rounded as the kernels round it: to 8 bits by blocks of 32, or to bfloat16."""
+
+    def __init__(self, packed: PackedLinear) -> None:
+        super().__init__(blocks.unpack(packed.matrix), packed.bias)
+        dense = blocks.name_of(packed.matrix.type) in ("BF16", "F16")
+        self.rounded = to_bfloat16 if dense else to_8_bits
+
+    def __call__(self, rows: torch.Tensor) -> torch.Tensor:
+        return super().__call__(self.rounded(rows))
+
+
+def dequantized(weights: ModelWeights, rounded: bool = False) -> ModelWeights:
+    """The same model with its packed matrices in float32; ``rounded`` keeps the roundings of activations and cache."""
 
     def written_out(part: Any) -> Any:
         if isinstance(part, JoinedLinear):
@@ -49,7 +62,9 @@ def dequantized(weights: ModelWeights) -> ModelWeights:
             return Experts(**{name: written_out(one) for name, one in vars(part).items()})
         if isinstance(part, tuple):
             return tuple(map(written_out, part))
-        return Linear(blocks.unpack(part.matrix), part.bias) if isinstance(part, PackedLinear) else part
+        if isinstance(part, PackedLinear):
+            return RoundedLinear(part) if rounded else Linear(blocks.unpack(part.matrix), part.bias)
+        return part
 
     def layer(packed: LayerWeights) -> LayerWeights:
         return LayerWeights(**{name: written_out(part) for name, part in vars(packed).items()})
@@ -58,8 +73,21 @@ def dequantized(weights: ModelWeights) -> ModelWeights:
         weights,
         layers=tuple(layer(packed) for packed in weights.layers),
         head=written_out(weights.head),
-        cache=torch.float32,
+        cache=weights.cache if rounded else torch.float32,
     )
+
+
+def assert_only_rounded(
+    found: torch.Tensor, weights: ModelWeights, run: Callable[[ModelWeights], torch.Tensor]
+) -> None:
+    """Hold logits against those of the same matrices in float32.
+
+    What the roundings of activations and cache may do is computed with this very model (`tests.support.rounding`), so
+    that the bound holds on each instruction set: those that round less are below it.
+    """
+    exact = run(dequantized(weights))
+    allowed = DRAWS_APART * (run(dequantized(weights, rounded=True)) - exact).norm()
+    assert (found - exact).norm() < allowed
 
 
 def kinds_of(linear: LinearMap) -> list[str]:

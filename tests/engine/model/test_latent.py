@@ -23,6 +23,7 @@ from engine.model.footprint import cache_bytes, weight_bytes
 from engine.model.fused_layer import FusedLayer, can_fuse
 from engine.model.kv_cache import KVCache
 from engine.model.latent import Latent
+from engine.model.layer import ModelWeights
 from engine.model.packed_loader import load_packed
 from engine.model.tensors import count_parameters
 from engine.model.weight_format import stored_format, weight_format
@@ -33,6 +34,7 @@ from engine.weights.checkpoint_outline import CheckpointOutline
 from tests.support.checkpoints import all_experts, reference_model, save, write_checkpoint
 from tests.support.decoders import greedy, load_decoder, prefill
 from tests.support.gguf_files import write_gguf
+from tests.support.packed_models import assert_only_rounded, dequantized, load
 from tests.support.rounding import (
     DRAWS_APART,
     ROUND_ACTIVATIONS,
@@ -99,14 +101,22 @@ def test_many_rows_have_their_keys_and_values_mapped_first() -> None:
 def test_both_ways_give_the_same(weights: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = write_checkpoint(tmp_path, VARIANT, tokenizer=False, **all_experts(VARIANT))
     without_fused_layers(monkeypatch)
-    decoder = load_decoder(folder) if weights == "fp32" else packed_decoder(folder, weights)
-    text, found = random_tokens(170, 5), []
+    config, text, found = read_config(Checkpoint(folder)), random_tokens(170, 5), []
+
+    def run(model: ModelWeights) -> torch.Tensor:
+        decoder = Decoder(config, Resident(model))
+        cache = prefill(decoder, text[:70], 200)
+        return decoder.forward(text[70:], torch.arange(70, 170), cache).logits
+
+    loaded = load(folder)
     for expands in (False, True):
         monkeypatch.setattr(Latent, "expands", lambda *sizes, expands=expands: expands)
-        cache = prefill(decoder, text[:70], 200)
-        found.append(decoder.forward(text[70:], torch.arange(70, 170), cache).logits)
-    # Latents are in 16 bits beside packed matrices, and what is multiplied with these in 8.
-    assert (found[0] - found[1]).std() < (1e-5 if weights == "fp32" else 0.05) * found[0].std()
+        if weights == "fp32":
+            found.append(run(dequantized(loaded)))
+        else:
+            assert_only_rounded(run(loaded), loaded, run)
+    if found:
+        assert (found[0] - found[1]).std() < 1e-5 * found[0].std()
 
 
 @needs_library
@@ -209,13 +219,17 @@ def test_halves_that_turn_and_biases_are_read_from_the_config(rope: dict[str, An
 def test_a_quantized_file_is_multiplied_as_it_is(kind: Kind, tmp_path: Path) -> None:
     model = reference_model(VARIANT, **all_experts(VARIANT))
     model.load_state_dict(write_gguf(model, tmp_path / "model.gguf", kind))
-    decoder, prompt = packed_decoder(tmp_path / "model.gguf"), random_tokens(90, 2)
-    ours = decoder.forward(prompt, torch.arange(90), decoder.new_cache(90)).logits
+    prompt, loaded = random_tokens(90, 2), load(tmp_path / "model.gguf", "auto")
+    config = read_config(Checkpoint(tmp_path / "model.gguf"))
+
+    def run(weights: ModelWeights) -> torch.Tensor:
+        decoder = Decoder(config, Resident(weights))
+        return decoder.forward(prompt, torch.arange(90), decoder.new_cache(90)).logits
+
     theirs = model(prompt[None]).logits[0]
-    assert (ours - theirs).std() < 0.05 * theirs.std()
-    assert {
-        decoder.config.types[f"model.layers.0.self_attn.k_b_proj.{head}.weight"] for head in range(4)
-    } == {kind}
+    assert (run(dequantized(loaded)) - theirs).norm() < 1e-3 * theirs.norm()
+    assert_only_rounded(run(loaded), loaded, run)
+    assert {config.types[f"model.layers.0.self_attn.k_b_proj.{head}.weight"] for head in range(4)} == {kind}
 
 
 def test_layers_that_guess_further_tokens_are_left_out(tmp_path: Path) -> None:
