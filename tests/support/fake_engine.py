@@ -23,7 +23,7 @@ The last line of the last message is the script, ``word`` or ``word number``:
 The machine has no GPU and is measured in a moment; every mode but LLMCad can run. A model called ``no-plan`` has none.
 Every model is predicted to run, and the pairs of drafts and models are `PAIRS`.
 
-A model called ``broken`` is not there, one called ``damaged`` cannot be read, one called ``long`` takes a second. A
+A model called ``broken`` is not there, one called ``damaged`` cannot be read, one called ``long`` takes a minute. A
 draft called ``misfit`` fits nothing.
 """
 
@@ -201,8 +201,8 @@ class FakeEngine:
             return
         self.unload()
         name = Path(ref).name
-        for step in range(10):
-            self.emit(LoadProgress(request_id, step, 10))
+        for step in range(600 if name == "long" else 10):
+            self.emit(LoadProgress(request_id, step, 600))
             if name == "long":
                 self.pause(request_id, 0.1)
         if name == "broken":

@@ -183,6 +183,7 @@ def test_a_damaged_database_is_told_of(desk: Desk) -> None:
 
 
 def test_a_full_disk_is_told_of_once_and_made_up_for(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "_RETRY_MS", 50)
     workspace = desk.open()
     save = ConversationStore.save
     full = True
@@ -193,7 +194,6 @@ def test_a_full_disk_is_told_of_once_and_made_up_for(desk: Desk, monkeypatch: py
         save(self, conversation, messages)
 
     monkeypatch.setattr(ConversationStore, "save", refuse)
-    monkeypatch.setattr(journal, "_RETRY_MS", 50)
     over: list[str] = []
     workspace.trouble_over.connect(over.append)
     chat = desk.answer(workspace, "say 2")

@@ -260,5 +260,5 @@ def test_choosing_again_gives_up_the_load_before(desk: Desk) -> None:
     workspace.choose_model("long")
     desk.wait(lambda: (workspace.model.state.fraction or 0) > 0)
     workspace.choose_model("other")
-    desk.wait(lambda: workspace.model.state.phase is EnginePhase.READY, timeout_s=0.9)
+    desk.wait(lambda: workspace.model.state.phase is EnginePhase.READY)
     assert workspace.model.state.model_name == "other"
