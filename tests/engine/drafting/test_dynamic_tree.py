@@ -151,7 +151,7 @@ def test_nodes_that_cannot_be_kept_are_not_expanded() -> None:
 def test_impossible_continuations_are_never_drafted() -> None:
     first = torch.tensor([0.0, -torch.inf, -torch.inf])
     broken = torch.tensor([[float("nan")] * 3])
-    assert grow_tree(TreeShape(3, 3, 1), DraftShape(1), first, lambda level: broken).tokens == (0,)
+    assert grow_tree(TreeShape(3, 1, 8), DraftShape(8), first, lambda level: broken).tokens == (0,)
     with pytest.raises(NotFinite):
         grow_tree(TreeShape(3, 3, 8), DraftShape(8), first, lambda level: broken)
     assert len(grow_tree(TreeShape(), DraftShape(0), first, lambda level: broken)) == 0
