@@ -93,6 +93,10 @@ class WeightsCorrupt(CheckpointError):
     """A weights file is truncated or is not a safetensors file."""
 
 
+class WeightsNotFinite(WeightsCorrupt):
+    """A weight is a NaN or an infinity, or what a model computes with its weights is one."""
+
+
 class TensorMismatch(CheckpointError):
     """A tensor is missing, unexpected or of the wrong shape."""
 

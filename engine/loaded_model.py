@@ -19,10 +19,11 @@ from engine.decoding.round_cost import RoundCost
 from engine.decoding.sequence import TokenSequence
 from engine.decoding.target import Target
 from engine.drafting.committee import CommitteeMemory
+from engine.drafting.fallback_drafter import DamagedDrafter
 from engine.drafting.kind import DraftKind, DraftLoad, LoadedDraft
 from engine.drafting.kinds import check_draft
 from engine.drafting.match_chances import MatchChances
-from engine.errors import InvalidOption, OutOfMemory
+from engine.errors import InvalidOption, OutOfMemory, WeightsNotFinite
 from engine.hub.installed import cache_folder, find_model, model_name
 from engine.hub.other_programs import is_others
 from engine.kernels import library
@@ -198,7 +199,12 @@ class LoadedModel:
         for draft, draft_folder, place in zip(drafts, draft_folders, plan.drafts, strict=True):
             link = self.link if place.on_gpu else Link(_CPU)
             parts = DraftLoad(draft_folder, place, decoder, checkpoint, plan.context, link, check)
-            loaded.append(draft.load(parts))
+            try:
+                loaded.append(draft.load(parts))
+            except WeightsNotFinite:
+                loaded.append(
+                    LoadedDraft(draft.name, draft.kind, link, lambda: lambda drafting: DamagedDrafter())
+                )
             self.notes += loaded[-1].notes
             whole, weights_alone = (draft.size_bytes(place.weights, tokens) for tokens in (plan.context, 0))
             self._draft_text_bytes[place.on_gpu] += whole - weights_alone

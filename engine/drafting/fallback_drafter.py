@@ -7,13 +7,23 @@ from typing import TypeVar
 
 from torch import Tensor
 
-from engine.drafting.drafter import Drafter
+from engine.drafting.drafter import Drafter, NoDrafter
+from engine.errors import WeightsNotFinite
+from engine.kernels.packing import NotFinite
 from engine.model.token_tree import Draft, DraftShape
 from engine.placement.device_failure import first_line, is_full
 from engine.placement.link import Link
 from engine.sentences import say
 
 Answer = TypeVar("Answer")
+
+
+class DamagedDrafter(NoDrafter):
+    """Stands for a draft whose weights were found to be damaged when they were read."""
+
+    def reset(self, prompt: Sequence[int]) -> int:
+        """Fail, as one does whose numbers turn out to be none later."""
+        raise NotFinite
 
 
 class FallbackDrafter(Drafter):
@@ -71,9 +81,16 @@ class FallbackDrafter(Drafter):
             answer = call(self._drafter)
             self.wants_hidden = self._drafter.wants_hidden
             return answer
-        except (RuntimeError, MemoryError) as error:
+        except (RuntimeError, MemoryError, NotFinite, WeightsNotFinite) as error:
             # Torch raises the first one when a device is lost, when it is full, or when a kernel fails there.
-            if isinstance(error, MemoryError) or is_full(error):
+            if isinstance(error, (NotFinite, WeightsNotFinite)):
+                self._give_up(
+                    say(
+                        "The draft's weights are damaged, so the reply goes on without it: download it again, or "
+                        "choose another one."
+                    )
+                )
+            elif isinstance(error, MemoryError) or is_full(error):
                 self._give_up(say("The draft ran out of memory, so the reply goes on without it."))
             else:
                 self._give_up(

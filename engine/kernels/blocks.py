@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.kernels import library
-from engine.kernels.packing import PANEL_ROWS, NotPackable, Packed, round_up
+from engine.kernels.packing import PANEL_ROWS, NotFinite, NotPackable, Packed, round_up
 
 NAMES = {
     **{"F16": 1, "Q4_0": 2, "Q4_1": 3, "Q5_0": 6, "Q5_1": 7, "Q8_0": 8, "Q2_K": 10, "Q3_K": 11, "Q4_K": 12},
@@ -130,6 +130,7 @@ def arrange(
     row_map: Tensor | None = None,
     out: Tensor | None = None,
     threads: int | None = None,
+    wild: bool = False,
 ) -> Packed:
     """Arrange a matrix for the kernels.
 
@@ -141,9 +142,11 @@ def arrange(
         row_map: (rows,) int32, for each row the one in ``raw`` that it is; None for their own order.
         out: (`arranged_bytes`,) uint8, where it goes; None for new memory.
         threads: Number of threads that share the work; torch's by default.
+        wild: Take NaNs and infinities too.
 
     Raises:
         ValueError: A size does not fit.
+        NotFinite: A scale, a minimum or a plain number is a NaN or an infinity.
     """
     size, stored = arranged_bytes(type, rows, columns), row_bytes(type, columns)
     available = raw.numel() // stored if stored else rows
@@ -162,10 +165,13 @@ def arrange(
         return packed
     if functions is None:
         lines = raw.view(-1, stored)
-        _arrange(packed, lines if row_map is None else lines[row_map.long()])
+        lines = lines if row_map is None else lines[row_map.long()]
+        _arrange(packed, lines)
+        if not (wild or _finite(type, lines)):
+            raise NotFinite
         return packed
     order = None if row_map is None else row_map.to(torch.int32).contiguous()
-    functions.tenon_arrange(
+    found = functions.tenon_arrange(
         type,
         raw.data_ptr(),
         rows,
@@ -174,6 +180,8 @@ def arrange(
         data.data_ptr(),
         threads or torch.get_num_threads(),
     )
+    if found == _NOT_FINITE and not wild:
+        raise NotFinite
     return packed
 
 
@@ -191,7 +199,7 @@ def dequantize(type: int, raw: Tensor, columns: int) -> Tensor:
     if not count:
         return torch.empty(0, columns)
     if functions is None:
-        return _unpack(arrange(type, raw, count, columns), 0, count)
+        return _unpack(arrange(type, raw, count, columns, wild=True), 0, count)
     out = torch.empty(count, columns)
     functions.tenon_dequantize(
         type, raw.data_ptr(), columns, None, count, out.data_ptr(), torch.get_num_threads()
@@ -319,6 +327,18 @@ def _arrange(packed: Packed, lines: Tensor) -> None:
         laid = padded.view(panels, PANEL_ROWS, *part.shape[1:]).permute(0, 2, 3, 1, 4).flatten(2)
         data[..., begin : begin + laid.shape[-1]] = laid
         begin += laid.shape[-1]
+
+
+def _finite(type: int, lines: Tensor) -> bool:
+    """True if the scales and minima of rows (n, bytes), or their plain numbers, are finite."""
+    if type in _PLAIN:
+        return bool(lines.contiguous().view(_PLAIN[type]).isfinite().all())
+    form = _FORMS[type]
+    blocks = lines.view(len(lines), -1, form.size)
+    if type == 39:  # a power of two, or 255 for a NaN
+        return bool((blocks[..., 0] != 255).all())
+    halves = (blocks[..., at : at + 2].contiguous().view(torch.float16) for at in form.halves)
+    return all(bool(half.isfinite().all()) for half in halves)
 
 
 def dequantize_into(type: int, raw: Tensor, rows: Tensor) -> None:

@@ -13,6 +13,10 @@ class NotPackable(ValueError):
     """A format cannot hold this matrix; the message says why."""
 
 
+class NotFinite(ValueError):
+    """A scale or a number of a matrix is a NaN or an infinity."""
+
+
 @dataclass(frozen=True)
 class Packed:
     """A matrix in a packed format.

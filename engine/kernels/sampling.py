@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import threading
 from array import array
 
@@ -10,6 +11,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels import library
+from engine.kernels.packing import NotFinite
 
 
 class _Kept(threading.local):
@@ -86,19 +88,28 @@ def likeliest(
         temperature: Above 0.
 
     Returns:
-        n lists of tokens, and the logarithms of their shares. Those of a row with a NaN are minus infinity or NaN.
+        n lists of tokens, and the logarithms of their shares.
+
+    Raises:
+        NotFinite: A row has a NaN, or no finite largest logit.
     """
     rows, size = logits.shape
     count = min(count, size)
     functions = library.loaded()
     if functions is None or logits.dtype != torch.float32 or not logits.is_cpu or count > MOST:
         values, tokens = (logits.float() / temperature).log_softmax(-1).topk(count)
-        return tokens.tolist(), values.tolist()
+        return _checked(tokens.tolist(), values.tolist())
     logits = logits.contiguous()
     found, shares = (ctypes.c_int32 * (rows * count))(), (ctypes.c_float * (rows * count))()
     functions.tenon_likeliest(logits.data_ptr(), rows, size, count, temperature, found, shares)
     starts = range(0, rows * count, count)
-    return [found[at : at + count] for at in starts], [shares[at : at + count] for at in starts]
+    return _checked([found[at : at + count] for at in starts], [shares[at : at + count] for at in starts])
+
+
+def _checked(tokens: list[list[int]], shares: list[list[float]]) -> tuple[list[list[int]], list[list[float]]]:
+    if not all(row[0] > -math.inf for row in shares):  # false for NaN too
+        raise NotFinite
+    return tokens, shares
 
 
 def _place(logits: Tensor) -> tuple[int, int] | None:

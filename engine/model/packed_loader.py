@@ -11,7 +11,7 @@ from torch import Tensor
 
 from engine.gguf.stored_tensor import BF16, F16, PLAIN, StoredTensor, type_name
 from engine.kernels import blocks
-from engine.kernels.packing import PANEL_ROWS, NotPackable, Packed
+from engine.kernels.packing import PANEL_ROWS, NotFinite, NotPackable, Packed
 from engine.model.config import ModelConfig
 from engine.model.embedding import FileRows
 from engine.model.layer import LayerWeights, ModelWeights
@@ -30,7 +30,7 @@ from engine.model.tensors import (
 )
 from engine.model.weight_format import WeightFormat
 from engine.sentences import say
-from engine.weights.checkpoint import Checkpoint, piece_values
+from engine.weights.checkpoint import Checkpoint, not_finite, piece_values
 from engine.weights.direct_reader import PageMemory
 from engine.weights.pieces import Piece, read_pieces
 from engine.weights.values import KERNEL_TYPES
@@ -157,6 +157,8 @@ class PackedReader:
             name = names[piece.stored]
             if name not in kinds:
                 vectors[name] = piece_values(piece)[0].float().clone()
+                if not vectors[name].isfinite().all():
+                    raise not_finite(piece.stored)
             elif name not in refused:
                 try:
                     as_stored = kinds[name] == piece.stored.kind
@@ -212,15 +214,18 @@ def arrange_piece(piece: Piece, matrix: Packed, threads: int | None = None) -> T
 
     Raises:
         NotPackable: It cannot be converted, for a number is a NaN or an infinity.
+        WeightsNotFinite: It need not be converted, and a scale or a number is one.
     """
     stored, kind, columns = piece.stored, matrix.type, matrix.columns
     start = blocks.arranged_bytes(kind, piece.first, columns) if piece.first else 0
     target = matrix.data[start : start + blocks.arranged_bytes(kind, piece.count, columns)]
-    if kind == stored.kind:
-        blocks.arrange(kind, piece.raw, piece.count, columns, stored.row_map(piece.count), target, threads)
-        return piece.raw
-    rows = quantized(piece_values(piece), kind)
-    blocks.arrange(kind, rows, piece.count, columns, None, target, threads)
+    as_stored = kind == stored.kind
+    rows = piece.raw if as_stored else quantized(piece_values(piece), kind)
+    order = stored.row_map(piece.count) if as_stored else None
+    try:
+        blocks.arrange(kind, rows, piece.count, columns, order, target, threads)
+    except NotFinite:
+        raise not_finite(stored) from None
     return rows
 
 

@@ -23,7 +23,7 @@ import numpy
 import torch
 from torch import Tensor
 
-from engine.errors import InvalidOption
+from engine.errors import InvalidOption, WeightsNotFinite
 from engine.kernels import sampling as kernel
 from engine.messages import Penalties
 from engine.sentences import figure, mark
@@ -166,7 +166,7 @@ class Sampler:
     def _pick(self, logits: Tensor, noise: float) -> int:
         """The kernel's work, with torch's operators."""
         if self.temperature == 0.0:
-            return int(logits.argmax())
+            return int(_finite(logits).argmax())
         probabilities, token_ids = self._kept(logits)
         index = draw(probabilities, noise)
         return index if token_ids is None else int(token_ids[index])
@@ -182,7 +182,7 @@ class Sampler:
         logits = self._penalised(logits, text, position)
         if self.temperature == 0.0:
             one_hot = torch.zeros(logits.shape[0], dtype=torch.float64)
-            one_hot[logits.argmax()] = 1.0
+            one_hot[_finite(logits).argmax()] = 1.0
             return one_hot
         probabilities, token_ids = self._kept(logits)
         if token_ids is not None:
@@ -217,7 +217,7 @@ class Sampler:
 
     def _kept(self, logits: Tensor) -> tuple[Tensor, Tensor | None]:
         """Unnormalised float64 probabilities, and their token ids in ascending order (None: all tokens)."""
-        scaled = logits / self.temperature
+        scaled = _finite(logits / self.temperature)
         token_ids: Tensor | None = None
         if 0 < self.top_k < scaled.shape[0]:
             # Everything equal to the k-th value stays, as in transformers.
@@ -232,6 +232,20 @@ class Sampler:
         if self.min_p > 0.0:
             probabilities[probabilities < self.min_p * probabilities.max()] = 0.0
         return probabilities, token_ids
+
+
+def _finite(logits: Tensor) -> Tensor:
+    """The same logits (n,), of which the largest is finite.
+
+    Raises:
+        WeightsNotFinite: It is not, or there is a NaN.
+    """
+    if not logits.max().isfinite():
+        raise WeightsNotFinite(
+            "The model computes numbers that are infinite or none (NaN), so its weights are damaged: download it "
+            "again, or use another one."
+        )
+    return logits
 
 
 def _require(holds: bool, otherwise: str, value: float) -> None:

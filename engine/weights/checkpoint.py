@@ -14,7 +14,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.errors import ConfigInvalid, ModelNotFound, UnsupportedModel, WeightsCorrupt, WeightsMissing
+from engine.errors import (
+    ConfigInvalid,
+    ModelNotFound,
+    UnsupportedModel,
+    WeightsCorrupt,
+    WeightsMissing,
+    WeightsNotFinite,
+)
 from engine.gguf.files import gguf_name
 from engine.gguf.generation import read_sampling
 from engine.gguf.header import read_header
@@ -193,7 +200,10 @@ class Checkpoint:
         stored = self.stored(name)
         rows = target if target.dim() > 1 else target[None]
         for piece in read_pieces(self.files, [stored], check):
-            rows[piece.first : piece.first + piece.count].copy_(piece_values(piece))
+            values = piece_values(piece)
+            if not is_finite(values):
+                raise not_finite(stored)
+            rows[piece.first : piece.first + piece.count].copy_(values)
             yield piece.raw.nbytes
 
     def digest(self) -> str:
@@ -213,6 +223,21 @@ class Checkpoint:
                 watched.read([(last * (place + 1) // _PROBES, memoryview(probe))])
                 digest.update(probe)
         return digest.hexdigest()
+
+
+def is_finite(values: Tensor) -> bool:
+    """True if no number is a NaN or an infinity: their sum tells, unless they are so large that each must be asked."""
+    return bool(values.sum(dtype=torch.float32).isfinite()) or bool(values.isfinite().all())
+
+
+def not_finite(stored: StoredTensor) -> WeightsNotFinite:
+    """The error for a tensor that holds what is no number."""
+    return WeightsNotFinite(
+        "The weights in {file} are damaged: {tensor} holds numbers that are infinite or none (NaN). Download the file "
+        "again, or use another one.",
+        file=stored.path.name,
+        tensor=stored.name,
+    )
 
 
 def piece_values(piece: Piece) -> Tensor:

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.errors import ModelNotFound, WeightsCorrupt
-from engine.weights.checkpoint import INDEX, SINGLE, read_config_file, weight_files
+from engine.errors import ModelNotFound, WeightsCorrupt, WeightsNotFinite
+from engine.weights.checkpoint import INDEX, SINGLE, is_finite, read_config_file, weight_files
 from engine.weights.draft_kind import (
     ADAPTER_CONFIG,
     ADAPTER_SAFETENSORS,
@@ -68,7 +68,15 @@ class HeadCheckpoint:
 
     def tensor(self, name: str) -> Tensor:
         """One whole tensor, in the type it is stored in; KeyError when there is none of this name."""
-        return self._loaded[name] if self._loaded else self._file_of[name].tensor(name)
+        found = self._loaded[name] if self._loaded else self._file_of[name].tensor(name)
+        if found.is_floating_point() and not is_finite(found):
+            raise WeightsNotFinite(
+                "The draft in {folder} is damaged: {tensor} holds numbers that are infinite or none (NaN). Download it "
+                "again, or choose another draft.",
+                folder=self.folder.name,
+                tensor=name,
+            )
+        return found
 
     def read(self, name: str, target: Tensor, check: Callable[[], None]) -> Iterator[int]:
         """Copy a tensor into ``target``, of its shape and any floating type; as `Checkpoint.read`, in one piece.

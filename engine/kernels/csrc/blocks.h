@@ -17,25 +17,26 @@ struct block_form {
     int16_t elements, bytes;                /* of a block as GGUF stores it; 0: no such type */
     int8_t byte_planes, nibble_planes, two_bit_planes, bit_planes;      /* of each group of 32 elements */
     int16_t unit_bytes;                     /* of a block, per row, as arranged */
+    int8_t halves;                          /* its scale and its minimum, which come last in a unit */
 };
 
 /* By type. Floats count as blocks of one element here; bfloat16's columns are padded to 32 as well. */
 static const struct block_form BLOCK_FORMS[TENON_TYPES] = {
-    [TENON_F16] = {1, 2, 0, 0, 0, 0, 2},
-    [TENON_BF16] = {1, 2, 0, 0, 0, 0, 2},
-    [TENON_Q4_0] = {32, 18, 0, 4, 0, 0, 18},
-    [TENON_Q4_1] = {32, 20, 0, 4, 0, 0, 20},
-    [TENON_Q5_0] = {32, 22, 0, 4, 0, 1, 22},
-    [TENON_Q5_1] = {32, 24, 0, 4, 0, 1, 24},
-    [TENON_Q8_0] = {32, 34, 8, 0, 0, 0, 34},
-    [TENON_IQ4_NL] = {32, 18, 0, 4, 0, 0, 18},
-    [TENON_MXFP4] = {32, 17, 0, 4, 0, 0, 17},
-    [TENON_Q2_K] = {256, 84, 0, 0, 2, 0, 84},
-    [TENON_Q3_K] = {256, 110, 0, 0, 2, 1, 114},
-    [TENON_Q4_K] = {256, 144, 0, 4, 0, 0, 148},
-    [TENON_Q5_K] = {256, 176, 0, 4, 0, 1, 180},
-    [TENON_Q6_K] = {256, 210, 0, 4, 2, 0, 210},
-    [TENON_IQ4_XS] = {256, 136, 0, 4, 0, 0, 138},
+    [TENON_F16] = {1, 2, 0, 0, 0, 0, 2, 1},
+    [TENON_BF16] = {1, 2, 0, 0, 0, 0, 2, 1},
+    [TENON_Q4_0] = {32, 18, 0, 4, 0, 0, 18, 1},
+    [TENON_Q4_1] = {32, 20, 0, 4, 0, 0, 20, 2},
+    [TENON_Q5_0] = {32, 22, 0, 4, 0, 1, 22, 1},
+    [TENON_Q5_1] = {32, 24, 0, 4, 0, 1, 24, 2},
+    [TENON_Q8_0] = {32, 34, 8, 0, 0, 0, 34, 1},
+    [TENON_IQ4_NL] = {32, 18, 0, 4, 0, 0, 18, 1},
+    [TENON_MXFP4] = {32, 17, 0, 4, 0, 0, 17, 0},
+    [TENON_Q2_K] = {256, 84, 0, 0, 2, 0, 84, 2},
+    [TENON_Q3_K] = {256, 110, 0, 0, 2, 1, 114, 1},
+    [TENON_Q4_K] = {256, 144, 0, 4, 0, 0, 148, 2},
+    [TENON_Q5_K] = {256, 176, 0, 4, 0, 1, 180, 2},
+    [TENON_Q6_K] = {256, 210, 0, 4, 2, 0, 210, 1},
+    [TENON_IQ4_XS] = {256, 136, 0, 4, 0, 0, 138, 1},
 };
 
 /* A type's form; NULL where there is none, or k is no multiple of its block. */

