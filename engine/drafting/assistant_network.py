@@ -22,7 +22,7 @@ from engine.drafting.head_loader import HeadMaps, check_sizes
 from engine.errors import DraftMismatch, TensorMismatch
 from engine.model.attention import FOLD_LIMIT_ROWS, StepMask
 from engine.model.block import SeenRows, block
-from engine.model.config import ModelConfig, read_config
+from engine.model.config import ModelConfig, check_counts, read_config
 from engine.model.embedding import Embedding
 from engine.model.families import ASSISTANTS
 from engine.model.kv_cache import KVCache
@@ -119,6 +119,7 @@ def read_assistant(checkpoint: HeadCheckpoint) -> AssistantLayout:
         if text.get(key):
             raise refuse(key, text[key])
     blocks = replace(read_config(CheckpointOutline(checkpoint.folder), ASSISTANTS), tied=True)
+    check_counts(blocks.layers, len(checkpoint.shapes))
     if blocks.input_width:
         raise refuse("hidden_size_per_layer_input", blocks.input_width)
     hidden, vocabulary = blocks.hidden_size, blocks.vocabulary_size

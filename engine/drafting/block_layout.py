@@ -127,7 +127,7 @@ def read_block(checkpoint: HeadCheckpoint) -> BlockLayout:
 
 def _read(raw: Mapping[str, Any], inner: dict[str, Any], names: Mapping[str, tuple[int, ...]]) -> BlockLayout:
     kind, dflash = raw.get("speculators_model_type"), raw.get("dflash_config") or {}
-    blocks = nested_config(inner, str(inner.get("model_type", "qwen3")), "")
+    blocks = nested_config(inner, str(inner.get("model_type", "qwen3")), "", len(names))
     if not blocks.family.query_key_norm:
         raise refuse("model_type", inner.get("model_type"))
     if any(blocks.windows):
@@ -142,7 +142,7 @@ def _read(raw: Mapping[str, Any], inner: dict[str, Any], names: Mapping[str, tup
     said = raw.get("mask_token_id")
     mask_token = int(dflash["mask_token_id"] if said is None else said)
     own = int(raw.get("draft_vocab_size") or blocks.vocabulary_size)
-    if size < 2 or rank < 0 or not 0 <= mask_token < blocks.vocabulary_size:
+    if not 2 <= size <= 1024 or rank < 0 or not 0 <= mask_token < blocks.vocabulary_size:
         raise ValueError(f"block_size {size}, markov_rank {rank}, mask_token_id {mask_token}")
     hidden, target_hidden = blocks.hidden_size, int(raw.get("target_hidden_size") or blocks.hidden_size)
     chosen = _hidden_layers(raw, dflash, blocks.layers)

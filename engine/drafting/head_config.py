@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.drafting.config_keys import bad_value, check_keys, refuse
 from engine.errors import ConfigInvalid, UnsupportedModel
-from engine.model.config import ACTIVATIONS, ModelConfig
+from engine.model.config import ACTIVATIONS, ModelConfig, check_counts
 from engine.model.config_values import BAD_VALUE, complete
 from engine.model.families import SUPPORTED
 from engine.model.rope import read_rope
@@ -56,7 +56,7 @@ _OUTER = (
 
 
 def block_config(
-    raw: dict[str, Any], eagle3: bool, prefix: str, regular: bool = False
+    raw: dict[str, Any], eagle3: bool, prefix: str, tensors: int, regular: bool = False
 ) -> tuple[ModelConfig, dict[str, Any]]:
     """Sizes of a draft's blocks.
 
@@ -68,6 +68,7 @@ def block_config(
         raw: config.json as it is.
         eagle3: The layout is EAGLE-3's.
         prefix: Beginning of its tensors' names.
+        tensors: Their number.
         regular: The blocks are those of transformers though nothing is nested, as ModelOpt exports them.
 
     Returns:
@@ -91,20 +92,21 @@ def block_config(
         check_keys(part, (*KEYS, *_OUTER, *_OWN_CODE))
     if speculators is not None or regular:
         model_type = "llama" if regular else str(inner.get("model_type", "llama"))
-        return nested_config(inner, model_type, prefix), inner
+        return nested_config(inner, model_type, prefix, tensors), inner
     try:
-        return _translate(inner, "llama", True, eagle3, prefix), inner
+        return _translate(inner, "llama", True, eagle3, prefix, tensors), inner
     except BAD_VALUE as error:
         raise bad_value(error) from error
 
 
-def nested_config(inner: dict[str, Any], model_type: str, prefix: str) -> ModelConfig:
+def nested_config(inner: dict[str, Any], model_type: str, prefix: str, tensors: int) -> ModelConfig:
     """Sizes of blocks that are those of transformers.
 
     Args:
         inner: A transformers config, from which default values may be left out.
         model_type: Its kind.
         prefix: Beginning of its tensors' names.
+        tensors: Their number.
 
     Raises:
         UnsupportedModel: A kind of block or rotary embedding that Tenon does not run.
@@ -116,13 +118,13 @@ def nested_config(inner: dict[str, Any], model_type: str, prefix: str) -> ModelC
             model_type=model_type,
         )
     try:
-        return _translate(inner, model_type, False, False, prefix)
+        return _translate(inner, model_type, False, False, prefix, tensors)
     except BAD_VALUE as error:
         raise bad_value(error) from error
 
 
 def _translate(
-    inner: dict[str, Any], model_type: str, own_code: bool, eagle3: bool, prefix: str
+    inner: dict[str, Any], model_type: str, own_code: bool, eagle3: bool, prefix: str, tensors: int
 ) -> ModelConfig:
     values = {name: inner[name] for name in _READ if inner.get(name) is not None}
     if own_code:
@@ -133,6 +135,7 @@ def _translate(
     layers = int(values.pop("num_hidden_layers", 1))
     if own_code and eagle3:
         layers = 1
+    check_counts(layers, tensors)
     config = complete(values, model_type)
     rope = read_rope(config, None, partial=False)
     if rope.long_frequencies is not None:

@@ -175,7 +175,7 @@ def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind)
     speculators = "speculators_model_type" in raw
     numbered = any(name.startswith(f"{prefix}layers.0.") for name in names)
     regular = kind == "eagle3" and not speculators and numbered
-    blocks, inner = block_config(raw, kind == "eagle3", prefix, regular)
+    blocks, inner = block_config(raw, kind == "eagle3", prefix, len(names), regular)
     hidden = blocks.hidden_size
     normed = kind == "eagle" and speculators and bool(raw.get("layernorms"))
     try:
@@ -269,7 +269,7 @@ def _mask(raw: Mapping[str, Any], there: bool) -> tuple[int | None, int]:
     methods = (raw.get("speculators_config") or {}).get("proposal_methods") or [{}]
     # Where nothing says it, what speculators trains by default.
     depths = int(methods[0].get("speculative_tokens") or 8)
-    if depths < 1:
+    if not 1 <= depths <= 1024:
         raise ValueError(f"speculative_tokens is {depths}")
     return int(token), depths
 

@@ -22,6 +22,7 @@ from engine.drafting.head_layout import MISMATCH, slot_bytes
 from engine.drafting.head_loader import HeadMaps, drafted_ids
 from engine.kernels.library import Matrix
 from engine.kernels.medusa import Guess
+from engine.model.config import check_counts
 from engine.model.linear import LinearMap, PackedLinear, rows_of
 from engine.model.loader import read_slots
 from engine.model.tensors import Slot, compare_tensors
@@ -91,7 +92,9 @@ def read_medusa(checkpoint: HeadCheckpoint) -> MedusaLayout:
             made.append(Slot(f"{prefix}{head}.{blocks}.weight", (rows or 0, hidden), "map"))
         return tuple(made)
 
-    heads = tuple(slots(head) for head in range(1 + max((int(match[2]) for match in found), default=0)))
+    count = 1 + max((int(match[2]) for match in found), default=0)
+    check_counts(count * blocks, max(1, len(shapes)))
+    heads = tuple(slots(head) for head in range(count))
     expected = {slot.name: slot.shape for head in heads for slot in head}
     if drafted is not None:
         expected |= {"d2t": (drafted,), "t2d": (vocabulary or 0,)}

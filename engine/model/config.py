@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from engine.errors import ConfigInvalid, UnsupportedModel
+from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
 from engine.gguf.stored_tensor import TensorTypes
 from engine.model.config_values import BAD_VALUE, CONVOLUTION, complete
 from engine.model.families import SUPPORTED, Family, FamilyExperts
@@ -20,6 +20,8 @@ from engine.weights.checkpoint_outline import CheckpointOutline
 
 #: Architectures whose makers publish blocks that are read (MXFP4).
 _PUBLISHED_IN_BLOCKS = ("GptOssForCausalLM",)
+#: Twice as many as the largest model has; a list of them takes a second.
+_MOST_PARTS = 1 << 16
 #: Constants of gpt-oss's activation.
 _CLAMPED = {"swiglu_alpha": 1.702, "swiglu_limit": 7.0}
 ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu"}
@@ -213,10 +215,42 @@ def read_config(
     try:
         config = _decoder_values(checkpoint, family)
         _refuse_features(config, family)
-        return _translate(checkpoint, config, family)
+        found = _translate(checkpoint, config, family)
+        parts = _parts(found)
+        if parts > _MOST_PARTS:
+            raise ValueError(f"{parts} layers, heads and experts")
     except BAD_VALUE as error:
         sentence = _BAD_VALUE_IN_GGUF if checkpoint.from_gguf else _BAD_VALUE
         raise ConfigInvalid(sentence, details=repr(error)) from error
+    if checkpoint.names:
+        check_counts(parts, len(checkpoint.names))
+    return found
+
+
+def _parts(config: ModelConfig) -> int:
+    """Layers, heads and experts that have tensors of their own."""
+    heads = config.heads * config.layers if config.latent is not None else 0
+    experts = 0 if config.mixture is None else config.mixture.experts * sum(config.mixture.layers)
+    return config.layers + heads + experts
+
+
+def check_counts(wanted: int, found: int) -> None:
+    """Refuse a config that asks for more layers, heads and experts than there are tensors, before a list is as long.
+
+    Args:
+        wanted: Parts that have a tensor of their own.
+        found: Tensors that there are.
+
+    Raises:
+        TensorMismatch: Some cannot be there.
+    """
+    if wanted > found:
+        raise TensorMismatch(
+            "The config asks for {wanted} layers, heads and experts with weights of their own, and the files hold "
+            "{found} tensors: put the files of one model together, or choose another one.",
+            wanted=wanted,
+            found=found,
+        )
 
 
 def _refuse_quantized(raw: dict[str, Any]) -> None:

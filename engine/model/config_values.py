@@ -512,6 +512,8 @@ def _settle_global_heads(values: dict[str, Any]) -> None:
             values["global_head_dim"] = own["head_dim"]
         if "num_key_value_heads" in own:
             values["num_global_key_value_heads"] = own["num_key_value_heads"]
+    _check("global_head_dim", values["global_head_dim"], 512)
+    _check("num_global_key_value_heads", values["num_global_key_value_heads"], None)
 
 
 def _check(name: str, value: Any, default: Any) -> None:

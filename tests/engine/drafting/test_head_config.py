@@ -18,7 +18,7 @@ ANGLE = 2 / 16  # of the second pair of a head of 16
 
 
 def read(raw: dict[str, Any], eagle3: bool = True) -> ModelConfig:
-    return block_config({**CONFIG, **raw}, eagle3, "")[0]
+    return block_config({**CONFIG, **raw}, eagle3, "", 9)[0]
 
 
 def speculators(**layer: Any) -> dict[str, Any]:
