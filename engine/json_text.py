@@ -11,7 +11,7 @@ from typing import Any
 _MOST_LEVELS = 100
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 # A whole text, number or word, a sign of structure, or one character that is out of place.
-_TOKEN = re.compile(r'"(?:[^"\\\x00-\x1f\ufffd]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}\[\]:,]|\S')
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}\[\]:,]|\S')
 
 
 def read_json(text: str | bytes) -> Any:
@@ -64,7 +64,7 @@ def readable_json(text: str) -> dict[str, Any]:
             inner.key = inner.text = None
         elif match.end() < len(text) or token[0] == '"':  # else more figures may have followed
             try:
-                inner.take(_whole(json.loads(token)))
+                inner.take(_whole(json.loads(token.replace("\ufffd", "\0"))))  # no text has this in JSON
             except ValueError:
                 inner.damaged = inner.values is not root
     return root
