@@ -17,7 +17,6 @@ from safetensors import SafetensorError, safe_open
 from engine.errors import (
     InvalidOption,
     ModelNotFound,
-    TenonError,
     UnsupportedModel,
     WeightsCorrupt,
     WeightsMissing,
@@ -153,7 +152,7 @@ def import_model(
     incoming = models / INCOMING / f"{_IMPORT}-{token_hex(8)}"
     busy = InvalidOption("Another import is under way: wait for it, and try again.")
     try:
-        _clear_away(models)
+        _clear_away(models, busy)
         with arriving(models, incoming.name, busy):
             try:
                 incoming.mkdir()
@@ -180,11 +179,11 @@ def _check_free(models: Path, name: str) -> None:
         )
 
 
-def _clear_away(models: Path) -> None:
+def _clear_away(models: Path, busy: InvalidOption) -> None:
     """Remove what imports have left that were killed: nobody holds their locks."""
     with models_held(models):
         for lock in (models / INCOMING).glob(f"{_IMPORT}*.lock"):
-            with suppress(TenonError, OSError), held_alone(lock, TenonError("")):
+            with suppress(InvalidOption, OSError), held_alone(lock, busy):
                 shutil.rmtree(lock.with_suffix(""), ignore_errors=True)
                 lock.unlink()
 
