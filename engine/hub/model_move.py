@@ -286,9 +286,12 @@ def _bring(move: Move, progress: Progress) -> Move:
                 _switch(renaming)
                 return renaming
             except OSError as error:
-                if models_folder() == move.target or not _has_files(move.source):
+                if models_folder() == move.target:
                     raise
-                _write(move)
+                with suppress(OSError):  # else the next start finishes it
+                    if not move.source.exists():
+                        os.rename(move.target, move.source)
+                    _write(move)
                 if error.errno != errno.EXDEV:  # two views of one disk, which only copying connects
                     raise
     (move.target / _STAGE).mkdir(parents=True, exist_ok=True)
@@ -332,9 +335,10 @@ def _copy(
 ) -> None:
     """Copy a file and compare what then lies on the disk; it has its name, and a note, only when that is the same."""
     source, place = move.source / path, into / path
-    if abs(time.time_ns() - source.lstat().st_ctime_ns) < _TICK_NS:
-        time.sleep(_TICK_NS / 1e9)  # or a change in this moment would leave the times as they are
     before = source.lstat()
+    if abs(time.time_ns() - max(before.st_ctime_ns, before.st_mtime_ns)) < _TICK_NS:
+        time.sleep(_TICK_NS / 1e9)  # or a change in this moment would leave the times as they are
+        before = source.lstat()
     place.parent.mkdir(parents=True, exist_ok=True)
     part = place.with_name(place.name + _PART)
     if source.is_symlink():

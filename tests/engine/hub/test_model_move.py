@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -325,4 +327,29 @@ def test_a_move_that_runs_is_not_given_up_by_another_window(
 
     usual, target = models_folder(), tmp_path / "target"
     move_models(target, give_up)
+    assert_moved(content, usual, target)
+
+
+def test_a_list_that_cannot_be_written_leaves_the_models_where_they_were(
+    content: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual, target = models_folder(), tmp_path / "target"
+    with monkeypatch.context() as patch:
+        patch.setattr(model_move, "write_folders", lambda change: os.write(-1, b""))
+        with pytest.raises(OutOfDisk, match=f"still in {re.escape(str(usual))}"):
+            move_models(target)
+    assert files_of(usual) == content
+    move_models(target)
+    assert_moved(content, usual, target)
+
+
+def test_two_views_of_one_disk_are_copied_between(
+    content: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def apart(source: Path, target: Path) -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    usual, target = models_folder(), tmp_path / "target"
+    monkeypatch.setattr(os, "rename", apart)
+    move_models(target)
     assert_moved(content, usual, target)
