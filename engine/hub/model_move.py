@@ -140,6 +140,9 @@ def move_models(target: Path, progress: Progress = lambda done_bytes, total_byte
     with _moving_alone():
         move = unfinished_move()
         try:
+            if move is not None and _is_decided(move) and move.target != target:
+                _finish(move)
+                move = None
             if move is None or not _is_decided(move):
                 check_move(target)
                 if move is None:
@@ -147,10 +150,7 @@ def move_models(target: Path, progress: Progress = lambda done_bytes, total_byte
                     (data_folder() / _COPIED).unlink(missing_ok=True)
                     _write(move)
                 move = _bring(move, progress)
-            with lists_held(data_folder()):
-                _switch(move)
-            _delete(move)
-            _forget()
+            _finish(move)
         except OSError as error:
             raise _trouble(target, error) from error
 
@@ -184,7 +184,7 @@ def give_up_move() -> None:
             return
         shutil.rmtree(move.target / _STAGE, ignore_errors=True)
         _delete_empty(move.target)
-        _forget()
+        (data_folder() / _JOURNAL).unlink()
 
 
 @contextmanager
@@ -265,11 +265,6 @@ def _write(move: Move) -> None:
     write_json(data_folder() / _JOURNAL, asdict(_Journal(str(move.source), str(move.target), move.step)))
 
 
-def _forget() -> None:
-    for name in (_JOURNAL, _COPIED):
-        (data_folder() / name).unlink(missing_ok=True)
-
-
 def _is_decided(move: Move) -> bool:
     """True if the target is to be in force, so that only renaming and deleting is left."""
     return move.step != "copying" or models_folder() == move.target
@@ -303,6 +298,15 @@ def _bring(move: Move, progress: Progress) -> Move:
                 _delete_empty(move.target / _STAGE)
                 return _decide(move, "copied")
     raise InvalidOption("The models changed again and again while they were copied: move them again.")
+
+
+def _finish(move: Move) -> None:
+    """Do what is left of a move that is decided."""
+    with lists_held(data_folder()):
+        _switch(move)
+    _delete(move)
+    for name in (_JOURNAL, _COPIED):
+        (data_folder() / name).unlink(missing_ok=True)
 
 
 def _decide(move: Move, step: Literal["renaming", "copied"]) -> Move:

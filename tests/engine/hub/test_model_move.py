@@ -353,3 +353,23 @@ def test_two_views_of_one_disk_are_copied_between(
     monkeypatch.setattr(os, "rename", apart)
     move_models(target)
     assert_moved(content, usual, target)
+
+
+@pytest.mark.parametrize("disks", [1, 2])
+def test_another_move_finishes_the_one_before_first(
+    disks: int,
+    content: dict[str, bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    if disks == 2:
+        request.getfixturevalue("two_disks")
+    usual = models_folder()
+    with monkeypatch.context() as patch:
+        patch.setattr(model_move, "_delete", lambda move: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            move_models(tmp_path / "target")
+    move_models(tmp_path / "other")
+    assert_moved(content, usual, tmp_path / "other")
+    assert not (tmp_path / "target").exists()
