@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import Any
 
 # Real files are a few levels deep; code that walks through values may call itself once for each.
 _MOST_LEVELS = 100
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
+# A whole text, number or word, a sign of structure, or one character that is out of place.
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}\[\]:,]|\S')
 
 
 def read_json(text: str | bytes) -> Any:
@@ -30,6 +33,59 @@ def read_json(text: str | bytes) -> Any:
             return _whole(found) if _HALF.search(text) else found
         level = [inner for one in holders for inner in (one.values() if isinstance(one, dict) else one)]
     raise ValueError("it is nested too deeply")
+
+
+def readable_json(text: str) -> dict[str, Any]:
+    """The values of a damaged object that are whole, with the objects and lists that these stand in.
+
+    Behind damage an object in another one takes nothing more: its end may be lost, and what follows another one's.
+    """
+    root: dict[str, Any] = {}
+    open_: list[_Open] = [_Open(root)]
+    for match in _TOKEN.finditer(text):
+        token, inner = match[0], open_[-1]
+        if len(open_) > _MOST_LEVELS:
+            break
+        if token in "{[":
+            if token == "{" and inner.key is None and isinstance(inner.values, dict):
+                if len(open_) == 1:
+                    continue
+                open_.pop()  # the end of this one is lost
+            open_.append(_Open({} if token == "{" else []))
+            open_[-2].take(open_[-1].values)
+        elif token in "}]":
+            kind = dict if token == "}" else list
+            if any(isinstance(one.values, kind) for one in open_[1:]):
+                while not isinstance(open_.pop().values, kind):
+                    pass
+        elif token == ":":
+            inner.key, inner.text = inner.text, None
+        elif token == ",":
+            inner.key = inner.text = None
+        elif match.end() < len(text) or token[0] == '"':  # else more figures may have followed
+            try:
+                inner.take(_whole(json.loads(token.replace("\ufffd", "\0"))))  # no text has this in JSON
+            except ValueError:
+                inner.damaged = inner.values is not root
+    return root
+
+
+@dataclass
+class _Open:
+    """An object or a list that is being read, with its last key, and a text that may be the next one."""
+
+    values: dict[str, Any] | list[Any]
+    key: str | None = None
+    text: str | None = None
+    damaged: bool = False
+
+    def take(self, value: Any) -> None:
+        if isinstance(self.values, list):
+            self.values.append(value)
+        elif self.key is None:
+            self.text = value if isinstance(value, str) else None
+        elif not self.damaged:
+            self.values[self.key], self.key = value, None
 
 
 def whole_characters(text: str) -> str:

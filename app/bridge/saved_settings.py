@@ -38,6 +38,8 @@ class SavedSettings(QObject):
         self._unsaved = False
         self._closed = False
         self._last_problem = ""
+        if self._file.damaged:
+            self._changed()  # or the next start would find the same fault
 
     def close(self) -> None:
         """Save what has changed; what changes from now on is lost."""

@@ -57,6 +57,7 @@ from app.storage.measured_modes import MeasuredModes
 from app.words import tr
 from engine.errors import StorageError
 from engine.hub.model_folders import data_folder as usual_data_folder
+from engine.hub.model_move import finish_switch
 from engine.messages import DEFAULT_MODEL, ErrorReport, ModelAdvice
 
 # A little longer than the window offers to undo.
@@ -97,6 +98,7 @@ class Workspace(QObject):
         self._saved.problem.connect(self.settings_unsaved)
         self.settings = self._saved.settings
         self._notices += self._saved.problems
+        finish_switch()  # before a model is looked for
         self._find_a_model()
         network = Network(self.settings)
         self._data_folder = data_folder or usual_data_folder()
@@ -176,6 +178,7 @@ class Workspace(QObject):
         choice = KeptChoice(self._data_folder, self._writer.run)
         self.model_store = ModelStore(settings, client, model, choice, self)
         self.machine.measured_speeds.connect(self.model_store.predict_again)
+        self.model_store.folders.said.connect(self.notice)
         self.model_store.model_wanted.connect(self.choose_model)
         self.model_store.settings_changed.connect(self.settings_applied)
         self._keep_up()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ import platformdirs
 from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import StorageError
-from engine.json_text import read_json
+from engine.json_text import read_json, readable_json
 from engine.outside_file import read_file
-from engine.unfinished_file import write_whole
+from engine.unfinished_file import set_aside, write_whole
 
 Stored = dict[str, Any]
 
@@ -66,10 +65,16 @@ def chosen_language(folder: Path) -> str:
 
 
 class SettingsFile:
-    """One settings.json."""
+    """One settings.json.
+
+    Attributes:
+        damaged: True if it was when it was read, so that it should be written anew.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "settings.json"
+        self.damaged = False
+        self._is_only_copy = False  # of what could not be read
 
     def read(self) -> tuple[Settings, list[str]]:
         """Read the settings; what cannot be read gets its default.
@@ -83,21 +88,22 @@ class SettingsFile:
         except FileNotFoundError:
             return settings, []
         except OSError as error:
-            return settings, [
-                tr("The settings in {path} cannot be read ({reason}).", path=self.path, reason=error.strerror)
-            ]
+            return settings, [self._not_read(error)]
+        problems = []
         try:
-            rejected = settings.take(migrated(read_json(raw.decode("utf-8"))))
+            rejected = settings.take(migrated(read_json(raw)))
         except (ValueError, AttributeError, TypeError, KeyError):
-            return Settings(), [self._set_aside()]
+            problems.append(self._set_aside())
+            settings = Settings()
+            rejected = settings.take(_left_of(raw))
         if rejected:
-            return settings, [
+            problems.append(
                 tr(
                     "Settings with values that are not allowed were reset: {names}.",
                     names=", ".join(rejected),
                 )
-            ]
-        return settings, []
+            )
+        return settings, problems
 
     def text_of(self, settings: Settings) -> str:
         """The file's text for these settings."""
@@ -111,6 +117,9 @@ class SettingsFile:
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self._is_only_copy:
+                set_aside(self.path)
+                self._is_only_copy = False
             write_whole(self.path, text)
         except OSError as error:
             raise StorageError(
@@ -123,9 +132,20 @@ class SettingsFile:
             ) from error
 
     def _set_aside(self) -> str:
-        kept = self.path.with_name(f"settings-unreadable-{datetime.now():%Y%m%d-%H%M%S}.json")
+        self.damaged = True
         try:
-            os.replace(self.path, kept)
-        except OSError:
-            return tr("The settings were unreadable and start afresh.")
-        return tr("The settings were unreadable and start afresh; the old file is kept as {path}.", path=kept)
+            return set_aside(self.path)
+        except OSError as error:
+            return self._not_read(error)
+
+    def _not_read(self, error: OSError) -> str:
+        self._is_only_copy = True
+        return tr("The settings in {path} cannot be read ({reason}).", path=self.path, reason=error.strerror)
+
+
+def _left_of(raw: bytes) -> Stored:
+    """The settings that can be read in a damaged file."""
+    left = readable_json(raw.decode("utf-8", "replace"))
+    if not isinstance(left.get("version"), int):
+        left["version"] = VERSION
+    return migrated(left)

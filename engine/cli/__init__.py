@@ -10,6 +10,9 @@ from engine.cli.parser import Parser
 from engine.errors import TenonError
 from engine.file_trouble import file_trouble
 from engine.gpu_addon.activation import activate
+from engine.hub.endpoints import mend_endpoints
+from engine.hub.model_folders import mend_folders
+from engine.hub.model_move import finish_move
 from engine.terminal import write_utf8
 
 
@@ -32,6 +35,9 @@ def main(arguments: list[str]) -> int:
         if problem is not None:
             print(problem, file=sys.stderr)
     try:
+        mend_folders()
+        mend_endpoints()
+        finish_move()
         return int(options.run(options))
     except TenonError as error:
         print(f"tenon: {error.message}", file=sys.stderr)

@@ -13,7 +13,7 @@ from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
 from engine.gpu_addon.manifest import manifest_path
 from engine.hub.download.room import folder_bytes
 from engine.hub.model_folders import data_folder
-from engine.hub.record import UNFINISHED, write_json
+from engine.hub.record import write_json
 from engine.json_text import read_json
 from engine.plain_data import from_plain
 from engine.sentences import say
@@ -23,8 +23,8 @@ INCOMING = ".incoming"
 _LEAVING = ".leaving"
 _RECORD = "tenon-gpu.json"
 _OUTCOME = "tenon-check.json"
-#: What is written into the folder of an add-on after it was installed.
-OUTCOME = frozenset({_OUTCOME, _OUTCOME + UNFINISHED})
+#: Beginnings of the names of what is written into the folder of an add-on after it was installed.
+OUTCOME = (_OUTCOME,)
 _VERSION = 1
 
 

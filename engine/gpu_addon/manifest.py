@@ -7,7 +7,7 @@ file is hashed again only where size, times or inode are not what they were when
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -44,21 +44,21 @@ def write_manifest(folder: Path, hashes: Mapping[str, str] | None = None) -> Non
     write_json(manifest_path(), {"version": _VERSION, "files": files})
 
 
-def altered_file(folder: Path, own: frozenset[str]) -> str | None:
+def altered_file(folder: Path, own: Collection[str]) -> str | None:
     """The path in an add-on's folder of a file that is not as it was installed, None where all are.
 
     Bytecode that was not installed is deleted: Python makes it anew, and believes it without a look at its source.
-    Files of ``own`` are written by Tenon later, and not looked at.
+    Files whose names begin with one of ``own`` are written by Tenon later, and not looked at.
     """
     try:
         found = read_json(manifest_path().read_text(encoding="utf-8"))
         expected: dict[str, list[Any]] = dict(found["files"]) if found["version"] == _VERSION else {}
     except (OSError, ValueError, KeyError, TypeError):
         expected = {}
-    missing, hashed = expected.keys() - own, False
+    missing, hashed = {path for path in expected if not any(map(path.startswith, own))}, False
     try:
         for path, entry in _files(folder):
-            if path in own:
+            if any(map(path.startswith, own)):
                 continue
             status = entry.stat(follow_symlinks=False)
             known = expected.get(path)

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Literal
 from urllib.parse import urlsplit
 
 from engine.errors import InvalidOption, KeyNotKept, ModelNotFound, OutOfDisk
+from engine.hub.kept_list import change_list, mend_list, read_list
 from engine.hub.model_folders import data_folder
-from engine.hub.record import write_json
-from engine.json_text import read_json
 from engine.kept_secret import NoKeyring, find_secret, forget_secret, keep_secret
 from engine.messages import ThinkingControl
-from engine.plain_data import from_plain
 
 FILE_NAME = "servers.json"
 _PREFIX = "remote:"
@@ -133,12 +131,13 @@ def remote_name(reference: str) -> str:
 
 
 def endpoints() -> tuple[Endpoint, ...]:
-    """The servers in the order in which they were added; none if their file cannot be read."""
-    try:
-        found = read_json((data_folder() / FILE_NAME).read_text(encoding="utf-8"))["servers"]
-        return tuple(from_plain(Endpoint, one) for one in found)
-    except (OSError, ValueError, KeyError, TypeError):
-        return ()
+    """The servers in the order in which they were added."""
+    return read_list(data_folder() / FILE_NAME, _Servers).servers
+
+
+def mend_endpoints() -> None:
+    """Set the list of servers aside where it is damaged; this is said, and what is left of it stays in use."""
+    mend_list(data_folder() / FILE_NAME, _Servers)
 
 
 def server_of(reference: str) -> Endpoint | None:
@@ -207,11 +206,7 @@ def free_name(address: str, wanted: str = "") -> str:
     name = wanted.strip()
     if name:
         if "/" in name or not name.isprintable() or len(name) > 40 or name in taken:
-            raise InvalidOption(
-                "{name} cannot be the server's name: take another one, of 40 characters at most and without a "
-                "slash.",
-                name=repr(name[:60]),
-            )
+            raise _unusable(name)
         return name
     known = next((server.name for server in endpoints() if server.address == address), "")
     host = (urlsplit(address).netloc.rpartition("@")[2] or address)[:40]
@@ -221,16 +216,37 @@ def free_name(address: str, wanted: str = "") -> str:
 
 
 def keep_endpoint(server: Endpoint) -> None:
-    """Keep a server, in the place of one with its name or its address.
+    """Keep a server, in the place of the one with its address.
+
+    Raises:
+        InvalidOption: Another server got its name meanwhile.
+        OutOfDisk: It cannot be written down.
+    """
+
+    def kept(known: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
+        if any(one.name == server.name and one.address != server.address for one in known):
+            raise _unusable(server.name)
+        others = {one.address: one for one in known}
+        return tuple((others | {server.address: server}).values())
+
+    _change(kept)
+
+
+def renew_endpoint(before: Endpoint, now: Endpoint) -> bool:
+    """Put what a server has now in the place of what it had, unless it was forgotten or changed; True if it was put.
 
     Raises:
         OutOfDisk: It cannot be written down.
     """
-    known = endpoints()
-    same = [one for one in known if server.name == one.name or server.address == one.address]
-    at = known.index(same[0]) if same else len(known)
-    others = [one for one in known if one not in same]
-    _write([*others[:at], server, *others[at:]])
+    there = False
+
+    def renewed(known: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
+        nonlocal there
+        there = before in known
+        return tuple(now if one == before else one for one in known)
+
+    _change(renewed)
+    return there
 
 
 def forget_endpoint(name: str) -> None:
@@ -240,22 +256,33 @@ def forget_endpoint(name: str) -> None:
         ModelNotFound: There is none of this name.
         OutOfDisk: The list cannot be written.
     """
-    known = endpoints()
-    server = next((one for one in known if one.name == name), None)
+    server = next((one for one in endpoints() if one.name == name), None)
     if server is None:
         raise ModelNotFound("There is no server {name}: `tenon models servers` names them.", name=repr(name))
-    _write(one for one in known if one is not server)
+    _change(lambda known: tuple(one for one in known if one.name != name))
     try:
         forget_secret(server._account)
     except NoKeyring:
         return  # then it has no key either
 
 
-def _write(servers: Iterable[Endpoint]) -> None:
-    path = data_folder() / FILE_NAME
+@dataclass(frozen=True)
+class _Servers:
+    """Content of the file."""
+
+    servers: tuple[Endpoint, ...] = ()
+
+
+def _unusable(name: str) -> InvalidOption:
+    return InvalidOption(
+        "{name} cannot be the server's name: take another one, of 40 characters at most and without a slash.",
+        name=repr(name[:60]),
+    )
+
+
+def _change(change: Callable[[tuple[Endpoint, ...]], tuple[Endpoint, ...]]) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_json(path, {"servers": [asdict(server) for server in servers]})
+        change_list(data_folder() / FILE_NAME, _Servers, lambda known: _Servers(change(known.servers)))
     except OSError as error:
         raise OutOfDisk(
             "The list of servers cannot be written ({reason}).", reason=error.strerror or error

@@ -6,19 +6,20 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import mkdtemp
 
 from engine.errors import CheckpointError, InvalidOption, ModelNotFound, OutOfDisk
 from engine.gguf.files import SUFFIX
 from engine.hub.bundled import bundled_model
 from engine.hub.download.room import folder_bytes
 from engine.hub.model_folders import models_folder
+from engine.hub.model_move import LEAVING, models_held
 from engine.hub.record import ModelRecord, read_record
 from engine.sentences import either, say
 from engine.weights.draft_kind import CONFIGS
 
 # Files that Tenon writes beside a checkpoint, and nobody else does.
 _PACKED = "*tenon-*.packed"
-_LEAVING = ".leaving"
 
 
 @dataclass(frozen=True)
@@ -152,17 +153,21 @@ def remove(name: str) -> int:
         ModelNotFound: there is no such model.
         OutOfDisk: its files cannot be removed.
     """
-    removal = plan_removal(name)
-    folder = models_folder() / removal.name
-    leaving = models_folder() / f"{_LEAVING}-{removal.name}"
+    folder = models_folder() / name
     try:
-        if removal.kept_location is not None:
-            for path in _packed_beside(Path(removal.kept_location)):
-                path.unlink(missing_ok=True)
-        shutil.rmtree(leaving, ignore_errors=True)
-        # Renamed first: a model that is half gone is never found.
-        os.replace(folder, leaving)
-        shutil.rmtree(leaving)
+        with models_held() as models:
+            removal = plan_removal(name)
+            folder = models / removal.name
+            if removal.kept_location is not None:
+                for path in _packed_beside(Path(removal.kept_location)):
+                    path.unlink(missing_ok=True)
+            # Renamed first: a model that is half gone is never found.
+            leaving = Path(mkdtemp(prefix=LEAVING, dir=models))
+            os.replace(folder, leaving / removal.name)
+        for left in models.glob(f"{LEAVING}*"):  # of programs that were killed, too
+            shutil.rmtree(left, ignore_errors=True)
+        if leaving.exists():
+            shutil.rmtree(leaving)  # says why it cannot
     except OSError as error:
         raise OutOfDisk(
             "{folder} cannot be removed: close what uses the model, or check who owns it.",

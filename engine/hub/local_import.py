@@ -6,9 +6,11 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from secrets import token_hex
 
 from safetensors import SafetensorError, safe_open
 
@@ -26,16 +28,18 @@ from engine.gguf.files import gguf_name
 from engine.gguf.header import read_header
 from engine.gguf.parts import all_parts, whole_models
 from engine.hub.bundled import bundled_model, check_name
-from engine.hub.download.download import INCOMING
 from engine.hub.download.room import RESERVE_BYTES, check_room
 from engine.hub.hashing import sha256_of
 from engine.hub.inventory import installed_models
 from engine.hub.lock import held_alone
+from engine.hub.model_folders import INCOMING
+from engine.hub.model_move import arriving, models_held
 from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, write_record
 from engine.hub.selection import NO_PROMPT_TOKENS, base_of, is_needed, quantization_of, without_adapter
 from engine.outside_file import check_file, read_text_file
 from engine.weights.draft_kind import ADAPTER_CONFIG, PICKLES, draft_kind, is_prompt_tokens
 
+_IMPORT = ".import"
 # File systems take 255, of which a number, and what stands before it while it is made, take some.
 _LONGEST_NAME_BYTES = 200
 
@@ -88,13 +92,18 @@ def adopt(models: Path, path: Path) -> Path:
     known = _known_location(source.location)
     if known is not None:
         return known
-    name = _free_name(models, source.name)
-    incoming = models / INCOMING / f".adopted-{name}"
     try:
-        incoming.mkdir(parents=True, exist_ok=True)
-        files = tuple(ModelFile(file.name, file.stat().st_size, "") for file in source.files)
-        write_record(incoming, _record(source, name, None, files, (), source.location))
-        os.replace(incoming, models / name)
+        with models_held(models):
+            known = _known_location(source.location)  # another program may have adopted it
+            if known is not None:
+                return known
+            name = _free_name(models, source.name)
+            incoming = models / INCOMING / ".adopted"
+            shutil.rmtree(incoming, ignore_errors=True)  # of a program that was killed
+            incoming.mkdir(parents=True)
+            files = tuple(ModelFile(file.name, file.stat().st_size, "") for file in source.files)
+            write_record(incoming, _record(source, name, None, files, (), source.location))
+            os.replace(incoming, models / name)
     except OSError as error:
         raise file_trouble(error, models) from error
     return source.location
@@ -136,29 +145,47 @@ def import_model(
     if Path(name).name != name or name.startswith(".") or not name.strip():
         raise InvalidOption("A model cannot be called {name}: give another one with --name.", name=repr(name))
     check_name(name)
+    _check_free(models, name)
+    total = sum(path.stat().st_size for path in source.files)
+    if copy:
+        check_room(models, total, reserve_bytes=reserve_bytes)
+    incoming = models / INCOMING / f"{_IMPORT}-{token_hex(8)}"
+    busy = InvalidOption("Another import is under way: wait for it, and try again.")
+    try:
+        _clear_away(models, busy)
+        with arriving(models, incoming.name, busy):
+            try:
+                incoming.mkdir()
+                files = _read(source.files, incoming if copy else None, progress, total)
+                record = _record(source, name, kind, files, belongs_to, None if copy else source.location)
+                write_record(incoming, record)
+                with models_held(models):
+                    _check_free(models, name)  # another program may have brought one of this name
+                    os.replace(incoming, models / name)
+            finally:
+                shutil.rmtree(incoming, ignore_errors=True)
+    except OSError as error:
+        raise file_trouble(error, models) from error
+    finally:
+        with suppress(OSError):
+            incoming.with_name(f"{incoming.name}.lock").unlink()
+    return record
+
+
+def _check_free(models: Path, name: str) -> None:
     if any(folder.name.casefold() == name.casefold() for folder in models.glob("*/")):
         raise InvalidOption(
             "There is an installed model {name} already: remove it first, or give --name.", name=repr(name)
         )
-    total = sum(path.stat().st_size for path in source.files)
-    if copy:
-        check_room(models, total, reserve_bytes=reserve_bytes)
-    incoming = models / INCOMING / ".import"
-    incoming.parent.mkdir(parents=True, exist_ok=True)
-    busy = InvalidOption("Another import is under way: wait for it, and try again.")
-    with held_alone(models / INCOMING / ".import.lock", busy):
-        try:
-            shutil.rmtree(incoming, ignore_errors=True)  # of a program that was killed
-            incoming.mkdir()
-            files = _read(source.files, incoming if copy else None, progress, total)
-            record = _record(source, name, kind, files, belongs_to, None if copy else source.location)
-            write_record(incoming, record)
-            os.replace(incoming, models / name)
-        except OSError as error:
-            raise file_trouble(error, models) from error
-        finally:
-            shutil.rmtree(incoming, ignore_errors=True)
-    return record
+
+
+def _clear_away(models: Path, busy: InvalidOption) -> None:
+    """Remove what imports have left that were killed: nobody holds their locks."""
+    with models_held(models):
+        for lock in (models / INCOMING).glob(f"{_IMPORT}*.lock"):
+            with suppress(InvalidOption, OSError), held_alone(lock, busy):
+                shutil.rmtree(lock.with_suffix(""), ignore_errors=True)
+                lock.unlink()
 
 
 def _record(

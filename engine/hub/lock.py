@@ -12,11 +12,14 @@ from engine.errors import TenonError
 
 
 @contextmanager
-def held_alone(path: Path, refusal: TenonError) -> Iterator[None]:
-    """Hold a lock file, or raise ``refusal`` at once where another process holds it."""
-    lock = FileLock(path)
+def held_alone(path: Path, refusal: TenonError, patience_s: float = 0.0) -> Iterator[None]:
+    """Hold a lock file, or raise ``refusal`` where another thread or process still holds it after some seconds.
+
+    One with patience may be taken again by the thread that holds it.
+    """
+    lock = FileLock(path, is_singleton=patience_s > 0)
     try:
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=patience_s)
     except Timeout as error:
         raise refusal from error
     try:

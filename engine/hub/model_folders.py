@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import platformdirs
 
-from engine.hub.record import write_json
-from engine.json_text import read_json
-from engine.plain_data import from_plain
+from engine.hub.kept_list import change_list, mend_list, read_list
 
 FILE_NAME = "model-folders.json"
+#: Where models that are not whole yet lie in the models' folder: on the same disk, so that they can be renamed.
+INCOMING = ".incoming"
 
 
 @dataclass(frozen=True)
@@ -48,32 +49,31 @@ def usual_models_folder() -> Path:
 
 
 def read_folders() -> ModelFolders:
-    """The person's choice of folders; the defaults if its file cannot be read."""
-    try:
-        return from_plain(ModelFolders, read_json((data_folder() / FILE_NAME).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return ModelFolders()
+    """The user's choice of folders."""
+    return read_list(data_folder() / FILE_NAME, ModelFolders)
 
 
-def write_folders(folders: ModelFolders) -> None:
-    """Settle it: whole, or not at all. Raises OSError."""
-    path = data_folder() / FILE_NAME
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(path, asdict(folders))
+def write_folders(change: Callable[[ModelFolders], ModelFolders]) -> None:
+    """Settle it: whole, or not at all. Raises OSError, and InvalidOption where another process is at it for long."""
+    change_list(data_folder() / FILE_NAME, ModelFolders, change)
+
+
+def mend_folders() -> None:
+    """Set the list of folders aside where it is damaged; this is said, and what is left of it stays in use."""
+    mend_list(data_folder() / FILE_NAME, ModelFolders)
 
 
 def add_folder(path: Path) -> None:
-    """Read another folder's models from now on. Raises OSError."""
-    folders = read_folders()
+    """Read another folder's models from now on. Raises what `write_folders` raises."""
     added = str(path.expanduser().absolute())
-    if added not in folders.added:
-        write_folders(replace(folders, added=(*folders.added, added)))
+    write_folders(lambda folders: replace(folders, added=tuple(dict.fromkeys((*folders.added, added)))))
 
 
 def forget_folder(path: str) -> None:
-    """Read it no longer; its files stay. Raises OSError."""
-    folders = read_folders()
-    write_folders(replace(folders, added=tuple(other for other in folders.added if other != path)))
+    """Read it no longer; its files stay. Raises what `write_folders` raises."""
+    write_folders(
+        lambda folders: replace(folders, added=tuple(other for other in folders.added if other != path))
+    )
 
 
 def current_reference(reference: str) -> str:

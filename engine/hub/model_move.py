@@ -1,24 +1,33 @@
-"""Moving Tenon's models to another folder: copied, verified, switched to, and only then deleted where they were.
+"""Moving Tenon's models to another folder: copied, compared, switched to, and only then deleted where they were.
 
-A journal in the data folder says how far it came, so that a move that was interrupted goes on: until the switch the
-models are where they were, from then on where they are to be, and at no moment in neither.
+A journal in the data folder says how far it came, and a list beside it which files were compared, so that a move that
+was cut short goes on. Until it is decided the models are where they were, and the copies follow what changes there;
+from then on they are where they are to be, whatever ends the program, and at no moment in neither. Whatever adds,
+removes or switches holds the lock of the data folder's lists while it renames.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, replace
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Literal
 
-from engine.errors import InvalidOption, OutOfDisk, WeightsCorrupt
+from engine.errors import InvalidOption, OutOfDisk, TenonError, WeightsCorrupt
 from engine.hub.download.room import check_room
 from engine.hub.hashing import sha256_of
+from engine.hub.kept_list import lists_held, mend_list, read_list
 from engine.hub.lock import held_alone
 from engine.hub.model_folders import (
+    INCOMING,
+    ModelFolders,
     data_folder,
     models_folder,
     read_folders,
@@ -26,12 +35,21 @@ from engine.hub.model_folders import (
     write_folders,
 )
 from engine.hub.record import write_json
-from engine.json_text import read_json
-from engine.sentences import say
+from engine.sentences import mark, say
+from engine.weights.watched_file import identity
 
+#: What a model is called that is being deleted: no model, and never brought along.
+LEAVING = ".leaving-"
 _JOURNAL = "models-move.json"
+_COPIED = "models-move.copied"
 _LOCK = "models-move.lock"
 _PART = ".tenon-moving"
+# In the target, until the copies are decided for: nobody takes what lies here for a model.
+_STAGE = ".moving"
+# The clock of a file system ticks this often at least; what changes later than that after a look has another time.
+_TICK_NS = 50_000_000
+_MOST_ROUNDS = 10
+_NOT_THERE = mark("{source} is not there: plug its disk in, and move the models then.")
 
 #: Bytes done, and in all. May raise to stop; the same move goes on from there.
 Progress = Callable[[int, int], None]
@@ -39,19 +57,30 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Move:
-    """A move of the models under way."""
+    """A move of the models under way.
+
+    Attributes:
+        step: ``copying`` until it is decided; then it is finished by the next start, whatever happens.
+    """
 
     source: Path
     target: Path
+    step: Literal["copying", "renaming", "copied"] = "copying"
+
+
+@dataclass(frozen=True)
+class _Journal:
+    """The journal's content."""
+
+    source: str = ""
+    target: str = ""
+    step: Literal["copying", "renaming", "copied"] = "copying"
 
 
 def unfinished_move() -> Move | None:
     """A move that was interrupted; None where there is none."""
-    try:
-        found = read_json((data_folder() / _JOURNAL).read_text(encoding="utf-8"))
-        return Move(Path(found["source"]), Path(found["target"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    found = read_list(data_folder() / _JOURNAL, _Journal)
+    return Move(Path(found.source), Path(found.target), found.step) if found.source and found.target else None
 
 
 def check_move(target: Path) -> int:
@@ -61,7 +90,7 @@ def check_move(target: Path) -> int:
         Bytes to move.
 
     Raises:
-        InvalidOption: the folder cannot take them.
+        InvalidOption: the folder cannot take them, or models are arriving just now.
         OutOfDisk: there is no room for them.
     """
     source, target = models_folder(), target.expanduser().absolute()
@@ -69,6 +98,8 @@ def check_move(target: Path) -> int:
     going_on = move is not None and move.target == target
     if move is not None and not going_on:
         raise InvalidOption("A move to {target} is not finished: finish it first.", target=move.target)
+    if not source.is_dir() and source != usual_models_folder():
+        raise InvalidOption(_NOT_THERE, source=source)
     if target.resolve() == source.resolve():
         raise InvalidOption("The models are in {target} already.", target=target)
     if target.resolve().is_relative_to(source.resolve()) or source.resolve().is_relative_to(target.resolve()):
@@ -81,138 +112,324 @@ def check_move(target: Path) -> int:
         )
     if source.exists() and not os.access(source, os.W_OK):
         raise InvalidOption("{source} cannot be changed: check who owns it.", source=source)
-    total = sum(size for _, size in _files(source).values())
+    _check_nothing_arrives(source)
+    files = _files(source)
+    total = sum(status.st_size for status in files.values())
     there = next(folder for folder in (target, *target.parents) if folder.is_dir())
     if not os.access(there, os.W_OK):
         raise InvalidOption("{there} cannot be written to: choose another folder.", there=there)
     if not _one_disk(source, there):
-        done = sum(size for path, (_, size) in _files(source).items() if _is_copied(target / path, size))
-        check_room(there, total - done)
+        copied = _copied() if going_on else {}
+        check_room(there, total - sum(files[path].st_size for path in copied.keys() & files.keys()))
     return total
 
 
 def move_models(target: Path, progress: Progress = lambda done_bytes, total_bytes: None) -> None:
-    """Move them; nothing may be reading, downloading or importing models meanwhile.
+    """Move them, with what changes, comes and goes meanwhile.
 
     Args:
         target: An empty folder, one that is not there yet, or that of a move that was interrupted.
-        progress: Called as bytes are copied and verified.
+        progress: Called as bytes are copied and compared.
 
     Raises:
-        InvalidOption: the folder cannot take them, or another program moves them.
-        OutOfDisk: there is no room, or a file cannot be read or written; the models stay where they were.
+        InvalidOption: the folder cannot take them, another program moves them, or models are arriving.
+        OutOfDisk: there is no room, or a file cannot be read or written.
         WeightsCorrupt: a copy is not what was copied.
     """
     target = target.expanduser().absolute()
-    data_folder().mkdir(parents=True, exist_ok=True)
-    busy = InvalidOption("The models are being moved already: wait for that.")
-    with held_alone(data_folder() / _LOCK, busy):
+    with _moving_alone():
+        move = unfinished_move()
         try:
-            move = unfinished_move()
-            if move is None or not _is_switched(move):
+            if move is not None and _is_decided(move) and move.target != target:
+                _finish(move)
+                move = None
+            if move is None or not _is_decided(move):
                 check_move(target)
-                move = Move(models_folder(), target)
-                write_json(data_folder() / _JOURNAL, {"source": str(move.source), "target": str(move.target)})
-                _bring(move, progress)
-                _switch(move)
-            _delete(move.source)
-            (data_folder() / _JOURNAL).unlink(missing_ok=True)
+                if move is None:
+                    move = Move(models_folder(), target)
+                    (data_folder() / _COPIED).unlink(missing_ok=True)
+                    _write(move)
+                move = _bring(move, progress)
+            _finish(move)
         except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            reason = say("the disk is full") if full else error.strerror
-            raise OutOfDisk(
-                "The models could not be moved to {target} ({reason}): they are still in {source}. Solve this "
-                "and move them again, which continues the move, or keep them there.",
-                target=target,
-                reason=reason,
-                source=models_folder(),
-                details=repr(error),
-            ) from error
+            raise _trouble(target, error) from error
 
 
 def finish_move() -> None:
-    """After a kill: switch to a folder that was renamed, and delete what a copied one has left behind."""
+    """Do what each start does: finish a move that was decided, and set a damaged journal aside."""
+    mend_list(data_folder() / _JOURNAL, _Journal)
     move = unfinished_move()
-    if move is not None and (_is_switched(move) or _renamed(move)):
-        with suppress(OSError, InvalidOption, OutOfDisk):
+    if move is not None and _is_decided(move):
+        with suppress(OSError, InvalidOption, OutOfDisk, WeightsCorrupt):
             move_models(move.target)
 
 
+def finish_switch() -> None:
+    """Do the part of `finish_move` that takes a moment: the models are found where they are to be."""
+    if unfinished_move() is not None:
+        with suppress(OSError, InvalidOption), models_held():
+            pass
+
+
 def give_up_move() -> None:
-    """Delete the copies of a move that was interrupted before the switch; the models stay where they are."""
-    move = unfinished_move()
-    if move is None or _is_switched(move) or _renamed(move):
-        return
-    for path in _files(move.source):
-        for copy in (move.target / path, _part(move.target / path)):
-            copy.unlink(missing_ok=True)
-    _delete_empty(move.target)
-    (data_folder() / _JOURNAL).unlink(missing_ok=True)
+    """Delete the copies of a move that was interrupted before it was decided; the models stay where they are.
+
+    Raises:
+        InvalidOption: It goes on just now, in another window or command.
+        OSError: They cannot be deleted.
+    """
+    with _moving_alone():
+        move = unfinished_move()
+        if move is None or _is_decided(move):
+            return
+        shutil.rmtree(move.target / _STAGE, ignore_errors=True)
+        _delete_empty(move.target)
+        (data_folder() / _JOURNAL).unlink()
 
 
-def _bring(move: Move, progress: Progress) -> None:
-    """Have everything at the target: renamed on one disk, else copied and verified."""
-    if _renamed(move):
-        return
-    if not move.source.is_dir():
-        move.target.mkdir(parents=True, exist_ok=True)
-        return
-    move.target.parent.mkdir(parents=True, exist_ok=True)
-    if _one_disk(move.source, move.target.parent) and not _files(move.target):
-        with suppress(FileNotFoundError):
-            move.target.rmdir()
-        os.rename(move.source, move.target)
-        return
-    before = _files(move.source)
-    total = 2 * sum(size for _, size in before.values())  # read, and read again where they are now
-    done = 0
-    for path, (_, size) in before.items():
-        place = move.target / path
-        if not _is_copied(place, size):
-            _copy(move.source / path, place, lambda more, done=done: progress(done + more, total))  # type: ignore[misc]
-        done += 2 * size
-        progress(done, total)
-    if _files(move.source) != before:
-        raise InvalidOption("The models changed while they were copied: move them again.")
+@contextmanager
+def models_held(models: Path | None = None) -> Iterator[Path]:
+    """Hold the models' folder: nothing else adds, removes or moves models as long. Only rename and write notes here.
+
+    Args:
+        models: The folder that was looked up before; None for the one in force.
+
+    Raises:
+        InvalidOption: The models were moved since, or another process does not let go of them.
+        OSError: The data folder cannot be written to.
+    """
+    with lists_held(data_folder()):
+        move = unfinished_move()
+        if move is not None and _is_decided(move):
+            _switch(move)  # or what is changed here would be undone by the next start
+        now = models_folder()
+        if models not in (None, now) and str(models) in read_folders().former:
+            raise InvalidOption("The models were moved to {folder} meanwhile: try again.", folder=now)
+        yield models or now
 
 
-def _copy(source: Path, place: Path, progress: Callable[[int], None]) -> None:
-    """Copy a file and compare what then lies on the disk; it has its name only when that is the same."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    part = _part(place)
-    digest, size = sha256_of(source, progress, part), source.stat().st_size
-    if sha256_of(part, lambda read: progress(size + read)) != digest:
-        part.unlink()
-        raise WeightsCorrupt(
-            "The copy of {name} is not the same: check the disk of {folder}.", name=source.name, folder=place
+@contextmanager
+def arriving(models: Path, name: str, refusal: TenonError) -> Iterator[None]:
+    """Hold off the switch to another folder while a model comes; ``refusal`` is raised where it is coming already.
+
+    Raises what `models_held` raises.
+    """
+    with ExitStack() as held:
+        with models_held(models):
+            (models / INCOMING).mkdir(parents=True, exist_ok=True)
+            held.enter_context(held_alone(models / INCOMING / f"{name}.lock", refusal))
+        yield
+
+
+@contextmanager
+def _moving_alone() -> Iterator[None]:
+    data_folder().mkdir(parents=True, exist_ok=True)
+    with held_alone(
+        data_folder() / _LOCK, InvalidOption("The models are being moved already: wait for that.")
+    ):
+        yield
+
+
+def _check_nothing_arrives(folder: Path) -> None:
+    busy = InvalidOption(
+        "A model is being downloaded or imported: wait for it or stop it, and move the models then."
+    )
+    for lock in (folder / INCOMING).glob("*.lock"):
+        with held_alone(lock, busy):
+            pass
+
+
+def _trouble(target: Path, error: OSError) -> OutOfDisk:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    reason = say("the disk is full") if full else error.strerror
+    if models_folder() == target:
+        return OutOfDisk(
+            "The models are in {target} now, but what is left of them in {path} cannot be deleted ({reason}): the "
+            "next start tries again.",
+            target=target,
+            path=error.filename,
+            reason=reason,
+            details=repr(error),
         )
-    shutil.copystat(source, part)
+    return OutOfDisk(
+        "The models could not be moved to {target} ({reason}): they are still in {source}. Solve this "
+        "and move them again, which continues the move, or keep them there.",
+        target=target,
+        reason=reason,
+        source=models_folder(),
+        details=repr(error),
+    )
+
+
+def _write(move: Move) -> None:
+    write_json(data_folder() / _JOURNAL, asdict(_Journal(str(move.source), str(move.target), move.step)))
+
+
+def _is_decided(move: Move) -> bool:
+    """True if the target is to be in force, so that only renaming and deleting is left."""
+    return move.step != "copying" or models_folder() == move.target
+
+
+def _bring(move: Move, progress: Progress) -> Move:
+    """Have a compared copy of everything on the target's disk and decide for it; at once where a rename does it."""
+    move.target.parent.mkdir(parents=True, exist_ok=True)
+    if _one_disk(move.source, move.target.parent) and not _has_files(move.target):
+        with lists_held(data_folder()):
+            _check_nothing_arrives(move.source)
+            renaming = _decide(move, "renaming")
+            try:
+                _switch(renaming)
+                return renaming
+            except OSError as error:
+                if models_folder() == move.target:
+                    raise
+                with suppress(OSError):  # else the next start finishes it
+                    if not move.source.exists():
+                        os.rename(move.target, move.source)
+                    _write(move)
+                if error.errno != errno.EXDEV:  # two views of one disk, which only copying connects
+                    raise
+    (move.target / _STAGE).mkdir(parents=True, exist_ok=True)
+    for _ in range(_MOST_ROUNDS):
+        _copy_all(move, progress)
+        with lists_held(data_folder()):
+            _check_nothing_arrives(move.source)
+            if _is_all_copied(move):
+                _delete_empty(move.target / _STAGE)
+                return _decide(move, "copied")
+    raise InvalidOption("The models changed again and again while they were copied: move them again.")
+
+
+def _finish(move: Move) -> None:
+    """Do what is left of a move that is decided."""
+    with lists_held(data_folder()):
+        _switch(move)
+    _delete(move)
+    for name in (_JOURNAL, _COPIED):
+        (data_folder() / name).unlink(missing_ok=True)
+
+
+def _decide(move: Move, step: Literal["renaming", "copied"]) -> Move:
+    decided = replace(move, step=step)
+    _sync()
+    _write(decided)
+    _sync()  # nothing is renamed or deleted before a power cut would leave this decision
+    return decided
+
+
+def _copy_all(move: Move, progress: Progress) -> None:
+    """Bring the copies to what is at the source now, and note what was compared."""
+    files, copied, stage = _files(move.source), _copied(), move.target / _STAGE
+    if copied and not (move.source.is_dir() and any(move.source.iterdir())):
+        raise InvalidOption(_NOT_THERE, source=move.source)
+    for path in _files(stage).keys() - files.keys():
+        (stage / path).unlink()
+    total = 2 * sum(status.st_size for status in files.values())  # read, and read again where they are now
+    done = 0
+    for path, status in files.items():
+        if copied.get(path) != (identity(status), _identity(stage / path)):
+            with suppress(FileNotFoundError):  # removed meanwhile, as the next look finds
+                _copy(move, path, stage, lambda more, done=done: progress(done + more, total))  # type: ignore[misc]
+        done += 2 * status.st_size
+    progress(done, total)
+
+
+def _copy(
+    move: Move, path: Path, into: Path, progress: Callable[[int], None] = lambda done_bytes: None
+) -> None:
+    """Copy a file and compare what then lies on the disk; it has its name, and a note, only when that is the same."""
+    source, place = move.source / path, into / path
+    before = source.lstat()
+    if abs(time.time_ns() - max(before.st_ctime_ns, before.st_mtime_ns)) < _TICK_NS:
+        time.sleep(_TICK_NS / 1e9)  # or a change in this moment would leave the times as they are
+        before = source.lstat()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    part = place.with_name(place.name + _PART)
+    if source.is_symlink():
+        part.unlink(missing_ok=True)
+        part.symlink_to(_leads_to(move.source, source), source.is_dir())
+    else:
+        digest = sha256_of(source, progress, part)
+        if sha256_of(part, lambda read: progress(before.st_size + read)) != digest:
+            part.unlink()
+            raise WeightsCorrupt(
+                "The copy of {name} is not the same: check the disk of {folder}.",
+                name=source.name,
+                folder=place,
+            )
+        with suppress(OSError):  # some disks know no rights
+            shutil.copystat(source, part)
     os.replace(part, place)
+    with (data_folder() / _COPIED).open("a", encoding="ascii") as notes:
+        notes.write(json.dumps([str(path), identity(before), _identity(place)]) + "\n")
+
+
+def _leads_to(folder: Path, link: Path) -> str:
+    """The text of a link that leads to the same place from another folder."""
+    place = Path(os.path.normpath(link.parent / os.readlink(link)))
+    return os.path.relpath(place, link.parent) if place.is_relative_to(folder) else str(place)
+
+
+def _copied() -> dict[Path, tuple[tuple[int, ...], tuple[int, ...]]]:
+    """What was copied and compared, by its path in the folder: the identities of the file and of its copy then."""
+    found = {}
+    with suppress(OSError):
+        for line in (data_folder() / _COPIED).read_text(encoding="ascii", errors="replace").splitlines():
+            with suppress(ValueError, TypeError):  # cut off by a kill
+                path, source, copy = json.loads(line)
+                found[Path(path)] = (tuple(source), tuple(copy))
+    return found
+
+
+def _is_all_copied(move: Move) -> bool:
+    """True if the copies are all that is at the source, as it is now; their places must not be taken."""
+    files, copied, stage = _files(move.source), _copied(), move.target / _STAGE
+    for place in stage.iterdir():
+        if (move.target / place.name).exists():
+            raise InvalidOption("{path} stands in the way: move it elsewhere.", path=move.target / place.name)
+    return _files(stage).keys() == files.keys() and all(
+        copied.get(path) == (identity(status), _identity(stage / path)) for path, status in files.items()
+    )
 
 
 def _switch(move: Move) -> None:
-    """The target is in force from here on."""
-    folders = read_folders()
-    own = "" if move.target == usual_models_folder() else str(move.target)
-    former = tuple(dict.fromkeys((*folders.former, str(move.source))))
-    former = tuple(folder for folder in former if folder != str(move.target))
-    write_folders(replace(folders, own=own, former=former))
+    """Put everything in its place and the target in force, under the lists' lock; goes on where it was cut short."""
+    stage = move.target / _STAGE
+    if move.step == "renaming" and move.source.is_dir() and not _has_files(move.target):
+        _delete_empty(move.target)
+        os.rename(move.source, move.target)
+    elif stage.is_dir():
+        for place in stage.iterdir():
+            os.replace(place, move.target / place.name)
+        stage.rmdir()
+    move.target.mkdir(parents=True, exist_ok=True)
+
+    def switched(folders: ModelFolders) -> ModelFolders:
+        former = dict.fromkeys((*folders.former, str(move.source)))
+        former.pop(str(move.target), None)
+        own = "" if move.target == usual_models_folder() else str(move.target)
+        return replace(folders, own=own, former=tuple(former))
+
+    write_folders(switched)
 
 
-def _is_switched(move: Move) -> bool:
-    """True if the target is in force, so that only the old files are left to delete."""
-    return models_folder() == move.target
+def _delete(move: Move) -> None:
+    """Delete what was compared and is as it was then; what came or changed since is brought along first.
 
-
-def _delete(folder: Path) -> None:
-    """Delete what was copied; what came meanwhile, and is not at the target, stays."""
-    target = models_folder()
-    for path, (_, size) in _files(folder).items():
-        if _is_copied(target / path, size):
-            (folder / path).unlink(missing_ok=True)
-    for lock in folder.rglob("*.lock"):
-        lock.unlink(missing_ok=True)
-    _delete_empty(folder)
+    A file that differs at both places stays at both.
+    """
+    copied = _copied()
+    for path, status in _files(move.source).items():
+        source_then, copy_then = copied.get(path, ((), ()))
+        if identity(status) != source_then:
+            if _identity(move.target / path) == copy_then:
+                _copy(move, path, move.target)
+            elif not _are_same(move.source / path, move.target / path):
+                continue
+        (move.source / path).unlink()
+    for left in (*move.source.glob(f"{LEAVING}*"), *move.source.glob(f"{INCOMING}/*.lock")):
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
+    _delete_empty(move.source)
 
 
 def _delete_empty(folder: Path) -> None:
@@ -223,28 +440,50 @@ def _delete_empty(folder: Path) -> None:
         folder.rmdir()
 
 
-def _renamed(move: Move) -> bool:
-    """True if the folder itself was renamed already, in one step."""
-    return not move.source.exists() and move.target.is_dir()
-
-
-def _files(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Every file with its time and size, by its path in the folder; locks and half-made files are left out."""
+def _files(folder: Path) -> dict[Path, os.stat_result]:
+    """Every file and link by its path in the folder; locks of what arrives, and what is leaving, are left out."""
     found = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.suffix != ".lock" and not path.name.endswith(_PART):
-            stat = path.stat()
-            found[path.relative_to(folder)] = (stat.st_mtime_ns, stat.st_size)
+    for place, folders, names in os.walk(folder, onerror=_unless_gone):
+        inside = Path(place).relative_to(folder)
+        folders[:] = sorted(name for name in folders if inside.parts or not name.startswith(LEAVING))
+        for path in (inside / name for name in sorted((*names, *folders))):
+            with suppress(FileNotFoundError):
+                status = (folder / path).lstat()
+                is_lock = path.suffix == ".lock" and path.parent == Path(INCOMING)
+                if stat.S_ISLNK(status.st_mode) or (stat.S_ISREG(status.st_mode) and not is_lock):
+                    found[path] = status
     return found
 
 
-def _is_copied(place: Path, size: int) -> bool:
-    """True if a file of this size is at its place; it gets its name only when it was verified."""
-    return place.is_file() and place.stat().st_size == size
+def _unless_gone(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
-def _part(place: Path) -> Path:
-    return place.with_name(place.name + _PART)
+def _has_files(folder: Path) -> bool:
+    return bool(_files(folder))
+
+
+def _identity(path: Path) -> tuple[int, ...]:
+    """Empty where there is nothing."""
+    try:
+        return identity(path.lstat())
+    except FileNotFoundError:
+        return ()
+
+
+def _are_same(one: Path, other: Path) -> bool:
+    return (
+        one.is_file()
+        and other.is_file()
+        and one.stat().st_size == other.stat().st_size
+        and sha256_of(one) == sha256_of(other)
+    )
+
+
+def _sync() -> None:
+    if hasattr(os, "sync"):
+        os.sync()
 
 
 def _one_disk(source: Path, there: Path) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -12,11 +11,10 @@ from engine.errors import CheckpointError
 from engine.json_text import read_json
 from engine.outside_file import read_text_file
 from engine.plain_data import from_plain
+from engine.unfinished_file import write_whole
 
 RECORD = "tenon-model.json"
 _VERSION = 1
-#: What a JSON file is called as long as it is being written.
-UNFINISHED = ".new"
 
 #: A target answers, a draft is a whole small model that guesses for others, a head guesses from its target's states.
 ModelKind = Literal["target", "draft", "head"]
@@ -111,10 +109,5 @@ def write_record(folder: Path, record: ModelRecord) -> None:
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Write a JSON file under another name and rename it when it is on the disk."""
-    unfinished = path.with_name(path.name + UNFINISHED)
-    with unfinished.open("w", encoding="utf-8") as file:
-        json.dump(value, file, ensure_ascii=False, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(unfinished, path)
+    """Write a JSON file under another name and rename it when it is on the disk. Raises OSError."""
+    write_whole(path, json.dumps(value, ensure_ascii=False, indent=1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,11 +13,30 @@ from app.bridge.worker import Worker
 from app.chat.model_entries import FolderEntry
 from app.words import tr
 from engine.errors import Cancelled, OutOfDisk, TenonError
-from engine.hub.model_folders import add_folder, forget_folder, models_folder, usual_models_folder
+from engine.hub.endpoints import mend_endpoints
+from engine.hub.model_folders import (
+    add_folder,
+    forget_folder,
+    mend_folders,
+    models_folder,
+    usual_models_folder,
+)
 from engine.hub.model_move import check_move, finish_move, give_up_move, move_models, unfinished_move
 from engine.hub.other_programs import other_folders
+from engine.unfinished_file import LOGGER
 
 _PROGRESS_STEP = 0.005
+
+
+class _Listener(logging.Handler):
+    """Hands what a log says to a function, in whichever thread it is said."""
+
+    def __init__(self, hear: Callable[[str], None]) -> None:
+        super().__init__()
+        self._hear = hear
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._hear(record.getMessage())
 
 
 class Folders(QObject):
@@ -33,6 +53,7 @@ class Folders(QObject):
     checked = Signal(str, object)  # where to, and how many bytes would be moved there
     moved = Signal()
     refused = Signal(str)
+    said = Signal(str)  # a sentence on a list or a note that was damaged
 
     _progressed = Signal(float)
 
@@ -44,10 +65,12 @@ class Folders(QObject):
         self._worker = Worker("models-folders", self)
         self._stop = threading.Event()
         self._progressed.connect(self._show)
+        self._listener = _Listener(self.said.emit)
 
     def start(self) -> None:
-        """Finish what a move has left to do since the last start, then look."""
-        self._worker.run(finish_move, lambda _: self.look(), self._refuse)
+        """Mend the lists, and finish what a move has left to do since the last start, then look."""
+        LOGGER.addHandler(self._listener)
+        self._worker.run(_begun, lambda _: self.look(), self._refuse)
 
     def look(self) -> None:
         """See which folders there are; `changed` follows."""
@@ -107,6 +130,7 @@ class Folders(QObject):
         """Stop. May be called twice."""
         self._stop.set()
         self._worker.close(1.0)
+        LOGGER.removeHandler(self._listener)
 
     def _show(self, share: float) -> None:
         self.moving = share
@@ -122,6 +146,12 @@ class Folders(QObject):
 
     def _refuse(self, error: TenonError) -> None:
         self.refused.emit(error.message)
+
+
+def _begun() -> None:
+    mend_folders()
+    mend_endpoints()
+    finish_move()
 
 
 def _looked() -> tuple[tuple[FolderEntry, ...], str]:

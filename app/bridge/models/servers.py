@@ -14,6 +14,7 @@ from engine.hub.endpoints import (
     free_name,
     keep_endpoint,
     read_address,
+    renew_endpoint,
 )
 
 
@@ -86,8 +87,5 @@ def _asked_again() -> bool:
             found = probe(server)
         except TenonError:
             continue  # whoever chooses one of its models is told
-        # It may have been forgotten, or added anew, while it was asked.
-        if found != server and server in endpoints():
-            keep_endpoint(found)
-            changed = True
+        changed |= found != server and renew_endpoint(server, found)
     return changed

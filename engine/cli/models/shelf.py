@@ -18,7 +18,7 @@ from engine.hub.endpoints import KIND_TITLES, endpoints
 from engine.hub.inventory import InstalledModel, installed_model, installed_models, plan_removal, remove
 from engine.hub.local_import import import_model
 from engine.hub.model_folders import add_folder, forget_folder, models_folder, read_folders
-from engine.hub.model_move import finish_move, move_models, unfinished_move
+from engine.hub.model_move import move_models, unfinished_move
 from engine.hub.other_programs import other_folders, other_models
 from engine.hub.record import record_as_json
 from engine.hub.verification import verify
@@ -175,7 +175,6 @@ def run_verify(options: argparse.Namespace) -> int:
 
 def run_folders(options: argparse.Namespace) -> int:
     """Settle what was asked for and list the folders; the exit code."""
-    finish_move()
     try:
         if options.add is not None:
             if not options.add.expanduser().is_dir():
@@ -198,9 +197,8 @@ def run_folders(options: argparse.Namespace) -> int:
         try:
             move_models(options.move, line.show)
         except KeyboardInterrupt:
-            print(
-                "tenon: Stopped; the models are where they were. The same command goes on.", file=sys.stderr
-            )
+            goes_on = " The same command goes on." if models_folder() != options.move.absolute() else ""
+            print(f"tenon: Stopped; the models are in {models_folder()}.{goes_on}", file=sys.stderr)
             return 130
         finally:
             line.end()

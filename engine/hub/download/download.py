@@ -18,15 +18,13 @@ from engine.hub.download.plan import DownloadPlan, StoredDownload, StoredState, 
 from engine.hub.download.room import RESERVE_BYTES, check_room
 from engine.hub.download.stop import StopSignal
 from engine.hub.download.transfer import PART, Patience, Transfer
-from engine.hub.lock import held_alone
+from engine.hub.model_folders import INCOMING
+from engine.hub.model_move import arriving, models_held
 from engine.hub.record import ModelFile, ModelRecord, read_record, write_record
 from engine.hub.selection import FormatWish, choose_files
 from engine.weights.draft_kind import draft_kind
 
 _log = logging.getLogger(__name__)
-
-#: Where unfinished downloads lie in the models' folder: on the same disk, so that they can be renamed into place.
-INCOMING = ".incoming"
 
 # Other programs use the disk too: looked at again whenever so much has come.
 _LOOK_AT_DISK_BYTES = 64 << 20
@@ -56,6 +54,7 @@ class Download:
         self._models = models
         self.folder = models / INCOMING / plan.name
         self._files, self._place = self.folder / "model", models / plan.name
+        self._replaced = self.folder / "replaced"
         self.stored = read_download(self.folder) or StoredDownload(plan)
         if self._other_files_wanted(plan):
             self.stored = replace(self.stored, plan=plan)
@@ -124,12 +123,12 @@ class Download:
             OutOfDisk: there is no room.
         """
         patience = patience or Patience()
-        _make_folder(self.folder)
         busy = HubError(
             "Another window or command of Tenon is fetching {name} already: wait for it, or pause it.",
             name=self.plan.name,
         )
-        with held_alone(self.folder.with_name(self.folder.name + ".lock"), busy):
+        with arriving(self._models, self.folder.name, busy):
+            _make_folder(self.folder)
             if self._arrived():  # the program ended between the last two steps
                 self.discard()
                 return self._place
@@ -167,7 +166,9 @@ class Download:
             return self._place
 
     def discard(self) -> None:
-        """Remove what has come of it."""
+        """Remove what has come of it; an earlier revision that was just making way comes back."""
+        if self._replaced.exists() and not self._place.exists():
+            os.replace(self._replaced, self._place)
         _remove(self.folder)
         with contextlib.suppress(OSError):  # held by someone; it is empty and may stay
             self.folder.with_name(self.folder.name + ".lock").unlink()
@@ -230,9 +231,10 @@ class Download:
             added=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         )
         write_record(self._files, record)
-        if self._place.exists():  # an earlier revision makes way
-            os.replace(self._place, self.folder / "replaced")
-        os.replace(self._files, self._place)
+        with models_held(self._models):
+            if self._place.exists():  # an earlier revision makes way
+                os.replace(self._place, self._replaced)
+            os.replace(self._files, self._place)
         self.discard()
 
     def _arrived(self) -> bool:

@@ -6,18 +6,19 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 from engine.errors import Cancelled, InvalidOption, TenonError
 from engine.file_trouble import file_trouble
 from engine.hub.connection import Hub
-from engine.hub.download.download import INCOMING, Download, Progress
+from engine.hub.download.download import Download, Progress
 from engine.hub.download.plan import DownloadPlan, read_download
 from engine.hub.download.room import RESERVE_BYTES, check_room
 from engine.hub.download.stop import StopSignal
 from engine.hub.download.transfer import Patience
 from engine.hub.download.transfer_rate import TransferRate
+from engine.hub.model_folders import INCOMING
 from engine.messages import DownloadState, DownloadStatus
 from engine.sentences import say
 
@@ -251,12 +252,5 @@ def _unexpected(error: Exception) -> str:
 
 def stored_downloads(models: Path) -> list[Download]:
     """The downloads that are on the disk, unfinished."""
-    found = []
-    for folder in sorted((models / INCOMING).glob("*/")):
-        stored = read_download(folder)
-        if stored is not None:
-            found.append(Download(models, stored.plan))
-        else:
-            with suppress(OSError):  # empty: of one that is done, and that the disk would not let go of
-                folder.rmdir()
-    return found
+    stored = map(read_download, sorted((models / INCOMING).glob("[!.]*/")))
+    return [Download(models, one.plan) for one in stored if one is not None]

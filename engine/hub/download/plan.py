@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -9,7 +10,9 @@ from typing import Literal
 from engine.hub.listing import HubFile
 from engine.hub.record import FileFormat, ModelKind, write_json
 from engine.json_text import read_json
+from engine.outside_file import read_text_file
 from engine.plain_data import from_plain
+from engine.unfinished_file import set_aside
 
 _FILE = "download.json"
 _VERSION = 1
@@ -69,9 +72,14 @@ def write_download(folder: Path, stored: StoredDownload) -> None:
 
 
 def read_download(folder: Path) -> StoredDownload | None:
-    """The download of a folder, None where there is none or it is of another version or damaged."""
+    """The download of a folder, None where there is none or it is of another version; a damaged one is set aside."""
     try:
-        found = read_json((folder / _FILE).read_text(encoding="utf-8"))
+        found = read_json(read_text_file(folder / _FILE))
         return from_plain(StoredDownload, found) if found["version"] == _VERSION else None
-    except (OSError, ValueError, KeyError, TypeError):
+    except OSError:
+        return None
+    except (ValueError, KeyError, TypeError):
+        with suppress(OSError):
+            set_aside(folder / _FILE)
+            (folder / _FILE).unlink()
         return None

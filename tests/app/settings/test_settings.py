@@ -231,3 +231,19 @@ def test_the_language_can_be_read_before_the_settings(tmp_path: Path) -> None:
         assert chosen_language(tmp_path) == "system"
     (tmp_path / "settings.json").write_text('{"version": 1, "language": "de"}')
     assert chosen_language(tmp_path) == "de"
+
+
+def test_what_is_left_of_a_damaged_file_is_kept(tmp_path: Path) -> None:
+    settings, file = Settings(), SettingsFile(tmp_path)
+    settings.threads, settings.model, settings.max_tokens = 3, "/m", 7
+    whole = file.text_of(settings)
+    cut = whole[: whole.index('"max_tokens": 7') + 14] if "max_tokens" in whole else whole
+    file.path.write_text(cut)
+    found, problems = file.read()
+    assert file.damaged
+    assert len(problems) == 1
+    left = found.stored()
+    assert left
+    assert left.items() <= settings.stored().items()
+    file.write(file.text_of(found))
+    assert file.read() == (found, []) or file.read()[0].stored() == left

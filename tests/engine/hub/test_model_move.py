@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ from engine.errors import Cancelled, InvalidOption, OutOfDisk, WeightsCorrupt
 from engine.hub import model_move
 from engine.hub.download import room
 from engine.hub.installed import find_model
-from engine.hub.inventory import installed_models
+from engine.hub.inventory import installed_models, remove
 from engine.hub.local_import import adopt, import_model
 from engine.hub.model_folders import current_reference, models_folder, read_folders, usual_models_folder
 from engine.hub.model_move import check_move, finish_move, give_up_move, move_models, unfinished_move
@@ -182,3 +185,191 @@ def test_folders_that_cannot_take_them_are_refused(content: dict[str, bytes], tm
         with pytest.raises(InvalidOption, match=words):
             check_move(folder)
     assert (full / "letter.txt").read_text() == "mine"
+
+
+def halfway(done: int, total: int) -> None:
+    if done > total // 2:
+        raise Cancelled("Stopped.")
+
+
+def newer(path: Path, like: os.stat_result) -> bytes:
+    """Put another version of a file in its place: of the same size, and of the same time."""
+    content = path.read_bytes()[:-4] + b"newr"
+    path.unlink()
+    path.write_bytes(content)
+    os.utime(path, ns=(like.st_atime_ns, like.st_mtime_ns))
+    return content
+
+
+def test_what_changes_comes_and_goes_meanwhile_is_followed(
+    content: dict[str, bytes], tmp_path: Path, two_disks: None
+) -> None:
+    usual, target = models_folder(), tmp_path / "target"
+    write_small_gguf(tmp_path / "four.gguf")
+
+    def change_all(done: int, total: int) -> None:
+        if done == total and models_folder() == usual and (usual / "two").exists():
+            newer(usual / "one" / "one.gguf", (usual / "one" / "one.gguf").stat())
+            remove("two")
+            import_model(usual, [tmp_path / "four.gguf"], copy=True, reserve_bytes=0)
+
+    with pytest.raises(Cancelled):
+        move_models(target, halfway)
+    move_models(target, change_all)
+    assert (target / "one" / "one.gguf").read_bytes().endswith(b"newr")
+    assert [model.name for model in installed_models()] == ["four", "one"]
+    assert not usual.exists()
+    assert not list(target.glob("**/.moving"))
+
+
+def test_what_was_changed_or_removed_between_two_runs_is_followed(
+    content: dict[str, bytes], tmp_path: Path, two_disks: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual, target = models_folder(), tmp_path / "target"
+    with monkeypatch.context() as patch:
+        patch.setattr(model_move, "_is_all_copied", lambda move: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            move_models(target)
+    assert not list(target.glob("[!.]*"))  # nothing of it is a model before all is there
+    changed = newer(usual / "one" / "one.gguf", (usual / "one" / "one.gguf").stat())
+    remove("two")
+    move_models(target)
+    assert (target / "one" / "one.gguf").read_bytes() == changed
+    assert [model.name for model in installed_models()] == ["one"]
+
+
+def test_after_the_switch_only_what_was_compared_is_deleted(
+    content: dict[str, bytes], tmp_path: Path, two_disks: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual, target = models_folder(), tmp_path / "target"
+    write_small_gguf(tmp_path / "four.gguf", values=4_096)
+    import_model(usual, [tmp_path / "four.gguf"], copy=True, reserve_bytes=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(model_move, "_delete", lambda move: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            move_models(target)
+    assert models_folder() == target
+    remove("two")
+    came = usual / "five" / "five.gguf"
+    came.parent.mkdir()
+    came.write_bytes(b"by another program")
+    changed = newer(usual / "one" / "one.gguf", (usual / "one" / "one.gguf").stat())
+    both = newer(usual / "four" / "four.gguf", (usual / "four" / "four.gguf").stat())
+    (target / "four" / "four.gguf").write_bytes(b"here too")
+    finish_move()
+    assert (target / "one" / "one.gguf").read_bytes() == changed
+    assert (target / "five" / "five.gguf").read_bytes() == b"by another program"
+    assert not (target / "two").exists()
+    assert (target / "four" / "four.gguf").read_bytes() == b"here too"
+    assert files_of(usual) == {os.path.join("four", "four.gguf"): both}
+
+
+def test_a_disk_that_was_unplugged_is_no_removal(
+    content: dict[str, bytes], tmp_path: Path, two_disks: None
+) -> None:
+    usual, target = models_folder(), tmp_path / "target"
+    with pytest.raises(Cancelled):
+        move_models(target, halfway)
+    for empty in (False, True):
+        usual.rename(tmp_path / "unplugged")
+        if empty:  # the folder that it is mounted on
+            usual.mkdir()
+        with pytest.raises(InvalidOption, match="plug its disk in"):
+            move_models(target)
+        if empty:
+            usual.rmdir()
+        (tmp_path / "unplugged").rename(usual)
+    move_models(target)
+    assert_moved(content, usual, target)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+def test_links_lead_where_they_led(content: dict[str, bytes], tmp_path: Path, two_disks: None) -> None:
+    usual, target = models_folder(), tmp_path / "target"
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "x.gguf").write_bytes(b"elsewhere")
+    (usual / "outside").symlink_to(os.path.relpath(tmp_path / "elsewhere", usual), True)
+    (usual / "inside").symlink_to(usual / "one", True)
+    move_models(target)
+    assert (target / "outside" / "x.gguf").read_bytes() == b"elsewhere"
+    assert (target / "inside").resolve() == (target / "one").resolve()
+    assert (tmp_path / "elsewhere" / "x.gguf").is_file()
+    assert not usual.exists()
+
+
+@pytest.mark.parametrize("disks", [1, 2])
+def test_models_that_arrive_hold_off_the_switch(
+    disks: int, content: dict[str, bytes], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if disks == 2:
+        request.getfixturevalue("two_disks")
+    usual, target = models_folder(), tmp_path / "target"
+    write_small_gguf(tmp_path / "four.gguf")
+
+    def move(done: int, total: int) -> None:
+        with pytest.raises(InvalidOption, match="downloaded or imported"):
+            move_models(target)
+
+    import_model(usual, [tmp_path / "four.gguf"], copy=True, reserve_bytes=0, progress=move)
+    move_models(target)
+    assert [model.name for model in installed_models()] == ["four", "one", "two"]
+    with pytest.raises(InvalidOption, match="were moved to"):
+        import_model(usual, [tmp_path / "four.gguf"], name="five", copy=True, reserve_bytes=0)
+    assert not usual.exists()
+
+
+def test_a_move_that_runs_is_not_given_up_by_another_window(
+    content: dict[str, bytes], tmp_path: Path, two_disks: None
+) -> None:
+    def give_up(done: int, total: int) -> None:
+        with ThreadPoolExecutor() as pool, pytest.raises(InvalidOption, match="being moved already"):
+            pool.submit(give_up_move).result()
+
+    usual, target = models_folder(), tmp_path / "target"
+    move_models(target, give_up)
+    assert_moved(content, usual, target)
+
+
+def test_a_list_that_cannot_be_written_leaves_the_models_where_they_were(
+    content: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual, target = models_folder(), tmp_path / "target"
+    with monkeypatch.context() as patch:
+        patch.setattr(model_move, "write_folders", lambda change: os.write(-1, b""))
+        with pytest.raises(OutOfDisk, match=f"still in {re.escape(str(usual))}"):
+            move_models(target)
+    assert files_of(usual) == content
+    move_models(target)
+    assert_moved(content, usual, target)
+
+
+def test_two_views_of_one_disk_are_copied_between(
+    content: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def apart(source: Path, target: Path) -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    usual, target = models_folder(), tmp_path / "target"
+    monkeypatch.setattr(os, "rename", apart)
+    move_models(target)
+    assert_moved(content, usual, target)
+
+
+@pytest.mark.parametrize("disks", [1, 2])
+def test_another_move_finishes_the_one_before_first(
+    disks: int,
+    content: dict[str, bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    if disks == 2:
+        request.getfixturevalue("two_disks")
+    usual = models_folder()
+    with monkeypatch.context() as patch:
+        patch.setattr(model_move, "_delete", lambda move: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            move_models(tmp_path / "target")
+    move_models(tmp_path / "other")
+    assert_moved(content, usual, tmp_path / "other")
+    assert not (tmp_path / "target").exists()

@@ -33,10 +33,11 @@ from engine.errors import (
 from engine.hub.connection import Hub
 from engine.hub.download import download as download_module
 from engine.hub.download import room, transfer
-from engine.hub.download.download import INCOMING, Download, Progress
+from engine.hub.download.download import Download, Progress
 from engine.hub.download.plan import DownloadPlan
 from engine.hub.download.stop import StopSignal
 from engine.hub.download.transfer import Patience
+from engine.hub.model_folders import INCOMING
 from engine.hub.record import read_record
 from engine.hub.selection import choose_files
 from tests.engine.hub.conftest import IMPATIENT

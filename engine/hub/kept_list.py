@@ -1,0 +1,88 @@
+"""Lists that a user has made, in JSON: changed by one process at a time, and never lost in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TypeVar
+
+from engine.errors import InvalidOption
+from engine.file_trouble import file_trouble
+from engine.hub.lock import held_alone
+from engine.hub.record import write_json
+from engine.json_text import read_json, readable_json
+from engine.outside_file import read_file
+from engine.plain_data import from_plain
+from engine.unfinished_file import LOGGER, set_aside
+
+_LOCK = "lists.lock"
+# Whoever holds the lock renames and writes small files, and nothing else.
+_PATIENCE_S = 60.0
+
+T = TypeVar("T")
+
+
+@contextmanager
+def lists_held(folder: Path) -> Iterator[None]:
+    """Hold the one lock of a data folder's lists and models; its holder may take it again.
+
+    Raises:
+        InvalidOption: Another process holds it and does not let go.
+        OSError: The folder cannot be written to.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    busy = InvalidOption("Another window or command of Tenon changes models or lists just now: try again.")
+    with held_alone(folder / _LOCK, busy, _PATIENCE_S):
+        yield
+
+
+def read_list(path: Path, kind: type[T]) -> T:
+    """A list; the default one where its file is missing or cannot be opened, and what is left of a damaged one.
+
+    Args:
+        path: Its file, in the data folder.
+        kind: A dataclass of plain data, with a default for every field.
+    """
+    try:
+        return _found(path, kind)[0]
+    except OSError:
+        return kind()
+
+
+def change_list(path: Path, kind: type[T], change: Callable[[T], T]) -> None:
+    """Put another list in the place of one; a damaged file is set aside first, and that is said.
+
+    Raises:
+        OSError: It cannot be read, set aside or written; it stays as it is.
+        InvalidOption: Another process does not let go of the lists.
+    """
+    with lists_held(path.parent):
+        found, damaged = _found(path, kind)
+        changed = change(found)
+        if damaged:
+            set_aside(path)
+        if damaged or changed != found:
+            write_json(path, asdict(changed))  # type: ignore[call-overload]
+
+
+def mend_list(path: Path, kind: type[T]) -> None:
+    """Set a damaged list aside and write what is left of it; said, as is one that cannot be read or mended."""
+    try:
+        if _found(path, kind)[1]:
+            change_list(path, kind, lambda found: found)
+    except OSError as error:
+        LOGGER.warning(file_trouble(error, path).message)
+
+
+def _found(path: Path, kind: type[T]) -> tuple[T, bool]:
+    """The list, and whether its file is damaged. Raises OSError where it cannot be read."""
+    try:
+        content = read_file(path)
+    except FileNotFoundError:
+        return kind(), False
+    try:
+        return from_plain(kind, read_json(content)), False
+    except ValueError:
+        return from_plain(kind, readable_json(content.decode("utf-8", "replace")), patient=True), True
