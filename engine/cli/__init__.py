@@ -10,7 +10,7 @@ from engine.cli.parser import Parser
 from engine.errors import TenonError
 from engine.file_trouble import file_trouble
 from engine.gpu_addon.activation import activate
-from engine.terminal import write_utf8
+from engine.terminal import set_up_streams
 
 
 def main(arguments: list[str]) -> int:
@@ -22,7 +22,7 @@ def main(arguments: list[str]) -> int:
     Returns:
         0 when it worked, 2 for bad usage or input, 1 for any other failure, 130 when interrupted.
     """
-    write_utf8()
+    set_up_streams()
     try:
         options = _parser().parse_args(arguments)
     except SystemExit as exit_:
