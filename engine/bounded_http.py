@@ -7,11 +7,12 @@ larger. It counts the bytes that come over the net, and those that they are afte
 from __future__ import annotations
 
 import queue
+import socket
 import threading
 import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
@@ -41,12 +42,12 @@ class Bound:
 
     Args:
         most_bytes: Before and after decompression, each.
-        most_s: Seconds from now on.
+        most_s: Seconds from now on; None for `MOST_S`.
     """
 
-    def __init__(self, most_bytes: float = MOST_BYTES, most_s: float = MOST_S) -> None:
+    def __init__(self, most_bytes: float = MOST_BYTES, most_s: float | None = None) -> None:
         self._most_bytes = most_bytes
-        self._until = time.monotonic() + most_s
+        self._until = time.monotonic() + (MOST_S if most_s is None else most_s)
         self.restart()
 
     def restart(self) -> None:
@@ -149,10 +150,13 @@ class BoundedAsyncClient(httpx2.AsyncClient):
 
 
 class BoundedClient(httpx2.Client):
-    """A client of which no answer is larger than its bound, and none takes longer to begin than `MOST_S`."""
+    """A client of which no answer is larger than its bound, and none takes longer to begin than `MOST_S`.
+
+    Each request has a connection of its own, so that one which takes too long can be cut without touching another's.
+    """
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**_options(options, _bind))
+        super().__init__(**_options(options, _bind), limits=httpx2.Limits(max_keepalive_connections=0))
 
     def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """As the library's, in a thread: its own limits hold for each read, and headers may come byte by byte.
@@ -161,7 +165,12 @@ class BoundedClient(httpx2.Client):
             ReadTimeout: The answer did not begin in time.
         """
         came: queue.SimpleQueue[httpx2.Response | BaseException] = queue.SimpleQueue()
+        sockets: list[socket.socket] = []
         late = threading.Event()
+
+        def note(event: str, facts: dict[str, Any]) -> None:
+            if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+                sockets.append(facts["return_value"].get_extra_info("socket"))
 
         def ask() -> None:
             try:
@@ -173,11 +182,16 @@ class BoundedClient(httpx2.Client):
             if late.is_set():
                 response.close()
 
+        request.extensions = {**request.extensions, "trace": note}
         threading.Thread(target=ask, name="tenon-http", daemon=True).start()
         try:
             answer = came.get(timeout=MOST_S)
         except queue.Empty as error:
             late.set()
+            for one in sockets:
+                # The base class's shutdown: a TLS socket's own would take the session away under a read.
+                with suppress(OSError):
+                    socket.socket.shutdown(one, socket.SHUT_RDWR)
             raise httpx2.ReadTimeout("no answer began in time", request=request) from error
         if isinstance(answer, BaseException):
             raise answer

@@ -174,7 +174,7 @@ def unreachable(error: Exception, place: Place = HUB) -> HubError:
         return HubUnreachable(place.silent, details=details)
     if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
         return HubUnreachable(place.misspelled, error=error, details=details)
-    if isinstance(error, (httpx2.ReadError, httpx2.RemoteProtocolError)):
+    if isinstance(error, (httpx2.ReadError, httpx2.RemoteProtocolError, httpx2.DecodingError)):
         return broken_off(details, place)
     return HubUnreachable(place.out_of_reach, details=details)
 

@@ -113,12 +113,12 @@ class Hub(FileServer):
         Raises:
             HubError: in one of its kinds.
         """
-        with self.stream(self.file_url(repo, commit, name)) as response:
-            self.judge(response, repo)
-            try:
+        try:
+            with self.stream(self.file_url(repo, commit, name)) as response:
+                self.judge(response, repo)
                 content = response.read()
-            except httpx2.HTTPError as error:
-                raise unreachable(error) from error
+        except httpx2.HTTPError as error:
+            raise unreachable(error) from error
         try:
             found = read_json(content)
         except ValueError as error:

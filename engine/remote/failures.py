@@ -150,6 +150,8 @@ def unreachable(server: Endpoint, error: Exception) -> RemoteError:
             size=readable(error.most_bytes),
             details=details,
         )
+    if isinstance(error, httpx2.DecodingError):
+        return unreadable(server, details)
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return RemoteUnreachable(
             "The certificate of {server} is not trusted by this system: add your company's certificate to the "

@@ -158,10 +158,7 @@ class Transfer:
         offset = self._digests.size_bytes
         endless = Bound(inf, inf)  # the file's own size is the bound, and a slow server is noticed
         try:
-            with (
-                self._source.stream(self._url, offset, endless) as response,
-                self._stop.watch(response),
-            ):
+            with self._source.stream(self._url, offset, endless) as response, self._stop.watch(response):
                 self._judge(response, offset)
                 self._write(response)
         except httpx2.TooManyRedirects as error:
