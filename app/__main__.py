@@ -28,6 +28,9 @@ def _named_like_a_file(argument: str) -> bool:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run Tenon and return its exit code."""
     multiprocessing.freeze_support()
+    from engine.terminal import set_up_streams
+
+    set_up_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments == ["--version"]:
         print(f"tenon {version()}")
@@ -56,9 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _self_test(arguments: list[str]) -> int:
     """`tenon --self-test [FILE]`: the report goes to standard output, where there is one, and into the file."""
     from app.bootstrap import run_self_test
-    from engine.terminal import write_utf8
 
-    write_utf8()
     code, report = run_self_test()
     if sys.stdout is not None:  # a program of Windows that opens no terminal has none
         print(report)

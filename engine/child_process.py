@@ -8,9 +8,12 @@ import threading
 from contextlib import suppress
 from multiprocessing import parent_process
 
+from engine.terminal import set_up_streams
+
 
 def belong_to_window() -> None:
     """End with the process that started this one, and only with it."""
+    set_up_streams()
     # Ctrl+C in a terminal reaches the whole group; the window decides what becomes of its processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, name="tenon-parent-watch", daemon=True).start()

@@ -32,6 +32,7 @@ CONSTRAINTS = ROOT / "constraints.txt"
 OLDER_GLIBC = Path(__file__).with_name("older_glibc.txt")
 # An index answers within this time, or pip's own is asked; then its page and the file's size may take a little longer.
 _ANSWER_S, _WHOLE_S = 5.0, 30.0
+_PAGE_BYTES = 8 << 20
 # glibc that the newest pinned wheels ask for, of Qt; older_glibc.txt has what runs with less.
 _NEWER_GLIBC = {"x86_64": (2, 34), "aarch64": (2, 39)}
 _OLDEST_GLIBC = (2, 31)
@@ -188,7 +189,7 @@ def build_size(index: str, version: str, machine: Machine, answer_s: float = _AN
             context = ssl.create_default_context(cafile=os.environ.get("PIP_CERT"))
             with urlopen(f"{index.rstrip('/')}/torch/", timeout=answer_s, context=context) as page:
                 answered.set()
-                address, text = page.url, page.read().decode("utf-8", "replace")
+                address, text = page.url, page.read(_PAGE_BYTES).decode("utf-8", "replace")
             for link in map(unescape, re.findall(r'href="([^"#]+)', text)):
                 if _fits(unquote(urlsplit(link).path.rpartition("/")[2]), version, machine):
                     head = Request(urljoin(address, link), method="HEAD")

@@ -8,6 +8,7 @@ from pathlib import Path
 from app.diagnostics.crash_record import watch_hard_crashes
 from app.diagnostics.log_files import ENGINE, log_uncaught, start_log
 from engine.engine_process import run_engine
+from engine.terminal import set_up_streams
 
 
 def run(connection: Connection, serve: str, log_folder: Path | None) -> None:
@@ -16,6 +17,7 @@ def run(connection: Connection, serve: str, log_folder: Path | None) -> None:
     ``serve`` is ``module:function`` that does the work until the pipe ends. The log and the place of a crash go into
     ``log_folder``, None for nowhere.
     """
+    set_up_streams()
     if log_folder is not None:
         start_log(log_folder, ENGINE)
         log_uncaught()

@@ -115,9 +115,16 @@ def latest_release(address: str, key: str) -> Release | None:
     import minisign
     from packaging.version import Version
 
+    from engine.bounded_http import Bound, BoundedClient
+
+    def fetched(place: str) -> bytes:
+        bound = Bound(_MOST_BYTES)
+        return client.get(place, extensions={"bound": bound}).raise_for_status().content
+
     try:
-        text = _fetched(address)
-        signature = minisign.Signature.from_bytes(_fetched(address + SIGNATURE_SUFFIX))
+        with BoundedClient(timeout=_TIMEOUT_S, follow_redirects=True) as client:
+            text, signed = fetched(address), fetched(address + SIGNATURE_SUFFIX)
+        signature = minisign.Signature.from_bytes(signed)
         minisign.PublicKey.from_base64(key).verify(text, signature)
         answer = read_json(text)
         version, news = answer["version"], answer.get("news", "")
@@ -126,25 +133,6 @@ def latest_release(address: str, key: str) -> Release | None:
             TypeError, AttributeError):  # fmt: skip
         return None
     return Release(version, news) if isinstance(news, str) else None
-
-
-def _fetched(address: str) -> bytes:
-    """The bytes at an address.
-
-    Raises:
-        ValueError: there are more than an honest answer has.
-        HTTPError: no answer.
-    """
-    import httpx2
-
-    with httpx2.stream("GET", address, timeout=_TIMEOUT_S, follow_redirects=True) as response:
-        response.raise_for_status()
-        found = b""
-        for piece in response.iter_bytes():
-            found += piece
-            if len(found) > _MOST_BYTES:
-                raise ValueError(f"more than {_MOST_BYTES} bytes at {address}")
-    return found
 
 
 def is_newer(latest: str, own: str) -> bool:

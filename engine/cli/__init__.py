@@ -13,7 +13,7 @@ from engine.gpu_addon.activation import activate
 from engine.hub.endpoints import mend_endpoints
 from engine.hub.model_folders import mend_folders
 from engine.hub.model_move import finish_move
-from engine.terminal import write_utf8
+from engine.terminal import set_up_streams
 
 
 def main(arguments: list[str]) -> int:
@@ -25,7 +25,7 @@ def main(arguments: list[str]) -> int:
     Returns:
         0 when it worked, 2 for bad usage or input, 1 for any other failure, 130 when interrupted.
     """
-    write_utf8()
+    set_up_streams()
     try:
         options = _parser().parse_args(arguments)
     except SystemExit as exit_:

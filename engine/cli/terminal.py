@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from engine.terminal import Steering
+
 if TYPE_CHECKING:
     from engine.hub.download.stop import StopSignal
 
@@ -20,7 +22,8 @@ _LOOK_EVERY_S = 0.1
 def show_status(text: str = "") -> None:
     """Rewrite the last line of a terminal; nothing elsewhere."""
     if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+        sys.stderr.write(Steering("\r\033[K"))
+        print(text, end="", file=sys.stderr, flush=True)
 
 
 @contextmanager

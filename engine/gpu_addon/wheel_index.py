@@ -37,7 +37,6 @@ INDEX = Place(
         "between."
     ),
 )
-_PAGE_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -81,14 +80,8 @@ class WheelIndex(FileServer):
                 if response.status_code == 404:
                     return ()
                 self.judge(response, project)
-                content = b""
-                for piece in response.iter_bytes():
-                    content += piece
-                    if len(content) > _PAGE_BYTES:
-                        raise DownloadFailed(
-                            "{url} is no page of a package index: check its address.", url=url
-                        )
                 page = _Page(str(response.url))
+                content = response.read()
         except httpx2.HTTPError as error:
             raise unreachable(error, INDEX) from error
         page.feed(content.decode("utf-8", errors="replace"))

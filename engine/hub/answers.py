@@ -13,8 +13,10 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
+from engine.bounded_http import AnswerTooLong
 from engine.errors import AccessDenied, HubBusy, HubError, HubUnreachable, NotOnHub
 from engine.sentences import mark, say
+from engine.sizes import readable
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,13 @@ def busy(response: httpx2.Response, place: Place = HUB) -> HubBusy:
 def unreachable(error: Exception, place: Place = HUB) -> HubError:
     """The error for a request that got no answer, or was sent round in circles."""
     details = repr(error)
+    if isinstance(error, AnswerTooLong):
+        return HubError(
+            "More than {size} came in one answer, which no honest one has: check the address of the server, and the "
+            "proxy.",
+            size=readable(error.most_bytes),
+            details=details,
+        )
     if isinstance(error, httpx2.TooManyRedirects):
         return HubError(place.in_circles, details=details)
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
@@ -165,7 +174,7 @@ def unreachable(error: Exception, place: Place = HUB) -> HubError:
         return HubUnreachable(place.silent, details=details)
     if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
         return HubUnreachable(place.misspelled, error=error, details=details)
-    if isinstance(error, (httpx2.ReadError, httpx2.RemoteProtocolError)):
+    if isinstance(error, (httpx2.ReadError, httpx2.RemoteProtocolError, httpx2.DecodingError)):
         return broken_off(details, place)
     return HubUnreachable(place.out_of_reach, details=details)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ import httpx2
 from huggingface_hub import HfApi, hf_hub_url, is_offline_mode, set_client_factory
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineModeIsEnabled
 
+from engine.bounded_http import Bound, BoundedClient
 from engine.errors import HubUnreachable, InvalidOption, NotOnHub
 from engine.hub.access_token import find_token
 from engine.hub.answers import (
@@ -38,11 +40,10 @@ from engine.json_text import read_json
 from engine.sentences import say
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
-# Metadata are a few kilobytes; a config.json of more than this is something else.
-_SMALL_FILE_BYTES = 16 << 20
 _LARGEST_FILE = 1 << 50
 
 Result = TypeVar("Result")
+_bound_of_question: ContextVar[Bound | None] = ContextVar("bound", default=None)
 
 
 class Hub(FileServer):
@@ -112,15 +113,12 @@ class Hub(FileServer):
         Raises:
             HubError: in one of its kinds.
         """
-        with self.stream(self.file_url(repo, commit, name)) as response:
-            self.judge(response, repo)
-            content = b""
-            for chunk in response.iter_raw():
-                content += chunk
-                if len(content) > _SMALL_FILE_BYTES:
-                    raise NotOnHub(
-                        "{name} of {repo} is no config: choose another model.", name=name, repo=repo
-                    )
+        try:
+            with self.stream(self.file_url(repo, commit, name)) as response:
+                self.judge(response, repo)
+                content = response.read()
+        except httpx2.HTTPError as error:
+            raise unreachable(error) from error
         try:
             found = read_json(content)
         except ValueError as error:
@@ -136,10 +134,12 @@ class Hub(FileServer):
         return hf_hub_url(repo, name, revision=commit, endpoint=self.endpoint)
 
     @contextmanager
-    def stream(self, url: str, offset: int = 0, **headers: str) -> Iterator[httpx2.Response]:
+    def stream(
+        self, url: str, offset: int = 0, bound: Bound | None = None, **headers: str
+    ) -> Iterator[httpx2.Response]:
         """As every server's; raises HubUnreachable in offline mode."""
         try:
-            with super().stream(url, offset, **headers) as response:
+            with super().stream(url, offset, bound, **headers) as response:
                 yield response
         except OfflineModeIsEnabled as error:
             raise _offline() from error
@@ -154,7 +154,11 @@ class Hub(FileServer):
         return bool(self._token)
 
     def ask(self, repo: str, question: Callable[[], Result]) -> Result:
-        """Ask the client library by a call of ``self.api``, and turn its errors into Tenon's about ``repo``."""
+        """Ask the client library by a call of ``self.api``, and turn its errors into Tenon's about ``repo``.
+
+        All pages of the answer together have one bound, for a page may name the next one without end.
+        """
+        _bound_of_question.set(Bound())
         try:
             return question()
         except OfflineModeIsEnabled as error:
@@ -199,10 +203,11 @@ def _offline() -> HubUnreachable:
     return HubUnreachable("HF_HUB_OFFLINE is set, so the hub is not asked: unset it to search and download.")
 
 
-class _Metadata(httpx2.Client):
+class _Metadata(BoundedClient):
     """A client that raises Tenon's errors for no answer, or for "come back later": nobody retries those unasked."""
 
     def request(self, *arguments: Any, **options: Any) -> httpx2.Response:
+        options["extensions"] = {"bound": _bound_of_question.get()}
         try:
             response = super().request(*arguments, **options)
         except httpx2.HTTPError as error:

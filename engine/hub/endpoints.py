@@ -84,16 +84,19 @@ class Endpoint:
 
     @property
     def key_variable(self) -> str:
-        """The environment variable of its key, where there is no keyring."""
-        return f"TENON_KEY_{re.sub(r'[^A-Z0-9]', '_', self.name.upper())}"
+        """The environment variable of its key, where there is no keyring; the first server of a name like it has it."""
+        letters = (letter if letter.isascii() else f"U{ord(letter):X}_" for letter in self.name.upper())
+        return f"TENON_KEY_{re.sub(r'[^A-Z0-9]', '_', ''.join(letters))}"
 
     def reference(self, model: str) -> str:
         """Text by which one of its models is chosen."""
         return f"{_PREFIX}{self.name}/{model}"
 
     def key(self) -> str | None:
-        """The key to send; None where there is none."""
-        return os.environ.get(self.key_variable, "").strip() or find_secret(self._account)
+        """The key to send; None where there is none, or where its variable is another server's."""
+        owner = next((one for one in endpoints() if one.key_variable == self.key_variable), self)
+        mine = (owner.name, owner.address) == (self.name, self.address)
+        return (mine and os.environ.get(self.key_variable, "").strip()) or find_secret(self._account)
 
     def keep_key(self, key: str) -> None:
         """Keep a key in the system's keyring.
@@ -202,17 +205,25 @@ def free_name(address: str, wanted: str = "") -> str:
     Raises:
         InvalidOption: The wanted one cannot be a name, or another server has it.
     """
-    taken = {server.name for server in endpoints() if server.address != address}
+    others = [server for server in endpoints() if server.address != address]
+    taken = {server.key_variable: server.name for server in others}
     name = wanted.strip()
     if name:
-        if "/" in name or not name.isprintable() or len(name) > 40 or name in taken:
+        other = taken.get(Endpoint(name, address).key_variable, name)
+        if other != name:
+            raise InvalidOption(
+                "{name} cannot be the server's name, because the key of {other} is kept by the same variable: take "
+                "another one.",
+                name=repr(name[:60]),
+                other=repr(other),
+            )
+        if "/" in name or not name.isprintable() or len(name) > 40 or name in taken.values():
             raise _unusable(name)
         return name
     known = next((server.name for server in endpoints() if server.address == address), "")
     host = (urlsplit(address).netloc.rpartition("@")[2] or address)[:40]
-    if known or host not in taken:
-        return known or host
-    return next(name for number in range(2, 1000) if (name := f"{host[:34]} ({number})") not in taken)
+    names = (host, *(f"{host[:34]} ({number})" for number in range(2, 1000)))
+    return known or next(name for name in names if Endpoint(name, address).key_variable not in taken)
 
 
 def keep_endpoint(server: Endpoint) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx2
 
+from engine.bounded_http import Bound, BoundedClient
 from engine.hub.answers import Place, setup_error
 
 
@@ -33,9 +34,9 @@ class FileServer(ABC):
         timeout = httpx2.Timeout(connect=connect_s, read=stall_s, write=stall_s, pool=connect_s)
         self.options: dict[str, Any] = {"timeout": timeout, "follow_redirects": True, **options}
         # Compressed on the way, neither sizes nor offsets would be the file's.
-        self._headers = {"Accept-Encoding": "identity", "User-Agent": "tenon"}
+        self._headers = {"Accept-Encoding": "identity"}
         try:
-            self._client = httpx2.Client(**self.options)
+            self._client = BoundedClient(**self.options)
         except (ImportError, ValueError, OSError, httpx2.InvalidURL) as error:
             raise setup_error(error) from error
 
@@ -44,8 +45,16 @@ class FileServer(ABC):
         self._client.close()
 
     @contextmanager
-    def stream(self, url: str, offset: int = 0, **headers: str) -> Iterator[httpx2.Response]:
+    def stream(
+        self, url: str, offset: int = 0, bound: Bound | None = None, **headers: str
+    ) -> Iterator[httpx2.Response]:
         """A file's bytes from ``offset`` on, as they are stored; the status is judged by `judge`.
+
+        Args:
+            url: Its address.
+            offset: First byte.
+            bound: Of the answer; None for that of a small file.
+            headers: Further ones.
 
         Raises:
             httpx2.HTTPError: the connection failed.
@@ -53,7 +62,7 @@ class FileServer(ABC):
         headers = {**self._headers, **headers}
         if offset:
             headers["Range"] = f"bytes={offset}-"
-        with self._client.stream("GET", url, headers=headers) as response:
+        with self._client.stream("GET", url, headers=headers, extensions={"bound": bound}) as response:
             yield response
 
     @abstractmethod

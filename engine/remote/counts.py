@@ -11,10 +11,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.messages import Timings
+from engine.remote.failures import positive
 
 _SAMPLE = re.compile(r"^(vllm:\w+?)(?:_total)?(?:\{(.*)\})?\s+([0-9.eE+-]+)(?:\s|$)", re.MULTILINE)
 _MODEL = re.compile(r'model_name="((?:[^"\\]|\\.)*)"')
@@ -24,6 +26,8 @@ _DRAFTS, _DRAFTED, _ACCEPTED = (
 _WRITTEN = "vllm:generation_tokens"
 #: Over less than this a speed says nothing.
 LEAST_MS = 50.0
+# No computer writes, or reads, more tokens a second for one person, and no draft is longer.
+_FASTEST_WRITING, _FASTEST_READING, _LONGEST_DRAFT = 1e5, 1e6, 1000
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,8 @@ class DraftCounts:
     shared: bool = False
 
     def added_to(self, timings: Timings) -> Timings:
-        """The timings with these figures; as they were where nothing was drafted."""
-        if not self.steps or not self.drafted:
+        """The timings with these figures; as they were where nothing was drafted, or the figures cannot be."""
+        if not 0 <= self.accepted <= min(self.drafted, _LONGEST_DRAFT * self.steps) or not self.drafted:
             return timings
         return replace(
             timings,
@@ -59,21 +63,24 @@ class DraftCounts:
 
 
 def with_llama_timings(timings: Timings, told: Mapping[str, Any]) -> Timings:
-    """The timings of llama.cpp's server or Tenon's in the place of those measured here, as far as they are told."""
+    """The timings of llama.cpp's server or Tenon's, where they are told and can be, else those measured here."""
     prompt_n, cache_n = (_count(told.get(name)) for name in ("prompt_n", "cache_n"))
-    predicted_n = _count(told.get("predicted_n")) or timings.predicted_n
-    prompt_ms, predicted_ms = (_number(told.get(name)) for name in ("prompt_ms", "predicted_ms"))
+    predicted_n = _written(timings, told.get("predicted_n"))
+    prompt_ms, predicted_ms = (_ms(timings, told.get(name)) for name in ("prompt_ms", "predicted_ms"))
+    reading = _speed(prompt_n, prompt_ms, _FASTEST_READING)
+    writing = _speed(predicted_n, predicted_ms, _FASTEST_WRITING)
     found = replace(
         timings,
         prompt_n=prompt_n if prompt_ms else timings.prompt_n,
         cache_n=cache_n,
-        prompt_ms=prompt_ms or timings.prompt_ms,
-        prompt_per_second=prompt_n / prompt_ms * 1e3 if prompt_n and prompt_ms else None,
+        prompt_ms=prompt_ms if reading else timings.prompt_ms,
+        prompt_per_second=reading,
         predicted_n=predicted_n,
-        predicted_ms=predicted_ms or timings.predicted_ms,
+        predicted_ms=predicted_ms if writing else timings.predicted_ms,
     )
-    if predicted_n > 1 and found.predicted_ms > 0:
-        found = replace(found, predicted_per_second=predicted_n / found.predicted_ms * 1e3)
+    if predicted_n > 1:
+        measured = _speed(predicted_n, found.predicted_ms, _FASTEST_WRITING)
+        found = replace(found, predicted_per_second=writing or measured)
     accepted = _count(told.get("draft_n_accepted"))
     return DraftCounts(predicted_n - accepted, _count(told.get("draft_n")), accepted).added_to(found)
 
@@ -82,17 +89,15 @@ def with_usage(timings: Timings, usage: Mapping[str, Any]) -> Timings:
     """The timings with the server's counts of tokens in the place of those counted here."""
     details = usage.get("prompt_tokens_details")
     cached = _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
-    prompt, predicted = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    prompt, predicted = _count(usage.get("prompt_tokens")), _written(timings, usage.get("completion_tokens"))
     ms = timings.predicted_ms
     return replace(
         timings,
         prompt_n=max(prompt - cached, 0),
         cache_n=min(cached, prompt),
-        predicted_n=predicted or timings.predicted_n,
-        predicted_per_second=(predicted - 1) / ms * 1e3 if predicted > 1 and ms >= LEAST_MS else None,
-        prompt_per_second=(prompt - cached) / timings.prompt_ms * 1e3
-        if prompt > cached and timings.prompt_ms > 0
-        else None,
+        predicted_n=predicted,
+        predicted_per_second=_speed(predicted - 1, ms, _FASTEST_WRITING) if ms >= LEAST_MS else None,
+        prompt_per_second=_speed(prompt - cached, timings.prompt_ms, _FASTEST_READING),
     )
 
 
@@ -109,10 +114,12 @@ def of_request(metrics: object) -> DraftCounts | None:
 def read_counters(page: str, model: str) -> Counter[str]:
     """The counters of vLLM for a model, from its page for Prometheus, summed over its engines."""
     found: Counter[str] = Counter()
-    for name, labels, value in _SAMPLE.findall(page):
+    for sample in _SAMPLE.finditer(page):
+        name, labels, value = sample.groups(default="")
         named = _MODEL.search(labels)
         if name in (_DRAFTS, _DRAFTED, _ACCEPTED, _WRITTEN) and (named is None or named[1] == model):
-            found[name] += round(float(value))
+            with suppress(ValueError, OverflowError):  # no number, or none that is finite
+                found[name] += round(float(value))
     return found
 
 
@@ -138,13 +145,32 @@ def with_server_mean(timings: Timings, info: object) -> Timings:
     means = [
         mean
         for state in (states if isinstance(states, list) else [])
-        if isinstance(state, dict) and (mean := _number(state.get("avg_spec_accept_length"))) > 1
+        if isinstance(state, dict)
+        and 1 < (mean := _number(state.get("avg_spec_accept_length"))) <= _LONGEST_DRAFT
     ]
     return replace(timings, mean_acceptance_length=sum(means) / len(means), shared=True) if means else timings
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40 else 0
+    return positive(value) or 0
+
+
+def _written(timings: Timings, told: object) -> int:
+    """Tokens of a reply as they are told; those counted here where there are none, or there was no time for so many."""
+    s = max(timings.prompt_ms + timings.predicted_ms, LEAST_MS) / 1e3
+    tokens = _count(told)
+    return tokens if 0 < tokens <= s * _FASTEST_WRITING else timings.predicted_n
+
+
+def _ms(timings: Timings, told: object) -> float:
+    """A part of a reply's time as it is told; 0 for none, and for one of another reply."""
+    ms = _number(told)
+    return ms if ms <= 2 * (timings.prompt_ms + timings.predicted_ms) + 1e3 else 0.0
+
+
+def _speed(tokens: int, ms: float, fastest: float) -> float | None:
+    """Tokens a second; None where there are none, or the speed cannot be."""
+    return tokens / ms * 1e3 if 0 < tokens <= ms / 1e3 * fastest else None
 
 
 def _number(value: object) -> float:

@@ -10,6 +10,7 @@ from math import ceil
 
 import httpx2
 
+from engine.bounded_http import AnswerTooLong
 from engine.errors import (
     PromptTooLong,
     RemoteBroken,
@@ -21,6 +22,7 @@ from engine.errors import (
 )
 from engine.hub.endpoints import Endpoint
 from engine.sentences import figure, say
+from engine.sizes import readable
 
 _CODES = ("context_length_exceeded", "exceed_context_size_error")
 # vLLM, SGLang, llama.cpp and llama-cpp-python say both numbers, in words of their own.
@@ -43,6 +45,8 @@ _PROMPTS = (
     re.compile(r"requested (?:a total of )?([\d,]+) tokens"),
 )
 _LONGEST_QUOTE = 200
+#: No context holds more.
+MOST_TOKENS = 16 << 20
 
 
 class ContextTooSmall(PromptTooLong):
@@ -77,7 +81,7 @@ def refusal(
     told = fields.get("message") or fields.get("detail") or (error if isinstance(error, str) else "")
     words = _quoted(told)
     code = fields.get("code")
-    status = status or (code if isinstance(code, int) and not isinstance(code, bool) else 500)
+    status = status or (code if isinstance(code, int) and 400 <= code <= 599 else 500)
     if status in (301, 302, 303, 307, 308):
         return RemoteUnreachable(
             "{server} sends every request on to {place}, and Tenon sends neither your words nor the key after it: "
@@ -138,6 +142,16 @@ def no_server(server: Endpoint) -> RemoteUnreachable:
 def unreachable(server: Endpoint, error: Exception) -> RemoteError:
     """The error for a request that got no answer."""
     details = repr(error)
+    if isinstance(error, AnswerTooLong):
+        return RemoteBroken(
+            "{server} sent more than {size} at once, which is no part of a reply: check the address, and what stands "
+            "between it and this computer.",
+            server=server.name,
+            size=readable(error.most_bytes),
+            details=details,
+        )
+    if isinstance(error, httpx2.DecodingError):
+        return unreadable(server, details)
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return RemoteUnreachable(
             "The certificate of {server} is not trusted by this system: add your company's certificate to the "
@@ -160,7 +174,7 @@ def unreachable(server: Endpoint, error: Exception) -> RemoteError:
         )
     if isinstance(error, httpx2.TimeoutException):
         return RemoteUnreachable(
-            "{server} was silent for too long: try again when it has less to do.",
+            "{server} did not answer in time: try again when it has less to do.",
             server=server.name,
             details=details,
         )
@@ -173,6 +187,16 @@ def broken_off(server: Endpoint, details: str = "") -> RemoteBroken:
         "The connection to {server} broke off before the reply was complete: try again.",
         server=server.name,
         details=details,
+    )
+
+
+def endless(server: Endpoint, limit_s: float) -> RemoteBroken:
+    """The error for a reply that does not get on, or does not end."""
+    return RemoteBroken(
+        "{server} did not bring the reply on within {minutes} minutes, so it was ended here: try again when the server "
+        "has less to do.",
+        server=server.name,
+        minutes=figure(limit_s / 60, ".3g"),
     )
 
 
@@ -216,12 +240,14 @@ def _context_error(fields: Mapping[str, object], words: str, status: int) -> Con
 
 def _number(patterns: tuple[re.Pattern[str], ...], words: str) -> int | None:
     found = next((match for pattern in patterns if (match := pattern.search(words))), None)
-    return None if found is None else positive(int(found[1].replace(",", "") or 0))
+    return None if found is None else positive(int(found[1][:20].replace(",", "") or 0))
 
 
 def positive(value: object) -> int | None:
-    """A number of tokens that a server tells; None for what is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    """A number of tokens that a server tells; None for what can be none."""
+    return (
+        value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_TOKENS else None
+    )
 
 
 def _come_back(server: Endpoint, headers: Mapping[str, str]) -> str:

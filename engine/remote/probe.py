@@ -7,6 +7,7 @@ docs/api.md (``/api/show``, ``/api/ps``); LM Studio, REST API v0 (``/api/v0/mode
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -26,6 +27,7 @@ _OWNERS: dict[str, ServerKind] = {
 }
 _MOST_MODELS = 200
 _AT_ONCE = 8
+_LEARNING_S = 60.0
 
 
 def probe(server: Endpoint, key: str | None = None) -> Endpoint:
@@ -42,7 +44,7 @@ def probe(server: Endpoint, key: str | None = None) -> Endpoint:
     async def run() -> Endpoint:
         connection = Connection(server, key)
         try:
-            return await learn(connection)
+            return await connection.within(_LEARNING_S, learn(connection))
         finally:
             await connection.close()
 
@@ -90,7 +92,7 @@ async def learn_model(connection: Connection, name: str) -> tuple[Endpoint, Serv
     Raises:
         RemoteError: The server does not answer, or has no such model any more.
     """
-    server = await learn(connection)
+    server = await connection.within(_LEARNING_S, learn(connection))
     if server.kind == "ollama":
         # An empty prompt loads the model, and only then it is known how much context it gets.
         await connection.ask("/api/generate", {"model": name}, name, READING_S)
@@ -145,7 +147,9 @@ async def _ollama(connection: Connection, models: list[ServedModel]) -> list[Ser
             pair for line in str(about.get("parameters", "")).splitlines() if len(pair := line.split()) == 2
         )
         own = settings.get("num_ctx", "")
-        context = running.get(model.name) or (int(own) if own.isdecimal() else None)
+        context = running.get(model.name) or (
+            positive(int(own)) if re.fullmatch("[0-9]{1,10}", own) else None
+        )
         thinks = isinstance(able, list) and "thinking" in able
         return replace(model, context=context, thinking="switch" if thinks else "")
 

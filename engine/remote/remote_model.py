@@ -16,6 +16,7 @@ from engine.hub.endpoints import KIND_TITLES, find_remote, remote_name
 from engine.messages import CountTokens, LoadOptions, ModelAdvice, ModelReport
 from engine.remote.asking import count_turns, path_and_body
 from engine.remote.connection import Connection
+from engine.remote.failures import positive
 from engine.remote.probe import learn_model, unencrypted
 from engine.sentences import say
 
@@ -102,8 +103,7 @@ class RemoteModel:
         except TenonError:
             check()
             return counted
-        tokens = found.get("input_tokens") if isinstance(found, dict) else None
-        return tokens if isinstance(tokens, int) else counted
+        return (positive(found.get("input_tokens")) if isinstance(found, dict) else None) or counted
 
     def start(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
         """Begin some work on the net; cancelling the future closes its connection."""

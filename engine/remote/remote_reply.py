@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import queue
 import sys
 import time
@@ -30,6 +29,7 @@ from engine.messages import (
 )
 from engine.planning.hardware import own_memory
 from engine.remote.asking import CountedTurns, count_text, count_turns, path_and_body
+from engine.remote.connection import READING_S
 from engine.remote.counts import (
     LEAST_MS,
     between,
@@ -39,7 +39,7 @@ from engine.remote.counts import (
     with_server_mean,
     with_usage,
 )
-from engine.remote.failures import ContextTooSmall
+from engine.remote.failures import ContextTooSmall, endless
 from engine.remote.remote_model import RemoteModel
 from engine.remote.stream import Told, pieces
 from engine.request import last_question, opening
@@ -58,6 +58,8 @@ _UPDATE_EVERY_S = 0.25
 _MOST_TRIES = 3
 _ROOM = 1.05
 _COUNTERS_S = 2.0
+# Limits of the time between two pieces of a reply (some servers bring a whole call as one), and of all of it.
+_BETWEEN_S, _WHOLE_S = 300.0, 6 * 3600.0
 # In a shorter prompt what the template adds to the words counts for more than they do.
 _ENOUGH_TOKENS = 400
 _STOPS: dict[str, StopReason] = {"length": "length", "max_tokens": "length"}
@@ -207,7 +209,11 @@ class RemoteReply:
             self._update()
 
     def _hear(self, came: queue.SimpleQueue[str | None]) -> Iterator[None]:
-        """Take pieces until the last has come, or the reply ends here."""
+        """Take pieces until the last has come, or the reply ends here.
+
+        Raises:
+            TenonError: None has come for too long, whatever else the server sends.
+        """
         updated = 0.0
         while self._reply.stop_reason is None:
             self._check()
@@ -220,6 +226,9 @@ class RemoteReply:
             if text:
                 self._take(text)
             now = time.perf_counter()
+            silent_s, most_s = now - (self._last or self._started), _BETWEEN_S if self._last else READING_S
+            if silent_s > most_s or now - self._started > _WHOLE_S:
+                raise endless(self._model.server, most_s if silent_s > most_s else _WHOLE_S)
             if now - updated >= _UPDATE_EVERY_S:  # also while nothing comes: it is a sign of life
                 updated = now
                 self._update()
@@ -246,8 +255,8 @@ class RemoteReply:
             if counts is not None:
                 timings = counts.added_to(timings)
             if kind == "sglang":
-                with suppress(TenonError, asyncio.TimeoutError):
-                    info = await asyncio.wait_for(connection.ask("/server_info"), _COUNTERS_S)
+                with suppress(TenonError):
+                    info = await connection.ask("/server_info", limit_s=_COUNTERS_S)
                     timings = with_server_mean(timings, info)
             self._timings = timings
         finally:
@@ -256,8 +265,8 @@ class RemoteReply:
     async def _counters(self) -> Counter[str]:
         """The server's counters now; none where it does not tell them."""
         try:
-            page = await asyncio.wait_for(self._model.connection.text("/metrics"), _COUNTERS_S)
-        except (TenonError, asyncio.TimeoutError):
+            page = await self._model.connection.text("/metrics", limit_s=_COUNTERS_S)
+        except TenonError:
             return Counter()
         return read_counters(page, self._model.name)
 
@@ -328,13 +337,15 @@ class RemoteReply:
             stop = _STOPS[self._told.finish]
         elif stop == "end" and self._told.stop:
             stop = "stop"
-        if self._told.finish == "content_filter":
-            self._emit(
-                Notice(
-                    self._request.request_id,
-                    say("{server} cut the reply by a filter of its own.", server=self._model.server.name),
-                )
+        note, server = "", self._model.server.name
+        if self._told.cut and stop == "length":
+            note = say(
+                "{server} wrote on past the limit of the reply, so Tenon ended it there.", server=server
             )
+        elif self._told.finish == "content_filter":
+            note = say("{server} cut the reply by a filter of its own.", server=server)
+        if note:
+            self._emit(Notice(self._request.request_id, note))
         new = None
         if stop == "loop":
             new = (0, *self._reply.ends)[repeated_from(self._reply.token_ids)]

@@ -6,11 +6,14 @@ Source: https://html.spec.whatwg.org/multipage/server-sent-events.html, "Parsing
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any
 
 import httpx2
 
+from engine.bounded_http import Bound
 from engine.json_text import read_json
 from engine.messages import ToolCall
 from engine.remote.connection import Connection
@@ -18,8 +21,12 @@ from engine.remote.failures import broken_off, empty, refusal, unreadable
 from engine.text.thoughts import CLOSE, OPEN
 from engine.text.tool_calls import DESCRIBED
 
-_MOST_EVENT_BYTES = 8 << 20
 _DONE = "[DONE]"
+# The context of the largest models holds a million tokens, of about four characters.
+_MOST_CHARACTERS, _MOST_PIECES, _MOST_CALLS = 4 << 20, 1_000_000, 1000
+_CALL_CHARACTERS = 40  # of the marks around it
+# Only the server knows its tokens. Some bring a token in several pieces, or many tokens in one.
+_LEAST_CHARACTERS, _LONGEST_CHARACTERS, _LONGEST_TOKENS = 8, 32, 128
 
 
 @dataclass
@@ -32,6 +39,7 @@ class Told:
         timings: llama.cpp's.
         usage: Counts of tokens.
         metrics: vLLM's.
+        cut: The reply was ended here, because the server went on after its limit.
     """
 
     finish: str = ""
@@ -39,12 +47,15 @@ class Told:
     timings: Mapping[str, Any] = field(default_factory=dict)
     usage: Mapping[str, Any] = field(default_factory=dict)
     metrics: object = None
+    cut: bool = False
 
 
 async def pieces(
     connection: Connection, path: str, body: Mapping[str, Any], begun: str, told: Told
 ) -> AsyncIterator[str]:
     """Ask for a reply; yields its text in pieces, thoughts and calls in Tenon's own marks.
+
+    A piece is empty where the reply gets on without a text: a call is told once it is complete.
 
     Args:
         connection: To the server.
@@ -56,18 +67,25 @@ async def pieces(
     Raises:
         TenonError: What is wrong; the pieces so far stay good.
     """
-    written = _Written(begun)
+    written = _Written(begun, body.get("max_tokens"))
     server, model = connection.server, str(body["model"])
-    came = False
-    async with connection.stream(path, body, model) as response:
+    came, bound = False, Bound(most_s=inf)  # who hears the pieces looks at the clock
+    async with connection.stream(path, body, model, bound) as response:
         async for data in _events(connection, response):
             if not isinstance(data, dict):
                 raise unreadable(server)
             came = True
             if data.get("error") is not None:
                 raise refusal(server, 0, data, {}, connection.has_key, model)
-            for text in written.take(data, told):
-                yield text
+            before = written.pieces
+            texts = written.take(data, told)
+            if written.pieces > before:
+                bound.restart()
+                for text in texts or [""]:
+                    yield text
+            if written.is_too_long:
+                told.finish, told.cut = "length", True
+                return
     for text in written.end():
         yield text
     if not came:
@@ -78,30 +96,19 @@ async def pieces(
 
 async def _events(connection: Connection, response: httpx2.Response) -> AsyncIterator[object]:
     """The values of an answer's events; of an answer that is no stream, its one value."""
-    server = connection.server
-    if "json" in response.headers.get("content-type", ""):
+    kind = response.headers.get("content-type", "")
+    if "json" in kind:
         yield _value(connection, (await response.aread()).decode("utf-8", "replace"))
         return
-    lines: list[str] = []
-    size = 0
-    async for line in response.aiter_lines():
-        size += len(line)
-        if size > _MOST_EVENT_BYTES:
-            raise unreadable(server)
-        name, _, value = line.partition(":")
-        if name == "data":
-            lines.append(value.removeprefix(" "))
-        elif line and name not in ("", "event", "id", "retry"):
-            raise unreadable(server)
-        if line or not lines:
-            size = size if lines else 0
-            continue
-        data, lines, size = "\n".join(lines), [], 0
-        if data.strip() == _DONE:
-            return
-        yield _value(connection, data)
-    if lines and "\n".join(lines).strip() != _DONE:
-        raise broken_off(server)
+    if "html" in kind:
+        raise unreadable(connection.server, kind)
+    response.headers["content-type"] = "text/event-stream"  # some servers say something else, or nothing
+    async with aclosing(aiter(httpx2.EventSource(response, max_event_size=None))) as events:
+        async for event in events:
+            if event.data.strip() == _DONE:
+                return
+            if event.data:
+                yield _value(connection, event.data)
 
 
 def _value(connection: Connection, text: str) -> object:
@@ -112,15 +119,41 @@ def _value(connection: Connection, text: str) -> object:
 
 
 class _Written:
-    """The reply's text with marks around its thought, and its calls in words."""
+    """The reply's text with marks around its thought, and its calls in words.
 
-    def __init__(self, begun: str) -> None:
+    Attributes:
+        pieces: Chunks so far that brought some of it.
+    """
+
+    def __init__(self, begun: str, limit: int | None) -> None:
+        self._limit = limit
+        self._most = _MOST_CHARACTERS
+        if limit is not None:
+            self._most = min(self._most, _LONGEST_CHARACTERS * (limit + _LONGEST_TOKENS))
+        self._size, self._count = -len(begun), 0  # characters and calls; some servers say the beginning again
+        self.pieces = 0
         self._thinks = begun.lstrip().startswith(OPEN) and CLOSE not in begun
         self._answers = False
-        self._echo = begun  # some servers say the beginning again
+        self._echo = begun
         self._held = ""
-        self._calls: list[ToolCall] = []
-        self._index: object = None  # of the last call, by the server's count
+        self._call: ToolCall | None = None
+        self._arguments: list[str] = []  # of the call, as far as they have come
+        self._index: object = None  # of the call, by the server's count
+
+    @property
+    def is_too_long(self) -> bool:
+        """True if there is more than was asked for, or than any reply has."""
+        if self._size > self._most or self._count > _MOST_CALLS or self.pieces > _MOST_PIECES:
+            return True
+        limit = self._limit
+        return limit is not None and self.pieces > limit and self._size > _LEAST_CHARACTERS * limit
+
+    def _taken(self, value: object) -> str:
+        """A text of the reply, as far as it has room; empty for anything else."""
+        text = value if isinstance(value, str) else ""
+        room = max(self._most - self._size, 0)
+        self._size += len(text)
+        return text[:room]
 
     def take(self, data: Mapping[str, Any], told: Told) -> list[str]:
         """The text that a chunk adds; what else it says goes to ``told``."""
@@ -139,13 +172,17 @@ class _Written:
         said = choice.get("delta") or choice.get("message") or {"content": choice.get("text")}
         if not isinstance(said, dict):
             return []
-        thought = _text(said.get("reasoning_content")) or _text(said.get("reasoning"))
-        texts = [self._thought(thought), self._answer(_text(said.get("content")))]
-        return [text for text in (*texts, *self._called(said.get("tool_calls"))) if text]
+        size = self._size
+        thought = self._taken(said.get("reasoning_content") or said.get("reasoning"))
+        texts = [self._thought(thought), self._answer(self._taken(said.get("content")))]
+        texts += self._called(said.get("tool_calls"))
+        self.pieces += self._size > size
+        return [text for text in texts if text]
 
     def end(self) -> list[str]:
         """The text that the end adds."""
-        calls, self._calls = self._calls, []
+        calls = [] if self._call is None else [replace(self._call, arguments="".join(self._arguments))]
+        self._call, self._arguments = None, []
         held, self._held, self._echo = self._held, "", ""
         closed = f"\n{CLOSE}\n\n" if self._thinks else ""
         self._thinks = False
@@ -185,17 +222,14 @@ class _Written:
             function = call.get("function") if isinstance(call, dict) else None
             if not isinstance(function, dict):
                 continue
-            name, arguments = _text(function.get("name")), _text(function.get("arguments"))
-            at = call.get("index", len(self._calls))
-            if name and (not self._calls or at != self._index):
+            if self.is_too_long:
+                break
+            name, at = self._taken(function.get("name")), call.get("index", int(self._call is not None))
+            if name and (self._call is None or at != self._index):
                 done += self.end()
-                self._index = at
-                self._calls.append(ToolCall(name, arguments, _text(call.get("id"))))
-            elif self._calls:
-                last = self._calls[-1]
-                self._calls[-1] = ToolCall(last.name, last.arguments + arguments, last.id)
+                self._index, self._count = at, self._count + 1
+                self._size += _CALL_CHARACTERS
+                self._call = ToolCall(name, "", self._taken(call.get("id")))
+            if self._call is not None:
+                self._arguments.append(self._taken(function.get("arguments")))
         return done
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -47,6 +47,7 @@ RANKS = {
     "engine.plain_data": -4,
     "engine.sentences": -5,
     "engine.terminal": -4,
+    "engine.bounded_http": -4,
     "engine.sizes": -3,
     "engine.file_trouble": -3,
     "engine.cached_json": -2,

@@ -7,6 +7,7 @@ import time
 
 from engine.hub.download.transfer_rate import TransferRate
 from engine.sizes import readable
+from engine.terminal import Steering
 
 _EVERY_S = 0.2
 _EVERY_SHARE = 0.1
@@ -43,7 +44,8 @@ class ProgressLine:
         elif message is not None or now_s - self._last_s >= _EVERY_S or done_bytes == total_bytes:
             self._last_s = now_s
             text = self._text(done_bytes, total_bytes, message)
-            print(f"\r{text:<{self._width}}", end="", file=sys.stderr, flush=True)
+            sys.stderr.write(Steering("\r"))
+            print(f"{text:<{self._width}}", end="", file=sys.stderr, flush=True)
             self._width = len(text)
 
     def end(self) -> None:

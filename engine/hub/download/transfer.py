@@ -9,10 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from io import FileIO
+from math import inf
 from pathlib import Path
 
 import httpx2
 
+from engine.bounded_http import Bound
 from engine.errors import AccessDenied, DownloadFailed, HubBusy, HubError
 from engine.file_trouble import file_trouble
 from engine.hub.answers import broken_off, unreachable
@@ -154,8 +156,9 @@ class Transfer:
         """Read from where the part ends until the connection does."""
         self._stop.check()
         offset = self._digests.size_bytes
+        endless = Bound(inf, inf)  # the file's own size is the bound, and a slow server is noticed
         try:
-            with self._source.stream(self._url, offset) as response, self._stop.watch(response):
+            with self._source.stream(self._url, offset, endless) as response, self._stop.watch(response):
                 self._judge(response, offset)
                 self._write(response)
         except httpx2.TooManyRedirects as error:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from engine.messages import Timings
 from engine.remote.counts import (
     DraftCounts,
@@ -76,6 +80,34 @@ def test_llama_cpp_counts_tokens() -> None:
     assert timings.mean_acceptance_length == 1 + 20 / 10
     assert with_llama_timings(Timings(), told).mean_acceptance_length is None
     assert with_llama_timings(Timings(predicted_n=5), {"predicted_n": "x", "draft_n": -1}).predicted_n == 5
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"predicted_n": 10**12, "predicted_ms": 400.0},
+        {"predicted_n": -5, "predicted_ms": -1},
+        {"predicted_n": 30, "predicted_ms": 1e-320, "prompt_n": 5, "prompt_ms": 1e-320},
+        {"predicted_n": 30, "predicted_ms": float("nan"), "prompt_ms": float("inf")},
+        {"predicted_n": 30, "predicted_ms": 1e11},
+        {"predicted_n": 30, "draft_n": 1, "draft_n_accepted": 29},
+        {"predicted_n": 2, "draft_n": 40, "draft_n_accepted": 20},
+        {"predicted_n": True, "predicted_ms": "fast"},
+        {"predicted_n": 10**400, "prompt_n": 10**400, "cache_n": 10**400},
+    ],
+)
+def test_what_cannot_be_is_not_told(told: dict[str, Any]) -> None:
+    measured = Timings(predicted_n=30, predicted_ms=400.0, prompt_ms=100.0, predicted_per_second=75.0)
+    usage = {"prompt_tokens": told.get("prompt_n"), "completion_tokens": told["predicted_n"]}
+    for timings in (with_llama_timings(measured, told), with_usage(measured, usage)):
+        assert timings.predicted_n in (2, 30)
+        assert timings.predicted_ms == 400.0
+        assert timings.predicted_per_second is None or timings.predicted_per_second <= 75.0
+        assert timings.prompt_per_second in (None, 50.0)
+        assert max(timings.prompt_n, timings.cache_n) <= 5
+        assert timings.mean_acceptance_length is None
+    assert read_counters(page(10, 2, 3, 4).replace(" 10", " 1e999"), "qwen3").total() == 9
+    assert with_server_mean(measured, {"internal_states": [{"avg_spec_accept_length": 1e11}]}) == measured
 
 
 def test_usage_is_taken_for_what_was_counted_here() -> None:

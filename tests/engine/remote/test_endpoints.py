@@ -101,6 +101,25 @@ def test_without_a_keyring_the_environment_has_the_key(monkeypatch: pytest.Monke
     assert server.key() == "sk-87654321"
 
 
+def test_a_variable_is_of_one_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    keyring.set_keyring(fail.Keyring())
+    monkeypatch.setenv("TENON_KEY_MY_DESK", "sk-87654321")
+    first = Endpoint("my desk", "https://desk")
+    keep_endpoint(first)
+    for name in ("my-desk", "My Desk", "my_desk"):
+        other = Endpoint(name, "https://evil")
+        with pytest.raises(InvalidOption, match="key of 'my desk'"):
+            free_name(other.address, name)
+        assert other.key() is None
+        keep_endpoint(other)  # a list of another version may have it
+        assert (other.key(), first.key()) == (None, "sk-87654321")
+    keep_endpoint(Endpoint("desk:8000", "http://desk:8000"))
+    assert free_name("http://desk.8000") == "desk.8000 (2)"
+    assert free_name("https://x", "书桌") == "书桌"
+    keep_endpoint(Endpoint("书桌", "https://x"))
+    assert free_name("https://y", "电脑") == "电脑"
+
+
 @pytest.mark.parametrize("key", ["", "two words", "schlüssel", "a\nb"])
 def test_what_is_no_key_is_refused(key: str) -> None:
     with pytest.raises(InvalidOption, match="no key"):

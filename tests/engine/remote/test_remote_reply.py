@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -329,6 +330,14 @@ def test_odd_events_are_passed_over(client: EngineClient, others: Others, odd: s
     end = 'data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\n'
     others.answers[CHAT] = sent(odd + BEGUN.replace("data: ", "data:") + odd + end + "data: [DONE]\n\n")
     assert client.answer([user("Hi")], TALKER).text == "So far"
+
+
+def test_lines_end_where_the_protocol_ends_them(client: EngineClient, others: Others) -> None:
+    """Not where Unicode ends some."""
+    said = "one\u2028two\x85three"
+    body = json.dumps(chunk(content=said), ensure_ascii=False)
+    others.answers[CHAT] = sent(f"data: {body}\r\n\r\ndata: {json.dumps(chunk('stop'))}\r\rdata: [DONE]\n\n")
+    assert client.answer([user("Hi")], TALKER).text == said
 
 
 @pytest.mark.parametrize(
