@@ -10,7 +10,9 @@ from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
 
-from engine.errors import UnsupportedModel
+import numpy as np
+
+from engine.errors import UnsupportedModel, WeightsMissing
 from engine.gguf.generation import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
 from engine.gguf.parts import find_gguf
@@ -82,10 +84,10 @@ class Tokenizer:
             metadata = read_header(gguf).metadata
             vocabulary = Vocabulary(metadata)
             self.spelled, self.notes = vocabulary.spelled, vocabulary.notes
-            self._backend, special, template = vocabulary.tokenizer(
+            self._backend, special = vocabulary.tokenizer(
                 merges_by_score if cache is None else partial(kept_merges, cache)
             )
-            template = template_beside(gguf) or template
+            template = read_template(gguf)
             ends = read_gguf_end_ids(metadata)
         self._backend.no_truncation()
         self._backend.no_padding()
@@ -250,15 +252,20 @@ class Tokenizer:
 
 
 def check_tokenizer(path: Path) -> None:
-    """Refuse a GGUF file whose tokenizer loading refuses, without the seconds that a large one takes to build.
+    """Refuse a GGUF file whose tokenizer loading refuses; SentencePiece's merges, which take seconds, are not made.
+
+    A model whose weights are not all here is planned by its config.json, and has nothing to check.
 
     Raises:
         TokenizerInvalid: There is none, or it makes no sense.
         UnsupportedModel: It is of a kind that Tenon does not know.
     """
-    gguf = find_gguf(path)
+    try:
+        gguf = find_gguf(path)
+    except WeightsMissing:
+        return
     if gguf is not None:
-        Vocabulary(read_header(gguf).metadata)
+        Vocabulary(read_header(gguf).metadata).tokenizer(lambda *_: np.empty((0, 2), np.int32))
 
 
 def read_template(path: Path) -> str | None:
