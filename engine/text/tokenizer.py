@@ -25,7 +25,7 @@ from engine.text.chat_template import ChatTemplate, TemplateRefused
 from engine.text.control_tokens import ControlTokens, StandIns, texts_of
 from engine.text.kept_merges import kept_merges
 from engine.text.known_templates import known_template
-from engine.text.tokenizer_folder import read_folder, read_folder_template, template_beside
+from engine.text.tokenizer_folder import read_folder, read_folder_templates, templates_beside
 from engine.text.tool_calls import DESCRIBED
 from engine.text.tool_calls.described import as_objects, described, one_by_one, paired, with_calls_written
 
@@ -41,6 +41,7 @@ _SILENT = mark(
     "The model's chat template leaves out what you write, so the conversation is given to it as plain text."
 )
 _SILENT_KNOWN = mark("The model's chat template leaves out what you write: that of {family} took its place.")
+_NEXT = mark("The chat template in {name} cannot be used: that in {other} took its place.")
 #: What begins a turn where a conversation is given as plain text.
 _LABELS: dict[Role, str] = {"system": "", "user": "User: ", "assistant": "Assistant: ", "tool": "Tool: "}
 #: Texts that begin the next turn there, so a reply ends before them.
@@ -77,7 +78,7 @@ class Tokenizer:
         self.spelled: Mapping[int, tuple[int, ...]] = {}
         self.notes: tuple[str, ...] = ()
         if gguf is None:
-            self._backend, special, template = read_folder(folder)
+            self._backend, special, templates = read_folder(folder)
             own_end = self._backend.token_to_id(special["eos_token"]) if "eos_token" in special else None
             ends: tuple[int, ...] = () if own_end is None else (own_end,)
         else:
@@ -87,11 +88,11 @@ class Tokenizer:
             self._backend, special = vocabulary.tokenizer(
                 merges_by_score if cache is None else partial(kept_merges, cache)
             )
-            template = read_template(gguf)
+            templates = read_templates(gguf)
             ends = read_gguf_end_ids(metadata)
         self._backend.no_truncation()
         self._backend.no_padding()
-        self._own_template = None if template is None else ChatTemplate(template, special)
+        self._templates = {name: ChatTemplate(source, special) for name, source in templates.items()}
         self._special_tokens = special
         self.end_ids = frozenset((*ends, *end_ids))
         self.vocabulary_size = self._backend.get_vocab_size() + len(self.spelled)
@@ -116,25 +117,26 @@ class Tokenizer:
     @property
     def template_note(self) -> str:
         """A sentence on what took the place of the checkpoint's template; empty where nothing did."""
-        _, sentence, family = self._used_template
-        return say(sentence, family=family) if sentence else ""
+        _, sentence, figures = self._used_template
+        return say(sentence, **figures) if sentence else ""
 
     @cached_property
-    def _used_template(self) -> tuple[ChatTemplate | None, str, str]:
-        """The template, the sentence of what took its place, and whose template that is."""
-        own = self._own_template
-        if own is None:
-            return None, _NO_TEMPLATE, ""
-        trouble = own.trouble
-        if not trouble:
-            return own, "", ""
+    def _used_template(self) -> tuple[ChatTemplate | None, str, dict[str, str]]:
+        """The template, and the sentence of what took another's place with its figures."""
+        if not self._templates:
+            return None, _NO_TEMPLATE, {}
+        first, *_ = self._templates
+        for name, template in self._templates.items():
+            if not template.trouble:
+                return template, "" if name == first else _NEXT, {"name": first, "other": name}
+        unreadable = self._templates[first].trouble == "unreadable"
         added = {token.content: at for at, token in self._backend.get_added_tokens_decoder().items()}
         known = known_template(added)
         if known is None:
-            return None, _UNREADABLE if trouble == "unreadable" else _SILENT, ""
+            return None, _UNREADABLE if unreadable else _SILENT, {}
         self.end_ids |= {added[known.end]}
         template = ChatTemplate(known.source, self._special_tokens)
-        return template, _UNREADABLE_KNOWN if trouble == "unreadable" else _SILENT_KNOWN, known.family
+        return template, _UNREADABLE_KNOWN if unreadable else _SILENT_KNOWN, {"family": known.family}
 
     @cached_property
     def _controls(self) -> ControlTokens:
@@ -268,8 +270,8 @@ def check_tokenizer(path: Path) -> None:
         Vocabulary(read_header(gguf).metadata).tokenizer(lambda *_: np.empty((0, 2), np.int32))
 
 
-def read_template(path: Path) -> str | None:
-    """A checkpoint's chat template alone, without the vocabulary; None where it has none.
+def read_templates(path: Path) -> dict[str, str]:
+    """Read a checkpoint's chat templates without the vocabulary, by the names of their files, the best first.
 
     Raises:
         ValueError, OSError: A file cannot be read.
@@ -277,9 +279,9 @@ def read_template(path: Path) -> str | None:
     """
     gguf = find_gguf(path)
     if gguf is None:
-        return read_folder_template(path)
-    template = template_beside(gguf) or read_header(gguf).metadata.get("tokenizer.chat_template")
-    return template if isinstance(template, str) and template else None
+        return read_folder_templates(path)
+    own = read_header(gguf).metadata.get("tokenizer.chat_template")
+    return templates_beside(gguf.parent) | ({gguf.name: own} if isinstance(own, str) and own else {})
 
 
 def plain_transcript(messages: Sequence[ChatMessage]) -> str:

@@ -15,7 +15,7 @@ from transformers import PreTrainedTokenizerFast
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.messages import ChatMessage
-from engine.text.tokenizer import Tokenizer, read_template
+from engine.text.tokenizer import Tokenizer, read_templates
 from tests.engine.gguf.test_gguf_tokenizer import BYTES, PIECES, SPECIALS, sentence_piece
 from tests.support.checkpoints import CHAT_TEMPLATE, train_tokenizer
 
@@ -147,7 +147,7 @@ def test_the_older_file_of_models_with_images_is_read(listed: bool, tmp_path: Pa
     named = [{"name": "other", "template": "x"}, {"name": "default", "template": source}]
     write_json(folder / "chat_template.json", {"chat_template": named if listed else source})
     assert Tokenizer(folder).decode(Tokenizer(folder).render(MESSAGES)) == "Hi, from the older file"
-    assert read_template(folder) == source
+    assert read_templates(folder) == {"chat_template.json": source}
 
 
 @pytest.mark.parametrize("kind", ["Qwen2Tokenizer", "GPT2Tokenizer"])
