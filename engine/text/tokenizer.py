@@ -48,6 +48,7 @@ _LABELS: dict[Role, str] = {"system": "", "user": "User: ", "assistant": "Assist
 TURN_BEGINNINGS = tuple(
     before + label.strip() for label in _LABELS.values() if label for before in ("\n\n", "\n")
 )
+_BETWEEN_TEXTS = ("<|endoftext|>", "<|end_of_text|>")
 _NO_CALL = "000000000"  # Mistral's templates take no other ids than nine digits
 
 
@@ -108,6 +109,11 @@ class Tokenizer:
         marks = zip(sample.ids, sample.special_tokens_mask, strict=True)
         self._start = [token for token, _ in takewhile(lambda pair: pair[1], marks)]
         self._post_processor, self._backend.post_processor = self._backend.post_processor, None
+
+    @property
+    def beginning(self) -> list[int]:
+        """Tokens before the first word of a document: those that begin a text, else what stands between two texts."""
+        return self._start or list(self.marks(_BETWEEN_TEXTS).values())[:1]
 
     @property
     def template(self) -> ChatTemplate | None:
