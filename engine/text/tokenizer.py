@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import UnsupportedModel, WeightsMissing
+from engine.gguf.generation import end_ids_by_text
 from engine.gguf.generation import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
 from engine.gguf.parts import find_gguf
@@ -56,7 +57,7 @@ class Tokenizer:
     """Text to token ids and back.
 
     Attributes:
-        end_ids: Tokens that end a reply, from the tokenizer and generation_config.json.
+        end_ids: Tokens that end a reply, by the tokenizer, their texts and generation_config.json.
         added: Texts of the tokens that are found in a text before it is split.
         special: Those of them that are left out of a reply's text.
         spelled: Tokens whose text is another one's or no UTF-8, with the tokens that stand for the same bytes.
@@ -81,7 +82,8 @@ class Tokenizer:
         if gguf is None:
             self._backend, special, templates = read_folder(folder)
             own_end = self._backend.token_to_id(special["eos_token"]) if "eos_token" in special else None
-            ends: tuple[int, ...] = () if own_end is None else (own_end,)
+            ends = end_ids_by_text(self._backend.token_to_id)
+            ends = ends if own_end is None else (*ends, own_end)
         else:
             metadata = read_header(gguf).metadata
             vocabulary = Vocabulary(metadata)
