@@ -11,7 +11,7 @@ from engine.errors import InvalidOption, TenonError
 from engine.messages import ModelAdvice, SamplingOptions
 from engine.model.sampling import Sampler
 from engine.text.chat_template import ChatTemplate
-from engine.text.tokenizer import read_template
+from engine.text.tokenizer import read_templates
 from engine.weights.checkpoint import read_generation_config
 
 #: What replies are sampled with where the model advises nothing; the penalty holds in chats only. Llama.cpp's numbers,
@@ -20,6 +20,8 @@ USUAL = SamplingOptions(temperature=0.8, top_k=40, top_p=0.95, min_p=0.05, repet
 #: What leaves the model's own distribution as it is: a number that makers leave out of theirs does nothing.
 _NEUTRAL = SamplingOptions(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, repetition_penalty=1.0)
 _GREEDY = replace(_NEUTRAL, temperature=0.0)
+# A template may add its special tokens to a text, and their names are in the vocabulary, which is not read here.
+_SPECIAL_TOKENS = dict.fromkeys(("bos_token", "eos_token", "unk_token", "pad_token"), "")
 _NUMBERS = tuple(field.name for field in fields(SamplingOptions) if field.name != "seed")
 
 
@@ -62,8 +64,8 @@ def read_advice(path: Path) -> ModelAdvice:
     except (TenonError, OSError):
         return model_advice({}, None)
     try:
-        source = read_template(path)
-        template = None if source is None else ChatTemplate(source, {})
+        templates = [ChatTemplate(source, _SPECIAL_TOKENS) for source in read_templates(path).values()]
+        template = next((one for one in templates if not one.trouble), templates[0] if templates else None)
     except Exception:  # a template is a program, and jinja2 has many ways to refuse it; loading tells of it
         template = None
     return model_advice(own, template)

@@ -107,7 +107,10 @@ def fit_prompt(
     """
     if request.raw_prompt is not None:
         raw = request.raw_prompt
-        prompt = tokenizer.encode(raw, control=request.parse_special) if isinstance(raw, str) else list(raw)
+        if raw == "":
+            prompt = tokenizer.beginning
+        else:
+            prompt = tokenizer.encode(raw, request.parse_special) if isinstance(raw, str) else list(raw)
         if not prompt:  # characters that no token of the vocabulary stands for
             raise EmptyPrompt("The message is empty: write a question first.")
         check_length(len(prompt), context)
@@ -153,8 +156,7 @@ def begun_thought(prompt: Sequence[int], tokenizer: Tokenizer) -> str:
 def _asks(request: Generate) -> bool:
     """True if there is anything to answer: a text, or a file."""
     if request.raw_prompt is not None:
-        raw = request.raw_prompt
-        return bool(raw.strip() if isinstance(raw, str) else raw)
+        return request.raw_prompt != ()
     begun = bool(opening(request).strip())
     asked = request.messages[:-1] if _continues(request.messages) and not begun else request.messages
     return bool(asked) and (

@@ -241,7 +241,10 @@ class Workspace(QObject):
 
     def models(self) -> list[Choice]:
         """The bundled model, the installed ones and the folders used lately."""
-        return model_choices(self.settings.recent_models, self.model_store.installed.entries)
+        store, loaded = self.model_store, self.model.state
+        base = {ref for ref, known in store.forecasts.known.items() if known.only_continues}
+        base |= {loaded.model_ref} if loaded.only_continues else set()
+        return model_choices(self.settings.recent_models, store.installed.entries, base)
 
     @Slot(str)
     def choose_model(self, ref: str) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.chat.model_entries import InstalledEntry
-from app.words import tr
+from app.words import mark, tr
 from engine.messages import DEFAULT_MODEL, DEFAULT_MODEL_TITLE
+
+BASE_MODEL = mark("Base model: it was not made for chats, and only continues texts")
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,16 @@ def model_name(ref: str) -> str:
     return Path(ref.removeprefix("ollama:").removeprefix("huggingface:")).name or ref
 
 
-def model_choices(recent_refs: Sequence[str], installed: Sequence[InstalledEntry] = ()) -> list[Choice]:
-    """The bundled model, the installed ones, then folders and GGUF files used lately; one that is gone says so."""
+def model_choices(
+    recent_refs: Sequence[str], installed: Sequence[InstalledEntry] = (), base: Collection[str] = ()
+) -> list[Choice]:
+    """The bundled model, the installed ones, then folders and GGUF files used lately; one that is gone says so.
+
+    Args:
+        recent_refs: Models used lately.
+        installed: What is here.
+        base: Those of them that only continue texts, as far as that is known.
+    """
     choices = [
         Choice(entry.ref, model_name(entry.ref), tr("Built in: very small, quick, often wrong"))
         if entry.bundled
@@ -59,7 +69,7 @@ def model_choices(recent_refs: Sequence[str], installed: Sequence[InstalledEntry
     ]
     known = {choice.key for choice in choices}
     choices += [Choice(ref, model_name(ref), _place(ref)) for ref in recent_refs if ref not in known]
-    return choices
+    return [replace(one, detail=tr(BASE_MODEL)) if one.key in base else one for one in choices]
 
 
 def _source_words(entry: InstalledEntry) -> str:

@@ -22,6 +22,10 @@ class Stretches:
         """Pack these."""
         return cls(array("I", [place for pair in pairs for place in pair]).tobytes())
 
+    def moved(self, by: int) -> Stretches:
+        """The same parts where so many characters stand before the text."""
+        return Stretches.of((start + by, end + by) for start, end in self) if by else self
+
     def __iter__(self) -> Iterator[tuple[int, int]]:
         places = iter(array("I", self.packed))
         return zip(places, places, strict=True)

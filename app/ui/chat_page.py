@@ -73,6 +73,7 @@ class ChatPage(QWidget):
         self.header = Header(theme, engine, self)
         self.transcript = Transcript(theme, engine, self._alternatives)
         self.transcript.message_views.model_change = workspace.open_chat.model_change
+        self.transcript.message_views.one_text = lambda: bool(workspace.open_chat.options().continues)
         self.empty_state = EmptyState(theme, engine)
         self._stack = QStackedWidget(self)
         self._greeting: QWidget = self.empty_state
@@ -320,12 +321,11 @@ class ChatPage(QWidget):
 
     @Slot(bool)
     def _set_continues(self, continues: bool) -> None:
-        """Let the chat be one text, a new one where this has turns; or let it go in turns again."""
-        if continues and self.messages:
-            self.open(None)
+        """Let the chat that is shown be one text, or go in turns again."""
         chat = self._workspace.open_chat
         chat.set_options(replace(chat.options(), continues=continues or None))
         self.refresh_options()
+        self.transcript.show_messages(self.messages)
         self._focus_composer()
 
     @Slot()

@@ -113,6 +113,18 @@ class ModelButton(QAbstractButton):
             choices: The models.
             draft: Name of the chosen one's draft, empty for none.
         """
+        rows = self._rows(choices, draft)
+        self.popup = ChoicePopup(self._theme, tr("Models"), rows, self)
+        self.popup.chosen.connect(self._choose)
+        self.popup.closed.connect(self._forget_popup)
+        self.popup.open_beside(self, above=False)
+
+    def refresh_models(self, choices: list[Choice], draft: str) -> None:
+        """More is known of the models; their menu may be closed by now."""
+        if self.popup is not None and not self._lists_drafts:
+            self.popup.show_choices(tr("Models"), self._rows(choices, draft))
+
+    def _rows(self, choices: list[Choice], draft: str) -> list[Choice]:
         rows = [replace(choice, checked=choice.key == self._state.model_ref) for choice in choices]
         rows.append(Choice(MORE_MODELS, tr("Get more models..."), "", icon="package"))
         rows.append(Choice(OPEN_FOLDER, tr("Open a model folder..."), "", icon="folder-open"))
@@ -121,10 +133,7 @@ class ModelButton(QAbstractButton):
         detail = draft or tr("Automatic")
         if self._state.server is None:  # what drafts for a server's model is the server's affair
             rows.append(Choice(DRAFTS, tr("Draft..."), detail, icon="chevron-right", leads_on=True))
-        self.popup = ChoicePopup(self._theme, tr("Models"), rows, self)
-        self.popup.chosen.connect(self._choose)
-        self.popup.closed.connect(self._forget_popup)
-        self.popup.open_beside(self, above=False)
+        return rows
 
     def show_drafts(self, choices: list[Choice]) -> None:
         """Show the drafts to choose from in place of the models."""

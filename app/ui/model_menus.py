@@ -32,6 +32,7 @@ class ModelMenus(QObject):
         mode.menu_requested.connect(self._open_modes)
         workspace.plans.answered.connect(self._plan_made)
         model.menu_requested.connect(self._open_models)
+        workspace.model_store.forecasts.changed.connect(self._models_known)
         model.model_chosen.connect(workspace.choose_model)
         model.drafts_requested.connect(self._open_drafts)
         model.draft_chosen.connect(drafts.choose)
@@ -42,6 +43,12 @@ class ModelMenus(QObject):
     @Slot()
     def _open_models(self) -> None:
         self._model.open_menu(self._workspace.models(), self._workspace.drafts.chosen_name)
+        store = self._workspace.model_store
+        store.forecasts.ask_installed(store.installed.entries)  # which tells base models from others
+
+    @Slot()
+    def _models_known(self) -> None:
+        self._model.refresh_models(self._workspace.models(), self._workspace.drafts.chosen_name)
 
     @Slot()
     def _open_modes(self) -> None:

@@ -39,6 +39,7 @@ def _plan(options: argparse.Namespace) -> int:
     from engine.planning.forecast import reason_with_drafts
     from engine.planning.hardware_report import measure_report
     from engine.planning.model_planner import model_planner
+    from engine.text.tokenizer import check_tokenizer
 
     wanted = load_options(options)
     report = None if options.machine is None else _read_machine(options.machine)
@@ -48,6 +49,7 @@ def _plan(options: argparse.Namespace) -> int:
         show_status()
     # Each mode with the draft that it would take; what auto takes is another matter, for not every draft pays.
     auto = model_planner(wanted, report, _find).plan
+    check_tokenizer(_find(wanted.model))
     every = model_planner(wanted, report, _find, untried=True).plan
     untried = auto.drafts != every.drafts
     plan = replace(

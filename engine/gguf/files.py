@@ -1,4 +1,4 @@
-"""Names of GGUF files: the model that a file belongs to, and the part of it that it is. No file is opened."""
+"""GGUF files by their names: the model that a file belongs to, and the part of it that it is."""
 
 from __future__ import annotations
 
@@ -6,9 +6,34 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from engine.errors import WeightsMissing
+from engine.outside_file import open_file
+
 SUFFIX = ".gguf"
+_MAGIC = b"GGUF"
 _NO_MODELS = ("mmproj", "imatrix")
 PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})")
+#: M.gguf.part1of3, M.gguf-split-a, M.gguf.001: a file that was cut anywhere, for a site that takes no larger ones.
+_PIECE = re.compile(
+    r"(?P<whole>.+\.gguf)[-._](?:(?:part|split)[-._]?(?:[a-z]{1,2}|\d+(?:[-_]?of[-_]?\d+)?)|\d{2,3})",
+    re.IGNORECASE,
+)
+
+
+def is_gguf(path: Path) -> bool:
+    """True of a file of that name, or one that begins so whatever its name: Ollama calls its files after their hashes.
+
+    Raises:
+        WeightsMissing: It is a piece of a file that was cut up.
+    """
+    check_whole((path,))
+    if path.suffix.lower() == SUFFIX:
+        return True
+    try:
+        with open_file(path) as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
 
 
 def gguf_models(files: Iterable[Path]) -> dict[Path, list[Path]]:
@@ -33,3 +58,21 @@ def gguf_name(path: Path) -> str:
     """Name of a model by its file."""
     part = PART.fullmatch(path.stem)
     return path.stem if part is None else part["stem"]
+
+
+def check_whole(files: Iterable[Path]) -> None:
+    """Refuse files that are pieces of one.
+
+    Raises:
+        WeightsMissing: One is a piece of a GGUF file that was cut up.
+    """
+    for file in files:
+        piece = _PIECE.fullmatch(file.name)
+        if piece is not None:
+            raise WeightsMissing(
+                "{name} is one piece of the GGUF file {whole}, which was cut up: join all of its pieces, in the "
+                "order of their names, with `cat PIECE PIECE ... > {whole}` (on Windows "
+                "`copy /b PIECE+PIECE+... {whole}`), and choose that file.",
+                name=file.name,
+                whole=piece["whole"],
+            )

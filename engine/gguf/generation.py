@@ -1,8 +1,8 @@
-"""Advice of a GGUF file on replies: the tokens that end them, and the sampling of its makers."""
+"""The tokens that end replies, by a GGUF file's advice or by their texts alone, and its makers' sampling."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 #: Texts of tokens that end a reply in every vocabulary that has them. Source: llama.cpp, src/llama-vocab.cpp.
@@ -52,6 +52,21 @@ def read_end_ids(metadata: Mapping[str, Any]) -> tuple[int, ...]:
     sought = END_TEXTS.union(*(_BETWEEN_FILES[key] for key, index in between.items() if index is None))
     found = {index: text for index, text in enumerate(texts) if text in sought}
     found |= {index: texts[index] for index in (*ends, *between.values()) if index is not None}
+    return _ends(found)
+
+
+def end_ids_by_text(id_of: Callable[[str], int | None]) -> tuple[int, ...]:
+    """Return the tokens that end a reply in a vocabulary that says nothing but their texts.
+
+    Args:
+        id_of: The id of a token by its text; None where there is none.
+    """
+    ids = {text: id_of(text) for text in END_TEXTS.union(*_BETWEEN_FILES.values())}
+    return _ends({index: text for text, index in ids.items() if index is not None})
+
+
+def _ends(found: Mapping[int, str]) -> tuple[int, ...]:
+    """Return those of the tokens, by their texts, that end a reply beside the others."""
     known, others = set(found.values()), set()
     if known & {"<|call|>", "<|calls|>"} and known & {"<|return|>", "<|flush|>"}:
         others.add("<|end|>")  # ends a channel here, and not the reply

@@ -170,6 +170,21 @@ class _Reader:
         self._at += length
         return self._data[self._at - length : self._at].decode("utf-8", errors)
 
+    def _strings(self, count: int) -> list[str]:
+        """Read the strings of an array, of which a vocabulary with its merges has a million: each call counts."""
+        data, at, read_length = self._data, self._at, struct.Struct("<Q").unpack_from
+        strings = []
+        for _ in range(count):
+            (length,) = read_length(data, at)
+            start = at + 8
+            at = start + length
+            if at > len(data):
+                raise _Damaged(say("it announces more than it holds"))
+            # Tokens may be parts of characters, and two of them must not become the same text.
+            strings.append(data[start:at].decode("utf-8", "surrogateescape"))
+        self._at = at
+        return strings
+
     def _value(self, kind: int) -> Any:
         if kind == _STRING:
             return self._string()
@@ -180,8 +195,7 @@ class _Reader:
         element, count = self._scalar("I"), self._scalar("Q")
         if element == _STRING:
             self._need(count, 8)
-            # Tokens may be parts of characters, and two of them must not become the same text.
-            return [self._string("surrogateescape") for _ in range(count)]
+            return self._strings(count)
         if element not in _SCALARS:
             raise _Damaged(say("{kind} is no type of an array", kind=element))
         dtype = np.dtype(f"<{_SCALARS[element]}")

@@ -8,11 +8,9 @@ from pathlib import Path
 
 from engine.errors import CheckpointError, ModelNotFound, WeightsCorrupt, WeightsMissing
 from engine.gguf.contents import other_kind
-from engine.gguf.files import PART, SUFFIX, gguf_models
+from engine.gguf.files import PART, SUFFIX, check_whole, gguf_models, is_gguf
 from engine.gguf.header import read_header
-from engine.outside_file import open_file
 
-_MAGIC = b"GGUF"
 _NAMES_SHOWN = 3
 _SPLIT_COUNT, _SPLIT_NUMBER, _SPLIT_TENSORS = "split.count", "split.no", "split.tensors.count"
 #: Far above every model that was split: a damaged count must not become a list of that many entries.
@@ -27,11 +25,11 @@ def find_gguf(path: Path) -> Path | None:
 
     Raises:
         ModelNotFound: The folder holds several models.
-        WeightsMissing: A part is not there.
+        WeightsMissing: A part is not there, or pieces of a file were not joined.
         WeightsCorrupt: The file cannot be read.
     """
     if path.is_file():
-        return all_parts(path)[0] if path.suffix.lower() == SUFFIX or _begins_as_gguf(path) else None
+        return all_parts(path)[0] if is_gguf(path) else None
     if any(path.glob("*.safetensors")):
         return None
     found = whole_models(sorted(path.glob("*")))
@@ -45,16 +43,9 @@ def find_gguf(path: Path) -> Path | None:
             found=len(found),
             names=", ".join(names),
         )
+    if not found:
+        check_whole(sorted(path.glob("*")))
     return found[0][0] if found else None
-
-
-def _begins_as_gguf(path: Path) -> bool:
-    """True if a file begins as GGUF does, whatever its name: Ollama calls its files after their hashes."""
-    try:
-        with open_file(path) as file:
-            return file.read(len(_MAGIC)) == _MAGIC
-    except OSError:
-        return False
 
 
 def whole_models(files: Iterable[Path]) -> list[list[Path]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import platformdirs
 
 from engine.errors import ModelNotFound
-from engine.gguf.files import SUFFIX, gguf_name
+from engine.gguf.files import SUFFIX, gguf_name, is_gguf
 from engine.hub.bundled import bundled_model
 from engine.hub.catalogue import MOST_NAMED, search_catalogue
 from engine.hub.endpoints import find_remote, is_remote
@@ -34,6 +34,7 @@ def find_model(reference: str) -> Path:
 
     Raises:
         ModelNotFound: there is nothing of that name.
+        WeightsMissing: it is a piece of a GGUF file that was cut up.
     """
     try:
         return _found_model(reference)
@@ -81,7 +82,7 @@ def _found_model(reference: str) -> Path:
     if folder.is_dir():
         return folder.resolve()
     if folder.is_file():
-        if folder.suffix.lower() == SUFFIX:
+        if is_gguf(folder):
             return folder.resolve() if folder.resolve().suffix.lower() == SUFFIX else folder.absolute()
         raise ModelNotFound(
             "{folder} is a file: give the model folder, the one that holds config.json, or a GGUF file.",

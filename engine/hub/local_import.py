@@ -24,7 +24,7 @@ from engine.errors import (
 from engine.file_trouble import file_trouble
 from engine.gguf.config import architecture_of
 from engine.gguf.contents import check_text_model
-from engine.gguf.files import gguf_name
+from engine.gguf.files import check_whole, gguf_name
 from engine.gguf.header import read_header
 from engine.gguf.parts import all_parts, whole_models
 from engine.hub.bundled import bundled_model, check_name
@@ -274,6 +274,7 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str, only: Path | No
     needed = tuple(path for path in files if is_needed(path.name, "pytorch"))
     if any(path.name in PICKLES for path in needed):
         return _Source(needed, "pytorch", folder, name)
+    check_whole(files)
     raise WeightsMissing(
         "{folder} holds no weights that Tenon reads: give a folder with model.safetensors "
         "(or shards and their index), or a GGUF file.",

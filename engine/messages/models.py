@@ -40,6 +40,7 @@ class Prediction:
             the machine ``busy``, or measured at ``rest``.
         machine: Changes with the hardware, and with what else speeds depend on.
         problem: Reason why it cannot run, in one sentence; empty where it can.
+        only_continues: The model is here, has no way of writing a chat, and only continues texts.
     """
 
     mode: str | None = None
@@ -52,6 +53,7 @@ class Prediction:
     basis: Basis = "guess"
     machine: str = ""
     problem: str = ""
+    only_continues: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from engine.drafting.kind import DraftKind
 from engine.drafting.kinds import read_draft
 from engine.errors import CheckpointError, TenonError
 from engine.hub.bundled import bundled_drafts
+from engine.hub.installed import find_model
 from engine.messages import (
     Basis,
     LoadOptions,
@@ -33,6 +34,7 @@ from engine.planning.model_planner import model_planner
 from engine.planning.planner import AUTO, settle
 from engine.planning.room import read_room
 from engine.sentences import mark, paragraph, say
+from engine.text.tokenizer import check_tokenizer, read_templates
 
 UNTRIED_DRAFT = mark(
     "A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure "
@@ -60,6 +62,7 @@ def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
     report = _without_model(read_report(), held_bytes)
     auto = replace(options, mode=AUTO)
     planner = model_planner(auto, report, this_machine=True)
+    check_tokenizer(find_model(options.model))
     taken = settle(auto, planner).plan
     plan = planner.plan
     untried = not options.drafts and len(planner.drafts) < len(bundled_drafts(options.model))
@@ -115,6 +118,9 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
     about = Prediction(room_bytes=room.host_bytes, basis=basis, machine=hardware_hash(report))
     try:
         target = target_facts(model.reference, Path(model.place))
+        check_tokenizer(Path(model.place))
+        if not target.missing_bytes:
+            about = replace(about, only_continues=_only_continues(Path(model.place)))
         if options.context:
             options = replace(options, context=min(options.context, target.config.context_length))
         plan = MachinePlanner(report, target, _drafts(model, target), options).plan()
@@ -133,6 +139,14 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
         from_disk=best.disk_bytes_per_round > 0,
         with_draft=MODES[best.mode].needs_draft,
     )
+
+
+def _only_continues(path: Path) -> bool:
+    """True of a base model, which brings no template; of files that cannot be read loading tells."""
+    try:
+        return not read_templates(path)
+    except (OSError, TypeError, ValueError):
+        return False
 
 
 def _usual(report: MachineReport) -> MachineReport:

@@ -11,7 +11,6 @@ from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import layer_elements, weight_bytes
 from engine.model.tensors import check_tensors
 from engine.model.weight_format import stored_format, weight_format
-from engine.text.tokenizer import check_tokenizer
 from engine.weights.checkpoint_outline import CheckpointOutline, checkpoint_or_outline
 
 _EXACT = weight_format("fp32")
@@ -68,7 +67,6 @@ def target_facts(name: str, path: Path) -> TargetFacts:
     if isinstance(checkpoint, CheckpointOutline):
         return TargetFacts(name, config, missing_bytes=checkpoint.size_bytes or _published_bytes(config))
     check_tensors(checkpoint, config)  # or a plan would promise what loading refuses
-    check_tokenizer(path)
     return TargetFacts(name, config, digest=checkpoint.digest())
 
 

@@ -5,6 +5,7 @@ Source: https://docs.ollama.com/api.
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,6 +34,7 @@ from engine.text.reply_parts import Said
 
 #: The version of Ollama whose protocol this is: clients ask for one that is new enough.
 _VERSION = "0.13.0"
+_NO_TIME = re.compile(r"[-+]?(0|((0+\.?0*|\.0+)(ns|[u\u00b5\u03bc]s|ms|s|m|h))+)")
 _UNSERVED = {
     **UNSERVED,
     "images": "This model reads text alone: leave the field images out.",
@@ -45,7 +47,7 @@ class OllamaExchange(Exchange):
     """The part that chat and generate share: a line of JSON for each piece.
 
     Attributes:
-        asks: There is a prompt; without one nothing is wanted but that the model is loaded.
+        asks: There is a prompt; without one nothing is wanted but that the model is loaded, or given up.
     """
 
     asks = True
@@ -56,6 +58,7 @@ class OllamaExchange(Exchange):
     def _read(self, fields: Fields) -> tuple[Generate, ...]:
         fields.refuse(_UNSERVED)
         self._calls = Calls()
+        self._unloads = _is_nothing(fields.value("keep_alive"))
         options = fields.inner("options")
         options.refuse(UNSERVED)
         most = options.whole("num_predict")
@@ -81,8 +84,9 @@ class OllamaExchange(Exchange):
         """Thought, answer and calls as the protocol's fields."""
 
     def loaded(self) -> dict[str, Any]:
-        """The answer to a request without a prompt."""
-        return {**self._head(), **self._said("", ""), "done": True, "done_reason": "load"}
+        """The answer to a request without a prompt. The model stays all the same: it is the only one of this server."""
+        reason = "unload" if self._unloads else "load"
+        return {**self._head(), **self._said("", ""), "done": True, "done_reason": reason}
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
         """The answer at once."""
@@ -219,6 +223,13 @@ def _form(fields: Fields) -> OutputForm | None:
     if wanted in (None, ""):
         return None
     return ANY_OBJECT if wanted == "json" else schema_form(wanted, fields, "format")
+
+
+def _is_nothing(duration: object) -> bool:
+    """True of seconds, or of Go's text for a duration (``0s``, ``0h0m``), that are none."""
+    if isinstance(duration, str):
+        return _NO_TIME.fullmatch(duration) is not None
+    return duration == 0 and not isinstance(duration, bool)
 
 
 def _thinking(fields: Fields) -> Thinking:

@@ -45,12 +45,14 @@ _BEYOND = mark(
 #: templates that refuse it, of which some want a tool.
 _WORDS = ("tenonxqzw", "tenonjvkw")
 _ASKED, _AGAIN = ({"role": "user", "content": word} for word in _WORDS)
+_SYSTEM = {"role": "system", "content": "tenonqkzx"}
 _ANSWERED = {"role": "assistant", "content": "Yes."}
 _TOOL = {
     "type": "function",
     "function": {"name": "look", "description": "", "parameters": {"type": "object", "properties": {}}},
 }
 _PROBES: tuple[tuple[list[dict[str, str]], tuple[dict[str, Any], ...]], ...] = (
+    ([_SYSTEM, _ASKED, _ANSWERED, _AGAIN], ()),
     ([_ASKED, _ANSWERED, _AGAIN], ()),
     ([_ASKED], ()),
     ([_ASKED], (_TOOL,)),
@@ -79,21 +81,33 @@ class ChatTemplate:
         self._ended = False  # it takes too much, and would again
         _PROCESS.start()  # so that it is there when it is wanted
 
-    @cached_property
+    @property
     def trouble(self) -> Literal["", "unreadable", "silent"]:
         """``unreadable`` if it fails on every chat, ``silent`` if it leaves out what the user said; else empty."""
+        return self._reading[0]
+
+    @cached_property
+    def _reading(self) -> tuple[Literal["", "unreadable", "silent"], bool]:
+        """The trouble, and whether it reads content as a list of parts alone, as some of models with images do."""
         for turns, tools in _PROBES:
-            try:
-                text = self.render(turns, tools=tools).lower()
-            except TemplateUnreadable:
-                break
-            except TemplateRefused:
-                continue
-            except UnsupportedModel:  # which `render` tells of
-                return ""
-            said = all(turn["content"] in text for turn in turns if turn["role"] == "user")
-            return "" if said else "silent"
-        return "unreadable"
+            silent = False
+            for in_parts in (False, True):
+                try:
+                    text = self._rendered(turns, _UNSAID, tools, in_parts).lower()
+                except TemplateUnreadable:
+                    return "unreadable", False
+                except TemplateRefused:
+                    continue
+                except UnsupportedModel:  # which `render` tells of
+                    return "", False
+                said = all(turn["content"] in text for turn in turns if turn["role"] != "assistant")
+                part = _parts(turns[0]["content"])[0]
+                if said and str(part) not in text and json.dumps(part) not in text:  # which it only prints
+                    return "", in_parts
+                silent = True
+            if silent and turns[0] is not _SYSTEM:  # which a template may leave out
+                return "silent", False
+        return "unreadable", False
 
     @cached_property
     def thinking(self) -> ThinkingControl:
@@ -172,7 +186,18 @@ class ChatTemplate:
             TemplateRefused: It is no template, or refuses this conversation.
             UnsupportedModel: It takes too long, or too much memory.
         """
+        return self._rendered(messages, thinking, tools, self._reading[1])
+
+    def _rendered(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        thinking: Thinking,
+        tools: Sequence[dict[str, Any]],
+        in_parts: bool,
+    ) -> str:
         turns = [dict(message) for message in messages]
+        if in_parts:
+            turns = [{**turn, "content": _parts(turn["content"])} for turn in turns]
         variables: dict[str, Any] = {"messages": turns, **_variables(thinking), **self._special_tokens}
         if tools:
             variables["tools"] = list(tools)
@@ -191,6 +216,10 @@ class ChatTemplate:
         if self._ended:
             raise UnsupportedModel(_BEYOND)
         return answer
+
+
+def _parts(text: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": text}]
 
 
 def _variables(thinking: Thinking) -> dict[str, bool | str]:

@@ -10,7 +10,10 @@ from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
 
-from engine.errors import UnsupportedModel
+import numpy as np
+
+from engine.errors import UnsupportedModel, WeightsMissing
+from engine.gguf.generation import end_ids_by_text
 from engine.gguf.generation import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
 from engine.gguf.parts import find_gguf
@@ -23,7 +26,7 @@ from engine.text.chat_template import ChatTemplate, TemplateRefused
 from engine.text.control_tokens import ControlTokens, StandIns, texts_of
 from engine.text.kept_merges import kept_merges
 from engine.text.known_templates import known_template
-from engine.text.tokenizer_folder import read_folder, read_folder_template, template_beside
+from engine.text.tokenizer_folder import read_folder, read_folder_templates, templates_beside
 from engine.text.tool_calls import DESCRIBED
 from engine.text.tool_calls.described import as_objects, described, one_by_one, paired, with_calls_written
 
@@ -39,12 +42,14 @@ _SILENT = mark(
     "The model's chat template leaves out what you write, so the conversation is given to it as plain text."
 )
 _SILENT_KNOWN = mark("The model's chat template leaves out what you write: that of {family} took its place.")
+_NEXT = mark("The chat template in {name} cannot be used: that in {other} took its place.")
 #: What begins a turn where a conversation is given as plain text.
 _LABELS: dict[Role, str] = {"system": "", "user": "User: ", "assistant": "Assistant: ", "tool": "Tool: "}
 #: Texts that begin the next turn there, so a reply ends before them.
 TURN_BEGINNINGS = tuple(
     before + label.strip() for label in _LABELS.values() if label for before in ("\n\n", "\n")
 )
+_BETWEEN_TEXTS = ("<|endoftext|>", "<|end_of_text|>")
 _NO_CALL = "000000000"  # Mistral's templates take no other ids than nine digits
 
 
@@ -52,7 +57,7 @@ class Tokenizer:
     """Text to token ids and back.
 
     Attributes:
-        end_ids: Tokens that end a reply, from the tokenizer and generation_config.json.
+        end_ids: Tokens that end a reply, by the tokenizer, their texts and generation_config.json.
         added: Texts of the tokens that are found in a text before it is split.
         special: Those of them that are left out of a reply's text.
         spelled: Tokens whose text is another one's or no UTF-8, with the tokens that stand for the same bytes.
@@ -75,21 +80,22 @@ class Tokenizer:
         self.spelled: Mapping[int, tuple[int, ...]] = {}
         self.notes: tuple[str, ...] = ()
         if gguf is None:
-            self._backend, special, template = read_folder(folder)
+            self._backend, special, templates = read_folder(folder)
             own_end = self._backend.token_to_id(special["eos_token"]) if "eos_token" in special else None
-            ends: tuple[int, ...] = () if own_end is None else (own_end,)
+            ends = end_ids_by_text(self._backend.token_to_id)
+            ends = ends if own_end is None else (*ends, own_end)
         else:
             metadata = read_header(gguf).metadata
             vocabulary = Vocabulary(metadata)
             self.spelled, self.notes = vocabulary.spelled, vocabulary.notes
-            self._backend, special, template = vocabulary.tokenizer(
+            self._backend, special = vocabulary.tokenizer(
                 merges_by_score if cache is None else partial(kept_merges, cache)
             )
-            template = template_beside(gguf) or template
+            templates = read_templates(gguf)
             ends = read_gguf_end_ids(metadata)
         self._backend.no_truncation()
         self._backend.no_padding()
-        self._own_template = None if template is None else ChatTemplate(template, special)
+        self._templates = {name: ChatTemplate(source, special) for name, source in templates.items()}
         self._special_tokens = special
         self.end_ids = frozenset((*ends, *end_ids))
         self.vocabulary_size = self._backend.get_vocab_size() + len(self.spelled)
@@ -107,6 +113,11 @@ class Tokenizer:
         self._post_processor, self._backend.post_processor = self._backend.post_processor, None
 
     @property
+    def beginning(self) -> list[int]:
+        """Tokens before the first word of a document: those that begin a text, else what stands between two texts."""
+        return self._start or list(self.marks(_BETWEEN_TEXTS).values())[:1]
+
+    @property
     def template(self) -> ChatTemplate | None:
         """Chat template; None where there is none of any use, and `render` falls back to plain "User:" lines."""
         return self._used_template[0]
@@ -114,25 +125,26 @@ class Tokenizer:
     @property
     def template_note(self) -> str:
         """A sentence on what took the place of the checkpoint's template; empty where nothing did."""
-        _, sentence, family = self._used_template
-        return say(sentence, family=family) if sentence else ""
+        _, sentence, figures = self._used_template
+        return say(sentence, **figures) if sentence else ""
 
     @cached_property
-    def _used_template(self) -> tuple[ChatTemplate | None, str, str]:
-        """The template, the sentence of what took its place, and whose template that is."""
-        own = self._own_template
-        if own is None:
-            return None, _NO_TEMPLATE, ""
-        trouble = own.trouble
-        if not trouble:
-            return own, "", ""
+    def _used_template(self) -> tuple[ChatTemplate | None, str, dict[str, str]]:
+        """The template, and the sentence of what took another's place with its figures."""
+        if not self._templates:
+            return None, _NO_TEMPLATE, {}
+        first, *_ = self._templates
+        for name, template in self._templates.items():
+            if not template.trouble:
+                return template, "" if name == first else _NEXT, {"name": first, "other": name}
+        unreadable = self._templates[first].trouble == "unreadable"
         added = {token.content: at for at, token in self._backend.get_added_tokens_decoder().items()}
         known = known_template(added)
         if known is None:
-            return None, _UNREADABLE if trouble == "unreadable" else _SILENT, ""
+            return None, _UNREADABLE if unreadable else _SILENT, {}
         self.end_ids |= {added[known.end]}
         template = ChatTemplate(known.source, self._special_tokens)
-        return template, _UNREADABLE_KNOWN if trouble == "unreadable" else _SILENT_KNOWN, known.family
+        return template, _UNREADABLE_KNOWN if unreadable else _SILENT_KNOWN, {"family": known.family}
 
     @cached_property
     def _controls(self) -> ControlTokens:
@@ -250,19 +262,24 @@ class Tokenizer:
 
 
 def check_tokenizer(path: Path) -> None:
-    """Refuse a GGUF file whose tokenizer loading refuses, without the seconds that a large one takes to build.
+    """Refuse a GGUF file whose tokenizer loading refuses; SentencePiece's merges, which take seconds, are not made.
+
+    A model whose weights are not all here is planned by its config.json, and has nothing to check.
 
     Raises:
         TokenizerInvalid: There is none, or it makes no sense.
         UnsupportedModel: It is of a kind that Tenon does not know.
     """
-    gguf = find_gguf(path)
+    try:
+        gguf = find_gguf(path)
+    except WeightsMissing:
+        return
     if gguf is not None:
-        Vocabulary(read_header(gguf).metadata)
+        Vocabulary(read_header(gguf).metadata).tokenizer(lambda *_: np.empty((0, 2), np.int32))
 
 
-def read_template(path: Path) -> str | None:
-    """A checkpoint's chat template alone, without the vocabulary; None where it has none.
+def read_templates(path: Path) -> dict[str, str]:
+    """Read a checkpoint's chat templates without the vocabulary, by the names of their files, the best first.
 
     Raises:
         ValueError, OSError: A file cannot be read.
@@ -270,9 +287,9 @@ def read_template(path: Path) -> str | None:
     """
     gguf = find_gguf(path)
     if gguf is None:
-        return read_folder_template(path)
-    template = template_beside(gguf) or read_header(gguf).metadata.get("tokenizer.chat_template")
-    return template if isinstance(template, str) and template else None
+        return read_folder_templates(path)
+    own = read_header(gguf).metadata.get("tokenizer.chat_template")
+    return templates_beside(gguf.parent) | ({gguf.name: own} if isinstance(own, str) and own else {})
 
 
 def plain_transcript(messages: Sequence[ChatMessage]) -> str:

@@ -24,6 +24,7 @@ from engine.text.sentence_piece import read_sentence_piece
 #: A chat template in a file of its own; models with images had another for it up to transformers 4.51.
 TEMPLATE_FILE = "chat_template.jinja"
 _OLDER_TEMPLATE_FILE = "chat_template.json"
+_CONFIG_FILE = "tokenizer_config.json"
 
 _FILES = ("tokenizer.json", "tokenizer.model", "vocab.json")
 #: By ``tokenizer_class``: the special tokens that it has where no file names any.
@@ -42,11 +43,11 @@ _CLASS_TOKENS = {
 _CLASS_SPLITTINGS = {"Qwen2Tokenizer": "qwen2", "GPT2Tokenizer": "gpt-2"}
 
 
-def read_folder(folder: Path) -> tuple[Tokenizer, dict[str, str], str | None]:
+def read_folder(folder: Path) -> tuple[Tokenizer, dict[str, str], dict[str, str]]:
     """Read the tokenizer of a folder.
 
     Returns:
-        The tokenizer; the texts of its special tokens by name (``eos_token`` and the like); the chat template.
+        The tokenizer; the texts of its special tokens by name (``eos_token`` and the like); its chat templates.
 
     Raises:
         TokenizerInvalid: It is missing or cannot be read.
@@ -64,7 +65,7 @@ def read_folder(folder: Path) -> tuple[Tokenizer, dict[str, str], str | None]:
         tokenizer = _tokenizer(folder, kind)
         special = _special_tokens(config, kind, tokenizer)
         _add_tokens(tokenizer, config, special, folder)
-        return tokenizer, special, _template(folder, config)
+        return tokenizer, special, _templates(folder, config)
     except (TokenizerInvalid, UnsupportedModel):
         raise
     except (
@@ -83,7 +84,7 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _config(folder: Path) -> dict[str, Any]:
-    config = _json(folder / "tokenizer_config.json")
+    config = _json(folder / _CONFIG_FILE)
     # Before it held the added tokens, a file of its own had the last word on the special ones.
     return config if "added_tokens_decoder" in config else config | _json(folder / "special_tokens_map.json")
 
@@ -150,28 +151,36 @@ def _named_tokens(
         yield AddedToken(text, special=True)
 
 
-def read_folder_template(folder: Path) -> str | None:
-    """The chat template of a folder; None where it has none. Raises ValueError or OSError of what cannot be read."""
-    return _template(folder, _config(folder))
+def read_folder_templates(folder: Path) -> dict[str, str]:
+    """Read the chat templates of a folder by their files, the best first.
+
+    Raises:
+        ValueError, OSError: The tokenizer's own files cannot be read.
+    """
+    return _templates(folder, _config(folder))
 
 
-def template_beside(gguf: Path) -> str | None:
-    """The chat template in a file of its own beside a GGUF file, which comes before the file's; None without one."""
-    try:
-        return read_text_file(gguf.parent / TEMPLATE_FILE).removeprefix("\ufeff") or None
-    except (OSError, ValueError):
-        return None
+def templates_beside(folder: Path) -> dict[str, str]:
+    """Read the chat templates in files of their own, by their names, the newer form first; no file is needed."""
+    found = {}
+    with suppress(OSError, ValueError):
+        found[TEMPLATE_FILE] = read_text_file(folder / TEMPLATE_FILE).removeprefix("\ufeff")
+    with suppress(
+        OSError, ValueError, TypeError, LookupError, AttributeError
+    ):  # a damaged one brings no template
+        older = read_json(read_text_file(folder / _OLDER_TEMPLATE_FILE))
+        found[_OLDER_TEMPLATE_FILE] = _default(older.get("chat_template"))
+    return {name: source for name, source in found.items() if source}
 
 
-def _template(folder: Path, config: Mapping[str, Any]) -> str | None:
-    """The chat template: a file of its own before tokenizer_config.json, the default one among several."""
-    path = folder / TEMPLATE_FILE
-    if path.is_file():
-        return path.read_text(encoding="utf-8-sig")
-    found = config.get("chat_template")
-    if not found:
-        with suppress(ValueError, OSError):  # a file that is damaged brings no template
-            found = _json(folder / _OLDER_TEMPLATE_FILE).get("chat_template")
+def _templates(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
+    found = {_CONFIG_FILE: _default(config.get("chat_template")), **templates_beside(folder)}
+    order = (TEMPLATE_FILE, _CONFIG_FILE, _OLDER_TEMPLATE_FILE)
+    return {name: found[name] for name in order if found.get(name)}
+
+
+def _default(found: Any) -> str:
+    """A template, or the default one among several; empty where there is none."""
     if isinstance(found, list):
         found = {named["name"]: named["template"] for named in found}.get("default")
-    return found if isinstance(found, str) and found else None
+    return found if isinstance(found, str) else ""

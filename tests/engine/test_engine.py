@@ -347,7 +347,6 @@ def test_a_tiny_model_computes_with_as_many_threads_as_are_faster_and_others_wit
 
 
 def test_empty_and_overlong_prompts_get_one_sentence(client: EngineClient, llama_folder: Path) -> None:
-    assert client.failure("  \n", llama_folder).error.kind == "EmptyPrompt"
     assert client.failure([user(" ")], llama_folder).error.kind == "EmptyPrompt"
     failed = client.failure([user("word " * 400)], llama_folder, context=128)
     assert failed.error.kind == "PromptTooLong"

@@ -20,7 +20,7 @@ from engine.gguf.parts import find_gguf
 from engine.hub.local_import import adopt
 from engine.hub.record import RECORD, read_record
 from engine.outside_file import open_file, read_text_file
-from engine.text.tokenizer import Tokenizer, read_end_ids, read_template
+from engine.text.tokenizer import Tokenizer, read_end_ids, read_templates
 from engine.weights.checkpoint import Checkpoint, read_config_file, read_generation_config, weight_files
 from engine.weights.checkpoint_outline import CheckpointOutline
 from engine.weights.draft_kind import draft_kind
@@ -105,7 +105,7 @@ READERS: tuple[Callable[[Path], object], ...] = (
     Checkpoint,
     CheckpointOutline,
     Tokenizer,
-    read_template,
+    read_templates,
     read_end_ids,
     read_config_file,
     read_generation_config,

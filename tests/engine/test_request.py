@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tokenizers import processors
 
-from engine.errors import PromptTooLong
+from engine.errors import EmptyPrompt, PromptTooLong
 from engine.messages import ChatMessage, CountTokens, Failed, Finished, Generate, LoadOptions, TokensCounted
-from engine.request import fit_prompt, opening
+from engine.request import check_request, fit_prompt, opening
 from engine.text.tokenizer import Tokenizer
+from tests.support.checkpoints import train_tokenizer
 from tests.support.engine_client import engine_client
 
 
@@ -31,6 +33,43 @@ def test_a_conversation_that_must_stay_whole_is_refused_where_it_does_not_fit(ll
     assert len(fit_prompt(strict, tokenizer, whole + 1, print)) == whole
     with pytest.raises(PromptTooLong, match=f"{whole} tokens"):
         fit_prompt(strict, tokenizer, whole, print)
+
+
+@pytest.mark.parametrize(
+    ("starts", "between", "begins"),
+    [
+        (True, ("<|endoftext|>",), "<|im_start|>"),
+        (False, ("<|end_of_text|>", "<|endoftext|>"), "<|endoftext|>"),
+        (False, (), None),
+    ],
+)
+def test_an_empty_text_to_continue_is_the_beginning_of_one(
+    starts: bool,
+    between: tuple[str, ...],
+    begins: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("engine.text.tokenizer._BETWEEN_TEXTS", between)
+    made = train_tokenizer()
+    if starts:
+        ids = made.convert_tokens_to_ids
+        made.backend_tokenizer.post_processor = processors.TemplateProcessing(
+            single=["<|im_start|>", "$A"], special_tokens=[("<|im_start|>", ids("<|im_start|>"))]
+        )
+    made.save_pretrained(tmp_path)
+    tokenizer = Tokenizer(tmp_path)
+    request = Generate("1", LoadOptions(), raw_prompt="")
+    check_request(request)
+    if begins is None:
+        with pytest.raises(EmptyPrompt):
+            fit_prompt(request, tokenizer, 100, print)
+    else:
+        [first] = fit_prompt(request, tokenizer, 100, print)
+        assert tokenizer.name(first) == begins
+    blank = Generate("1", LoadOptions(), raw_prompt=" \n")
+    check_request(blank)
+    assert tokenizer.decode(fit_prompt(blank, tokenizer, 100, print)) == " \n"
 
 
 def test_tokens_of_a_prompt_are_counted_beside_a_reply(llama_folder: Path) -> None:

@@ -91,7 +91,7 @@ def write_folder(family: Family, metadata: dict[str, Any], llama_cpp: Path, fold
     if family.variant.startswith("gemma"):
         metadata["tokenizer.ggml.add_space_prefix"] = False
     names, kinds = metadata["tokenizer.ggml.tokens"], metadata["tokenizer.ggml.token_type"]
-    backend, _, template = read_tokenizer(metadata)
+    backend, template = read_tokenizer(metadata)[0], metadata.get("tokenizer.chat_template")
     backend.add_special_tokens([AddedToken(text, normalized=False, special=True) for text in family.special])
     backend.add_tokens([AddedToken(text, normalized=False) for text in family.plain])
     ids = backend.get_vocab()

@@ -42,7 +42,7 @@ SIZES: dict[str, Any] = {
     "num_key_value_heads": 2,
     "max_position_embeddings": CONTEXT_LENGTH,
     "bos_token_id": None,
-    "eos_token_id": 2,
+    "eos_token_id": [2, 0],
     "pad_token_id": 0,
 }
 

@@ -228,7 +228,7 @@ class FakeEngine:
             self.emit(ModelUnloaded())
 
     def predict(self, command: PredictModels) -> None:
-        """Every model runs, the larger the slower; one whose name has 70b comes from the disk."""
+        """Every model runs, the larger the slower; one of 70b comes from the disk, a base one only continues texts."""
         for model in command.models:
             size = re.search(r"([\d.]+)b", model.reference.lower())
             known = catalogue_model(model.reference)
@@ -241,6 +241,7 @@ class FakeEngine:
                 16_000_000_000,
                 from_disk=large,
                 basis="rest",
+                only_continues="base" in Path(model.reference).name.lower(),
             )
             self.emit(ModelPredicted(command.request_id, model.reference, prediction))
 

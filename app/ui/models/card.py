@@ -23,7 +23,6 @@ from app.ui.models.wording import (
     memory_words,
     mixture_words,
     pace_in_words,
-    speed_in_words,
 )
 from app.ui.share_bar import ShareBar
 from app.ui.theme.icons import scale_icon, themed_icon
@@ -45,7 +44,7 @@ class CardContent:
         draft_bytes: Of the draft that comes along; 0 for none.
         primary: True if its button is the one of the page.
         asked: True if the hub is being asked for it.
-        plainly: True if speed is said in words per second, and nothing of modes, formats and experts.
+        plainly: True if nothing is said of modes, formats and experts.
     """
 
     model: ListedModel
@@ -128,10 +127,7 @@ class ModelCard(QFrame):
         installed = bool(content.installed_ref)
         self._badge.show_words(tr("Installed") if installed else content.badge, "good")
         tokens_per_second = prediction.tokens_per_second or 0.0
-        speeds = figures.speed(tokens_per_second), speed_in_words(tokens_per_second)
-        speed, other = speeds[::-1] if content.plainly else speeds
-        self._speed.setToolTip(tr("about {speed}", speed=other))
-        number, _, unit = speed.rpartition(" ")
+        number, _, unit = figures.speed(tokens_per_second).rpartition(" ")
         self._speed.setText(number)
         self._unit.setText(
             tr("{unit}, a guess", unit=unit)

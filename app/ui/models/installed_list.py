@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.chat.choices import model_name
+from app.chat.choices import BASE_MODEL, model_name
 from app.chat.model_entries import InstalledEntry, ListedModel
 from app.ui import figures
 from app.ui.boxes import STRETCH, filled
@@ -41,6 +41,7 @@ class InstalledContent:
         read_share: Part of it that has been read, where it is being checked; None where it is not.
         pairs: Its pairs as a draft, as far as they are known.
         draft: A draft that could be fetched for it; None for none.
+        only_continues: True if it has no way of writing a chat, and only continues texts.
     """
 
     entry: InstalledEntry
@@ -49,6 +50,7 @@ class InstalledContent:
     read_share: float | None = None
     pairs: tuple[DraftPair, ...] = ()
     draft: ListedModel | None = None
+    only_continues: bool = False
 
 
 def name_of(entry: InstalledEntry) -> str:
@@ -88,7 +90,10 @@ class InstalledRow(RuledRow):
         self.content = content
         entry, name = content.entry, name_of(content.entry)
         self.name.setText(name)
-        self.kind.show_words(kind_title(entry), icon="link")
+        if content.only_continues:
+            self.kind.show_words(tr("Base model"), tip=tr(BASE_MODEL))
+        else:
+            self.kind.show_words(kind_title(entry), icon="link")
         size = "" if entry.size_bytes is None else figures.size(entry.size_bytes)
         self.detail.setText(
             tr("Being added")

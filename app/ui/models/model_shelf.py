@@ -66,8 +66,7 @@ class ModelShelf:
 
         Args:
             asked: Reference of the model that the hub is being asked for.
-            plainly: True if speed is in words per second, nothing is said of modes, formats and experts, and no button
-                stands out.
+            plainly: True if nothing is said of modes, formats and experts, and no button stands out.
         """
         contents = []
         primary = not plainly
@@ -129,13 +128,14 @@ class ModelShelf:
         rows = []
         for entry in store.installed.entries:
             prediction = store.forecasts.known.get(entry.ref)
+            base = prediction is not None and prediction.only_continues
             speed = ""
             if prediction is not None and prediction.tokens_per_second is not None and not prediction.problem:
                 speed = tr("about {speed}", speed=figures.speed(prediction.tokens_per_second))
             reading = self.read_share if entry.name == store.installed.reads else None
             pairs = tuple(pair for pair in store.pairs if pair.draft == entry.name and not entry.bundled)
             draft = self._missing_draft(entry)
-            rows.append(InstalledContent(entry, store.in_use(entry), speed, reading, pairs, draft))
+            rows.append(InstalledContent(entry, store.in_use(entry), speed, reading, pairs, draft, base))
         if store.installed.reads and store.entry(store.installed.reads) is None:
             coming = InstalledEntry(store.installed.reads, "", recorded=False)
             rows.append(InstalledContent(coming, read_share=self.read_share))

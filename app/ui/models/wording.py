@@ -77,14 +77,6 @@ def mixture_words(model: ListedModel) -> str:
     return tr("{active} of {whole} billion active", active=active, whole=whole)
 
 
-def speed_in_words(tokens_per_second: float) -> str:
-    """For people who do not count tokens: 14.2 -> "10.6 words/s"; below one word a second the time that each takes."""
-    words_per_second = tokens_per_second * _WORDS_PER_TOKEN
-    if 0 < words_per_second < 1:
-        return tr("{time} s/word", time=figures.ratio(1 / words_per_second))
-    return tr("{speed} words/s", speed=figures.ratio(words_per_second))
-
-
 def pace_in_words(tokens_per_second: float) -> str:
     """The speed beside that of a person who reads: 14.2 -> "Faster than you read"."""
     words_per_second = tokens_per_second * _WORDS_PER_TOKEN

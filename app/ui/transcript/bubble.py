@@ -60,9 +60,10 @@ class OwnMessage(QWidget):
         self._text = FittedBrowser(theme, self._bubble)
         self._text.setAccessibleName(tr("Your message"))
         self._text.grown.connect(self._grow)
-        self._text.setVisible(bool(message.content) or not message.attachments)
+        self.joined = False
         self._files = [self._file_label(attachment) for attachment in message.attachments]
         self._natural = 0
+        self._show_bubble()
         self.editor: MessageEditor | None = None
         self.buttons = MessageActions(
             theme,
@@ -81,6 +82,19 @@ class OwnMessage(QWidget):
     def text(self) -> str:
         """The message."""
         return self.message.content
+
+    def set_joined(self, joined: bool) -> None:
+        """Leave the text to the reply that goes on with it, and keep the buttons and the names of files."""
+        if joined != self.joined:
+            self.joined = joined
+            self._show_bubble()
+            self.restyle()
+            self.height_changed.emit()
+
+    def _show_bubble(self) -> None:
+        files = bool(self.message.attachments)
+        self._text.setVisible(not self.joined and (bool(self.message.content) or not files))
+        self._bubble.setVisible(files or not self.joined)
 
     def set_message(self, message: Message) -> None:
         """The message is known otherwise; its text never changes."""
@@ -114,7 +128,7 @@ class OwnMessage(QWidget):
         self.buttons.restyle()
         document = self._text.document()
         document.setDefaultFont(self.theme.font(TextStyle.READING))
-        shown = self._text.beginning.of(self.message.content)
+        shown = "" if self.joined else self._text.beginning.of(self.message.content)
         self._text.wrap_for(shown)
         self._text.setPlainText(shown)
         cursor = QTextCursor(document)
@@ -152,8 +166,9 @@ class OwnMessage(QWidget):
         bottom = top + height + _PADDING_Y_PX + 1
         place(self._bubble, width - outer, 0, outer, bottom, width)
         row = self.buttons.natural_size()
+        bottom = 0 if self._bubble.isHidden() else bottom
         beside = width - outer - row.width() - _BESIDE_GAP_PX
-        if beside >= 0:
+        if beside >= 0 and bottom:
             self.buttons.setGeometry(beside, bottom - row.height() - _BESIDE_UP_PX, row.width(), row.height())
             return bottom
         left = width - row.width() + _INSET_PX
@@ -210,7 +225,7 @@ class OwnMessage(QWidget):
         if self.editor is None:
             return
         editor, self.editor = self.editor, None
-        self._bubble.show()
+        self._show_bubble()
         self.buttons.show()
         self.buttons.button(Action.EDIT).setFocus(Qt.FocusReason.OtherFocusReason)
         editor.hide()

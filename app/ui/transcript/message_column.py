@@ -314,7 +314,7 @@ class MessageColumn(QScrollArea):
         for view in self.message_views.all:
             height = view.fit(width)
             view.setGeometry(left, top, width, height)
-            top += height + self._gap()
+            top += height + (0 if view.joined else self._gap())
         self._column.resize(self.viewport().width(), max(top - self._gap() + _BOTTOM_PX, 0))
         bar = self.verticalScrollBar()
         if self._follow:

@@ -31,6 +31,7 @@ class MessageViews(QObject):
     Attributes:
         all: The widgets, oldest first.
         model_change: The model of a reply where another one wrote the reply before it, by the reply's id; else empty.
+        one_text: True of a chat that is one text, which replies go on with.
     """
 
     height_changed = Signal(object)  # the view
@@ -57,6 +58,7 @@ class MessageViews(QObject):
         self._parent = parent
         self.all: list[MessageView] = []
         self.model_change: Callable[[int], str] = lambda _: ""
+        self.one_text: Callable[[], bool] = lambda: False
         self._by_id: dict[int, MessageView] = {}
         self._drafted_shown = False
         self._pattern: re.Pattern[str] | None = None
@@ -155,6 +157,12 @@ class MessageViews(QObject):
         """
         for view in self._replies():
             view.set_last(end_built and view is self.all[-1])
+        one_text = self.one_text()
+        for before, one, after in zip((None, *self.all), self.all, (*self.all[1:], None), strict=False):
+            if isinstance(one, OwnMessage):
+                one.set_joined(one_text and isinstance(after, ReplyView))
+            else:
+                one.set_before(before.text if one_text and isinstance(before, OwnMessage) else "")
         self.choose_blinking()
 
     def search(self, pattern: re.Pattern[str] | None) -> None:

@@ -52,6 +52,7 @@ class ReplyView(QWidget):
         self._engine = engine
         self._prefill: float | None = None
         self._last = False
+        self._before = ""
         self._drafted_shown = False
         self._caret_lit = True
         self._notices: list[QLabel] = []
@@ -83,7 +84,19 @@ class ReplyView(QWidget):
     @property
     def text(self) -> str:
         """The reply's Markdown so far."""
-        return self.blocks.text
+        return self.blocks.text[len(self._before) :]
+
+    @property
+    def joined(self) -> bool:
+        """True if it is a part of one text that goes on below it."""
+        return bool(self._before) and not self._last
+
+    def set_before(self, text: str) -> None:
+        """Show the text that the reply goes on with, as one with it; empty for a reply of its own."""
+        if text != self._before:
+            self._before = text
+            self.blocks.set_text(text + self.message.content)
+            self._show_state()
 
     @property
     def status_text(self) -> str:
@@ -98,7 +111,7 @@ class ReplyView(QWidget):
     def change_text(self, message: Message) -> None:
         """More of the reply has come: shown a moment later, if not at once."""
         self.message = message
-        self.blocks.change_text(message.content)
+        self.blocks.change_text(self._before + message.content)
 
     def show_unconfirmed(self, text: str) -> None:
         """Show a guess of what follows, in place of the last."""
@@ -113,7 +126,7 @@ class ReplyView(QWidget):
             return
         # While it is written the text comes by `change_text`; what is left of it is shown at the end.
         if message.content != self.text and not message.state.unfinished:
-            self.blocks.set_text(message.content)
+            self.blocks.set_text(self._before + message.content)
         self._show_state()
 
     def set_engine(self, engine: EngineState) -> None:
@@ -204,7 +217,7 @@ class ReplyView(QWidget):
             top += height
         if self.message.state.unfinished:
             top = fit_live_foot(self.strip, self.buttons, width, top)
-        else:
+        elif not self.joined:
             top = fit_finished_foot(self.theme, self.strip, self.buttons, width, top)
         self._fitted = (width, top)
         return top
@@ -225,12 +238,14 @@ class ReplyView(QWidget):
         self._show_error(trouble_of(self.message))
         self.buttons.show_actions(reply_actions(self.message, self._last))
         self.strip.set_status(reply_status(self.message, self._engine, self._prefill))
+        for foot in (self.buttons, self.strip):
+            foot.setVisible(not self.joined or self.message.state.unfinished)
         self._show_caret()
         self._changed()
 
     def _show_drafted(self) -> None:
         shown = self._drafted_shown and not self.message.state.unfinished
-        self.blocks.set_drafted(self.message.drafted if shown else NO_STRETCHES)
+        self.blocks.set_drafted(self.message.drafted.moved(len(self._before)) if shown else NO_STRETCHES)
 
     def _show_error(self, trouble: ErrorReport | None) -> None:
         if trouble is not None and self.error is None:

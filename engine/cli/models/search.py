@@ -20,23 +20,24 @@ def run(options: argparse.Namespace) -> int:
     text = " ".join(options.text)
     listed = search_catalogue(text) if text else catalogue()
     found: tuple[FoundModel, ...] = ()
-    failure: HubError | None = None
+    note = ""
     if (text or options.author) and not options.offline:
         hub = Hub()
         try:
             found = search(hub, text, options.format, options.limit, options.author)
         except HubError as error:
-            failure = error
+            if not listed:
+                raise
+            note = f"Only the catalogue was searched. {error.message}"
         finally:
             hub.close()
-    if failure is not None and (options.json or not listed):
-        raise failure
     if options.json:
         print(
             json.dumps(
                 {
                     "catalogue": [_as_json(model) for model in listed],
                     "hub": [asdict(model) for model in found],
+                    "note": note,
                 },
                 ensure_ascii=False,
             )
@@ -54,8 +55,8 @@ def run(options: argparse.Namespace) -> int:
         print(
             f"{other.repo:<52} {size:>6}  {', '.join(notes)}{f'  ({other.problem})' if other.problem else ''}"
         )
-    if failure is not None:
-        print(f"tenon: {failure.message}", file=sys.stderr)
+    if note:
+        print(f"\n{note}", file=sys.stderr)
     elif not listed and not found:
         print("Nothing found: try fewer words.", file=sys.stderr)
     return 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.ui.main_window import MainWindow
+from app.ui.transcript.bubble import OwnMessage
+from app.ui.transcript.reply import ReplyView
 from engine.messages import Generate
 from tests.support.scripted_workspace import ScriptedWorkspace
 
@@ -34,9 +36,14 @@ def test_a_chat_without_labels_is_offered_where_the_model_only_continues_texts(
     assert line.isVisible()
     assert line.text == "This model only continues texts."
     assert ask(workspace, window, "Hello").raw_prompt is None
+    chat = window.page.current
     line.button.click()
-    assert window.page.current is None
+    assert window.page.current == chat
     assert line.text == "The model goes on with your text."
+    assert window.page.composer.prompt.placeholderText() == "Write what comes next"
+    assert ask(workspace, window, "Well").raw_prompt == "HelloYes.\n\nWell"
+    window.page.open(None)
+    line.button.click()
     assert window.page.composer.prompt.placeholderText() == "Begin a text"
     first = ask(workspace, window, "Once upon a time", " there was a sea.")
     assert (first.raw_prompt, first.messages) == ("Once upon a time", ())
@@ -61,3 +68,36 @@ def test_a_blank_chat_changes_where_it_is(workspace: ScriptedWorkspace, window: 
     line.button.click()
     assert workspace.open_chat.options().empty
     assert line.isVisible()
+
+
+def test_a_continued_text_is_one_text_and_no_bubbles(
+    workspace: ScriptedWorkspace, window: MainWindow
+) -> None:
+    line, views = window.page.continue_line, window.page.transcript.message_views
+    load(workspace, only_continues=True)
+    line.button.click()
+    for own, more in (("Once upon *a* time", " there was a sea."), ("The keeper", " slept.")):
+        ask(workspace, window, own, more)
+    first, told, second, last = views.all
+    assert isinstance(first, OwnMessage)
+    assert isinstance(told, ReplyView)
+    assert isinstance(last, ReplyView)
+    assert told.blocks.text == "Once upon *a* time there was a sea."
+    assert last.blocks.text == "The keeper slept."
+    assert (told.text, last.text) == (" there was a sea.", " slept.")  # what is copied
+    assert not first._bubble.isVisible()
+    assert first.buttons.isVisible()
+    assert told.y() + told.height() == second.y()
+    assert not told.buttons.isVisible()
+    assert last.buttons.isVisible()
+    first.edit()
+    assert first.editor is not None
+    first.editor.cancelled.emit()
+    assert not first._bubble.isVisible()
+    line.button.click()
+    first, told, second, last = views.all
+    assert isinstance(first, OwnMessage)
+    assert isinstance(told, ReplyView)
+    assert first._bubble.isVisible()
+    assert told.blocks.text == " there was a sea."
+    assert told.buttons.isVisible()

@@ -205,7 +205,11 @@ def test_search_has_the_catalogue_and_the_hub(
     assert main(["models", "search", "qwen3"]) == 0
     shown = capsys.readouterr()
     assert "qwen3-8b" in shown.out
+    assert shown.err.startswith("\nOnly the catalogue was searched. The hub")
     assert "has trouble (503)" in shown.err
+    code, found = run("search", "qwen3")
+    assert (code, len(found["catalogue"]) > 3, found["hub"]) == (0, True, [])
+    assert "has trouble (503)" in found["note"]
     assert main(["models", "search", "nothing like it"]) == 1
     assert run("search", "nothing like it", "--offline")[0] == 0
 

@@ -13,8 +13,9 @@ import torch
 from gguf import GGUFWriter
 
 from engine.cli import main
-from engine.errors import UnsupportedModel, WeightsCorrupt, WeightsMissing
+from engine.errors import ModelNotFound, UnsupportedModel, WeightsCorrupt, WeightsMissing
 from engine.gguf.parts import all_parts, find_gguf
+from engine.hub.installed import find_model
 from engine.hub.local_import import adopt, import_model, look_at
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import reference_model, train_tokenizer
@@ -49,6 +50,22 @@ def logits(path: Path) -> torch.Tensor:
     return decoder.forward(tokens, tokens, decoder.new_cache(20)).logits
 
 
+def refusal(action: str, place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """What is said of a place where something is missing, by one of those who load."""
+    if action in ("ask", "plan", "serve"):
+        options = {"ask": ["hi"], "plan": [], "serve": ["--port", "0"]}[action]
+        assert main([action, "--model", str(place), *options]) == 2
+        return capsys.readouterr().err.removeprefix("tenon: ").removesuffix("\n")
+    act: Callable[[], Any] = {
+        "import": lambda: import_model(tmp_path / "models", [place]),
+        "adopt": lambda: adopt(tmp_path / "models", place),
+        "look": lambda: look_at(tmp_path / "models", [place]),
+    }[action]
+    with pytest.raises(WeightsMissing) as caught:
+        act()
+    return caught.value.message
+
+
 @pytest.mark.parametrize("there", ["first", "second", "folder"])
 @pytest.mark.parametrize("action", ["ask", "plan", "serve", "import", "adopt", "look"])
 def test_a_missing_part_is_named_by_all_who_load(
@@ -60,19 +77,42 @@ def test_a_missing_part_is_named_by_all_who_load(
         folder = laid_out(parts, tmp_path / "other", second=SECOND)
         missing = missing.replace("00002-of", "00001-of").replace("(1 of", "(2 of")
     place = folder if there == "folder" else folder / (FIRST if there == "first" else SECOND)
-    if action in ("ask", "plan", "serve"):
-        options = {"ask": ["hi"], "plan": [], "serve": ["--port", "0"]}[action]
-        assert main([action, "--model", str(place), *options]) == 2
-        assert capsys.readouterr().err == f"tenon: {missing}\n"
-        return
-    act: Callable[[], Any] = {
-        "import": lambda: import_model(tmp_path / "models", [place]),
-        "adopt": lambda: adopt(tmp_path / "models", place),
-        "look": lambda: look_at(tmp_path / "models", [place]),
-    }[action]
-    with pytest.raises(WeightsMissing) as caught:
-        act()
-    assert caught.value.message == missing
+    assert refusal(action, place, tmp_path, capsys) == missing
+
+
+@pytest.mark.parametrize(
+    "names", [("part{}of3", "123"), ("part-{}", "abc"), ("split-{}", "abc"), ("{:03}", (1, 2, 3))]
+)
+@pytest.mark.parametrize("there", [0, 1, "folder"])
+@pytest.mark.parametrize("action", ["ask", "plan", "serve", "import", "adopt", "look"])
+def test_pieces_of_a_file_are_named_and_how_to_join_them(
+    names: tuple[str, Any],
+    there: Any,
+    action: str,
+    parts: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    whole = (parts / FIRST).read_bytes()
+    pieces = [folder / f"M.Q8_0.gguf.{names[0].format(one)}" for one in names[1]]
+    for at, piece in enumerate(pieces):
+        piece.write_bytes(whole[at * 5000 : (at + 1) * 5000])
+    chosen, named = (folder, pieces[0]) if there == "folder" else (pieces[there], pieces[there])
+    told = f"{named.name} is one piece of the GGUF file M.Q8_0.gguf, which was cut up: join all of its pieces"
+    assert refusal(action, chosen, tmp_path, capsys).startswith(told)
+
+
+def test_a_file_of_ollama_is_found_by_its_path(tmp_path: Path) -> None:
+    file = tmp_path / "sha256-0123"
+    write_gguf(reference_model("qwen3"), file, tokenizer=train_tokenizer())
+    assert find_model(str(file)) == file
+    assert find_gguf(file) == file
+    for other in ("M.gguf.bak", "notes.txt"):
+        (tmp_path / other).write_text("a")
+        with pytest.raises(ModelNotFound, match="is a file: give the model folder"):
+            find_model(str(tmp_path / other))
 
 
 @pytest.mark.parametrize(

@@ -211,6 +211,8 @@ def test_phi_3_drops_space_behind_its_special_tokens(tmp_path: Path) -> None:
         ({"tokens": ["a", "b", "b"]}, TokenizerInvalid, "damaged"),
         ({"tokens": [1, 2]}, TokenizerInvalid, "damaged"),
         ({"merges": ["a z"]}, TokenizerInvalid, "damaged"),
+        ({"tokens": ["a", "az"], "merges": ["a z"]}, TokenizerInvalid, "damaged"),
+        ({"tokens": ["a", "za"], "merges": ["z a"]}, TokenizerInvalid, "damaged"),
         ({"merges": ["a"]}, TokenizerInvalid, "damaged"),
         ({"token_type": [1]}, TokenizerInvalid, "damaged"),
         ({"model": "llama"}, TokenizerInvalid, "damaged"),
@@ -346,7 +348,7 @@ def test_a_large_vocabulary_asks_nobody(tmp_path: Path) -> None:
     """transformers looks for Mistral's config on the network where a tokenizer of this size has a name."""
     tokens = [f"t{index}" for index in range(100_001)]
     metadata = {"model": "gpt2", "pre": "tekken", "tokens": tokens, "merges": []}
-    tokenizer, _, _ = read_tokenizer({f"tokenizer.ggml.{key}": value for key, value in metadata.items()})
+    tokenizer, _ = read_tokenizer({f"tokenizer.ggml.{key}": value for key, value in metadata.items()})
     assert tokenizer.get_vocab_size() == 100_001
     assert tokenizer.token_to_id("t77") == 77
 

@@ -8,11 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import InvalidOption, ModelNotFound
-from engine.messages import LoadOptions
+from engine.cli import main
+from engine.errors import InvalidOption, ModelNotFound, TokenizerInvalid
+from engine.gguf.header import read_header
+from engine.gguf.tokenizer import Vocabulary
+from engine.loaded_model import load_model
+from engine.messages import LoadOptions, ModelOutline
 from engine.messages.machine import MachineReport
 from engine.planning import forecast as forecast_module
-from engine.planning.forecast import UNTRIED_DRAFT, forecast
+from engine.planning.forecast import UNTRIED_DRAFT, forecast, predict
+from tests.support.checkpoints import reference_model, train_tokenizer
+from tests.support.gguf_files import edit_gguf, write_gguf
 from tests.support.machines import CONFIGS, machine, write_outline
 from tests.support.toy import TOY, ship
 
@@ -119,3 +125,35 @@ def test_models_and_values_that_are_not_there_are_refused(here: Here) -> None:
         forecast(LoadOptions(model="no-such-model"))
     with pytest.raises(InvalidOption, match="at least 0"):
         forecast(LoadOptions(gpu_layers=-1))
+
+
+def test_no_plan_promises_a_tokenizer_that_loading_refuses_and_loading_reads_it_once(
+    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here(machine("laptop-8gb"))
+    sound, broken = tmp_path / "sound.gguf", tmp_path / "broken.gguf"
+    write_gguf(reference_model("llama"), sound, tokenizer=train_tokenizer())
+    metadata = read_header(sound).metadata
+    edit_gguf(sound, broken, metadata | {"tokenizer.ggml.merges": ["a unheard-of"]})
+    assert forecast(LoadOptions(model=str(sound))).chosen
+    with pytest.raises(TokenizerInvalid, match="damaged") as refused:
+        forecast(LoadOptions(model=str(broken)))
+    outline = ModelOutline("broken", str(broken))
+    assert predict(outline, LoadOptions(), machine("laptop-8gb")).problem == refused.value.message
+    assert main(["plan", "--model", str(broken)]) == 2
+    for template in ("{{ messages }}", None):
+        written = tmp_path / f"with-{template is not None}.gguf"
+        more = {} if template is None else {"tokenizer.chat_template": template}
+        edit_gguf(
+            sound, written, {key: one for key, one in metadata.items() if "chat_template" not in key} | more
+        )
+        outline = ModelOutline("here", str(written))
+        assert predict(outline, LoadOptions(), machine("laptop-8gb")).only_continues == (template is None)
+    not_here = write_outline(tmp_path / "llama-7b", CONFIGS["llama-7b"], size_bytes=1000)
+    found = predict(ModelOutline("x", str(not_here)), LoadOptions(), machine("laptop-8gb"))
+    assert not found.only_continues
+    read = []
+    usual = Vocabulary._read
+    monkeypatch.setattr(Vocabulary, "_read", lambda vocabulary: read.append(vocabulary) or usual(vocabulary))
+    load_model(LoadOptions(model=str(sound)), lambda done, total: None, lambda: None)
+    assert len(read) == 1

@@ -302,6 +302,8 @@ def test_a_prompt_may_be_tokens(server: Running, engine: EngineClient, llama_fol
     both = create(model=server.model, prompt=ids, max_tokens=12, **GREEDY)
     assert [choice.text for choice in both.choices] == [choice.text for choice in expected.choices]
     assert both.usage.prompt_tokens == sum(map(len, ids))
+    begun = create(model=server.model, prompt=["", " "], max_tokens=2, **GREEDY)
+    assert len(begun.choices) == 2
     for wrong in ([], [[]], [1, "a"], [[1, "a"]], [True], [1.5], [-1], [100_000], 5):
         with pytest.raises(openai.BadRequestError, match=r"prompt must be|no token"):
             create(model=server.model, prompt=wrong, max_tokens=2)  # type: ignore[arg-type]

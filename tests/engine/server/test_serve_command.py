@@ -88,14 +88,25 @@ def test_ollama_s_clients_are_served(server: Running) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/chat", "/api/generate"])
-@pytest.mark.parametrize("more", [{}, {"keep_alive": -1}, {"prompt": "", "messages": [], "stream": True}])
-def test_a_request_without_a_prompt_loads_the_model(
-    path: str, more: dict[str, object], server: Running, scripted: Running
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({}, "load"),
+        ({"prompt": "", "messages": [], "stream": True}, "load"),
+        *(
+            ({"keep_alive": time}, "load")
+            for time in (-1, 300, 0.5, "5m", "-1", "-1m", "0.1s", "1h0m0s", None, False)
+        ),
+        *(({"keep_alive": time}, "unload") for time in (0, 0.0, "0", "0s", "0m", "0h0m0s", "0.0s", "+0ms")),
+    ],
+)
+def test_a_request_without_a_prompt_loads_the_model_or_gives_it_up(
+    path: str, more: dict[str, object], reason: str, server: Running, scripted: Running
 ) -> None:
     for running in (server, scripted):
         told = running.http.post(path, json={"model": running.model, **more}).json()
         said = told.get("message", {}).get("content", told.get("response"))
-        assert (said, told["done"], told["done_reason"]) == ("", True, "load")
+        assert (said, told["done"], told["done_reason"]) == ("", True, reason)
     assert server.http.post(path, json={"model": "another", **more}).status_code == 404
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -207,3 +208,69 @@ def test_a_template_that_fails_on_every_chat_or_loses_turns_is_not_used(source: 
     assert "one" in text
     assert "two" in text
     assert tokenizer.template_note
+
+
+#: As SmolVLM's and Idefics3's, and as MiniMax's with its own way to find the system's text.
+IN_PARTS = (
+    "{% for m in messages %}[{{ m.role }}]{% for part in m.content %}"
+    "{% if part.type == 'text' %}{{ part.text }}{% else %}<image>{% endif %}{% endfor %}{% endfor %}[assistant]",
+    "{% for m in messages %}[{{ m.role }}]{{ (m.content | selectattr('type', 'equalto', 'text') | first).text }}"
+    "{% endfor %}[assistant]",
+    "{% for m in messages %}[{{ m.role }}]{{ m.content[0]['text'] }}{% endfor %}[assistant]",
+    "{% for m in messages %}[{{ m.role }}]{{ m.content[0]['text'] if m.role == 'system' or m.content is not string"
+    " else m.content }}{% endfor %}[assistant]",
+)
+
+
+@pytest.mark.parametrize("source", IN_PARTS)
+def test_a_template_that_reads_lists_of_parts_alone_gets_them(source: str, tmp_path: Path) -> None:
+    tokenizer = saved(tmp_path, source)
+    text, said = prompt(tokenizer, system("sven"), user("anna"), assistant("bert"), user("cara"))
+    assert text == "[system]sven[user]anna[assistant]bert[user]cara[assistant]"
+    assert not said
+
+
+def test_a_list_that_is_printed_is_not_read(tmp_path: Path) -> None:
+    source = "{% for m in messages %}{{ m.content }}{{ m.content[0].type + '' }}{% endfor %}"
+    assert saved(tmp_path, source).template_note.endswith("that of ChatML took its place.")
+
+
+@pytest.mark.parametrize("useless", [*UNREADABLE, *SILENT])
+def test_the_next_template_takes_the_place_of_a_useless_one(
+    useless: str, tmp_path: Path, smollm2: Path
+) -> None:
+    own = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
+    folder = tmp_path / "folder"
+    saved(folder, own)
+    (folder / "chat_template.jinja").unlink(missing_ok=True)
+    config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps(config | {"chat_template": own}), encoding="utf-8"
+    )
+    file = tmp_path / smollm2.name
+    file.symlink_to(smollm2)
+    for place, other in ((folder, "tokenizer_config.json"), (file, file.name)):
+        beside = (folder if place == folder else tmp_path) / "chat_template.jinja"
+        beside.write_text(useless, encoding="utf-8")
+        text, [said] = prompt(Tokenizer(place), user("Hi"))
+        assert "Hi" in text
+        assert said == (
+            f"The chat template in chat_template.jinja cannot be used: that in {other} took its place."
+        )
+    assert "named SmolLM" in text  # by its own template's words
+
+
+@pytest.mark.parametrize("older", ["{", "[]", '{"chat_template": 1}', '{"chat_template": [{}]}'])
+def test_the_older_file_beside_a_gguf_file_is_read_and_a_damaged_one_is_none(
+    older: str, tmp_path: Path, smollm2: Path
+) -> None:
+    file = tmp_path / smollm2.name
+    file.symlink_to(smollm2)
+    beside = tmp_path / "chat_template.json"
+    template = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
+    beside.write_text(json.dumps({"chat_template": template}), encoding="utf-8")
+    assert prompt(Tokenizer(file), user("Hi")) == ("[user]Hi[assistant]", [])
+    beside.write_text(older, encoding="utf-8")
+    text, said = prompt(Tokenizer(file), user("Hi"))
+    assert "named SmolLM" in text
+    assert not said

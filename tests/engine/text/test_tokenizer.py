@@ -125,7 +125,7 @@ def test_raw_text_round_trips(llama_folder: Path) -> None:
     tokenizer = Tokenizer(llama_folder, end_ids=(9,))
     for text in ("Hello", " leading", "größer 日本 🙂", "a\n\n  b"):
         assert tokenizer.decode(tokenizer.encode(text)) == text
-    assert tokenizer.end_ids == {2, 9}
+    assert tokenizer.end_ids == {0, 2, 9}  # by its text, by the tokenizer, as asked
 
 
 def test_a_raw_prompt_keeps_the_end_tokens_that_are_written_in_it(llama_folder: Path) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 import transformers
-from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers, processors
 from tokenizers import Tokenizer as Backend
 from transformers import PreTrainedTokenizerFast
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
+from engine.gguf.generation import END_TEXTS
 from engine.messages import ChatMessage
-from engine.text.tokenizer import Tokenizer, read_template
+from engine.text.tokenizer import Tokenizer, read_templates
 from tests.engine.gguf.test_gguf_tokenizer import BYTES, PIECES, SPECIALS, sentence_piece
 from tests.support.checkpoints import CHAT_TEMPLATE, train_tokenizer
 
@@ -48,7 +49,8 @@ def compare(folder: Path) -> Tokenizer:
         assert ours._ids(text) == ids, text
         assert ours.decode(ids) == theirs.decode(ids, skip_special_tokens=True), text
         assert ours.decode(ids, special=True) == theirs.decode(ids), text
-    assert ours.end_ids == ({theirs.eos_token_id} if theirs.eos_token_id is not None else set())
+    by_text = {token for text, token in theirs.get_vocab().items() if text in END_TEXTS}
+    assert ours.end_ids == by_text | ({theirs.eos_token_id} - {None})
     assert (ours.template is not None) == bool(theirs.chat_template)
     return ours
 
@@ -82,7 +84,7 @@ def test_special_and_added_tokens_are_those_of_the_files(tmp_path: Path) -> None
     older = write(tmp_path / "old", backend(), eos_token="</s>", additional_special_tokens=["<extra>"])
     write_json(older / "special_tokens_map.json", {"eos_token": {"content": "<|im_end|>", "lstrip": False}})
     write_json(older / "added_tokens.json", {"</think>": 377, "<think>": 376})
-    assert compare(older).end_ids == {2}
+    assert compare(older).end_ids == {0, 2}
 
 
 def test_a_folder_keeps_the_splitting_of_its_tokenizer_json(tmp_path: Path) -> None:
@@ -120,7 +122,7 @@ def test_metaspace_is_read(tmp_path: Path) -> None:
     assert len(compare(write(tmp_path / "a", made, **config))._ids("hi hi hi")) > 2
     # Without names for them the class's own tokens are special.
     ours = Tokenizer(write(tmp_path / "b", made, tokenizer_class="LlamaTokenizerFast"))
-    assert ours.end_ids == {2}
+    assert ours.end_ids == {2, 3}
     assert ours._ids("hi</s>")[-1] == 2
 
 
@@ -147,7 +149,7 @@ def test_the_older_file_of_models_with_images_is_read(listed: bool, tmp_path: Pa
     named = [{"name": "other", "template": "x"}, {"name": "default", "template": source}]
     write_json(folder / "chat_template.json", {"chat_template": named if listed else source})
     assert Tokenizer(folder).decode(Tokenizer(folder).render(MESSAGES)) == "Hi, from the older file"
-    assert read_template(folder) == source
+    assert read_templates(folder) == {"chat_template.json": source}
 
 
 @pytest.mark.parametrize("kind", ["Qwen2Tokenizer", "GPT2Tokenizer"])
@@ -200,7 +202,7 @@ def test_sentence_pieces_own_file_is_read(tmp_path: Path) -> None:
     for text in TEXTS:
         assert ours.encode(text) == gguf.encode(text), text
         assert ours.decode(gguf.encode(text)) == gguf.decode(gguf.encode(text)), text
-    assert ours.end_ids == {2}
+    assert ours.end_ids == gguf.end_ids == {2, 3}
     whole = path.read_bytes()
     for damaged in (whole[:-1], whole[:70], b"\xff" * 40):
         path.write_bytes(damaged)
@@ -252,3 +254,19 @@ def test_an_accent_is_composed_only_where_the_file_says_it(tmp_path: Path) -> No
     )
     compare(write(tmp_path / "a", composing, eos_token="<|im_end|>"))
     compare(write(tmp_path / "b", backend(pre_tokenizer=splitting), eos_token="<|im_end|>"))
+
+
+def test_a_folder_ends_where_the_gguf_file_of_the_same_model_ends(tmp_path: Path) -> None:
+    """Qwen2.5-Coder's generation_config.json names two of its five ends."""
+    between = ("<|fim_pad|>", "<|repo_name|>", "<|file_sep|>", "<|end|>")
+    made = train_tokenizer()
+    made.add_tokens([AddedToken(text, normalized=False) for text in between])
+    made.save_pretrained(tmp_path)
+    coder = Tokenizer(tmp_path)
+    assert {coder.name(token) for token in coder.end_ids} == {"<|im_end|>", "<|endoftext|>", *between}
+    made.add_tokens([AddedToken(text, normalized=False) for text in ("<|return|>", "<|call|>")])
+    made.save_pretrained(tmp_path)
+    other = Tokenizer(tmp_path)
+    harmony = {other.name(token) for token in other.end_ids}
+    assert {"<|return|>", "<|call|>"} <= harmony
+    assert "<|end|>" not in harmony

@@ -113,6 +113,26 @@ def test_a_model_is_found_fetched_and_talked_to(visit: Visit, weights: bytes) ->
     assert shown.button.isHidden()
 
 
+def test_base_models_are_marked_on_the_page_and_in_the_menu(visit: Visit) -> None:
+    name = "Writer-1B-Base"
+    (models_folder() / name).mkdir(parents=True)
+    write_small_gguf(models_folder() / name / f"{name}.gguf")
+    page = visit.open()
+    button = visit.window.page.header.model_button
+    visit.wait(lambda: name in [choice.title for choice in visit.workspace.models()])
+    button.click()
+    assert button.popup is not None
+    popup = button.popup
+    said = "Base model: it was not made for chats, and only continues texts"
+    visit.wait(lambda: [one.detail for one in popup.choices if one.title == name] == [said])
+    assert popup.choices[0].detail == "Built in: very small, quick, often wrong"
+    popup.close()
+    row = installed_row(visit, page, name)
+    visit.wait(lambda: row.kind.text == "Base model")
+    assert row.kind.toolTip() == said
+    assert page.installed.rows[DEFAULT_MODEL].kind.text == ""
+
+
 def test_a_download_is_held_and_goes_on_in_another_window(
     visit: Visit, weights: bytes, server: HubServer
 ) -> None:

@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase, EngineState
+from app.ui import figures
 from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, MODELS
 from app.ui.theme.theme import Theme
@@ -124,7 +125,7 @@ def test_models_are_recommended_in_plain_words(start: Start) -> None:
     for card in cards:
         content = card.content
         assert content is not None
-        assert card._unit.text() == "words/s predicted"
+        assert card._unit.text() == "tok/s predicted"
         assert card._pace.text() == "Faster than you read"
         assert card._about.text() == content.model.about
         assert card.button.text().strip().startswith("Download ")
@@ -132,9 +133,7 @@ def test_models_are_recommended_in_plain_words(start: Start) -> None:
         assert not card._mode.isVisible()
         assert not card._mixture.isVisible()
         assert content.prediction.tokens_per_second is not None
-        words_per_s = 0.75 * content.prediction.tokens_per_second
-        assert float(card._speed.text()) == pytest.approx(words_per_s, abs=0.06)
-        assert card._speed.toolTip().endswith(" tok/s")
+        assert f"{card._speed.text()} tok/s" == figures.speed(content.prediction.tokens_per_second)
 
 
 def test_no_other_card_comes_under_the_pointer_while_answers_still_come(start: Start) -> None:
