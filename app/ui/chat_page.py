@@ -340,7 +340,7 @@ class ChatPage(QWidget):
 
     @Slot(QUrl)
     def _open_link(self, url: QUrl) -> None:
-        refusal = open_link(url, self)
+        refusal = open_link(self._theme, url, self)
         if refusal:
             self.said.emit(refusal, False)
 
