@@ -42,7 +42,7 @@ class LinkQuestion(RingedDialog):
         remarks = []
         if user:
             remarks.append(
-                tr("“{user}” is a user name that it is sent, and not the site.", user=_beginning(user))
+                tr("“{user}” is sent to it as a user name: it is not the site.", user=_beginning(user))
             )
         if host != place and not mail:
             remarks.append(tr("It is looked up as {host}.", host=host))
@@ -116,7 +116,9 @@ def _beginning(text: str) -> str:
     return (
         text
         if left <= 0
-        else tr("{beginning}… and {count} characters more", beginning=text[:_SHOWN], count=figures.whole(left))
+        else tr(
+            "{beginning}… and {count} characters more", beginning=text[:_SHOWN], count=figures.whole(left)
+        )
     )
 
 

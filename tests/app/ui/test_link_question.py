@@ -77,8 +77,11 @@ def test_the_place_that_opens_stands_alone(
 @pytest.mark.parametrize(
     ("address", "remark"),
     [
-        ("https://bank.example:443@evil.example/login", "“bank.example:443” is a user name"),
-        ("https://\u202ebank.example%2f@evil.example/", "“%E2%80%AEbank.example%2F” is a user name"),
+        ("https://bank.example:443@evil.example/login", "“bank.example:443” is sent to it as a user name"),
+        (
+            "https://\u202ebank.example%2f@evil.example/",
+            "“%E2%80%AEbank.example%2F” is sent to it as a user name",
+        ),
         ("https://bücher.de/", "It is looked up as xn--bcher-kva.de."),
         ("https://www.раypal.com/", "Its letters are of several scripts"),
     ],
