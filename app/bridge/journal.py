@@ -58,6 +58,7 @@ class Journal(QObject):
         self._reason = StorageError("")
         self._refused: deque[Work] = deque()
         self._last_problem = ""
+        self._erased = True  # by the last run, which a kill may have ended
         self._retry = QTimer(self)
         self._retry.setSingleShot(True)
         self._retry.setInterval(_RETRY_MS)
@@ -68,7 +69,7 @@ class Journal(QObject):
         self._sync.timeout.connect(self._sync_now)
         self._checkpoint = QTimer(self, singleShot=True, interval=_CHECKPOINT_MS)
         self._checkpoint.timeout.connect(lambda: self._syncer.run(self._store.checkpoint))
-        self._prepare_search()
+        self._clean()
 
     def save(
         self, conversation_id: int, message_ids: Iterable[int] = (), then: Callable[[], None] | None = None
@@ -132,8 +133,8 @@ class Journal(QObject):
 
     def erase_messages(self, message_ids: tuple[int, ...]) -> None:
         """Erase messages that the library has dropped."""
+        self._erased = True
         self._change(lambda: self._store.erase_messages(message_ids))
-        self._prepare_search()
 
     def save_unsent(
         self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] | None, then: Then
@@ -165,8 +166,8 @@ class Journal(QObject):
 
     def erase(self, conversation_id: int) -> None:
         """Erase a hidden conversation."""
+        self._erased = True
         self._change(lambda: self._store.erase(conversation_id))
-        self._prepare_search()
 
     def close(self) -> None:
         """Write what is left, close the store and end the writer's thread."""
@@ -190,6 +191,8 @@ class Journal(QObject):
         def done(error: TenonError | None) -> None:
             if error is not None:
                 self._retry.start()
+            elif self._erased:
+                self._clean()
             self._settle(error)
 
         self._write(in_turn, done)
@@ -207,9 +210,18 @@ class Journal(QObject):
 
         self._syncer.run(self._store.sync, lambda done: then(), refused)
 
-    def _prepare_search(self, unfinished: bool = True) -> None:
+    def _clean(self, unfinished: bool = True) -> None:
+        """Leave nothing of what was erased in the file and its log."""
+        self._erased = False
+
+        def later(error: TenonError) -> None:
+            self._erased = True
+            self._retry.start()
+
         if unfinished:
-            self._writer.run(self._store.prepare_search, self._prepare_search)
+            self._writer.run(self._store.prepare_search, self._clean, later)
+        else:
+            self._writer.run(self._store.empty_log, failed=later)
 
     @Slot()
     def _save_unsaved(self) -> None:

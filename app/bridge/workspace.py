@@ -311,8 +311,8 @@ class Workspace(QObject):
         self._saved.close()
         self._client.close()  # the writer works meanwhile
         self.gpu_addon.close()
-        self.turns.erase_timer.stop()
-        self.archive.backup_timer.stop()
+        self.turns.erase_deleted()
+        self.archive.close()
         self.shown_chat.end()
         self.power.close()
         for part in (self.idle_unload, self.idle_measuring, self.engine_watch):
