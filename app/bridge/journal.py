@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.worker import Worker
+from app.chat.conversation import Message
 from app.chat.conversation_options import Preset
 from app.chat.library import Library
 from app.chat.troubles import report_of
@@ -36,10 +37,13 @@ class Journal(QObject):
         store: Written by the writer's thread alone from here on; another one syncs it and brings its log in.
         library: Source of the content to write, as it is at the time of the call.
         writer: Runs the writes; closed together with this object.
+
+    Attributes:
+        unsent_refused: Chats whose unsent text the disk has refused; None is the chat to come.
     """
 
-    trouble = Signal(object)  # ErrorReport, once until a write succeeds again
-    trouble_over = Signal(str)  # its sentence, once a write has succeeded again
+    trouble = Signal(object)  # ErrorReport, once until all is saved
+    trouble_over = Signal(str)  # its sentence, once all is saved
 
     def __init__(
         self,
@@ -53,6 +57,8 @@ class Journal(QObject):
         self._library = library
         self._writer = writer
         self._unsaved: dict[int, set[int]] = {}  # message ids by conversation id
+        self.unsent_refused: set[int | None] = set()
+        self._unsynced = False
         # The writer thread's own: conversations and messages that were refused, why, and what waits for them.
         self._behind: set[int] = set()
         self._reason = StorageError("")
@@ -70,6 +76,11 @@ class Journal(QObject):
         self._checkpoint = QTimer(self, singleShot=True, interval=_CHECKPOINT_MS)
         self._checkpoint.timeout.connect(lambda: self._syncer.run(self._store.checkpoint))
         self._clean()
+
+    @property
+    def problem(self) -> str:
+        """Reason why something is in memory alone; empty where all is saved."""
+        return self._last_problem
 
     def save(
         self, conversation_id: int, message_ids: Iterable[int] = (), then: Callable[[], None] | None = None
@@ -99,23 +110,23 @@ class Journal(QObject):
 
         def done(error: TenonError | None) -> None:
             if error is not None:
-                self._unsaved.setdefault(conversation_id, set()).update(ids)
-                self._retry.start()
+                self._keep_in_mind(conversation_id, ids)
             self._settle(error)
             if then is not None:
                 self._sync_now(then)
 
         self._write(work, done)
 
-    def add_text(self, message_id: int, place: int, text: str, then: Then) -> None:
+    def add_text(self, reply: Message, place: int, then: Then) -> None:
         """Write what a reply has got behind its first ``place`` characters; after a failure only `save` will do."""
 
         def done(error: TenonError | None) -> None:
             if error is not None:  # a little text that has found room makes up for nothing that was refused
+                self._keep_in_mind(reply.conversation_id, {reply.id})
                 self._settle(error)
             then(error)
 
-        self._write(lambda: self._store.add_text(message_id, place, text), done)
+        self._write(lambda: self._store.add_text(reply.id, place, reply.content[place:]), done)
 
     def save_trace(self, message_id: int, trace: bytes) -> None:
         """Write how a reply was made, which is worth no word where the disk refuses it."""
@@ -142,8 +153,10 @@ class Journal(QObject):
         """Write what is typed in a conversation; None for the attachments leaves those that are there."""
 
         def done(error: TenonError | None) -> None:
-            self._settle(error)
             then(error)
+            if error is not None:
+                self._retry.start()
+            self._settle(error)
 
         def work() -> None:
             if conversation_id in self._behind:  # nothing is kept for a chat that is not there
@@ -204,11 +217,15 @@ class Journal(QObject):
                 timer.start()
 
     def _sync_now(self, then: Callable[[], None] = lambda: None) -> None:
-        def refused(error: TenonError) -> None:
-            self._settle(error)
+        def done(error: TenonError | None) -> None:
+            if error is not None or self._unsynced:
+                self._unsynced = error is not None
+                self._settle(error)
+            if error is not None:
+                self._retry.start()
             then()
 
-        self._syncer.run(self._store.sync, lambda done: then(), refused)
+        self._syncer.run(self._store.sync, lambda _: done(None), done)
 
     def _clean(self, unfinished: bool = True) -> None:
         """Leave nothing of what was erased in the file and its log."""
@@ -223,6 +240,10 @@ class Journal(QObject):
         else:
             self._writer.run(self._store.empty_log, failed=later)
 
+    def _keep_in_mind(self, conversation_id: int, message_ids: set[int]) -> None:
+        self._unsaved.setdefault(conversation_id, set()).update(message_ids)
+        self._retry.start()
+
     @Slot()
     def _save_unsaved(self) -> None:
         for conversation_id in list(self._unsaved):
@@ -234,7 +255,7 @@ class Journal(QObject):
         if error is not None and sentence != self._last_problem:
             self.trouble.emit(report_of(error))
         if error is None and self._last_problem:
-            if self._unsaved or self._refused:
+            if self._unsaved or self._refused or self.unsent_refused or self._unsynced:
                 return
             self.trouble_over.emit(self._last_problem)
         self._last_problem = sentence

@@ -60,11 +60,16 @@ class Turns(QObject):
         self._open_chat = open_chat
         self._unsent = unsent
         self._settings = settings
-        self._next_id = first_free_id
+        self._next_id = self._first_id = first_free_id
         self.erase_timer = QTimer(self)
         self.erase_timer.setSingleShot(True)
         self.erase_timer.setInterval(undo_ms)
         self.erase_timer.timeout.connect(self.erase_deleted)
+
+    @property
+    def began(self) -> bool:
+        """True if anything was said in this session."""
+        return self._next_id != self._first_id
 
     def send(
         self,

@@ -298,6 +298,13 @@ class Workspace(QObject):
             return report.advice
         return self.plans.advice_of(ref)
 
+    @property
+    def unsaved(self) -> str:
+        """Reason why something of the chats is in memory alone; empty where all is on the disk."""
+        if self._database.presence is None:
+            return tr("Nothing of this session is saved.") if self.turns.began or self.unsent.typed else ""
+        return self._journal.problem
+
     def close(self) -> None:
         """Save everything, end the engine and join every thread. May be called twice."""
         if self._closed:

@@ -330,20 +330,17 @@ class ConversationStore:
             return self._reserve(ID_BLOCK)
 
     def sync(self) -> None:
-        """Have what was committed on the disk itself. For any thread: nothing that is written waits for it.
-
-        Raises:
-            OSError: the disk refuses.
-        """
+        """Have what was committed on the disk itself. For any thread: nothing that is written waits for it."""
         if self._file:
             noted = self._noted
-            log = os.open(f"{self._file}-wal", os.O_RDWR)
-            try:
-                os.fsync(log)
-            finally:
-                os.close(log)
-            if noted is not None:
-                ledger.write(self._folder, noted)
+            with storage_errors(self._folder):
+                log = os.open(f"{self._file}-wal", os.O_RDWR)
+                try:
+                    os.fsync(log)
+                finally:
+                    os.close(log)
+                if noted is not None:
+                    ledger.write(self._folder, noted)
 
     def checkpoint(self) -> None:
         """Bring what is in the write-ahead log into the database itself. For any thread, as `sync`.

@@ -335,7 +335,7 @@ class ChatPage(QWidget):
     @Slot()
     def _explain_busy(self) -> None:
         self.said.emit(
-            tr("Your message is kept. Send it when this reply is done, or stop the reply first."), False
+            tr("Your message stays here. Send it when this reply is done, or stop the reply first."), False
         )
 
     @Slot(QUrl)

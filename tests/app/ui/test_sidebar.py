@@ -205,7 +205,8 @@ def test_the_trash_lists_deleted_chats_brings_back_and_erases(
     workspace.written()
     qtbot.waitUntil(lambda: dialog.findChild(ErasingQuestion) is not None)
     question = dialog.findChild(ErasingQuestion)
-    assert question is not None and question.in_copies.isHidden()
+    assert question is not None
+    assert question.in_copies.isHidden()
     assert "No backup has it." in [label.text() for label in question.findChildren(QLabel)]
     question.reject()
     assert dialog.list.count() == 2
