@@ -14,7 +14,7 @@ from ipaddress import ip_address
 from typing import Literal
 from urllib.parse import urlsplit
 
-from engine.errors import InvalidOption, KeyNotKept, ModelNotFound, OutOfDisk
+from engine.errors import FileRefused, InvalidOption, KeyNotKept, ModelNotFound
 from engine.hub.model_folders import data_folder
 from engine.hub.record import write_json
 from engine.json_text import read_json
@@ -224,7 +224,7 @@ def keep_endpoint(server: Endpoint) -> None:
     """Keep a server, in the place of one with its name or its address.
 
     Raises:
-        OutOfDisk: It cannot be written down.
+        FileRefused: It cannot be written down.
     """
     known = endpoints()
     same = [one for one in known if server.name == one.name or server.address == one.address]
@@ -238,7 +238,7 @@ def forget_endpoint(name: str) -> None:
 
     Raises:
         ModelNotFound: There is none of this name.
-        OutOfDisk: The list cannot be written.
+        FileRefused: The list cannot be written.
     """
     known = endpoints()
     server = next((one for one in known if one.name == name), None)
@@ -257,6 +257,6 @@ def _write(servers: Iterable[Endpoint]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_json(path, {"servers": [asdict(server) for server in servers]})
     except OSError as error:
-        raise OutOfDisk(
+        raise FileRefused(
             "The list of servers cannot be written ({reason}).", reason=error.strerror or error
         ) from error

@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import CheckpointError, InvalidOption, ModelNotFound, OutOfDisk
+from engine.errors import CheckpointError, FileRefused, InvalidOption, ModelNotFound
 from engine.gguf.files import SUFFIX
 from engine.hub.bundled import bundled_model
 from engine.hub.download.room import folder_bytes
@@ -150,7 +150,7 @@ def remove(name: str) -> int:
 
     Raises:
         ModelNotFound: there is no such model.
-        OutOfDisk: its files cannot be removed.
+        FileRefused: its files cannot be removed.
     """
     removal = plan_removal(name)
     folder = models_folder() / removal.name
@@ -164,7 +164,7 @@ def remove(name: str) -> int:
         os.replace(folder, leaving)
         shutil.rmtree(leaving)
     except OSError as error:
-        raise OutOfDisk(
+        raise FileRefused(
             "{folder} cannot be removed: close what uses the model, or check who owns it.",
             folder=folder,
             details=repr(error),

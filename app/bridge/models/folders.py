@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.worker import Worker
 from app.chat.model_entries import FolderEntry
 from app.words import tr
-from engine.errors import Cancelled, OutOfDisk, TenonError
+from engine.errors import Cancelled, FileRefused, TenonError
 from engine.hub.model_folders import add_folder, forget_folder, models_folder, usual_models_folder
 from engine.hub.model_move import check_move, finish_move, give_up_move, move_models, unfinished_move
 from engine.hub.other_programs import other_folders
@@ -138,6 +138,6 @@ def _settle(change: Callable[[], None]) -> None:
     try:
         change()
     except OSError as error:
-        raise OutOfDisk(
+        raise FileRefused(
             tr("The list of folders cannot be written ({reason}).", reason=error.strerror)
         ) from error
