@@ -15,6 +15,7 @@ from app.chat.conversation import Conversation
 from app.chat.exchange.json_file import to_json
 from app.chat.exchange.markdown_page import to_markdown
 from app.chat.exchange.reading import read_conversations
+from app.chat.exchange.record import ConversationRecord
 from app.settings.settings import Settings
 from app.storage.backup import Backup, Chats, copies_with, erase_in_copies, is_database
 from app.storage.conversation_store import ConversationStore
@@ -37,6 +38,7 @@ class Archive(QObject):
         store: Used in the writer's thread alone.
         kept: True if conversations outlive the program; else nothing is imported or backed up.
         busy: True if a reply is written, which a backup would keep from the disk.
+        unsaved: Conversations that the disk has refused, as they are in memory.
     """
 
     imported = Signal(object)  # list of Conversation: they are on the disk
@@ -56,6 +58,7 @@ class Archive(QObject):
         kept: bool,
         settings: Settings,
         busy: Callable[[], bool],
+        unsaved: Callable[[], list[ConversationRecord]],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -64,6 +67,7 @@ class Archive(QObject):
         self._kept = kept
         self._settings = settings
         self._busy = busy
+        self._unsaved = unsaved
         self._tried_on: date | None = None
         # In a thread of its own: what is written must not wait until a week of backups is written again.
         self._copies = Worker("tenon-copies", self)
@@ -79,8 +83,13 @@ class Archive(QObject):
         """
         markdown = path.suffix.lower() in (".md", ".markdown")
 
+        unsaved = {one.conversation.id: one for one in self._unsaved()}
+        if conversation_id is not None:
+            unsaved = {known: one for known, one in unsaved.items() if known == conversation_id}
+
         def work() -> None:
-            records = self._store.records(conversation_id)
+            stored = {one.conversation.id: one for one in self._store.records(conversation_id)}
+            records = list((stored | unsaved).values())
             write_export(path, to_markdown(records) if markdown else to_json(records))
 
         self._writer.run(

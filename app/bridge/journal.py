@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from app.bridge.worker import Worker
 from app.chat.conversation import Message
 from app.chat.conversation_options import Preset
+from app.chat.exchange.record import ConversationRecord
 from app.chat.library import Library
 from app.chat.troubles import report_of
 from app.storage.conversation_store import ConversationStore
@@ -81,6 +82,13 @@ class Journal(QObject):
     def problem(self) -> str:
         """Reason why something is in memory alone; empty where all is saved."""
         return self._last_problem
+
+    def unsaved(self) -> list[ConversationRecord]:
+        """Conversations that the disk has refused, as they are in memory."""
+        chats = map(self._library.conversation, self._unsaved)
+        return [
+            ConversationRecord(chat, tuple(self._library.all_messages(chat.id))) for chat in chats if chat
+        ]
 
     def save(
         self, conversation_id: int, message_ids: Iterable[int] = (), then: Callable[[], None] | None = None

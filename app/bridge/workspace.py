@@ -159,7 +159,13 @@ class Workspace(QObject):
         self.titles = Titles(library, self.shelf, settings, self._client, self.replies, model, self)
         kept = self._database.presence is not None
         self.archive = Archive(
-            self._database.writer, self._writer, kept, settings, lambda: self.replies.busy, self
+            self._database.writer,
+            self._writer,
+            kept,
+            settings,
+            lambda: self.replies.busy,
+            self._journal.unsaved,
+            self,
         )
         self.archive.imported.connect(self.shelf.take_in)
         self.archive.problem.connect(self.notice)

@@ -138,3 +138,22 @@ def test_a_folder_that_was_moved_is_named_and_saved_into_when_it_is_back(
     assert "is not there any more" in window.trouble.unsaved.text
     shutil.move(folder.with_name("moved"), folder)
     wait_until(lambda: not window.trouble.unsaved.isVisible())
+
+
+def test_an_export_has_what_is_not_saved(
+    window: MainWindow, workspace: ScriptedWorkspace, tmp_path: Path
+) -> None:
+    workspace.add_conversation("Saved", 0, "stored", "b")
+    workspace.written()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ConversationStore, "save", refusal(FULL))
+        chat = workspace.turns.send(None, "In memory only")
+        wait_until(lambda: bool(workspace.unsaved))
+        workspace.archive.export(tmp_path / "all.json", None)
+        workspace.archive.export(tmp_path / "one.md", chat)
+        wait_until(lambda: (tmp_path / "one.md").exists())
+    whole, one = (tmp_path / "all.json").read_text(), (tmp_path / "one.md").read_text()
+    assert "In memory only" in whole
+    assert "stored" in whole
+    assert "In memory only" in one
+    assert "stored" not in one
