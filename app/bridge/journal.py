@@ -212,7 +212,7 @@ class Journal(QObject):
         def done(error: TenonError | None) -> None:
             if error is not None:
                 self._retry.start()
-            elif self._erased:
+            elif self._erased and not self._refused:
                 self._clean()
             self._settle(error)
 
