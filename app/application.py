@@ -83,7 +83,7 @@ class Application:
         self.updates = Updates(check, ProgramWatch(own_program(), self.window), self.window)
         self.first_paint.happened.connect(self.updates.begin)
         self.signals = TerminationSignals()
-        self.signals.received.connect(self.window.close)
+        self.signals.received.connect(self.window.close_anyway)
 
     def run(self) -> int:
         """Show the window and run until it is closed."""

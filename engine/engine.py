@@ -13,7 +13,7 @@ from importlib import metadata
 from os import getpid
 
 from engine.advice import read_advice
-from engine.errors import Cancelled, OutOfDeviceMemory, OutOfDisk, OutOfMemory, TenonError, WeightsUnreadable
+from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, TenonError, WeightsUnreadable
 from engine.file_trouble import file_trouble
 from engine.hub.endpoints import is_remote
 from engine.hub.installed import find_model
@@ -255,7 +255,8 @@ class Engine:
             )
             self._fail(command, OutOfMemory(message, _traceback(error)))
         except OSError as error:
-            self._fail(command, OutOfDisk(file_trouble(error).message, _traceback(error)))
+            trouble = file_trouble(error)
+            self._fail(command, type(trouble)(trouble.message, _traceback(error)))
         except Exception as error:
             if is_full(error):
                 message = say(

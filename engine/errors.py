@@ -152,8 +152,12 @@ class OutOfDeviceMemory(TenonError):
     """The memory of a GPU ran out in the middle of a reply."""
 
 
-class OutOfDisk(TenonError):
-    """There is no room, or no permission, for a file that Tenon has to write."""
+class FileRefused(TenonError):
+    """A file or a folder cannot be read, written or removed."""
+
+
+class OutOfDisk(FileRefused):
+    """There is no room for a file that Tenon has to write."""
 
 
 class WeightsUnreadable(TenonError):

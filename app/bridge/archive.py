@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.bridge.worker import Worker
+from app.bridge.worker import Result, Worker
 from app.chat.conversation import Conversation
 from app.chat.exchange.json_file import to_json
 from app.chat.exchange.markdown_page import to_markdown
 from app.chat.exchange.reading import read_conversations
+from app.chat.exchange.record import ConversationRecord
 from app.settings.settings import Settings
-from app.storage.backup import is_database
+from app.storage.backup import Backup, Chats, copies_with, erase_in_copies, is_database
 from app.storage.conversation_store import ConversationStore
 from app.storage.text_file import read_import, write_export
 from app.words import tr
@@ -24,6 +26,9 @@ from engine.errors import StorageError, TenonError
 # Not at once: the first message after a start must not wait for a copy of everything.
 _FIRST_BACKUP_MS = 5_000
 _BACKUP_MS = 3_600_000
+_CLOSING_S = (
+    60.0  # a week of large backups on a slow disk takes longer; those that are left stay as they were
+)
 
 
 class Archive(QObject):
@@ -33,12 +38,17 @@ class Archive(QObject):
         store: Used in the writer's thread alone.
         kept: True if conversations outlive the program; else nothing is imported or backed up.
         busy: True if a reply is written, which a backup would keep from the disk.
+        unsaved: Conversations that the disk has refused, as they are in memory.
     """
 
     imported = Signal(object)  # list of Conversation: they are on the disk
     import_finished = Signal(int, str)  # how many, and a sentence
     export_finished = Signal(str, str)  # the file, and why there is none; empty when there is
     erased = Signal()  # nothing is left on the disk
+    copies_found = Signal(
+        list, bool
+    )  # days of the backups that have chats, and whether a damaged database is kept
+    copies_erased = Signal(int)  # in so many backups
     problem = Signal(str)  # a sentence
 
     def __init__(
@@ -48,6 +58,7 @@ class Archive(QObject):
         kept: bool,
         settings: Settings,
         busy: Callable[[], bool],
+        unsaved: Callable[[], list[ConversationRecord]],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -56,7 +67,10 @@ class Archive(QObject):
         self._kept = kept
         self._settings = settings
         self._busy = busy
+        self._unsaved = unsaved
         self._tried_on: date | None = None
+        # In a thread of its own: what is written must not wait until a week of backups is written again.
+        self._copies = Worker("tenon-copies", self)
         self.backup_timer = QTimer(self, interval=_FIRST_BACKUP_MS)
         self.backup_timer.timeout.connect(self.back_up)
 
@@ -69,8 +83,13 @@ class Archive(QObject):
         """
         markdown = path.suffix.lower() in (".md", ".markdown")
 
+        unsaved = {one.conversation.id: one for one in self._unsaved()}
+        if conversation_id is not None:
+            unsaved = {known: one for known, one in unsaved.items() if known == conversation_id}
+
         def work() -> None:
-            records = self._store.records(conversation_id)
+            stored = {one.conversation.id: one for one in self._store.records(conversation_id)}
+            records = list((stored | unsaved).values())
             write_export(path, to_markdown(records) if markdown else to_json(records))
 
         self._writer.run(
@@ -115,6 +134,46 @@ class Archive(QObject):
     def erase_everything(self) -> None:
         """Erase all conversations, presets and backups from the disk; `erased` or `problem` follows."""
         self._writer.run(self._store.erase_everything, lambda _: self.erased.emit(), self._tell)
+
+    def find_copies(self, chats: Sequence[Conversation]) -> None:
+        """Look for the backups that have one of some chats; `copies_found` follows."""
+
+        def tell(found: tuple[list[Backup], bool]) -> None:
+            self.copies_found.emit([backup.day for backup in found[0]], found[1])
+
+        self._with_copies(chats, copies_with, tell)
+
+    def erase_in_copies(self, chats: Sequence[Conversation]) -> None:
+        """Erase chats in the backups, too; `copies_erased` or `problem` follows."""
+        self._with_copies(chats, erase_in_copies, self.copies_erased.emit)
+
+    def _with_copies(
+        self,
+        conversations: Sequence[Conversation],
+        work: Callable[[Path, Chats, frozenset[float]], Result],
+        then: Callable[[Result], None],
+    ) -> None:
+        """Do something with the copies when all that was to be written before has been."""
+        chats = frozenset((chat.id, chat.created_at) for chat in conversations)
+        written: Future[Chats] = Future()
+
+        def note() -> None:
+            try:
+                written.set_result(self._store.begun())
+            except StorageError as error:
+                written.set_exception(error)
+
+        def begin() -> Result:
+            others = frozenset(moment for _, moment in written.result() - chats)
+            return work(self._store.folder, chats, others)
+
+        self._writer.run(note)
+        self._copies.run(begin, then, self._tell)
+
+    def close(self) -> None:
+        """Stop; what is being erased in the backups is done."""
+        self.backup_timer.stop()
+        self._copies.finish(_CLOSING_S)
 
     @Slot()
     def back_up(self) -> None:

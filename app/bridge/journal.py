@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.worker import Worker
+from app.chat.conversation import Message
 from app.chat.conversation_options import Preset
+from app.chat.exchange.record import ConversationRecord
 from app.chat.library import Library
 from app.chat.troubles import report_of
 from app.storage.conversation_store import ConversationStore
@@ -36,10 +38,13 @@ class Journal(QObject):
         store: Written by the writer's thread alone from here on; another one syncs it and brings its log in.
         library: Source of the content to write, as it is at the time of the call.
         writer: Runs the writes; closed together with this object.
+
+    Attributes:
+        unsent_refused: Chats whose unsent text the disk has refused; None is the chat to come.
     """
 
-    trouble = Signal(object)  # ErrorReport, once until a write succeeds again
-    trouble_over = Signal(str)  # its sentence, once a write has succeeded again
+    trouble = Signal(object)  # ErrorReport, once until all is saved
+    trouble_over = Signal(str)  # its sentence, once all is saved
 
     def __init__(
         self,
@@ -53,11 +58,14 @@ class Journal(QObject):
         self._library = library
         self._writer = writer
         self._unsaved: dict[int, set[int]] = {}  # message ids by conversation id
+        self.unsent_refused: set[int | None] = set()
+        self._unsynced = False
         # The writer thread's own: conversations and messages that were refused, why, and what waits for them.
         self._behind: set[int] = set()
         self._reason = StorageError("")
         self._refused: deque[Work] = deque()
         self._last_problem = ""
+        self._erased = True  # by the last run, which a kill may have ended
         self._retry = QTimer(self)
         self._retry.setSingleShot(True)
         self._retry.setInterval(_RETRY_MS)
@@ -68,7 +76,19 @@ class Journal(QObject):
         self._sync.timeout.connect(self._sync_now)
         self._checkpoint = QTimer(self, singleShot=True, interval=_CHECKPOINT_MS)
         self._checkpoint.timeout.connect(lambda: self._syncer.run(self._store.checkpoint))
-        self._prepare_search()
+        self._clean()
+
+    @property
+    def problem(self) -> str:
+        """Reason why something is in memory alone; empty where all is saved."""
+        return self._last_problem
+
+    def unsaved(self) -> list[ConversationRecord]:
+        """Conversations that the disk has refused, as they are in memory."""
+        chats = map(self._library.conversation, self._unsaved)
+        return [
+            ConversationRecord(chat, tuple(self._library.all_messages(chat.id))) for chat in chats if chat
+        ]
 
     def save(
         self, conversation_id: int, message_ids: Iterable[int] = (), then: Callable[[], None] | None = None
@@ -98,23 +118,23 @@ class Journal(QObject):
 
         def done(error: TenonError | None) -> None:
             if error is not None:
-                self._unsaved.setdefault(conversation_id, set()).update(ids)
-                self._retry.start()
+                self._keep_in_mind(conversation_id, ids)
             self._settle(error)
             if then is not None:
                 self._sync_now(then)
 
         self._write(work, done)
 
-    def add_text(self, message_id: int, place: int, text: str, then: Then) -> None:
+    def add_text(self, reply: Message, place: int, then: Then) -> None:
         """Write what a reply has got behind its first ``place`` characters; after a failure only `save` will do."""
 
         def done(error: TenonError | None) -> None:
             if error is not None:  # a little text that has found room makes up for nothing that was refused
+                self._keep_in_mind(reply.conversation_id, {reply.id})
                 self._settle(error)
             then(error)
 
-        self._write(lambda: self._store.add_text(message_id, place, text), done)
+        self._write(lambda: self._store.add_text(reply.id, place, reply.content[place:]), done)
 
     def save_trace(self, message_id: int, trace: bytes) -> None:
         """Write how a reply was made, which is worth no word where the disk refuses it."""
@@ -132,8 +152,8 @@ class Journal(QObject):
 
     def erase_messages(self, message_ids: tuple[int, ...]) -> None:
         """Erase messages that the library has dropped."""
+        self._erased = True
         self._change(lambda: self._store.erase_messages(message_ids))
-        self._prepare_search()
 
     def save_unsent(
         self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] | None, then: Then
@@ -141,8 +161,10 @@ class Journal(QObject):
         """Write what is typed in a conversation; None for the attachments leaves those that are there."""
 
         def done(error: TenonError | None) -> None:
-            self._settle(error)
             then(error)
+            if error is not None:
+                self._retry.start()
+            self._settle(error)
 
         def work() -> None:
             if conversation_id in self._behind:  # nothing is kept for a chat that is not there
@@ -165,8 +187,8 @@ class Journal(QObject):
 
     def erase(self, conversation_id: int) -> None:
         """Erase a hidden conversation."""
+        self._erased = True
         self._change(lambda: self._store.erase(conversation_id))
-        self._prepare_search()
 
     def close(self) -> None:
         """Write what is left, close the store and end the writer's thread."""
@@ -190,6 +212,8 @@ class Journal(QObject):
         def done(error: TenonError | None) -> None:
             if error is not None:
                 self._retry.start()
+            elif self._erased and not self._refused:
+                self._clean()
             self._settle(error)
 
         self._write(in_turn, done)
@@ -201,15 +225,32 @@ class Journal(QObject):
                 timer.start()
 
     def _sync_now(self, then: Callable[[], None] = lambda: None) -> None:
-        def refused(error: TenonError) -> None:
-            self._settle(error)
+        def done(error: TenonError | None) -> None:
+            if error is not None or self._unsynced:
+                self._unsynced = error is not None
+                self._settle(error)
+            if error is not None:
+                self._retry.start()
             then()
 
-        self._syncer.run(self._store.sync, lambda done: then(), refused)
+        self._syncer.run(self._store.sync, lambda _: done(None), done)
 
-    def _prepare_search(self, unfinished: bool = True) -> None:
+    def _clean(self, unfinished: bool = True) -> None:
+        """Leave nothing of what was erased in the file and its log."""
+        self._erased = False
+
+        def later(error: TenonError) -> None:
+            self._erased = True
+            self._retry.start()
+
         if unfinished:
-            self._writer.run(self._store.prepare_search, self._prepare_search)
+            self._writer.run(self._store.prepare_search, self._clean, later)
+        else:
+            self._writer.run(self._store.empty_log, failed=later)
+
+    def _keep_in_mind(self, conversation_id: int, message_ids: set[int]) -> None:
+        self._unsaved.setdefault(conversation_id, set()).update(message_ids)
+        self._retry.start()
 
     @Slot()
     def _save_unsaved(self) -> None:
@@ -222,7 +263,7 @@ class Journal(QObject):
         if error is not None and sentence != self._last_problem:
             self.trouble.emit(report_of(error))
         if error is None and self._last_problem:
-            if self._unsaved or self._refused:
+            if self._unsaved or self._refused or self.unsent_refused or self._unsynced:
                 return
             self.trouble_over.emit(self._last_problem)
         self._last_problem = sentence

@@ -297,7 +297,7 @@ class Replies(QObject):
             return
         place, self._saved_characters = self._saved_characters, len(reply.content)
         self._saving = True
-        self._journal.add_text(reply.id, place, reply.content[place:], self._text_saved)
+        self._journal.add_text(reply, place, self._text_saved)
 
     def _text_saved(self, error: TenonError | None) -> None:
         self._saving = False

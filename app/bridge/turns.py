@@ -60,11 +60,16 @@ class Turns(QObject):
         self._open_chat = open_chat
         self._unsent = unsent
         self._settings = settings
-        self._next_id = first_free_id
+        self._next_id = self._first_id = first_free_id
         self.erase_timer = QTimer(self)
         self.erase_timer.setSingleShot(True)
         self.erase_timer.setInterval(undo_ms)
-        self.erase_timer.timeout.connect(self._erase_deleted)
+        self.erase_timer.timeout.connect(self.erase_deleted)
+
+    @property
+    def began(self) -> bool:
+        """True if anything was said in this session."""
+        return self._next_id != self._first_id
 
     def send(
         self,
@@ -215,7 +220,9 @@ class Turns(QObject):
         return restored.conversation_id
 
     @Slot()
-    def _erase_deleted(self) -> None:
+    def erase_deleted(self) -> None:
+        """Erase the messages that were deleted: nobody brings them back any more."""
+        self.erase_timer.stop()
         for dropped in self._library.forget_deleted_messages():
             self._journal.erase_messages(dropped.message_ids)
             self._journal.save(dropped.conversation_id)

@@ -24,6 +24,9 @@ class UnsentMessages(QObject):
     Args:
         journal: Writes.
         read: Reads what the disk holds of a chat; called once for each that is shown.
+
+    Attributes:
+        typed: True if anything was typed or attached in this session.
     """
 
     problem = Signal(str)  # one sentence: something kept cannot be read
@@ -39,6 +42,7 @@ class UnsentMessages(QObject):
         self._changed: set[int | None] = set()
         self._files_on_disk: dict[int | None, tuple[Attachment, ...]] = {}  # or on their way
         self._writing = 0
+        self.typed = False
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.write)
 
@@ -58,6 +62,7 @@ class UnsentMessages(QObject):
         """The person has typed or attached something, or taken it away."""
         if unsent == self.of(conversation_id):
             return
+        self.typed = True
         self._known[conversation_id] = unsent
         self._changed.add(conversation_id)
         self._write_soon()
@@ -67,6 +72,7 @@ class UnsentMessages(QObject):
         self._timer.stop()
         self._changed.clear()
         self._files_on_disk.clear()
+        self._journal.unsent_refused.clear()
         self._known = {None: Unsent()}
 
     @Slot()
@@ -93,7 +99,9 @@ class UnsentMessages(QObject):
 
         def done(error: TenonError | None) -> None:
             self._writing -= 1
+            self._journal.unsent_refused.discard(conversation_id)
             if error is not None and conversation_id in self._known:
+                self._journal.unsent_refused.add(conversation_id)
                 self._files_on_disk.pop(conversation_id, None)
                 self._changed.add(conversation_id)
                 self._timer.start(_RETRY_MS)

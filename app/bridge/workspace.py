@@ -161,7 +161,13 @@ class Workspace(QObject):
         self.titles = Titles(library, self.shelf, settings, self._client, self.replies, model, self)
         kept = self._database.presence is not None
         self.archive = Archive(
-            self._database.writer, self._writer, kept, settings, lambda: self.replies.busy, self
+            self._database.writer,
+            self._writer,
+            kept,
+            settings,
+            lambda: self.replies.busy,
+            self._journal.unsaved,
+            self,
         )
         self.archive.imported.connect(self.shelf.take_in)
         self.archive.problem.connect(self.notice)
@@ -304,6 +310,13 @@ class Workspace(QObject):
             return report.advice
         return self.plans.advice_of(ref)
 
+    @property
+    def unsaved(self) -> str:
+        """Reason why something of the chats is in memory alone; empty where all is on the disk."""
+        if self._database.presence is None:
+            return tr("Nothing of this session is saved.") if self.turns.began or self.unsent.typed else ""
+        return self._journal.problem
+
     def close(self) -> None:
         """Save everything, end the engine and join every thread. May be called twice."""
         if self._closed:
@@ -317,8 +330,8 @@ class Workspace(QObject):
         self._saved.close()
         self._client.close()  # the writer works meanwhile
         self.gpu_addon.close()
-        self.turns.erase_timer.stop()
-        self.archive.backup_timer.stop()
+        self.turns.erase_deleted()
+        self.archive.close()
         self.shown_chat.end()
         self.power.close()
         for part in (self.idle_unload, self.idle_measuring, self.engine_watch):

@@ -76,6 +76,7 @@ TROUBLES: dict[str, Trouble] = {
     "NewerDatabase": Trouble(mark("Your chats are from a newer Tenon"), Remedy.DATA_FOLDER),
     "OutOfMemory": Trouble(mark("There is not enough memory"), Remedy.SMALLER_CONTEXT),
     "OutOfDeviceMemory": Trouble(mark("The GPU's memory ran out"), Remedy.SETTINGS),
+    "FileRefused": Trouble(mark("A file cannot be read or written"), Remedy.TRY_AGAIN),
     "OutOfDisk": Trouble(mark("There is not enough room on the disk"), Remedy.MODELS),
     "WeightsUnreadable": Trouble(mark("The model could not be read from the disk"), Remedy.TRY_AGAIN),
     "HubError": Trouble(mark("The hub did not give what was asked for"), Remedy.MODELS),

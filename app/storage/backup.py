@@ -15,8 +15,9 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from threading import Lock
 
-from app.storage import seals
+from app.storage import seals, search_index
 from app.storage.failures import mark_damaged, storage_errors
 from app.storage.schema import SEALED_SINCE, VERSION, migrate, version_of
 from app.words import tr
@@ -29,6 +30,11 @@ KEPT = 7
 # Room that a backup leaves free on the disk, beside its own size.
 _RESERVE_BYTES = 64 << 20
 # Those that older versions made have no number.
+_ASIDE = "tenon-corrupt-*"
+_PARTIAL = "tenon-backup"
+# The day's backup and erasing in all of them are done in two threads.
+_one_at_a_time = Lock()
+Chats = frozenset[tuple[int, float]]
 _NAME = re.compile(r"tenon-(?:(\d{6,})-)?(\d{4}-\d\d-\d\d)\.sqlite3")
 
 
@@ -57,7 +63,7 @@ def back_up(connection: sqlite3.Connection, folder: Path, today: date) -> Path |
     Raises:
         StorageError: There is no room, or the copy is not sound.
     """
-    with storage_errors(folder):
+    with _one_at_a_time, storage_errors(folder):
         earlier = backups(folder)
         day = today.isoformat()
         if (
@@ -69,7 +75,7 @@ def back_up(connection: sqlite3.Connection, folder: Path, today: date) -> Path |
         path = folder / FOLDER / f"tenon-{number:06}-{day}.sqlite3"
         path.parent.mkdir(exist_ok=True)
         _check_room(connection, folder)
-        partial = unfinished_file(path.with_name("tenon-backup"))
+        partial = unfinished_file(path.with_name(_PARTIAL))
         try:
             with closing(sqlite3.connect(partial, isolation_level=None)) as copy:
                 copy.execute("PRAGMA synchronous = OFF")  # it is synced once, when it is whole
@@ -168,6 +174,75 @@ def is_database(path: Path) -> bool:
     return False
 
 
+def copies_with(folder: Path, chats: Chats, others: frozenset[float]) -> tuple[list[Backup], bool]:
+    """The backups that have one of some chats, or that cannot be read; and whether a damaged database is kept aside.
+
+    Args:
+        folder: The data folder.
+        chats: Each one's id and when it was begun. What was imported or restored has another id.
+        others: Moments at which chats were begun that are none of them.
+    """
+    found = []
+    for backup in backups(folder):
+        try:
+            with opened(backup.path) as copy:
+                if _rows_of(copy, chats, others):
+                    found.append(backup)
+        except sqlite3.Error:
+            found.append(backup)
+    return found, any(folder.glob(_ASIDE))
+
+
+def erase_in_copies(folder: Path, chats: Chats, others: frozenset[float]) -> int:
+    """Write the backups again that have one of some chats, without it, and return their number.
+
+    What is damaged, a backup or a database that was kept aside, is deleted: nothing can be erased in it.
+
+    Raises:
+        StorageError: One cannot be written; it is as it was, and the others are done.
+    """
+    failure: StorageError | None = None
+    with _one_at_a_time:
+        found, _ = copies_with(folder, chats, others)
+        for path in (*(backup.path for backup in found), *folder.glob(_ASIDE)):
+            try:
+                with storage_errors(folder):
+                    _erase_in(path, chats, others)
+            except StorageError as error:
+                failure = error
+    if failure is not None:
+        raise failure
+    return len(found)
+
+
+def _erase_in(path: Path, chats: Chats, others: frozenset[float]) -> None:
+    if path.parent.name != FOLDER or not _is_sound(path):
+        path.unlink()
+        return
+    partial = unfinished_file(path.with_name(_PARTIAL))
+    try:
+        with opened(path) as source, closing(sqlite3.connect(partial, isolation_level=None)) as copy:
+            copy.execute("PRAGMA journal_mode = OFF")
+            source.backup(copy)
+            copy.execute("PRAGMA foreign_keys = ON")
+            search_index.remove(copy)
+            copy.executemany("DELETE FROM conversations WHERE id = ?", _rows_of(copy, chats, others))
+            copy.execute("VACUUM")
+        if not _is_sound(partial):
+            raise StorageError(tr("The backup {name} could not be written again.", name=path.name))
+        _sync(partial)
+        os.replace(partial, path)
+    finally:
+        with suppress(OSError):
+            partial.unlink()
+
+
+def _rows_of(copy: sqlite3.Connection, chats: Chats, others: frozenset[float]) -> list[tuple[int]]:
+    begun = {moment for _, moment in chats}
+    rows = copy.execute("SELECT id, created_at FROM conversations").fetchall()
+    return [(row[0],) for row in rows if row in chats or (row[1] in begun and row[1] not in others)]
+
+
 def erase_copies(folder: Path) -> None:
     """Delete every backup, and the damaged databases that were kept aside.
 
@@ -175,7 +250,7 @@ def erase_copies(folder: Path) -> None:
         StorageError: One cannot be deleted.
     """
     with storage_errors(folder):
-        for path in (*(folder / FOLDER).glob("tenon-*"), *folder.glob("tenon-corrupt-*")):
+        for path in (*(folder / FOLDER).glob("tenon-*"), *folder.glob(_ASIDE)):
             path.unlink()
 
 

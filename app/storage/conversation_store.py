@@ -34,7 +34,7 @@ from app.storage.rows import (
     upsert,
 )
 from app.storage.seals import intact
-from app.storage.transaction import transaction
+from app.storage.transaction import empty_log, transaction
 from app.words import mark, tr
 from engine.errors import ImportInvalid, StorageError
 from engine.messages import Attachment
@@ -67,6 +67,11 @@ class ConversationStore:
         self._folder = folder
         self._file: str = connection.execute("PRAGMA database_list").fetchone()[2]  # none in memory
         self._noted: Ledger | None = None  # as the last counted transaction has left it
+
+    @property
+    def folder(self) -> Path:
+        """The data folder."""
+        return self._folder
 
     def conversations(self) -> list[Conversation]:
         """All that are not deleted, newest first."""
@@ -211,6 +216,11 @@ class ConversationStore:
         with storage_errors(self._folder):
             return search_index.prepare(self._connection)
 
+    def empty_log(self) -> None:
+        """Leave nothing in the write-ahead log of what was erased; waits for those who read."""
+        with storage_errors(self._folder):
+            empty_log(self._connection)
+
     def set_messages_deleted(self, message_ids: Iterable[int], deleted: bool) -> None:
         """Mark messages as deleted, or take that mark away."""
         deleted_at = time.time() if deleted else None
@@ -320,31 +330,40 @@ class ConversationStore:
             return self._reserve(ID_BLOCK)
 
     def sync(self) -> None:
-        """Have what was committed on the disk itself. For any thread: nothing that is written waits for it.
-
-        Raises:
-            OSError: the disk refuses.
-        """
+        """Have what was committed on the disk itself. For any thread: nothing that is written waits for it."""
         if self._file:
             noted = self._noted
-            log = os.open(f"{self._file}-wal", os.O_RDWR)
-            try:
-                os.fsync(log)
-            finally:
-                os.close(log)
-            if noted is not None:
-                ledger.write(self._folder, noted)
+            with storage_errors(self._folder):
+                log = os.open(f"{self._file}-wal", os.O_RDWR)
+                try:
+                    os.fsync(log)
+                finally:
+                    os.close(log)
+                if noted is not None:
+                    ledger.write(self._folder, noted)
 
     def checkpoint(self) -> None:
-        """Bring what is in the write-ahead log into the database itself. For any thread, as `sync`."""
+        """Bring what is in the write-ahead log into the database itself. For any thread, as `sync`.
+
+        The log is emptied, unless that would wait for somebody: it has what was typed and taken back since.
+        """
         if self._file:
             address = f"{Path(self._file).as_uri()}?mode=rw"  # which makes no file where there is none
-            with storage_errors(self._folder), closing(sqlite3.connect(address, uri=True)) as connection:
+            with (
+                storage_errors(self._folder),
+                closing(sqlite3.connect(address, timeout=0.0, uri=True)) as connection,
+            ):
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def back_up(self, today: date) -> None:
         """Make the day's backup unless there is one."""
         back_up(self._connection, self._folder, today)
+
+    def begun(self) -> frozenset[tuple[int, float]]:
+        """Ids of the conversations that are here, those in the trash too, each with the moment it was begun at."""
+        with storage_errors(self._folder):
+            return frozenset(self._connection.execute("SELECT id, created_at FROM conversations").fetchall())
 
     def erase_everything(self) -> None:
         """Erase all conversations, presets, backups and damaged files, and what is left of them in the file."""
@@ -357,11 +376,13 @@ class ConversationStore:
         with storage_errors(self._folder):
             search_index.prepare(self._connection)
             self._connection.execute("VACUUM")
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            empty_log(self._connection)
 
     def close(self) -> None:
         """Close the connection, with everything in the database itself; the last one to go deletes the log."""
-        with suppress(StorageError, OSError):  # what is in the log stays there
+        with suppress(StorageError, OSError), storage_errors(self._folder):  # what is in the log stays there
+            while search_index.is_unclean(self._connection) and search_index.prepare(self._connection):
+                pass
             self.sync()
             self.checkpoint()
         with storage_errors(self._folder):

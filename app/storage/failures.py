@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +24,8 @@ _CORRUPT = (
     "malformed", "not a database", "no such table", "no such column", "duplicate column name", "already exists",
     "unsupported file format",
 )  # fmt: skip
+_GONE = (errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO, getattr(errno, "ESTALE", errno.ENOENT))
+_NO_RIGHTS = (errno.EACCES, errno.EPERM, errno.EROFS)
 _OUT_OF_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # Windows has no quota error
 
 
@@ -40,13 +43,19 @@ def mark_damaged(folder: Path) -> None:
 def storage_error(error: Exception, folder: Path) -> StorageError:
     """The error to show: it names the folder and says what to do."""
     said = str(error)
-    out_of_space = isinstance(error, OSError) and error.errno in _OUT_OF_SPACE
-    if out_of_space or any(words in said for words in _FULL):
+    number = error.errno if isinstance(error, OSError) else None
+    if number in _GONE or not folder.is_dir():
+        sentence = tr(
+            "{place} is not there any more: it was moved, or its disk was taken out. Put it back, and what is here is "
+            "saved in it.",
+            place=getattr(error, "filename", None) or folder,
+        )
+    elif number in _OUT_OF_SPACE or any(words in said for words in _FULL):
         sentence = tr(
             "The disk that holds {folder} is full: free some space, or new messages are not saved.",
             folder=folder,
         )
-    elif isinstance(error, OSError) or any(words in said for words in _NOT_WRITABLE):
+    elif number in _NO_RIGHTS or any(words in said for words in _NOT_WRITABLE):
         sentence = tr(
             "Tenon cannot write to {folder}: make it writable, or set TENON_DATA_DIR to another folder.",
             folder=folder,
@@ -63,7 +72,7 @@ def storage_error(error: Exception, folder: Path) -> StorageError:
         sentence = tr(
             "The chats in {folder} cannot be read or written ({reason}): check the disk.",
             folder=folder,
-            reason=said,
+            reason=said if number is None else os.strerror(number),
         )
     return StorageError(sentence, details=f"{type(error).__name__}: {said}")
 

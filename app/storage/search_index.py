@@ -105,6 +105,18 @@ def prepare(connection: sqlite3.Connection) -> bool:
     return unfinished
 
 
+def is_unclean(connection: sqlite3.Connection) -> bool:
+    """True if words of erased messages are still in the file pages of the index."""
+    return _state(connection) in (_UNCLEAN, _CLEANING)
+
+
+def remove(connection: sqlite3.Connection) -> None:
+    """Take the index out of a copy of the database; whoever opens that builds it again."""
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'search_index'").fetchone():
+        _drop(connection)
+        connection.execute("UPDATE search_index SET state = ?", (_STALE,))
+
+
 def give_up(connection: sqlite3.Connection) -> bool:
     """Stop keeping a damaged index, so that messages can be written; the next start builds it again.
 

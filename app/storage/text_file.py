@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 from app.words import tr
-from engine.errors import ImportInvalid, OutOfDisk
+from engine.errors import ImportInvalid
+from engine.file_trouble import file_trouble
 from engine.outside_file import check_file, read_text_file
 from engine.unfinished_file import write_whole
 
@@ -36,15 +38,11 @@ def write_export(path: Path, content: str) -> None:
     """Write a file as a whole: a failure leaves what was there before.
 
     Raises:
-        OutOfDisk: There is no room, or it may not be written.
+        FileRefused: There is no room, it may not be written, or its folder is gone.
     """
     try:
         write_whole(path, content, hidden=True)
     except OSError as error:
-        raise OutOfDisk(
-            tr(
-                "{path} cannot be written ({reason}): choose another folder, or free some space.",
-                path=path,
-                reason=error.strerror,
-            )
-        ) from error
+        named = OSError(error.errno, error.strerror)  # and not by the name of the unfinished file
+        folder = path.parent if error.errno == errno.ENOENT else path
+        raise file_trouble(named, folder) from error

@@ -22,3 +22,13 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         if connection.in_transaction:  # a full disk has rolled it back already
             connection.execute("ROLLBACK")
         raise
+
+
+def empty_log(connection: sqlite3.Connection) -> None:
+    """Bring what is in the write-ahead log into the database, and leave nothing in it.
+
+    Raises:
+        sqlite3.OperationalError: Somebody reads what is in the log.
+    """
+    if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+        raise sqlite3.OperationalError("the log is locked")

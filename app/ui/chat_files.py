@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -13,6 +15,10 @@ from app.words import mark, tr
 _MARKDOWN = mark("Markdown, to read (*.md)")
 _JSON = mark("JSON, to import again (*.json)")
 _LONGEST_NAME = 60
+# File systems take 255 bytes, encrypted ones 143, and the ending and that of the unfinished file come on top.
+_MOST_BYTES = 120
+# https://learn.microsoft.com/windows/win32/fileio/naming-a-file: in any case, and with any ending behind a dot.
+_RESERVED = re.compile(r"^(con|prn|aux|nul|(com|lpt)[0-9¹²³])(?= *(\.|$))", re.IGNORECASE)
 
 
 class ChatFiles(QObject):
@@ -70,6 +76,19 @@ class ChatFiles(QObject):
 
 
 def file_name(title: str) -> str:
-    """A chat's title as a file's name that every system takes."""
-    kept = "".join(char if char.isalnum() or char in " -_.,()" else " " for char in title)
-    return " ".join(kept.split())[:_LONGEST_NAME].strip(" .") or tr("Chat")
+    """A chat's title as a file's name that every system takes: letters with their marks, digits and a few signs."""
+    parts: list[str] = []
+    for char in unicodedata.normalize("NFC", title):
+        kind = unicodedata.category(char)
+        if kind[0] == "M":
+            if parts and parts[-1] != " ":
+                parts[-1] += char
+        elif char.isalnum() or char in "-_.,()":
+            parts.append(char)
+        elif kind != "Cf" and parts and parts[-1] != " ":
+            parts.append(" ")
+    parts = parts[:_LONGEST_NAME]
+    while len("".join(parts).encode()) > _MOST_BYTES:
+        parts.pop()
+    name = "".join(parts).strip(" .") or tr("Chat")
+    return _RESERVED.sub(r"\1_", name)

@@ -335,12 +335,12 @@ class ChatPage(QWidget):
     @Slot()
     def _explain_busy(self) -> None:
         self.said.emit(
-            tr("Your message is kept. Send it when this reply is done, or stop the reply first."), False
+            tr("Your message stays here. Send it when this reply is done, or stop the reply first."), False
         )
 
     @Slot(QUrl)
     def _open_link(self, url: QUrl) -> None:
-        refusal = open_link(url, self)
+        refusal = open_link(self._theme, url, self)
         if refusal:
             self.said.emit(refusal, False)
 

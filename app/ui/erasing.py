@@ -28,6 +28,7 @@ class Erasing(QObject):
         self._page = page
         self._toast = toast
         workspace.archive.erased.connect(self._tell)
+        workspace.archive.copies_erased.connect(self._tell_of_copies)
 
     def add_commands(self, commands: Commands) -> None:
         """Declare the command."""
@@ -55,3 +56,7 @@ class Erasing(QObject):
     @Slot()
     def _tell(self) -> None:
         self._toast.say(tr("Everything is erased."))
+
+    @Slot(int)
+    def _tell_of_copies(self, count: int) -> None:
+        self._toast.say(tr("It is erased in %n backup(s), too.", count))

@@ -1,32 +1,131 @@
-"""Question before a link of a reply is opened: a model can write any address."""
+"""Question before a link of a reply is opened: a model can write any address, and make it look like another."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QUrl
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QMessageBox, QWidget
+import unicodedata
 
-from app.ui.inert_text import PlainQuestion
+from PySide6.QtCore import Qt, QUrl, Slot
+from PySide6.QtGui import QDesktopServices, QFontMetrics
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.ui import figures
+from app.ui.boxes import STRETCH, filled
+from app.ui.buttons import push_button
+from app.ui.inert_text import PlainLabel
+from app.ui.theme.ringed_dialog import RingedDialog
+from app.ui.theme.theme import Theme
 from app.words import tr
 
 _OPENABLE = ("http", "https", "mailto")
+_ENCODED = QUrl.ComponentFormattingOption.FullyEncoded
+_WIDTH_PX = 460
+_SIDE_PX = 20
+_SHOWN = 600  # characters of each part
+# Scripts of one language, by the first words of their letters' names.
+_JAPANESE = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC"})
 
 
-def open_link(url: QUrl, parent: QWidget) -> str:
-    """Show the whole address, and open it in the browser if the person says so.
+class LinkQuestion(RingedDialog):
+    """Shows the host that is looked up alone on its line, and the rest as it is sent."""
+
+    def __init__(self, theme: Theme, url: QUrl, parent: QWidget) -> None:
+        super().__init__(theme, tr("Open link"), parent)
+        self._url = url
+        self._room_px = min(theme.type.px(_WIDTH_PX), max(280, parent.window().width() - 40)) - 2 * _SIDE_PX
+        mail = url.scheme() == "mailto"
+        asked = tr("Write an email to this address?") if mail else tr("Open this link in your browser?")
+        host, place, user = (
+            url.host(_ENCODED),
+            url.path(_ENCODED) if mail else shown_host(url),
+            url.userInfo(_ENCODED),
+        )
+        remarks = []
+        if user:
+            remarks.append(
+                tr("“{user}” is sent to it as a user name: it is not the site.", user=_beginning(user))
+            )
+        if host != place and not mail:
+            remarks.append(tr("It is looked up as {host}.", host=host))
+        elif _letters(url) != host:
+            remarks.append(
+                tr(
+                    "Its letters are of several scripts and may look like another name: this is what is looked up."
+                )
+            )
+        scheme = "mailto:" if mail else f"{url.scheme()}://"
+        port = f":{url.port()}" if url.port() >= 0 else ""
+        behind = url.toEncoded().toStdString()[len(scheme + (place if mail else url.authority(_ENCODED))) :]
+        rest = f"{scheme}…{port}{behind}"
+        self.place = self._address(place, "display")
+        parts = [PlainLabel(remark, self, kind="strong", wrap=True) for remark in remarks]
+        self.open_button = push_button(tr("Open link"), self, self.accept, kind="primary", default=True)
+        buttons = filled(
+            QHBoxLayout(), STRETCH, push_button(tr("Cancel"), self, self.reject), self.open_button, spacing=8
+        )
+        filled(
+            QVBoxLayout(self),
+            *(PlainLabel(asked, self, wrap=True), self.place, *parts, self._address(rest, "sub"), 6, buttons),
+            margins=(_SIDE_PX, 18, _SIDE_PX, 16),
+            spacing=10,
+        )
+        self.setFixedWidth(self._room_px + 2 * _SIDE_PX)
+        self.accepted.connect(self._open)
+
+    def _address(self, text: str, kind: str) -> PlainLabel:
+        """A part of the address, on as many lines as it needs: there is no space to break it at."""
+        label = PlainLabel(self, kind=kind)
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        label.ensurePolished()
+        label.setText("\n".join(_lines(_beginning(text), label.fontMetrics(), self._room_px)))
+        label.setAccessibleName(_beginning(text))
+        return label
+
+    @Slot()
+    def _open(self) -> None:
+        QDesktopServices.openUrl(self._url)
+
+
+def open_link(theme: Theme, url: QUrl, parent: QWidget) -> str:
+    """Ask whether a link is to be opened in the browser, and open it then.
 
     Returns:
         The reason why it is not to be opened at all; empty for one that may be.
     """
-    if url.scheme() not in _OPENABLE:
-        return tr(
-            "Tenon opens web and mail links only, not this one: {address}", address=url.toDisplayString()
+    # A browser takes the next words for the host where there is none.
+    if url.scheme() in _OPENABLE and url.isValid() and (url.host() or url.scheme() == "mailto"):
+        LinkQuestion(theme, url, parent).open()
+        return ""
+    written = _beginning(url.toEncoded().toStdString())
+    return tr("Tenon opens web and mail links only, not this one: {address}", address=written)
+
+
+def shown_host(url: QUrl) -> str:
+    """The host in its letters; in the ASCII form that is looked up where they are of several scripts."""
+    letters = _letters(url)
+    scripts = {unicodedata.name(letter, "").split(" ")[0] for letter in letters if letter.isalpha()}
+    scripts = {"CJK" if script in _JAPANESE else script for script in scripts}
+    return letters if len(scripts) == 1 else url.host(_ENCODED)
+
+
+def _letters(url: QUrl) -> str:
+    return QUrl.fromAce(url.host(_ENCODED).encode(), QUrl.AceProcessingOption.IgnoreIDNWhitelist)
+
+
+def _beginning(text: str) -> str:
+    left = len(text) - _SHOWN
+    return (
+        text
+        if left <= 0
+        else tr(
+            "{beginning}… and {count} characters more", beginning=text[:_SHOWN], count=figures.whole(left)
         )
-    question = PlainQuestion(tr("Open link"), tr("Open this link in your browser?"), parent)
-    question.setInformativeText(url.toDisplayString())
-    opening = question.addButton(tr("Open link"), QMessageBox.ButtonRole.AcceptRole)
-    question.addButton(tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
-    question.exec()
-    if question.clickedButton() is opening:
-        QDesktopServices.openUrl(url)
-    return ""
+    )
+
+
+def _lines(text: str, metrics: QFontMetrics, width: int) -> list[str]:
+    lines = [""]
+    for character in text:
+        if lines[-1] and metrics.horizontalAdvance(lines[-1] + character) > width:
+            lines.append("")
+        lines[-1] += character
+    return lines

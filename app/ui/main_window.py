@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QMainWindow
+from PySide6.QtWidgets import QMainWindow, QMessageBox
 
 from app.bridge.workspace import Workspace
 from app.ui.accessible_roles import install_roles
@@ -26,6 +26,7 @@ from app.ui.erasing import Erasing
 from app.ui.file_drops import FileDrops
 from app.ui.find_in_chat import FindInChat
 from app.ui.help.opening import HelpOpening
+from app.ui.inert_text import PlainQuestion
 from app.ui.inspector.dock import InspectorDock
 from app.ui.last_place import LastPlace
 from app.ui.message_commands import MessageCommands
@@ -62,6 +63,7 @@ class MainWindow(QMainWindow):
         self._theme = theme
         self._workspace = workspace
         self._said_of_chat = ""
+        self._gives_up = False
         self.setWindowTitle("Tenon")
         self.setWindowIcon(app_icon())
         self.setMinimumSize(_LEAST)
@@ -94,6 +96,7 @@ class MainWindow(QMainWindow):
         self.palette_box = CommandPalette(theme, self.commands, self.help.for_palette, self)
         self._add_commands()
         self.trouble = TroubleDesk(theme, workspace, self.page, self.toast, self.commands)
+        self.setMenuWidget(self.trouble.unsaved)  # above everything, on each page
         self.places.register(MODELS, self._models_page)
         self.places.register(MACHINE, self._machine_page)
         self.places.register(SERVER, self._server_page)
@@ -365,11 +368,31 @@ class MainWindow(QMainWindow):
         self.toast.place(self.page.composer.height() + 48 if in_chat else _CORNER_PX)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Save the geometry, then everything else."""
+        """Save the geometry, then everything else; ask first where something cannot be saved."""
+        if self._workspace.unsaved and not self._gives_up:
+            event.ignore()
+            self._ask_to_close()
+            return
         saved = self.saveGeometry().toBase64()
         self._workspace.settings.window_geometry = bytes(saved.data()).decode("ascii")
         self._workspace.close()
         super().closeEvent(event)
+
+    @Slot()
+    def close_anyway(self) -> None:
+        """Close without a question: the system wants it."""
+        self._gives_up = True
+        self.close()
+
+    def _ask_to_close(self) -> None:
+        asked = tr("Some messages are in memory only, and are lost when Tenon closes.")
+        question = PlainQuestion(tr("Close Tenon"), asked, self)
+        question.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        question.setInformativeText(self._workspace.unsaved)
+        lose = question.addButton(tr("Close without saving"), QMessageBox.ButtonRole.DestructiveRole)
+        question.setDefaultButton(question.addButton(tr("Stay"), QMessageBox.ButtonRole.RejectRole))
+        lose.clicked.connect(self.close_anyway)
+        question.open()
 
     def _restore_geometry(self) -> None:
         self.resize(_SIZE)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from engine.errors import AddonUnusable, OutOfDisk
+from engine.errors import AddonUnusable, FileRefused
 from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
 from engine.gpu_addon.manifest import manifest_path
 from engine.hub.download.room import folder_bytes
@@ -141,7 +141,7 @@ def remove_all() -> int:
 
     Raises:
         AddonUnusable: it is in use.
-        OutOfDisk: its files cannot be removed.
+        FileRefused: its files cannot be removed.
     """
     freed = removable_bytes()
     remove_installed()
@@ -152,7 +152,7 @@ def remove_all() -> int:
     except FileNotFoundError:
         pass
     except OSError as error:
-        raise OutOfDisk(
+        raise FileRefused(
             "{folder} cannot be removed: end the command that is fetching GPU support, or check who owns it.",
             folder=gpu_folder() / INCOMING,
             details=repr(error),

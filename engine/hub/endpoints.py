@@ -14,7 +14,7 @@ from ipaddress import ip_address
 from typing import Literal
 from urllib.parse import urlsplit
 
-from engine.errors import InvalidOption, KeyNotKept, ModelNotFound, OutOfDisk
+from engine.errors import FileRefused, InvalidOption, KeyNotKept, ModelNotFound
 from engine.hub.kept_list import change_list, mend_list, read_list
 from engine.hub.model_folders import data_folder
 from engine.kept_secret import NoKeyring, find_secret, forget_secret, keep_secret
@@ -231,7 +231,7 @@ def keep_endpoint(server: Endpoint) -> None:
 
     Raises:
         InvalidOption: Another server got its name meanwhile.
-        OutOfDisk: It cannot be written down.
+        FileRefused: It cannot be written down.
     """
 
     def kept(known: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
@@ -247,7 +247,7 @@ def renew_endpoint(before: Endpoint, now: Endpoint) -> bool:
     """Put what a server has now in the place of what it had, unless it was forgotten or changed; True if it was put.
 
     Raises:
-        OutOfDisk: It cannot be written down.
+        FileRefused: It cannot be written down.
     """
     there = False
 
@@ -265,7 +265,7 @@ def forget_endpoint(name: str) -> None:
 
     Raises:
         ModelNotFound: There is none of this name.
-        OutOfDisk: The list cannot be written.
+        FileRefused: The list cannot be written.
     """
     server = next((one for one in endpoints() if one.name == name), None)
     if server is None:
@@ -295,6 +295,6 @@ def _change(change: Callable[[tuple[Endpoint, ...]], tuple[Endpoint, ...]]) -> N
     try:
         change_list(data_folder() / FILE_NAME, _Servers, lambda known: _Servers(change(known.servers)))
     except OSError as error:
-        raise OutOfDisk(
+        raise FileRefused(
             "The list of servers cannot be written ({reason}).", reason=error.strerror or error
         ) from error

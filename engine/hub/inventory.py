@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 
-from engine.errors import CheckpointError, InvalidOption, ModelNotFound, OutOfDisk
+from engine.errors import CheckpointError, FileRefused, InvalidOption, ModelNotFound
 from engine.gguf.files import SUFFIX
 from engine.hub.bundled import bundled_model
 from engine.hub.download.room import folder_bytes
@@ -151,7 +151,7 @@ def remove(name: str) -> int:
 
     Raises:
         ModelNotFound: there is no such model.
-        OutOfDisk: its files cannot be removed.
+        FileRefused: its files cannot be removed.
     """
     folder = models_folder() / name
     try:
@@ -169,7 +169,7 @@ def remove(name: str) -> int:
         if leaving.exists():
             shutil.rmtree(leaving)  # says why it cannot
     except OSError as error:
-        raise OutOfDisk(
+        raise FileRefused(
             "{folder} cannot be removed: close what uses the model, or check who owns it.",
             folder=folder,
             details=repr(error),

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from engine.errors import InvalidOption, OutOfDisk, TenonError, WeightsCorrupt
+from engine.errors import FileRefused, InvalidOption, OutOfDisk, TenonError, WeightsCorrupt
 from engine.hub.download.room import check_room
 from engine.hub.hashing import sha256_of
 from engine.hub.kept_list import lists_held, mend_list, read_list
@@ -133,7 +133,8 @@ def move_models(target: Path, progress: Progress = lambda done_bytes, total_byte
 
     Raises:
         InvalidOption: the folder cannot take them, another program moves them, or models are arriving.
-        OutOfDisk: there is no room, or a file cannot be read or written.
+        OutOfDisk: there is no room.
+        FileRefused: a file cannot be read or written.
         WeightsCorrupt: a copy is not what was copied.
     """
     target = target.expanduser().absolute()
@@ -160,7 +161,7 @@ def finish_move() -> None:
     mend_list(data_folder() / _JOURNAL, _Journal)
     move = unfinished_move()
     if move is not None and _is_decided(move):
-        with suppress(OSError, InvalidOption, OutOfDisk, WeightsCorrupt):
+        with suppress(OSError, InvalidOption, FileRefused, WeightsCorrupt):
             move_models(move.target)
 
 
@@ -239,11 +240,12 @@ def _check_nothing_arrives(folder: Path) -> None:
             pass
 
 
-def _trouble(target: Path, error: OSError) -> OutOfDisk:
+def _trouble(target: Path, error: OSError) -> FileRefused:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    kind = OutOfDisk if full else FileRefused
     reason = say("the disk is full") if full else error.strerror
     if models_folder() == target:
-        return OutOfDisk(
+        return kind(
             "The models are in {target} now, but what is left of them in {path} cannot be deleted ({reason}): the "
             "next start tries again.",
             target=target,
@@ -251,7 +253,7 @@ def _trouble(target: Path, error: OSError) -> OutOfDisk:
             reason=reason,
             details=repr(error),
         )
-    return OutOfDisk(
+    return kind(
         "The models could not be moved to {target} ({reason}): they are still in {source}. Solve this "
         "and move them again, which continues the move, or keep them there.",
         target=target,

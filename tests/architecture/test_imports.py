@@ -140,6 +140,7 @@ def test_only_the_bridge_touches_a_running_engine() -> None:
     allowed = (
         "engine.messages",
         "engine.errors",
+        "engine.file_trouble",
         "engine.sentences",
         "engine.cached_json",
         "engine.plain_data",

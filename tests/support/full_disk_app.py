@@ -31,7 +31,10 @@ def main() -> int:
 
     def look() -> None:
         chats = [chat.title for chat in workspace.library.conversations()]
-        print(json.dumps([window.isVisible(), chats, window.toast.text]), flush=True)
+        print(
+            json.dumps([window.isVisible(), chats, window.trouble.unsaved.text or window.toast.text]),
+            flush=True,
+        )
         window.close()
 
     QTimer.singleShot(_LOOK_MS, look)

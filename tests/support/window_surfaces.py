@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import shiboken6
+from PySide6.QtCore import QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
@@ -20,7 +21,8 @@ from app.ui.models.models_page import ModelsPage
 from app.ui.models.server_dialog import ForgettingDialog, ServerDialog
 from app.ui.name_dialog import NameDialog
 from app.ui.places import MACHINE, MODELS, SERVER
-from engine.messages import MachineReported, MakePlan, PlanMade, ReportMachine
+from app.ui.trash_dialog import ErasingQuestion
+from engine.messages import ErrorReport, MachineReported, MakePlan, PlanMade, ReportMachine
 from tests.support.machine_scene import machine, plan
 from tests.support.model_pictures import stock
 from tests.support.screenshots import ANSWER, LONG
@@ -146,6 +148,21 @@ def _name(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     NameDialog(window._theme, "Name of the folder", "Rename", "Letters", lambda name: None, window).open()
 
 
+def _link(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    window.page._open_link(QUrl("https://bank.example:443@www.раypal.com:8080/login?next=%E2%80%AEmoc"))
+
+
+def _erasing(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    chats = workspace.library.conversations()[:1]
+    ErasingQuestion(window._theme, chats, ["2026-11-21", "2026-11-20"], True, window).open()
+
+
+def _unsaved(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    window.trouble.tell(
+        ErrorReport("StorageError", "The disk that holds /home/me/.local/share/tenon is full.")
+    )
+
+
 # Dialogs and what else lies over the window and goes away by Escape.
 DIALOGS: dict[str, Opening] = {
     **{f"settings, {page.name}": _settings(page.name) for page in PAGES},
@@ -157,6 +174,8 @@ DIALOGS: dict[str, Opening] = {
     "chat settings": _command("chat-settings"),
     "comparison": _compare,
     "name": _name,
+    "open a link": _link,
+    "erase a chat": _erasing,
     "get a model": _get,
     "import a model": _import,
     "remove a model": _removal,
@@ -177,6 +196,7 @@ PARTS: dict[str, Opening] = {
     "inspector": lambda window, workspace: window.inspector.toggle(),
     "find": _command("find"),
     "toast": _toast,
+    "not saved": _unsaved,
     "models page": _models,
     "machine page": _machine,
     "page for other programs": _programs,

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.worker import Worker
 from app.chat.model_entries import FolderEntry
 from app.words import tr
-from engine.errors import Cancelled, OutOfDisk, TenonError
+from engine.errors import Cancelled, FileRefused, TenonError
 from engine.hub.endpoints import mend_endpoints
 from engine.hub.model_folders import (
     add_folder,
@@ -168,6 +168,6 @@ def _settle(change: Callable[[], None]) -> None:
     try:
         change()
     except OSError as error:
-        raise OutOfDisk(
+        raise FileRefused(
             tr("The list of folders cannot be written ({reason}).", reason=error.strerror)
         ) from error

@@ -161,6 +161,7 @@ QPlainTextEdit[kind="details"] {
   selection-color: $onacc; }
 QFrame[kind="bubble"] { background: $accs; border: 0; border-radius: 10px; }
 QFrame[kind="error"] { background: $reds; border: 1px solid $red; border-radius: 10px; }
+QFrame[kind="unsaved"] { background: $reds; border: 0; border-bottom: 1px solid $red; }
 QFrame[kind="toast"] { background: $raised; border: 1px solid $btn; border-radius: 10px; }
 QFrame[kind="model-card"] { background: $raised; border: 1px solid $line; border-radius: 10px; }
 QFrame[kind="rows"] { background: $raised; border: 1px solid $line; border-radius: 10px; }

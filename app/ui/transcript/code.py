@@ -21,11 +21,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QTextEdit, QWidget
 from app.chat.markdown.block import Block, BlockKind
 from app.ui.boxes import STRETCH, filled
 from app.ui.buttons import LabelledButton
-from app.ui.inert_text import InertDocument, PlainLabel
+from app.ui.inert_text import ElidedLabel, InertDocument, PlainLabel
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.drafted_text import Stretch
+from app.ui.transcript.formula_text import OBJECT
+from app.ui.transcript.hidden_signs import HIDDEN, insert_code
 from app.ui.transcript.highlighting import LONGEST_LINE, CodeHighlighter, language_title
 from app.ui.transcript.long_text import SHOWN, Beginning
 from app.ui.transcript.selectable import Selectable, SelectableText
@@ -41,9 +43,14 @@ _SHOWN = 200_000
 
 
 class CodeText(SelectableText, QTextEdit):
-    """Read-only code, wrapped where a line is very long. Lines are 20 px high, which QPlainTextEdit cannot do."""
+    """Read-only code, wrapped where a line is very long. Lines are 20 px high, which QPlainTextEdit cannot do.
+
+    Attributes:
+        hidden: Number of characters in the shown code that nobody would see without their boxes.
+    """
 
     grown = Signal()  # more of the code is to be shown
+    hidden = 0
 
     def __init__(self, theme: Theme, language: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -101,16 +108,17 @@ class CodeText(SelectableText, QTextEdit):
         before, self._shown = self._shown, code
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
-        if before and code.startswith(before):
+        # What joins two emoji is hidden until the second one comes.
+        if before and code.startswith(before) and not HIDDEN.match(before, len(before) - 1):
             cursor.movePosition(QTextCursor.MoveOperation.End)
-            cursor.insertText(code[len(before) :])
+            self.hidden = insert_code(cursor, code, len(before), self._theme, self.hidden)
         else:
             cursor.select(QTextCursor.SelectionType.Document)
             shape = QTextBlockFormat()
             height = self._theme.type.line_height(TextStyle.CODE)
             shape.setLineHeight(height, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
             cursor.setBlockFormat(shape)
-            cursor.insertText(code)
+            self.hidden = insert_code(cursor, code, 0, self._theme, 0)
             self.moveCursor(QTextCursor.MoveOperation.Start)
         cursor.endEditBlock()
         self.marks.refresh()
@@ -170,7 +178,9 @@ class CodeBlock(QFrame):
         self._copy.setAccessibleName(tr("Copy code"))
         self._copy.clicked.connect(self._copy_code)
         self._show_copied(False)
-        filled(QHBoxLayout(self._head), label, STRETCH, self._copy, margins=(12, 0, 2, 0))
+        self._hidden = ElidedLabel(self._head, kind="bad")
+        row = QHBoxLayout(self._head)
+        filled(row, label, self._hidden, STRETCH, self._copy, margins=(12, 0, 2, 0), spacing=12)
         self._text = CodeText(theme, block.language, self)
         self._text.restyle()
         self._text.grown.connect(self._grow)
@@ -213,8 +223,11 @@ class CodeBlock(QFrame):
         shown = self._text.part(self._code)
         if self._final and shown != self._completed:
             self._completed = shown
-            self._highlighter.complete(shown)  # first, so that new lines are coloured once
+            # First, so that new lines are coloured once; with one character for each box.
+            self._highlighter.complete(HIDDEN.sub(OBJECT, shown))
         self._text.show_part(shown)
+        hidden = len(HIDDEN.findall(self._code)) if self._final else self._text.hidden
+        self._hidden.setText(tr("%n hidden character(s)", hidden) if hidden else "")
 
     def fit(self, width: int) -> int:
         """Height at a width, in px."""

@@ -57,19 +57,21 @@ class ErrorNotice(QFrame):
         """Title and sentence."""
         return self._title.text(), self._sentence.text()
 
-    def set_error(self, report: ErrorReport, has_text: bool, can_act: bool) -> None:
+    def set_error(self, report: ErrorReport, has_text: bool, can_act: bool, saved: bool = True) -> None:
         """Say what happened.
 
         Args:
             report: From the engine or the bridge.
             has_text: True if part of the reply was written.
             can_act: True if this is the last reply, the only one that something can be done about.
+            saved: True if what was written is on the disk.
         """
         self._remedy = remedy_of(report)
         again = self._remedy is Remedy.TRY_AGAIN
         self._title.setText(tr(title_of(report)))
         self._sentence.setText(report.message)
         self._kept.setText(tr("The text so far is kept.") if has_text else tr("Your message is kept."))
+        self._kept.setVisible(saved)
         self._name_remedy()
         self.remedy_button.setAccessibleName(tr(self._remedy.value))
         self.remedy_button.setVisible(can_act)

@@ -20,7 +20,7 @@ from app.ui.theme.typography import TextStyle
 _KIND = QTextFormat.ObjectTypes.UserObject.value + 1
 _LATEX = QTextFormat.Property.UserProperty.value + 1
 _DISPLAY = _LATEX + 1
-_SOURCE = _LATEX + 2
+SOURCE = _LATEX + 2  # what is copied for an object: a text, or a character by its number
 _SIDE_EM = 0.06  # beside a formula; its shape ends where its ink does
 _OVERHANG_EM = 0.12  # so far an index may reach below the line before it moves the line
 FORMULA_SCALE = 1.1  # formulas' letters are smaller than most interface fonts' of the same size
@@ -159,12 +159,12 @@ def _place(cursor: QTextCursor, source: str, formula: Formula, theme: Theme) -> 
     kind.setObjectType(_KIND)
     kind.setProperty(_LATEX, formula.latex)
     kind.setProperty(_DISPLAY, formula.display)
-    kind.setProperty(_SOURCE, source)
+    kind.setProperty(SOURCE, source)
     cursor.insertText(OBJECT, kind)
 
 
 def selected_text(cursor: QTextCursor) -> str:
-    """The selected text, with the source of each formula in it; Qt's own function changes spaces that do not break."""
+    """The selected text, with the source of each object in it; Qt's own function changes spaces that do not break."""
     text = cursor.selectedText().translate(_LINE_ENDS)
     if OBJECT not in text:
         return text
@@ -181,11 +181,12 @@ def _sources(cursor: QTextCursor) -> list[str]:
         while not iterator.atEnd():
             fragment = iterator.fragment()
             kind = fragment.charFormat()
-            if kind.objectType() == _KIND:
+            if kind.hasProperty(SOURCE):
                 inside = range(
                     max(start, fragment.position()), min(end, fragment.position() + fragment.length())
                 )
-                found += [str(kind.property(_SOURCE))] * len(inside)
+                source = kind.property(SOURCE)
+                found += [chr(source) if isinstance(source, int) else str(source)] * len(inside)
             iterator += 1
         block = block.next()
     return found

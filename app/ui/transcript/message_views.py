@@ -63,6 +63,7 @@ class MessageViews(QObject):
         self._drafted_shown = False
         self._pattern: re.Pattern[str] | None = None
         self._lit = True
+        self._saved = True
         self._blinker = QTimer(self, interval=_BLINK_MS)
         self._blinker.timeout.connect(self._blink)
 
@@ -89,6 +90,7 @@ class MessageViews(QObject):
         if message.role == "assistant":
             view = ReplyView(self._theme, message, self._engine, self._column)
             view.set_drafted_shown(self._drafted_shown)
+            view.set_saved(self._saved)
             view.set_model_change(self.model_change(message.id))
             view.inspect_requested.connect(self.inspect_requested)
             view.link_activated.connect(self.link_activated)
@@ -105,6 +107,13 @@ class MessageViews(QObject):
             view.search(self._pattern)
         view.show()
         return view
+
+    def set_saved(self, saved: bool) -> None:
+        """Let replies that failed say that what was written is kept, or not: the disk refuses it."""
+        self._saved = saved
+        for view in self._by_id.values():
+            if isinstance(view, ReplyView):
+                view.set_saved(saved)
 
     def set_message(self, view: MessageView, message: Message) -> None:
         """Show another state of a message, and the versions that it has now."""

@@ -49,7 +49,7 @@ def mark_code(form: QTextCharFormat) -> None:
 def make_room(document: QTextDocument) -> None:
     """Keep the boxes of inline code apart from their neighbours, and take over the bullets of lists."""
     cursor = QTextCursor(document)
-    for block, start, end in list(_codes(document)):
+    for block, start, end in list(inline_codes(document)):
         _space_after(cursor, end - 1)
         if block.textDirection() == Qt.LayoutDirection.RightToLeft:
             if end < block.position() + block.length() - 1:  # what follows stands at the left
@@ -90,7 +90,8 @@ def paint_ornaments(painter: QPainter, document: QTextDocument, theme: Theme, se
     painter.restore()
 
 
-def _codes(document: QTextDocument) -> Iterator[tuple[QTextBlock, int, int]]:
+def inline_codes(document: QTextDocument) -> Iterator[tuple[QTextBlock, int, int]]:
+    """Block, start and end of each stretch of inline code."""
     block = document.begin()
     while block.isValid():
         for start, end in _codes_of(block):

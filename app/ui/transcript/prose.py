@@ -15,6 +15,7 @@ from app.ui.theme.typography import TextStyle
 from app.ui.transcript.drafted_text import Stretch, clipped, rendered_stretches
 from app.ui.transcript.fitted_browser import FittedBrowser
 from app.ui.transcript.formula_text import place_formulas, set_markdown
+from app.ui.transcript.hidden_signs import mark_inline_code
 from app.ui.transcript.markdown_style import NO_HTML_MARKDOWN, style_markdown
 from app.ui.transcript.ornaments import paint_ornaments
 from app.ui.transcript.selectable import Selectable
@@ -135,6 +136,7 @@ class ProseBlock(FittedBrowser):
         formulas = set_markdown(document, self._shown, NO_HTML_MARKDOWN)
         style_markdown(document, self.theme, base, self._muted or self._quote)
         self._awaited = place_formulas(document, formulas, self.theme)
+        mark_inline_code(document, self.theme)
         self._show_drafted()
         self.marks.refresh()
         self.content_changed()

@@ -48,6 +48,7 @@ class ReplyView(QWidget):
         self.theme = theme
         self.message = message
         self.error: ErrorNotice | None = None
+        self._saved = True
         self.model_change: ModelChange | None = None
         self._engine = engine
         self._prefill: float | None = None
@@ -254,8 +255,16 @@ class ReplyView(QWidget):
             self.error.details_requested.connect(self._show_details)
         if self.error is not None:
             if trouble is not None:
-                self.error.set_error(trouble, bool(self.text), self._last)
+                self.error.set_error(trouble, bool(self.text), self._last, self._saved)
             self.error.setVisible(trouble is not None)
+
+    def set_saved(self, saved: bool) -> None:
+        """Note whether what was written is on the disk."""
+        if saved != self._saved:
+            self._saved = saved
+            if self.error is not None and not self.error.isHidden():
+                self._show_error(trouble_of(self.message))
+                self._changed()
 
     def _show_notices(self) -> None:
         notices = notices_of(self.message)

@@ -29,6 +29,7 @@ from app.ui.theme.typography import TextStyle
 from app.ui.transcript.column_widths import column_widths
 from app.ui.transcript.drafted_text import Stretch, clipped, rendered_stretches, stretches_of_blocks
 from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown
+from app.ui.transcript.hidden_signs import mark_inline_code
 from app.ui.transcript.markdown_style import NO_HTML_MARKDOWN, leading_px, style_markdown
 from app.ui.transcript.ornaments import paint_ornaments
 from app.ui.transcript.plain_text import prose_text
@@ -67,6 +68,7 @@ class TableCell:
         formulas = set_markdown(self.document, shown, NO_HTML_MARKDOWN)
         style_markdown(self.document, theme, font, line_height=theme.type.line_height(TextStyle.TABLE))
         self.awaited = place_formulas(self.document, formulas, theme)
+        mark_inline_code(self.document, theme)
         self.document.setTextWidth(-1)
         self.natural_width = self.document.idealWidth() + 1
         self._has_formulas = bool(formulas)

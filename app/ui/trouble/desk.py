@@ -14,11 +14,14 @@ from app.ui.commands import CommandGroup, Commands
 from app.ui.shown_folder import show_folder
 from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
+from app.ui.trouble.unsaved_bar import UnsavedBar
 from app.words import tr
+from engine.errors import NewerDatabase, StorageError
 from engine.messages import ErrorReport
 
 # More dialogs than this in one session would keep the person from what still works.
 _MOST_DIALOGS = 3
+_NOT_SAVED = (StorageError.__name__, NewerDatabase.__name__)
 _COMMANDS = {
     Remedy.MODELS: "models",
     Remedy.MACHINE: "machine",
@@ -50,6 +53,7 @@ class TroubleDesk(QObject):
         self._page = page
         self._toast = toast
         self._commands = commands
+        self.unsaved = UnsavedBar(theme, self._mend_saving, self.show_details, page.window())
         self._of_engine = ""  # the sentence of the trouble that a loaded model ends
         self._uncaught = 0
         self._open = False
@@ -70,6 +74,10 @@ class TroubleDesk(QObject):
     @Slot(object)
     def tell(self, report: ErrorReport) -> None:
         """Tell of trouble that no reply has: title, sentence, the remedy, and the way to the details."""
+        if report.kind in _NOT_SAVED:
+            self.unsaved.say(report)
+            self._page.transcript.message_views.set_saved(False)
+            return
         remedy = remedy_of(report)
         self._toast.say(
             report.message,
@@ -94,6 +102,9 @@ class TroubleDesk(QObject):
     @Slot(str)
     def _over(self, sentence: str) -> None:
         """Forget trouble that is mended."""
+        if self.unsaved.text == sentence:
+            self.unsaved.say(None)
+            self._page.transcript.message_views.set_saved(True)
         self._toast.take_back(sentence)
 
     @Slot(object)
@@ -121,6 +132,9 @@ class TroubleDesk(QObject):
     @Slot(int, object, object)
     def _mend_reply(self, message_id: int, report: ErrorReport, remedy: Remedy) -> None:
         self._mend(report, remedy, message_id)
+
+    def _mend_saving(self, report: ErrorReport) -> None:
+        self._mend(report, Remedy.DATA_FOLDER)
 
     def _mend(self, report: ErrorReport, remedy: Remedy, message_id: int | None = None) -> None:
         """Do what a button says; then answer again where a reply had the trouble."""

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from engine.cli.models.progress import ProgressLine
-from engine.errors import ModelNotFound, OutOfDisk
+from engine.errors import FileRefused, ModelNotFound
 from engine.hub.access_token import forget_token, keep_token
 from engine.hub.bundled import bundled_models
 from engine.hub.download.download_queue import stored_downloads
@@ -189,7 +189,7 @@ def run_folders(options: argparse.Namespace) -> int:
                 )
             forget_folder(forgotten)
     except OSError as error:
-        raise OutOfDisk(
+        raise FileRefused(
             say("The list of folders cannot be written ({reason}).", reason=error.strerror)
         ) from error
     if options.move is not None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
 from collections import namedtuple
+from contextlib import closing
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -12,7 +16,16 @@ import pytest
 from app.chat.conversation import Conversation, Message
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.storage import backup as backup_module
-from app.storage.backup import FOLDER, KEPT, back_up, backups, replace_damaged
+from app.storage.backup import (
+    FOLDER,
+    KEPT,
+    back_up,
+    backups,
+    copies_with,
+    erase_in_copies,
+    migrated,
+    replace_damaged,
+)
 from app.storage.database import FILE_NAME, Database, open_database
 from app.storage.schema import VERSION
 from engine.errors import StorageError
@@ -164,3 +177,74 @@ def test_backups_and_what_comes_back_from_them_are_on_the_disk_before_they_have_
     close(open_database(tmp_path))
     kept = [name for name in unsynced if name != "tenon.ledger" and not name.startswith("tenon-corrupt")]
     assert kept == []
+
+
+def test_chats_are_erased_in_backups_of_each_version_by_id_and_by_moment(tmp_path: Path) -> None:
+    database = filled(tmp_path)
+    other = Conversation(7, "Other", 8.0, 9.0, 8)
+    database.writer.save(other, [Message(8, 7, "user", "Stays", 8.5)])
+    database.writer.back_up(TODAY)
+    elsewhere = replace(CHAT, id=3)  # as an import of a backup has it
+    database.writer.save(elsewhere, [Message(4, 3, "user", "Hello", 1.5)])
+    database.writer.set_deleted(1, True)
+    database.writer.erase(1)
+    database.writer.back_up(TODAY + timedelta(days=1))
+    old = tmp_path / FOLDER / "tenon-2026-01-01.sqlite3"
+    with closing(sqlite3.connect(old)) as first:
+        first.executescript((Path(__file__).parent / "version_1.sql").read_text(encoding="utf-8"))
+        first.execute(
+            "UPDATE conversations SET created_at = 1.0 WHERE id = (SELECT min(id) FROM conversations)"
+        )
+        first.commit()
+        chats = first.execute("SELECT count(*) FROM conversations").fetchone()[0]
+    chosen = frozenset({(1, 1.0)})
+    # Another chat that is here was begun at the same moment: it is not taken for this one.
+    assert [found.day for found in copies_with(tmp_path, chosen, frozenset({1.0}))[0]] == [
+        "2026-11-21",
+        "2026-01-01",
+    ]
+    assert erase_in_copies(tmp_path, chosen, frozenset({8.0})) == 3
+    for path in sorted((tmp_path / FOLDER).iterdir()):
+        with migrated(path) as copy:
+            assert copy.execute("SELECT count(*) FROM conversations WHERE created_at = 1.0").fetchone() == (
+                0,
+            )
+            assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            kept = copy.execute("SELECT count(*) FROM conversations").fetchone()[0]
+            assert kept == (chats - 1 if path == old else 1)
+    assert b"Hello" not in (tmp_path / FOLDER / "tenon-000001-2026-11-21.sqlite3").read_bytes()
+    assert copies_with(tmp_path, chosen, frozenset({8.0})) == ([], False)
+    close(database)
+
+
+def test_a_backup_that_cannot_be_written_again_stays_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = filled(tmp_path)
+    database.writer.back_up(TODAY)
+    database.writer.back_up(TODAY + timedelta(days=1))
+    first, second = sorted((tmp_path / FOLDER).iterdir())
+    before, replace_file = second.read_bytes(), os.replace
+
+    def refuse(source: Path, target: Path) -> None:
+        if target == second:
+            raise OSError(errno.EIO, "Input/output error")
+        replace_file(source, target)
+
+    monkeypatch.setattr(backup_module.os, "replace", refuse)
+    with pytest.raises(StorageError):
+        erase_in_copies(tmp_path, frozenset({(1, 1.0)}), frozenset())
+    assert second.read_bytes() == before
+    assert b"Hello" not in first.read_bytes()
+    assert sorted((tmp_path / FOLDER).iterdir()) == [first, second]
+    close(database)
+
+
+def test_a_damaged_backup_is_deleted_where_something_is_to_be_erased(tmp_path: Path) -> None:
+    database = filled(tmp_path)
+    database.writer.back_up(TODAY)
+    (path,) = (tmp_path / FOLDER).iterdir()
+    path.write_bytes(path.read_bytes()[:4096] + b"\xff" * 8192)
+    assert erase_in_copies(tmp_path, frozenset({(5, 5.0)}), frozenset()) == 1
+    assert not path.exists()
+    close(database)

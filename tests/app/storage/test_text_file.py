@@ -7,7 +7,7 @@ import pytest
 
 from app.storage import text_file
 from app.storage.text_file import read_import, write_export
-from engine.errors import ImportInvalid, OutOfDisk
+from engine.errors import FileRefused, ImportInvalid, OutOfDisk
 
 
 def test_what_cannot_be_imported_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,10 +30,10 @@ def test_an_export_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: p
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OutOfDisk, match="No space left"):
+    with pytest.raises(OutOfDisk, match="disk is full"):
         write_export(path, "other")
     assert path.read_bytes() == "Grüße\n".encode()
     assert [file.name for file in tmp_path.iterdir()] == ["chat.md"]
     monkeypatch.undo()
-    with pytest.raises(OutOfDisk, match="choose another folder"):
+    with pytest.raises(FileRefused, match="is not there"):
         write_export(tmp_path / "no" / "chat.md", "x")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -99,8 +100,29 @@ def test_what_came_of_it_is_said(window: MainWindow, workspace: ScriptedWorkspac
         ("...", "Chat"),
         ("日本語 メモ", "日本語 メモ"),
         ("x" * 99, "x" * 60),
-        ("CON.", "CON"),
+        ("हिन्दी में बात", "हिन्दी में बात"),
+        ("ภาษาไทยที่นี่", "ภาษาไทยที่นี่"),
+        (unicodedata.normalize("NFD", "Tiếng Việt"), "Tiếng Việt"),
+        ("\u0301/\u0302a\u0323\u0301!", "ạ́"),
+        ("safe\u202egnp.exe\u200b", "safegnp.exe"),
+        ("a" + "\u0300" * 200, "Chat"),
+        ("CON.", "CON_"),
+        ("nul", "nul_"),
+        ("Aux .notes.txt", "Aux_ .notes.txt"),
+        ("COM¹.log", "COM¹_.log"),
+        ("lpt9", "lpt9_"),
+        ("contents", "contents"),
+        ("com10", "com10"),
+        (" . trailing. . ", "trailing"),
     ],
 )
 def test_a_title_as_a_file_name(title: str, wanted: str) -> None:
     assert file_name(title) == wanted
+
+
+@pytest.mark.parametrize("letter", ["漢", "नि", "ทั้", "𠀀", "ạ̄"])
+def test_a_long_title_is_cut_between_letters(letter: str) -> None:
+    name = file_name(letter * 200)
+    letter = unicodedata.normalize("NFC", letter)
+    assert name == letter * (len(name) // len(letter)) != ""
+    assert len(f".{name}.json.4194304.part".encode()) <= 143  # what an encrypted folder of Linux takes

@@ -4,7 +4,7 @@ from datetime import date, datetime, timedelta
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QApplication, QLineEdit, QListView, QMessageBox
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QListView, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
@@ -13,7 +13,7 @@ from app.ui.sidebar.conversation_model import BUSY_ROLE
 from app.ui.sidebar.list_rows import age_group
 from app.ui.sidebar.places_nav import PlacesNav
 from app.ui.theme.theme import Theme
-from app.ui.trash_dialog import TrashDialog
+from app.ui.trash_dialog import ErasingQuestion, TrashDialog
 from tests.support.scripted_workspace import DAY_S, ScriptedWorkspace, moment_of
 
 
@@ -202,6 +202,17 @@ def test_the_trash_lists_deleted_chats_brings_back_and_erases(
     assert titles(window) == ["Today", "Cheese"]
     dialog.list.selectAll()
     qtbot.mouseClick(dialog.erase_button, Qt.MouseButton.LeftButton)
+    workspace.written()
+    qtbot.waitUntil(lambda: dialog.findChild(ErasingQuestion) is not None)
+    question = dialog.findChild(ErasingQuestion)
+    assert question is not None
+    assert question.in_copies.isHidden()
+    assert "No backup has it." in [label.text() for label in question.findChildren(QLabel)]
+    question.reject()
+    assert dialog.list.count() == 2
+    qtbot.mouseClick(dialog.erase_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: any(box.isVisible() for box in dialog.findChildren(ErasingQuestion)))
+    next(box for box in dialog.findChildren(ErasingQuestion) if box.isVisible()).accept()
     assert dialog.list.count() == 0
     assert not dialog.back_button.isEnabled()
     assert workspace.library.trash() == []

@@ -14,7 +14,15 @@ from typing import Any
 
 import pytest
 
-from engine.errors import AddonUnusable, Cancelled, DownloadFailed, HubError, HubUnreachable, OutOfDisk
+from engine.errors import (
+    AddonUnusable,
+    Cancelled,
+    DownloadFailed,
+    FileRefused,
+    HubError,
+    HubUnreachable,
+    OutOfDisk,
+)
 from engine.gpu_addon import installation
 from engine.gpu_addon.addon import Addon
 from engine.gpu_addon.installation import AddonPlan, AddonProgress, Installation, make_plan
@@ -283,7 +291,7 @@ def test_a_folder_that_cannot_be_written_is_named(
     plan = plan_of(server)
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TENON_DATA_DIR", str(tmp_path / "file"))
-    with pytest.raises(OutOfDisk, match="file stands in the way"):
+    with pytest.raises(FileRefused, match="file stands in the way"):
         install(plan)
 
 

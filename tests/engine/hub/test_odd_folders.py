@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import InvalidOption, ModelNotFound, OutOfDisk, TenonError
+from engine.errors import FileRefused, InvalidOption, ModelNotFound, OutOfDisk, TenonError
 from engine.file_trouble import file_trouble
 from engine.hub.connection import Hub
 from engine.hub.installed import find_model
@@ -60,7 +60,7 @@ def test_a_file_in_the_place_of_the_models_is_said(tmp_path: Path) -> None:
     models = tmp_path / "models"
     models.write_text("")
     source = write_checkpoint(tmp_path / "mine")
-    with pytest.raises(OutOfDisk, match="models"):
+    with pytest.raises(FileRefused, match="models"):
         adopt(models, source)
     with pytest.raises(NotADirectoryError) as caught:
         (models / ".incoming" / "mine").mkdir()
@@ -76,9 +76,16 @@ def test_a_long_name_is_made_shorter(tmp_path: Path) -> None:
     assert len(os.fsencode(known.name)) <= 200
 
 
-@pytest.mark.parametrize("number", [13, 17, 20, 28, 30, 36, 5])
+@pytest.mark.parametrize("number", [2, 13, 17, 20, 28, 30, 36, 5])
 def test_whatever_the_system_says_is_a_sentence(number: int) -> None:
     trouble: TenonError = file_trouble(OSError(number, os.strerror(number), "/some/file"))
     assert "/some/file" in trouble.message
     assert trouble.message.endswith(".")
     assert "Errno" not in trouble.message
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"), [(28, OutOfDisk), (2, FileRefused), (13, FileRefused), (5, FileRefused)]
+)
+def test_only_a_full_disk_is_called_one(number: int, kind: type[TenonError]) -> None:
+    assert type(file_trouble(OSError(number, os.strerror(number)))) is kind

@@ -186,13 +186,13 @@ def test_trouble_beside_replies_is_told_with_title_remedy_and_details(
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()) or True)
     workspace.trouble.emit(ErrorReport("StorageError", "The disk is full: free some space.", "OSError 28"))
-    assert window.toast.text == "The disk is full: free some space."
-    assert window.toast.accessibleName().startswith("Your chats cannot be saved. ")
-    assert not window.toast.fades
-    window.toast.action_button.click()
+    bar = window.trouble.unsaved
+    assert bar.text == "The disk is full: free some space."
+    assert bar.accessibleName().startswith("Your chats cannot be saved. ")
+    bar.folder_button.click()
     assert opened == [str(workspace.diagnostics.data_folder)]
-    workspace.trouble.emit(ErrorReport("StorageError", "The disk is full: free some space.", "OSError 28"))
-    window.toast.details_button.click()
+    assert bar.isVisible()
+    bar.details_button.click()
     (dialog,) = details_of(window)
     assert "OSError 28" in dialog.text.toPlainText()
     dialog.close()
@@ -212,7 +212,7 @@ def test_a_model_that_cannot_be_loaded_is_told_with_its_kind(
 
 
 def test_the_toast_is_plain_again_afterwards(window: MainWindow, workspace: ScriptedWorkspace) -> None:
-    workspace.trouble.emit(ErrorReport("StorageError", "The disk is full."))
+    workspace.trouble.emit(ErrorReport("WeightsMissing", "The disk is full."))
     window.toast.say("Saved.", "Undo")
     assert (window.toast.text, window.toast.accessibleName()) == ("Saved.", "Saved.")
     assert not window.toast.details_button.isVisible()
@@ -223,7 +223,7 @@ def test_remarks_go_by_themselves(window: MainWindow, workspace: ScriptedWorkspa
     workspace.power.remark.emit("Running on battery: replies may be slower.")
     assert window.toast.text == "Running on battery: replies may be slower."
     assert window.toast.fades
-    workspace.trouble.emit(ErrorReport("StorageError", "The disk is full."))
+    workspace.trouble.emit(ErrorReport("WeightsMissing", "The disk is full."))
     workspace.power.remark.emit("Running on battery: replies may be slower.")
     assert window.toast.text == "The disk is full."
 
@@ -309,11 +309,11 @@ def test_trouble_that_is_over_is_not_told_of_any_longer(
 ) -> None:
     full = ErrorReport("StorageError", "The disk is full.")
     workspace.trouble.emit(full)
-    assert window.toast.isVisible()
+    assert window.trouble.unsaved.isVisible()
     workspace.set_engine(EngineState(EnginePhase.READY, "smollm2", "SmolLM2 135M"))
-    assert window.toast.isVisible()
+    assert window.trouble.unsaved.isVisible()
     workspace.trouble_over.emit(full.message)
-    assert not window.toast.isVisible()
+    assert not window.trouble.unsaved.isVisible()
     workspace.set_engine(
         EngineState(EnginePhase.STOPPED, "smollm2", "SmolLM2 135M", sentence=SHORT.message, trouble=SHORT)
     )

@@ -105,15 +105,16 @@ def test_the_disk_is_full_while_a_message_is_saved(desktop: Desktop, monkeypatch
     monkeypatch.setattr(ConversationStore, "save", refuse)
     desktop.send("say 1")
     desktop.wait(MessageState.COMPLETE)
-    toast = desktop.window.toast
-    desktop.qtbot.waitUntil(lambda: toast.isVisible())
-    assert "is full" in toast.text
-    toast.details_button.click()
+    bar = desktop.window.trouble.unsaved
+    desktop.qtbot.waitUntil(lambda: bar.isVisible())
+    assert "is full" in bar.text
+    bar.details_button.click()
     dialog = desktop.window.findChild(DetailsDialog)
     assert dialog is not None
     assert "errno 28" in dialog.text.toPlainText()
     dialog.close()
     full.clear()
+    desktop.qtbot.waitUntil(lambda: not bar.isVisible(), timeout=10_000)
     desktop.still_works()
 
 

@@ -1,0 +1,142 @@
+"""A word that was erased is in no file of the program's folders, while the window is open."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from app.chat.unsent import Unsent
+from app.storage.backup import migrated
+from app.ui.main_window import MainWindow
+from app.ui.trash_dialog import ErasingQuestion, TrashDialog
+from engine.messages import Attachment
+from tests.support.scripted_workspace import ScriptedWorkspace, wait_until
+
+WORD = "Quuxiphrast"
+
+
+def files_with(workspace: ScriptedWorkspace, word: str = WORD) -> list[str]:
+    """Names of the files that have a word in any letters, or its beginning: an index keeps words in parts."""
+    workspace.written()
+    folder = Path(workspace._folder.name)
+    looked = {}
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):  # one that was unfinished
+            looked[path] = path.read_bytes().lower() if path.is_file() else b""
+    assert any(path.name == "tenon.sqlite3" for path in looked)
+    return sorted(path.name for path, content in looked.items() if word[:8].lower().encode() in content)
+
+
+def chat_with_the_word(workspace: ScriptedWorkspace) -> int:
+    """The word is in a title, a folder, a prompt, a file, a reply, a trace, options and what is not sent."""
+    content = f"a file with {WORD} " * 500
+    file = Attachment(f"{WORD}.txt", len(content), content)
+    chat = workspace.turns.send(None, f"A question about {WORD}", [file])
+    workspace.stream(chat, f"The answer has {WORD} " * 900)
+    workspace.finish(chat)
+    workspace.shelf.rename(chat, f"{WORD} in a title")
+    workspace.shelf.move_to_folder(chat, f"{WORD} folder")
+    workspace.settings.folded_groups = (f"folder/{WORD} folder",)
+    workspace.unsent.keep(chat, Unsent(f"unsent {WORD} " * 300, (file,)))
+    workspace.unsent.write()
+    workspace._journal.save_trace(workspace.reply(chat).id, WORD.encode() * 9)
+    workspace.add_conversation("Another chat", 0, "stays", "here")
+    workspace.written()
+    return chat
+
+
+def erase(window: MainWindow, workspace: ScriptedWorkspace, chat: int, in_backups: bool) -> None:
+    workspace.shelf.delete(chat)
+    window.commands["trash"].trigger()
+    dialog = window.findChild(TrashDialog)
+    assert dialog is not None
+    dialog.erase_button.click()
+    wait_until(lambda: dialog.findChild(ErasingQuestion) is not None)
+    question = dialog.findChild(ErasingQuestion)
+    assert question is not None
+    question.in_copies.setChecked(in_backups)
+    question.accept()
+
+
+def test_a_chat_that_is_erased_is_gone_at_once(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    chat = chat_with_the_word(workspace)
+    wait_until(lambda: {"tenon.sqlite3-wal", "settings.json"} <= set(files_with(workspace)))
+    erase(window, workspace, chat, False)
+    wait_until(lambda: files_with(workspace) == [])
+    workspace.add_conversation("Later", 0, "more", "text")
+    assert files_with(workspace) == []
+
+
+def test_a_deleted_message_is_gone_when_nobody_can_bring_it_back(workspace: ScriptedWorkspace) -> None:
+    chat = workspace.add_conversation("Chat", 0, "first", "reply", f"{WORD} again and again " * 400, "reply")
+    workspace.written()
+    message = workspace.library.messages(chat)[2]
+    workspace.turns.delete(chat, message.id)
+    workspace.turns.erase_timer.setInterval(1)
+    workspace.turns.erase_timer.start()
+    wait_until(lambda: files_with(workspace) == [])
+
+
+def test_a_reply_that_another_takes_the_place_of_is_gone(workspace: ScriptedWorkspace) -> None:
+    chat = workspace.turns.send(None, "Question")
+    workspace.stream(chat, f"half {WORD} ")
+    workspace.fail(chat, "It failed.")
+    workspace.turns.retry(chat)
+    wait_until(lambda: files_with(workspace) == [])
+
+
+def test_what_is_taken_out_of_a_draft_leaves_the_log(workspace: ScriptedWorkspace) -> None:
+    workspace.unsent.keep(None, Unsent(f"{WORD} " * 5_000, ()))
+    workspace.unsent.write()
+    assert files_with(workspace) == ["tenon.sqlite3-wal"]
+    workspace.unsent.keep(None, Unsent("other words", ()))
+    workspace.unsent.write()
+    workspace.written()
+    workspace._journal._checkpoint.setInterval(1)
+    workspace._journal._checkpoint.start()
+    wait_until(lambda: files_with(workspace) == [])
+
+
+def test_closing_the_window_erases_what_was_deleted(workspace: ScriptedWorkspace) -> None:
+    chat = workspace.add_conversation("Chat", 0, f"{WORD} again and again " * 400, "reply")
+    workspace.written()
+    workspace.turns.delete(chat, workspace.library.messages(chat)[0].id)
+    workspace._folder.cleanup = lambda: None  # type: ignore[method-assign]
+    workspace.close()
+    folder = Path(workspace._folder.name)
+    found = [
+        path.name
+        for path in folder.rglob("*")
+        if path.is_file() and WORD[:8].lower().encode() in path.read_bytes().lower()
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("in_backups", [False, True])
+def test_the_backups_have_it_until_it_is_erased_there(
+    window: MainWindow, workspace: ScriptedWorkspace, in_backups: bool
+) -> None:
+    chat = chat_with_the_word(workspace)
+    for day in range(1, 4):
+        workspace._writer.run(lambda day=day: workspace.archive._store.back_up(date(2026, 1, day)))
+    workspace.written()
+    damaged = workspace._data_folder / "tenon-corrupt-2026-01-01.sqlite3"
+    damaged.write_bytes(f"half a database with {WORD}".encode())
+    erase(window, workspace, chat, in_backups)
+    backups = [f"tenon-{day:06}-2026-01-{day:02}.sqlite3" for day in range(1, 4)]
+    if not in_backups:
+        wait_until(lambda: files_with(workspace) == sorted([damaged.name, *backups]))
+        return
+    wait_until(lambda: files_with(workspace) == [])
+    wait_until(lambda: window.toast.text.startswith("It is erased in 3 backup"))
+    kept = workspace._data_folder / "backups" / backups[0]
+    with migrated(kept) as copy:  # it is sound, and has the others
+        assert copy.execute("SELECT title FROM conversations").fetchall() == [("Another chat",)]
+    workspace.shelf.delete(next(iter(workspace.library.conversations())).id)
+    workspace.written()
+    workspace.archive.import_file(kept)
+    workspace.written()
+    assert WORD not in "".join(one.title for one in workspace.library.all_conversations())
