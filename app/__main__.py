@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from app.version import version
+from engine.descriptors import raise_descriptor_limit
 
 
 def are_files(arguments: Sequence[str]) -> bool:
@@ -28,6 +29,7 @@ def _named_like_a_file(argument: str) -> bool:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run Tenon and return its exit code."""
     multiprocessing.freeze_support()
+    raise_descriptor_limit()
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments == ["--version"]:
         print(f"tenon {version()}")

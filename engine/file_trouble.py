@@ -22,6 +22,10 @@ _REMEDIES = {
         (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENOTEMPTY),
         mark("{path} stands in the way ({reason}): move it elsewhere."),
     ),
+    **dict.fromkeys(
+        (errno.EMFILE, errno.ENFILE),
+        mark("{path} cannot be opened ({reason}): close programs that you do not need, and try again."),
+    ),
     errno.ENAMETOOLONG: mark("The name {path} is too long for this system: choose a shorter one."),
 }
 _OTHER = mark("{path} cannot be read or written ({reason}): check the disk.")
