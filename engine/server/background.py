@@ -96,7 +96,15 @@ class BackgroundServer:
         """Figures of the moment; from any thread."""
         link, done = self._link, self._metrics
         clients = len(self._server.server_state.connections)
-        return Figures(clients, self._server.crowded, link.running, link.waiting, done.tokens, done.drafted, done.accepted)
+        return Figures(
+            clients,
+            self._server.crowded,
+            link.running,
+            link.waiting,
+            done.tokens,
+            done.drafted,
+            done.accepted,
+        )
 
     def stop(self, wait_s: float | None = None) -> None:
         """End what runs with an error for each client, and wait so long for the end; None waits for it."""

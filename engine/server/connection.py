@@ -23,6 +23,8 @@ HEADER_S = 10.0
 UNREAD_S = 300.0
 #: Seconds between two looks at whether a client that has closed its sending half still waits.
 PROBE_S = 10.0
+#: The place in a request's scope of what has its stream say that it lives.
+PROBE = "tenon.probe"
 
 _CROWDED = "Other programs keep too many connections to this server open: try again in a few seconds."
 _NO_HEADER = "The request's header did not come in time: send it again."
@@ -43,8 +45,8 @@ def most_without_request(connections: int) -> int:
 class Connection(H11Protocol):
     """One connection, which makes room for itself by closing the one that has waited longest without a request.
 
-    A client that closes its sending half behind a request gets its answer. It cannot be told from one that hung up until
-    something is sent to it: ``100 Continue``, which each client of HTTP skips.
+    A client that closes its sending half behind a request gets its answer. It cannot be told from one that hung up
+    until something is sent to it: ``100 Continue``, which each client of HTTP skips, or a stream's sign of life.
 
     Args:
         most: Connections at once.
@@ -83,8 +85,8 @@ class Connection(H11Protocol):
             self._refuse(503, _CROWDED)
 
     def eof_received(self) -> bool:
-        """Keep the connection if a whole request is there whose answer has not begun."""
-        if self.without_request or self.cycle.response_started:
+        """Keep the connection if a whole request is there."""
+        if self.without_request:
             return False
         self._half_closed = True
         self.cycle.keep_alive = False
@@ -132,13 +134,19 @@ class Connection(H11Protocol):
         body = json.dumps(openai_error(Refused(status, sentence))).encode()
         headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), ("Connection", "close"),
                    ("Retry-After", str(_RETRY_AFTER_S))]  # fmt: skip
-        for event in (h11.Response(status_code=status, headers=headers), h11.Data(data=body), h11.EndOfMessage()):
+        for event in (
+            h11.Response(status_code=status, headers=headers),
+            h11.Data(data=body),
+            h11.EndOfMessage(),
+        ):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
     def _probe(self) -> None:
-        """Have a client that has hung up answer that nobody is there."""
+        """Send something, so that the system of a client that has hung up answers that nobody is there."""
         self._probed_s = self.loop.time()
-        if not self.cycle.response_started and self.scope["http_version"] == "1.1":
+        if self.cycle.response_started:
+            cast("dict[str, Callable[[], None]]", self.scope).get(PROBE, lambda: None)()
+        elif self.scope["http_version"] == "1.1":
             event = h11.InformationalResponse(status_code=100, headers=[], reason="Continue")
             self.transport.write(self.conn.send(event) or b"")

@@ -30,13 +30,13 @@ from engine.messages import (
     ModelReport,
     Notice,
 )
+from engine.sentences import mark, say
 from engine.server.application import application
 from engine.server.connection import Connection, most_connections
 from engine.server.engine_link import EngineLink
 from engine.server.exchange import Served
 from engine.server.hang_watch import watch
 from engine.server.metrics import Metrics
-from engine.sentences import mark, say
 
 _ADDRESS = "127.0.0.1"
 _WAITING_CONNECTIONS = 2048
@@ -44,7 +44,9 @@ _WAITING_CONNECTIONS = 2048
 _TAKEN_AT_ONCE = 16
 #: Time for which a crowd of connections is told of, once.
 CROWDED_S = 60.0
-_CROWDED = mark("Another program keeps many connections open without a request: the oldest of them are closed.")
+_CROWDED = mark(
+    "Another program keeps many connections open without a request: the oldest of them are closed."
+)
 #: Time for answers to end once the server is asked to stop: each has got its error by then.
 _CLOSING_S = 2
 

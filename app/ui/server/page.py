@@ -23,7 +23,9 @@ from app.words import mark, tr
 _TICK_MS = 1_000
 _HIDDEN = "•" * 12
 _PORTS = 65_535
-_CROWDED = mark("Another program keeps many connections open without a request: the oldest of them are closed.")
+_CROWDED = mark(
+    "Another program keeps many connections open without a request: the oldest of them are closed."
+)
 _FIGURES = {
     "clients": mark("Connections"),
     "running": mark("Requests that run"),

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QToolButton
-
 from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
