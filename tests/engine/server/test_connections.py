@@ -187,8 +187,9 @@ def test_a_client_that_closes_its_sending_half_gets_its_answer(
     said = everything(client)
     assert b"HTTP/1.1 200 OK" in said
     assert b"w8 " in said
-    # The others come in steps that no client of HTTP shows.
-    assert said.startswith(b"HTTP/1.1 100 Continue\r\n\r\n" if version == "1.1" else b"HTTP/1.1 200")
+    # A step that each client of HTTP/1.1 skips comes first, unless the answer had begun.
+    skipped = b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert said.removeprefix(skipped if version == "1.1" else b"").startswith(b"HTTP/1.1 200 OK")
 
 
 def test_a_client_that_closes_its_sending_half_and_hangs_up_later_frees_the_engine(
