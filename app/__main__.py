@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from app.version import version
+from engine.descriptors import raise_descriptor_limit
 
 
 def are_files(arguments: Sequence[str]) -> bool:
@@ -31,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from engine.terminal import set_up_streams
 
     set_up_streams()
+    raise_descriptor_limit()
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments == ["--version"]:
         print(f"tenon {version()}")

@@ -25,6 +25,10 @@ _REMEDIES = {
     errno.ENOENT: mark(
         "{path} is not there: it was moved, or its disk was taken out. Put it back, or choose another."
     ),
+    **dict.fromkeys(
+        (errno.EMFILE, errno.ENFILE),
+        mark("{path} cannot be opened ({reason}): close programs that you do not need, and try again."),
+    ),
     errno.ENAMETOOLONG: mark("The name {path} is too long for this system: choose a shorter one."),
 }
 _OTHER = mark("{path} cannot be read or written ({reason}): check the disk.")

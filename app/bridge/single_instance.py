@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
-from PySide6.QtCore import QDir, QLockFile, QObject, Signal, Slot
+from PySide6.QtCore import QDir, QLockFile, QObject, QTimer, Signal, Slot
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from engine.hub.model_folders import data_folder
@@ -30,6 +30,9 @@ _CONNECT_MS = 500
 # A first window that reads a large database, or that Qt lays out, answers later than this only when it hangs.
 _ANSWER_MS = 5_000
 _MOST_BYTES = 1 << 20
+# Sockets at once, and how long one may take to say what it wants: each has a descriptor of the window's.
+_MOST_SOCKETS = 16
+_AGE_MS = 10_000
 _TAKEN = b"taken\n"
 _STRANGER = "The socket %s belongs to another user: nothing was taken from it, nor handed over"
 # By these names the systems let a window come to the front that another program was asked to show.
@@ -100,6 +103,11 @@ class SingleInstance(QObject):
                 _log.warning(_STRANGER, self._name)
                 socket.abort()
                 continue
+            connected = QLocalSocket.LocalSocketState.ConnectedState
+            older = [one for one in self._server.findChildren(QLocalSocket) if one.state() == connected]
+            if len(older) > _MOST_SOCKETS:
+                older[0].abort()
+            QTimer.singleShot(_AGE_MS, socket, socket.abort)
             socket.setReadBufferSize(_MOST_BYTES)
             socket.readyRead.connect(self._read)
             self._take(socket)

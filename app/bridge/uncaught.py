@@ -6,6 +6,7 @@ import logging
 import re
 import sys
 import threading
+import traceback
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
@@ -75,6 +76,8 @@ class UncaughtErrors(QObject):
             self._before[0](kind, error, trace)
         else:
             self._take(error)
+            # A painter that lives on in a frame would end behind its widget's paint event, and the window with it.
+            traceback.clear_frames(trace)
 
     def _from_thread(self, problem: threading.ExceptHookArgs) -> None:
         if problem.exc_value is not None and not issubclass(problem.exc_type, SystemExit):

@@ -87,7 +87,18 @@ def _lines(report: MachineReport) -> list[tuple[str, str]]:
         if report.kernels == "portable":
             lines.append(("", "slow: they are made for AVX2, AVX-512, AMX or ARM's dot products"))
         lines.append(("choice", describe(cache_folder())))
+    lines += [("limits" if at == 0 else "", text) for at, text in enumerate(_limits())]
     return lines if report.speeds is None else lines + _speed_lines(report.speeds)
+
+
+def _limits() -> list[str]:
+    """Bounds in force, so that what others send cannot take all of this machine."""
+    from engine.descriptors import descriptor_limit
+    from engine.server.application import limits
+
+    most = descriptor_limit()
+    own = "any number of open files" if most is None else f"{most} open files in each process"
+    return [own, *(f"server: {text}" for text in limits())]
 
 
 def _speed_lines(speeds: Speeds) -> list[tuple[str, str]]:

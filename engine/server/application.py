@@ -18,7 +18,8 @@ from engine.server.answer import ExchangeAnswer
 from engine.server.anthropic_messages import Messages, prompt
 from engine.server.chat_completions import ChatCompletions
 from engine.server.completions import Completions
-from engine.server.engine_link import EngineLink
+from engine.server.connection import HEADER_S, UNREAD_S, most_connections, most_without_request
+from engine.server.engine_link import MOST_RUNNING, MOST_WAITING, EngineLink
 from engine.server.exchange import Exchange, Served
 from engine.server.fields import Fields
 from engine.server.guard import Guard
@@ -131,6 +132,17 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
     )
     app.router.redirect_slashes = False
     return Guard(app, key)
+
+
+def limits() -> list[str]:
+    """Bounds that keep clients from taking all of this machine, for a person."""
+    most = most_connections()
+    return [
+        f"{most} connections, {most_without_request(most)} of them without a whole request",
+        f"{HEADER_S:.0f} s for a header, {_BODY_S:.0f} s and {_MOST_BODY_BYTES >> 20} MiB for a body, "
+        f"{UNREAD_S:.0f} s in which nothing of an answer is read",
+        f"{MOST_RUNNING} requests at once, {MOST_WAITING} that wait",
+    ]
 
 
 async def _fields(request: Request) -> Fields:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from contextlib import ExitStack
+import traceback
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
 from engine.server.application import application
@@ -20,6 +21,7 @@ class Figures:
 
     Attributes:
         clients: Open connections.
+        crowded: There were too many connections lately.
         running: Requests that the engine has.
         waiting: Requests that wait for their turn.
         tokens: Tokens of replies so far, of those that run too.
@@ -28,6 +30,7 @@ class Figures:
     """
 
     clients: int = 0
+    crowded: bool = False
     running: int = 0
     waiting: int = 0
     tokens: int = 0
@@ -50,6 +53,7 @@ class BackgroundServer:
 
     Raises:
         InvalidOption: The port is not free.
+        OSError: The system has no room for it.
     """
 
     def __init__(self, port: int, key: str, served: Served, start: HostMaker) -> None:
@@ -67,19 +71,40 @@ class BackgroundServer:
             self._ready.set()
             await self._server.serve([listener])
 
+        failed: list[OSError] = []
+
         def thread() -> None:
-            with self._stack:
-                asyncio.run(run())
+            with self._stack, closing(run()) as running:
+                try:
+                    asyncio.run(running)
+                except OSError as error:
+                    failed.append(error)
+                    for frame, _ in traceback.walk_tb(error.__traceback__):
+                        half_made = frame.f_locals.get("self")
+                        if isinstance(half_made, asyncio.BaseEventLoop):
+                            half_made.__dict__["_closed"] = True  # or it complains that it cannot be closed
+                finally:
+                    self._ready.set()
 
         self._thread = threading.Thread(target=thread, name="tenon-server", daemon=True)
         self._thread.start()
         self._ready.wait()
+        if failed:
+            raise failed[0]
 
     def figures(self) -> Figures:
         """Figures of the moment; from any thread."""
         link, done = self._link, self._metrics
         clients = len(self._server.server_state.connections)
-        return Figures(clients, link.running, link.waiting, done.tokens, done.drafted, done.accepted)
+        return Figures(
+            clients,
+            self._server.crowded,
+            link.running,
+            link.waiting,
+            done.tokens,
+            done.drafted,
+            done.accepted,
+        )
 
     def stop(self, wait_s: float | None = None) -> None:
         """End what runs with an error for each client, and wait so long for the end; None waits for it."""

@@ -97,7 +97,7 @@ class Answers:
             loop = asyncio.get_running_loop()
             waiting = self._waiting = loop.create_future()
             self._gathers = gather
-            timer = None if patience_s is None else loop.call_later(patience_s, self._wake)
+            timer = None if patience_s is None else loop.call_later(patience_s, self.wake)
             try:
                 await waiting
             finally:
@@ -110,9 +110,10 @@ class Answers:
         """An event has come."""
         self._events.append((index, event))
         if not self._gathers or not isinstance(event, TokensAdded | StatisticsUpdated):
-            self._wake()
+            self.wake()
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Whoever waits for the next event goes on, without one where none has come."""
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
 

@@ -227,7 +227,8 @@ def _biases(fields: Fields) -> tuple[tuple[int, float], ...]:
         wanted = {str(token): value for token, value in wanted}
     if isinstance(wanted, dict):
         wanted = {token: _FORBIDDEN if value is False else value for token, value in wanted.items()}
-    biases = Fields({"logit_bias": wanted}).inner("logit_bias")
+    place = fields.name("logit_bias")
+    biases = Fields(wanted, place) if isinstance(wanted, dict) else fields.inner("logit_bias")
     found = []
     for token in biases.names():
         value = biases.number(token)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 
 from engine.json_text import read_json
+from engine.sentences import legible
 from engine.server.refusal import Refused
+
+#: Marks that a body with a number that is not finite has; others have them in their texts.
+_MAYBE_ENDLESS = re.compile(rb"NaN|Infinity|[eE]\+?[0-9]{3}|[0-9]{200}")
+_LONGEST_NAME = 100
 
 
 class Fields:
@@ -32,6 +38,11 @@ class Fields:
             raise Refused(400, "The body is not JSON: send one JSON object in UTF-8.") from error
         if not isinstance(values, dict):
             raise Refused(400, "The body is JSON, but not an object: send one JSON object.")
+        if _MAYBE_ENDLESS.search(body):
+            name = _endless("", values)
+            if name is not None:
+                name = str(legible(name))[:_LONGEST_NAME]
+                raise Refused(400, f"The field {name} must be a finite number.", name)
         return cls(values)
 
     def with_value(self, field: str, objects: Sequence[Fields]) -> Fields:
@@ -74,24 +85,23 @@ class Fields:
         value = self.value(field)
         if value is None:
             return None
-        # A whole number that no float holds is none that means anything.
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or abs(value) > 1e300
-            or not isfinite(value)
-        ):
+        if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.wrong(field, "a number")
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError as error:
+            raise self.wrong(field, "a finite number") from error
 
     def whole(self, field: str) -> int | None:
         """A field that is a whole number."""
         value = self.value(field)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-            return value
-        raise self.wrong(field, "a whole number")
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+            raise self.wrong(field, "a whole number")
+        if value is not None and not -(1 << 63) <= value < 1 << 64:
+            raise self.wrong(field, "a whole number of 64 bits")
+        return value
 
     def texts(self, field: str) -> tuple[str, ...]:
         """A field that is a text or a list of them; empty where it is not there."""
@@ -136,3 +146,15 @@ class Fields:
         for field, sentence in sentences.items():
             if self.value(field) not in (None, False, 0, "", [], {}):
                 raise Refused(400, sentence, self.name(field), "not_supported")
+
+
+def _endless(name: str, value: object) -> str | None:
+    """The name of the first number in a value that is not finite; None where all are."""
+    if isinstance(value, float):
+        return None if isfinite(value) else name
+    inner: Iterable[tuple[str, object]] = ()
+    if isinstance(value, dict):
+        inner = ((f"{name}.{field}" if name else field, of) for field, of in value.items())
+    elif isinstance(value, list):
+        inner = ((f"{name}[{at}]", of) for at, of in enumerate(value))
+    return next((found for found in (_endless(*one) for one in inner) if found is not None), None)

@@ -6,12 +6,13 @@ import asyncio
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from engine.errors import InvalidOption, TenonError
 from engine.hub.bundled import bundled_model
@@ -29,7 +30,9 @@ from engine.messages import (
     ModelReport,
     Notice,
 )
+from engine.sentences import mark, say
 from engine.server.application import application
+from engine.server.connection import Connection, most_connections
 from engine.server.engine_link import EngineLink
 from engine.server.exchange import Served
 from engine.server.hang_watch import watch
@@ -37,6 +40,13 @@ from engine.server.metrics import Metrics
 
 _ADDRESS = "127.0.0.1"
 _WAITING_CONNECTIONS = 2048
+#: Connections that are taken at once, each with a descriptor, before any of them is looked at.
+_TAKEN_AT_ONCE = 16
+#: Time for which a crowd of connections is told of, once.
+CROWDED_S = 60.0
+_CROWDED = mark(
+    "Another program keeps many connections open without a request: the oldest of them are closed."
+)
 #: Time for answers to end once the server is asked to stop: each has got its error by then.
 _CLOSING_S = 2
 
@@ -92,7 +102,7 @@ async def _serve(
                 served = Served(name, options, await loading, parse_special=parse_special)
             except asyncio.CancelledError:
                 return
-            server = ModelServer(link, application(lambda: served, link, metrics, key))
+            server = ModelServer(link, application(lambda: served, link, metrics, key), progress)
             watching = asyncio.ensure_future(watch(link))
             ready(local_address(listener), served.name)
             try:
@@ -126,13 +136,21 @@ async def load(link: EngineLink, options: LoadOptions, progress: Callable[[Event
 
 
 class ModelServer(uvicorn.Server):
-    """Ends what runs with an error for each client, before it closes their connections."""
+    """Ends what runs with an error for each client, before it closes their connections.
 
-    def __init__(self, link: EngineLink, app: Callable[..., Any]) -> None:
+    Args:
+        link: To the engine.
+        app: Answers requests.
+        tell: Told with `Notice`, at most once in `CROWDED_S`, that other programs keep too many connections open.
+    """
+
+    def __init__(
+        self, link: EngineLink, app: Callable[..., Any], tell: Callable[[Event], None] = lambda event: None
+    ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
-                http=H11Protocol,
+                http=cast("Any", partial(Connection, most_connections(), self._note_crowd)),
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -140,10 +158,43 @@ class ModelServer(uvicorn.Server):
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
+                backlog=_TAKEN_AT_ONCE,
                 timeout_graceful_shutdown=_CLOSING_S,
             )
         )
         self._link = link
+        self._tell = tell
+        self._crowded_s = -CROWDED_S
+
+    @property
+    def crowded(self) -> bool:
+        """True if there were too many connections lately."""
+        return time.monotonic() - self._crowded_s < CROWDED_S
+
+    def _note_crowd(self) -> None:
+        if not self.crowded:
+            self._tell(Notice("", say(_CROWDED)))
+            self._crowded_s = time.monotonic()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen."""
+        asyncio.get_running_loop().set_exception_handler(self._handle)
+        await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(_WAITING_CONNECTIONS)  # uvicorn takes one number for both
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look at the connections."""
+        for connection in list(self.server_state.connections):
+            cast(Connection, connection).check()
+        return await super().on_tick(counter)
+
+    def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Tell of an error of the loop; no connection can be taken for a second where descriptors run out."""
+        if isinstance(context.get("exception"), OSError) and "socket" in context:
+            self._note_crowd()
+        else:
+            loop.default_exception_handler(context)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

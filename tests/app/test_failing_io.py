@@ -12,6 +12,7 @@ from tests.support.io_scenarios import MODULES
 # Calls between two that are tried in the fast tests: a few runs of each scenario.
 STEPS = {
     "chat": {
+        "no-descriptors": 13,
         "full": 24,
         "stays-full": 24,
         "broken": 91,
@@ -19,17 +20,27 @@ STEPS = {
         "denied": 48,
         "turns-read-only": 37,
     },
-    "migration": {"full": 27, "broken": 97, "denied": 61},
-    "damaged-start": {"full": 19, "stays-full": 19, "broken": 107, "stays-broken": 107},
-    "backup": {"full": 11, "stays-full": 11, "broken": 43},
-    "import": {"full": 19, "broken": 31},
-    "export": {"full": 1, "broken": 5},
-    "erasing": {"full": 24, "broken": 38},
-    "settings": {"full": 3, "stays-full": 3, "broken": 4, "denied": 4},
-    "download": {"full": 13, "stays-full": 13, "broken": 61, "denied": 41, "turns-read-only": 37, "reset": 5},
-    "load": {"broken": 67},
-    "stream": {"broken": 79},
-    "conversion": {"full": 2, "broken": 73, "denied": 71},
+    "migration": {"no-descriptors": 11, "full": 27, "broken": 97, "denied": 61},
+    "damaged-start": {"no-descriptors": 17, "full": 19, "stays-full": 19, "broken": 107, "stays-broken": 107},
+    "backup": {"no-descriptors": 4, "full": 11, "stays-full": 11, "broken": 43},
+    "import": {"no-descriptors": 3, "full": 19, "broken": 31},
+    "export": {"no-descriptors": 2, "full": 1, "broken": 5},
+    "erasing": {"no-descriptors": 2, "full": 24, "broken": 38},
+    "settings": {"no-descriptors": 3, "full": 3, "stays-full": 3, "broken": 4, "denied": 4},
+    "download": {
+        "no-descriptors": 11,
+        "full": 13,
+        "stays-full": 13,
+        "broken": 61,
+        "denied": 41,
+        "turns-read-only": 37,
+        "reset": 5,
+    },
+    "window": {"no-descriptors": 11, "denied": 23},
+    "serve": {"no-descriptors": 7},
+    "load": {"no-descriptors": 23, "broken": 67},
+    "stream": {"no-descriptors": 23, "broken": 79},
+    "conversion": {"no-descriptors": 29, "full": 2, "broken": 73, "denied": 71},
 }
 CASES = {f"{scenario}/{fault}": step for scenario, faults in STEPS.items() for fault, step in faults.items()}
 

@@ -1,7 +1,8 @@
 /* Lets one call of the C library for files or sockets fail, or all from one on: loaded with LD_PRELOAD by
  * tests/support/failing_io.py. Everything that this process does with files goes through here, by whichever library:
  * Python, SQLite, the hub's client, the tokenizers. Calls count where their file lies below the watched folder, and
- * where their socket was opened by this side (listen and accept make it another's).
+ * where their socket was opened by this side (listen and accept make it another's); those that make a descriptor count
+ * wherever it leads to.
  */
 
 #define _GNU_SOURCE
@@ -30,6 +31,7 @@ enum {
     OPEN = 1 << 0, CREATE = 1 << 1, READ = 1 << 2, WRITE = 1 << 3, SYNC = 1 << 4, STAT = 1 << 5, RENAME = 1 << 6,
     UNLINK = 1 << 7, MKDIR = 1 << 8, LIST = 1 << 9, TRUNCATE = 1 << 10, LOCK = 1 << 11, CLOSE = 1 << 12,
     CHMOD = 1 << 13, MAP = 1 << 14, CONNECT = 1 << 15, SEND = 1 << 16, RECEIVE = 1 << 17,
+    DESCRIPTOR = 1 << 18,
 };
 enum { FD_COUNT = 1 << 16, FILE_OF_OURS = 1, SOCKET_OF_OURS = 2 };
 
@@ -131,6 +133,8 @@ static mode_t mode_of(int flags, va_list rest) { return flags & (O_CREAT | __O_T
 static int opened(const char *name, int folder, const char *path, int flags, mode_t mode)
 {
     int ours = is_ours(folder, path);
+    if (fails(DESCRIPTOR, "open", path, -1))
+        return -1;
     if (ours && fails(flags & O_CREAT ? CREATE : OPEN, name, path, -1))
         return -1;
     int fd = (int)syscall(SYS_openat, folder, path, flags, mode);
@@ -166,7 +170,8 @@ OPENS_AT(openat64, O_LARGEFILE)
     FILE *name(const char *path, const char *mode) \
     { \
         REAL(FILE *, #name, const char *, const char *); \
-        return OF_PATH(mode[0] == 'r' ? OPEN : CREATE, "fopen", AT_FDCWD, path) ? NULL : real(path, mode); \
+        int failed = fails(DESCRIPTOR, "fopen", path, -1) || OF_PATH(mode[0] == 'r' ? OPEN : CREATE, "fopen", AT_FDCWD, path); \
+        return failed ? NULL : real(path, mode); \
     }
 OPENS_STREAM(fopen)
 OPENS_STREAM(fopen64)
@@ -184,7 +189,7 @@ int close(int fd)
 int dup(int fd)
 {
     REAL(int, "dup", int);
-    int copy = real(fd);
+    int copy = fails(DESCRIPTOR, "dup", NULL, fd) ? -1 : real(fd);
     mark(copy, kind_of(fd));
     return copy;
 }
@@ -388,14 +393,34 @@ NAMES(RENAME, int, -1, rename, (const char *path, const char *to), TYPES(const c
       AT_FDCWD, path)
 NAMES(RENAME, int, -1, renameat, (int folder, const char *path, int other, const char *to),
       TYPES(int, const char *, int, const char *), (folder, path, other, to), folder, path)
-NAMES(LIST, DIR *, NULL, opendir, (const char *path), TYPES(const char *), (path), AT_FDCWD, path)
+DIR *opendir(const char *path)
+{
+    REAL(DIR *, "opendir", const char *);
+    return fails(DESCRIPTOR, "opendir", path, -1) || OF_PATH(LIST, "opendir", AT_FDCWD, path) ? NULL : real(path);
+}
+
+/* --- descriptors of other kinds --------------------------------------------------------------------------------- */
+
+#define MAKES(name, arguments, types, names) \
+    int name arguments \
+    { \
+        REAL(int, #name, types); \
+        return fails(DESCRIPTOR, #name, "", -1) ? -1 : real names; \
+    }
+MAKES(pipe, (int *pair), TYPES(int *), (pair))
+MAKES(pipe2, (int *pair, int flags), TYPES(int *, int), (pair, flags))
+MAKES(socketpair, (int domain, int type, int protocol, int *pair), TYPES(int, int, int, int *),
+      (domain, type, protocol, pair))
+MAKES(epoll_create1, (int flags), TYPES(int), (flags))
+MAKES(eventfd, (unsigned count, int flags), TYPES(unsigned, int), (count, flags))
+MAKES(memfd_create, (const char *called, unsigned flags), TYPES(const char *, unsigned), (called, flags))
 
 /* --- sockets ---------------------------------------------------------------------------------------------------- */
 
 int socket(int domain, int type, int protocol)
 {
     REAL(int, "socket", int, int, int);
-    int fd = real(domain, type, protocol);
+    int fd = fails(DESCRIPTOR, "socket", "", -1) ? -1 : real(domain, type, protocol);
     mark(fd, domain == AF_INET || domain == AF_INET6 ? SOCKET_OF_OURS : 0);
     return fd;
 }
@@ -410,7 +435,7 @@ int listen(int fd, int backlog)
 int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags)
 {
     REAL(int, "accept4", int, struct sockaddr *, socklen_t *, int);
-    int accepted = real(fd, address, length, flags);
+    int accepted = fails(DESCRIPTOR, "accept", "", -1) ? -1 : real(fd, address, length, flags);
     mark(accepted, 0);
     return accepted;
 }

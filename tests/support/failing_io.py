@@ -30,8 +30,8 @@ SOURCE = Path(__file__).with_suffix(".c")
 
 (
     OPEN, CREATE, READ, WRITE, SYNC, STAT, RENAME, UNLINK, MKDIR, LIST, TRUNCATE, LOCK, CLOSE, CHMOD, MAP,
-    CONNECT, SEND, RECEIVE,
-) = (1 << place for place in range(18))  # fmt: skip
+    CONNECT, SEND, RECEIVE, DESCRIPTOR,
+) = (1 << place for place in range(19))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ FAULTS = {
     "stays-broken": Fault(_BROKEN, errno.EIO, lasting=True),
     "denied": Fault(_DENIED, errno.EACCES),
     "turns-read-only": Fault(_READ_ONLY, errno.EROFS, lasting=True),  # as Linux does with a disk that fails
+    "no-descriptors": Fault(DESCRIPTOR, errno.EMFILE),
     "reset": Fault(CONNECT | SEND | RECEIVE, errno.ECONNRESET),
 }
 

@@ -19,6 +19,8 @@ _CLASSES = {
         "erasing": "Erasing",
         "settings": "KeepingSettings",
     },
+    "window_io_scenarios": {"window": "Using"},
+    "server_io_scenarios": {"serve": "Serving"},
     "hub_io_scenarios": {"download": "Downloading"},
     "engine_io_scenarios": {"load": "Loading", "stream": "Streaming", "conversion": "Converting"},
 }

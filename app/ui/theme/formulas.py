@@ -112,9 +112,9 @@ def _pixmap(shape: FormulaShape, em_px: float, color: QColor, ratio: float) -> Q
     )
     pixmap.fill(Qt.GlobalColor.transparent)
     svg = shape.svg.replace("black", color.name())
-    painter = QPainter(pixmap)
     edge = _EDGE_PX * ratio
-    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(edge, edge, width * ratio, height * ratio))
-    painter.end()
+    box = QRectF(edge, edge, width * ratio, height * ratio)
+    with QPainter(pixmap) as painter:
+        QSvgRenderer(QByteArray(svg.encode())).render(painter, box)
     pixmap.setDevicePixelRatio(ratio)
     return pixmap

@@ -36,10 +36,12 @@ def tinted_pixmap(name: str, color: str, size_px: int, ratio: float = 1.0) -> QP
     side = round(size_px * ratio)
     pixmap = QPixmap(side, side)
     pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    svg = _svg(name).replace("currentColor", color)
-    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(0, 0, side, side))
-    painter.end()
+    try:
+        svg = _svg(name).replace("currentColor", color)
+    except OSError:  # no descriptor is left: nothing is drawn this time
+        return pixmap
+    with QPainter(pixmap) as painter:
+        QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(0, 0, side, side))
     pixmap.setDevicePixelRatio(ratio)
     QPixmapCache.insert(key, pixmap)
     return pixmap

@@ -196,3 +196,22 @@ def test_no_input_raises(
     send()
     assert second_start(qtbot, name, "/after.gguf") == 0
     assert asked[-1] == ["/after.gguf"]
+
+
+@pytest.mark.parametrize("said", [b"", b'{"open": '])
+def test_sockets_that_say_nothing_are_few_and_do_not_stay(
+    qtbot: QtBot, first: SingleInstance, name: str, monkeypatch: pytest.MonkeyPatch, said: bytes
+) -> None:
+    monkeypatch.setattr(single_instance, "_AGE_MS", 1_000)
+    held = [QLocalSocket() for _ in range(3 * single_instance._MOST_SOCKETS)]
+    for socket in held:
+        socket.connectToServer(name)
+        socket.write(said)
+        QCoreApplication.processEvents()
+    connected = QLocalSocket.LocalSocketState.ConnectedState
+    qtbot.waitUntil(
+        lambda: sum(socket.state() == connected for socket in held) <= single_instance._MOST_SOCKETS
+    )
+    assert held[-1].state() == connected
+    assert second_start(qtbot, name) == 0
+    qtbot.waitUntil(lambda: all(socket.state() != connected for socket in held))

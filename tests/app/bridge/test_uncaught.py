@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+import weakref
 from collections.abc import Iterator
 
 import pytest
@@ -85,3 +86,18 @@ def test_everything_is_put_back(qtbot: QtBot) -> None:
     errors.remove()
     errors.remove()
     assert (sys.excepthook, threading.excepthook, sys.unraisablehook) == before
+
+
+def test_what_an_error_s_frames_hold_is_let_go_at_once(qtbot: QtBot, errors: UncaughtErrors) -> None:
+    """A painter that outlives its paint event takes the window with it."""
+    held: list[weakref.ref[QTimer]] = []
+
+    def paint() -> None:
+        painter = QTimer()
+        held.append(weakref.ref(painter))
+        fail()
+
+    reports = reports_of(errors)
+    QTimer.singleShot(0, paint)
+    qtbot.waitUntil(lambda: len(reports) == 1)
+    assert held[0]() is None

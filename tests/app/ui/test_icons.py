@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import ast
+import errno
 from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QToolButton
+from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
-from app.ui.theme.icons import ICON_FOLDER
+from app.ui.theme import icons
+from app.ui.theme.icons import ICON_FOLDER, tinted_pixmap
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = sorted(ICON_FOLDER.glob("*.svg"))
@@ -71,3 +74,20 @@ def test_an_icon_has_no_colour_of_its_own(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
 
     assert path.stem.startswith("tenon") or "currentColor" in text
+
+
+def test_an_icon_whose_file_cannot_be_opened_is_blank_this_time(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> str:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    def drawn() -> bool:
+        image = tinted_pixmap("send", "#123456", 17).toImage()
+        return any(image.pixelColor(x, y).alpha() for x in range(17) for y in range(17))
+
+    icons._svg.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_text", refuse)
+        assert not drawn()
+    assert drawn()

@@ -160,7 +160,7 @@ def test_a_number_that_json_does_not_know_is_refused_and_not_repeated(server: Ru
     body = b'{"input": "a", "max_output_tokens": 2, "metadata": {"a": NaN}}'
     answer = server.http.post("/v1/responses", content=body)
     assert answer.status_code == 400
-    assert "not finite" in answer.json()["error"]["message"]
+    assert answer.json()["error"]["message"] == "The field metadata.a must be a finite number."
 
 
 def test_a_conversation_of_items_is_answered(scripted: Running) -> None:
