@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pypdfium2
+from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 
-from engine.documents.pages import Pages, Problem, Unreadable
+from engine.documents.pages import Gap, Pages, Problem, Unreadable
 
 # PDFium's word for the hyphen at a line's end that is part of no word.
 _BROKEN_WORD = re.compile(r"[\ufffe\x02]\s*\n?")
@@ -35,11 +36,14 @@ def read(path: Path) -> Pages:
         try:
             page = document[number]
             text = page.get_textpage()
-            pages.add(paragraphs(text.get_text_range()))
+            said = text.get_text_range()
+            pages.add(paragraphs(said))
+            if not said.strip() and any(page.get_objects([FPDF_PAGEOBJ_IMAGE])):
+                pages.miss(Gap.PICTURES, str(number + 1))
             text.close()
             page.close()
         except pypdfium2.PdfiumError:  # one broken page takes the others along in no other program
-            continue
+            pages.miss(Gap.BROKEN_PAGES, str(number + 1))
     return pages
 
 

@@ -22,7 +22,10 @@ from engine.messages import Attachment, SamplingOptions, Section, Timings
 DETAILS = ReplyDetails("lookup", "Why.", "smollm2", "small", "q4_k_m", {"target": "cpu", "draft": None}, "length",
                        Timings(draft_n=3, acceptance_by_position=(0.5,)), 7)  # fmt: skip
 STATISTICS = ReplyStatistics("lookup", 5, 30.5, None, 0.5, 1.8, 1 << 33, 50, 4096)
-FILES = (Attachment("a.py", 3, "x\ny"), Attachment("b.epub", 9, "x", "chapter", (Section("One", 0),)))
+FILES = (
+    Attachment("a.py", 3, "x\ny"),
+    Attachment("b.epub", 9, "x", "chapter", (Section("One", 0),), "Much."),
+)
 OPTIONS = ConversationOptions("Be brief.", 9, SamplingOptions(seed=1))
 RECORD = ConversationRecord(
     Conversation(5, "Grüße", 10.0, 20.0, 8, True, True, "Work", "smollm2", OPTIONS),
