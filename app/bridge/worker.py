@@ -85,9 +85,13 @@ class Worker(QObject):
             self._dropped = True
         self._end(wait_s)
 
-    def finish(self) -> None:
-        """Do what waits, then end the thread. May be called twice."""
-        self._end(None)
+    def finish(self, wait_s: float | None = None) -> None:
+        """Do what waits, then end the thread. May be called twice.
+
+        Args:
+            wait_s: Seconds to wait for it; None for as long as it takes.
+        """
+        self._end(wait_s)
 
     def _end(self, wait_s: float | None) -> None:
         with self._lock:

@@ -62,6 +62,7 @@ from engine.messages import DEFAULT_MODEL, ErrorReport, ModelAdvice
 # A little longer than the window offers to undo.
 UNDO_MS = 12_000
 SEARCH_LIMIT = 50
+_FILES_END_S = 10.0
 
 
 class Workspace(QObject):
@@ -93,6 +94,7 @@ class Workspace(QObject):
         self._notices: list[str] = []
         self._troubles: list[ErrorReport] = []
         self._writer = Worker("tenon-writer", self, _not_saved)
+        self._files = Worker("tenon-files", self)  # at places that the person chooses, and that may hang
         self._saved = SavedSettings(config_folder or usual_config_folder(), self._writer, self)
         self._saved.problem.connect(self.settings_unsaved)
         self.settings = self._saved.settings
@@ -116,7 +118,7 @@ class Workspace(QObject):
         self.lexer_maker = LexerMaker(self)
         self.attachment_reader = AttachmentReader(self)
         self.settings_desk = SettingsDesk(
-            self.settings, self.model, self._writer, network, self._data_folder, self
+            self.settings, self.model, self._files, network, self._data_folder, self
         )
         self.settings_desk.network_changed.connect(self.model_store.downloads.reconnect)
         if self.shown_chat.brought_down is not None:
@@ -159,7 +161,7 @@ class Workspace(QObject):
         self.titles = Titles(library, self.shelf, settings, self._client, self.replies, model, self)
         kept = self._database.presence is not None
         self.archive = Archive(
-            self._database.writer, self._writer, kept, settings, lambda: self.replies.busy, self
+            self._database.writer, self._writer, self._files, kept, settings, lambda: self.replies.busy, self
         )
         self.archive.imported.connect(self.shelf.take_in)
         self.archive.problem.connect(self.notice)
@@ -308,17 +310,18 @@ class Workspace(QObject):
         self.model_store.close()
         self.typesetter.close()
         self.attachment_reader.close()
+        self.archive.close()
         self._saved.close()
         self._client.close()  # the writer works meanwhile
         self.gpu_addon.close()
         self.turns.erase_timer.stop()
-        self.archive.backup_timer.stop()
         self.shown_chat.end()
         self.power.close()
         for part in (self.idle_unload, self.idle_measuring, self.engine_watch):
             part.timer.stop()
         self.unsent.write()
         self._journal.close()
+        self._files.finish(_FILES_END_S)
         self._database.reader.close()
         if self._database.presence is not None:
             self._database.presence.leave()

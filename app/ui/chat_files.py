@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.workspace import Workspace
+from app.ui.toast import Toast
 from app.words import mark, tr
 
 _MARKDOWN = mark("Markdown, to read (*.md)")
@@ -20,11 +21,13 @@ class ChatFiles(QObject):
 
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
 
-    def __init__(self, workspace: Workspace, window: QWidget) -> None:
+    def __init__(self, workspace: Workspace, window: QWidget, toast: Toast) -> None:
         super().__init__(window)
         self._workspace = workspace
         self._window = window
+        self._toast = toast
         workspace.archive.export_finished.connect(self._exported)
+        workspace.archive.import_begun.connect(self._importing)
         workspace.archive.import_finished.connect(self._imported)
 
     def export_chat(self, conversation_id: int) -> None:
@@ -63,6 +66,11 @@ class ChatFiles(QObject):
     @Slot(str, str)
     def _exported(self, path: str, sentence: str) -> None:
         self.said.emit(sentence or tr("Saved as {name}.", name=Path(path).name), bool(sentence))
+
+    @Slot(str)
+    def _importing(self, name: str) -> None:
+        cancel = self._workspace.archive.cancel_import
+        self._toast.say(tr("{name} is being imported...", name=name), tr("Cancel"), cancel, lasting=True)
 
     @Slot(int, str)
     def _imported(self, conversations: int, sentence: str) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.conversation_options import ConversationOptions
 from app.chat.exchange.json_file import to_json
-from app.chat.exchange.reading import read_conversations
+from app.chat.exchange.reading import conversations_in, records_of
 from app.chat.exchange.record import ConversationRecord
 from app.chat.reply_details import ReplyDetails
 from engine.errors import ImportInvalid
@@ -37,6 +37,10 @@ RECORD = ConversationRecord(
         Message(9, 5, "user", "on", 14.0, parent_id=7),
     ),
 )  # fmt: skip
+
+
+def read_conversations(content: str) -> list[ConversationRecord]:
+    return records_of(conversations_in(content))
 
 
 def test_everything_comes_back() -> None:
