@@ -26,6 +26,7 @@ class ChatFiles(QObject):
         self._workspace = workspace
         self._window = window
         self._toast = toast
+        self._coming = 0  # files that are being imported, or wait for it
         workspace.archive.export_finished.connect(self._exported)
         workspace.archive.import_begun.connect(self._importing)
         workspace.archive.import_finished.connect(self._imported)
@@ -69,12 +70,20 @@ class ChatFiles(QObject):
 
     @Slot(str)
     def _importing(self, name: str) -> None:
-        cancel = self._workspace.archive.cancel_import
-        self._toast.say(tr("{name} is being imported...", name=name), tr("Cancel"), cancel, lasting=True)
+        self._coming += 1
+        self._say_with_cancel(tr("{name} is being imported...", name=name))
 
     @Slot(int, str)
     def _imported(self, conversations: int, sentence: str) -> None:
-        self.said.emit(sentence, conversations == 0)
+        self._coming = max(self._coming - 1, 0)
+        if self._coming:
+            self._say_with_cancel(sentence)
+        else:
+            self.said.emit(sentence, conversations == 0)
+
+    def _say_with_cancel(self, sentence: str) -> None:
+        cancel = self._workspace.archive.cancel_import
+        self._toast.say(sentence, tr("Cancel import"), cancel, lasting=True)
 
 
 def file_name(title: str) -> str:

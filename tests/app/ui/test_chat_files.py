@@ -104,3 +104,20 @@ def test_what_came_of_it_is_said(window: MainWindow, workspace: ScriptedWorkspac
 )
 def test_a_title_as_a_file_name(title: str, wanted: str) -> None:
     assert file_name(title) == wanted
+
+
+def test_an_import_can_be_cancelled_for_as_long_as_one_is_under_way(
+    window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive, toast = workspace.archive, window.toast
+    cancelled: list[bool] = []
+    monkeypatch.setattr(archive, "cancel_import", lambda: cancelled.append(True))
+    for name in ("a.json", "b.json"):
+        archive.import_begun.emit(name)
+    assert (toast.text, toast.action_button.text()) == ("b.json is being imported...", "Cancel import")
+    archive.import_finished.emit(0, "a.json was not imported.")
+    assert (toast.text, toast.action_button.text()) == ("a.json was not imported.", "Cancel import")
+    toast.action_button.click()
+    assert cancelled == [True]
+    archive.import_finished.emit(1, "1 chat was imported.")
+    assert (toast.text, toast.action_button.text()) == ("1 chat was imported.", "")
