@@ -164,6 +164,7 @@ KINDS: dict[str, Callable[[Path, Words, int], Pages]] = {
     "html": of_html,
     "epub": of_epub,
     "docx": of_docx,
+    "pdf": of_pdf,
     "text": of_text,
 }
 
