@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
@@ -49,7 +49,7 @@ def answers(
     arguments: tuple[Any, ...],
     bounds: Bounds,
     cancelled: Callable[[], bool] = lambda: False,
-) -> Iterator[bytes]:
+) -> Generator[bytes, None, None]:
     """Yield what some work yields in a process of its own, which is killed where it takes too much of anything.
 
     They are bytes and no objects: who takes over that process must not reach this one by what it unpickles.
