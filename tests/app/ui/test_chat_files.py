@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.chat_files import file_name
 from app.ui.main_window import MainWindow
-from tests.support.scripted_workspace import ScriptedWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace, wait_until
 
 MARKDOWN, JSON = "Markdown, to read (*.md)", "JSON, to import again (*.json)"
 
@@ -74,10 +74,9 @@ def test_all_chats_go_out_and_in(
     monkeypatch.setattr("app.ui.chat_files.QFileDialog.getOpenFileName", lambda *arguments: (file, ""))
     workspace.add_conversation("Chat", 0, "a", "b")
     window.commands["export-all"].trigger()
-    workspace.written()
-    assert window.toast.text == "Saved as all.json."
+    wait_until(lambda: window.toast.text == "Saved as all.json.")
     window.commands["import-chats"].trigger()
-    workspace.written()
+    wait_until(lambda: window.toast.text == "1 chat was imported.")
     assert [chat.title for chat in workspace.library.conversations()] == ["Chat", "Chat"]
 
 
