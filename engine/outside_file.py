@@ -10,6 +10,8 @@ from typing import BinaryIO
 
 from engine.sentences import say
 
+_PIECE_BYTES = 16 << 20
+
 
 def check_file(path: Path) -> None:
     """Refuse anything but a file before it is opened: opening a pipe waits for its writer, and a device may act.
@@ -38,10 +40,23 @@ def open_file(path: Path) -> BinaryIO:
     return file
 
 
-def read_file(path: Path) -> bytes:
-    """All bytes of a file. Raises OSError as `open_file`."""
+def read_file(path: Path, most_bytes: int | None = None) -> bytes:
+    """Bytes of a file: all of them, or the first ``most_bytes``.
+
+    Raises:
+        OSError: As `open_file`, or the file makes its reader wait, as some of the system's do.
+    """
+    pieces: list[bytes] = []
+    left = most_bytes
     with open_file(path) as file:
-        return file.read()
+        try:
+            # From the system itself: a buffered reader takes a file that waits for one that ends.
+            while piece := os.read(file.fileno(), _PIECE_BYTES if left is None else min(left, _PIECE_BYTES)):
+                pieces.append(piece)
+                left = None if left is None else left - len(piece)
+        except BlockingIOError as error:
+            raise OSError(errno.EINVAL, say("it is no file that ends"), str(path)) from error
+    return b"".join(pieces)
 
 
 def read_text_file(path: Path, encoding: str = "utf-8") -> str:

@@ -72,6 +72,17 @@ def _listed(names: Iterable[str], joined: str) -> str:
     return say(joined, names=", ".join(others), last=last) if others else last
 
 
+def runs(numbers: Iterable[int]) -> str:
+    """Numbers in their order: "3, 7–9"."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][-1] + 1:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in found)
+
+
 def paragraph(*sentences: str) -> str:
     """Sentences one after the other, empty ones left out. A full stop of Chinese has its room in itself."""
     said = ""

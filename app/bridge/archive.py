@@ -4,43 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import date
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Event
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.bridge.worker import Result, Worker
+from app.bridge.worker import Result, Worker, outcome
 from app.chat.conversation import Conversation
 from app.chat.exchange.json_file import to_json
 from app.chat.exchange.markdown_page import to_markdown
-from app.chat.exchange.reading import read_conversations
 from app.chat.exchange.record import ConversationRecord
 from app.settings.settings import Settings
-from app.storage.backup import Backup, Chats, copies_with, erase_in_copies, is_database
+from app.storage import outside_chats
+from app.storage.backup import Backup, Chats, copies_with, erase_in_copies
 from app.storage.conversation_store import ConversationStore
-from app.storage.text_file import read_import, write_export
+from app.storage.text_file import write_export
 from app.words import tr
-from engine.errors import StorageError, TenonError
+from engine.child_process import Bounds, Died, TookTooLong, TookTooMuch, answers
+from engine.errors import Cancelled, ImportInvalid, StorageError, TenonError
 
 # Not at once: the first message after a start must not wait for a copy of everything.
 _FIRST_BACKUP_MS = 5_000
 _BACKUP_MS = 3_600_000
-_CLOSING_S = (
-    60.0  # a week of large backups on a slow disk takes longer; those that are left stay as they were
-)
+#: A week of large backups on a slow disk takes longer; those that are left stay as they were.
+_CLOSING_S = 60.0
+#: Of the process that reads chats from outside.
+IMPORT_BOUNDS = Bounds(time_s=180.0, memory_bytes=4 << 30, answer_bytes=1 << 30)
+_END_S = 2.0
 
 
 class Archive(QObject):
-    """Reads and writes whole conversations in the writer's thread, behind what is to be saved already.
+    """Reads and writes whole conversations, behind what is to be saved already.
+
+    The writer's thread has the database alone: files of others, which may never end, are for other threads.
 
     Args:
         store: Used in the writer's thread alone.
+        writer: Has that thread.
+        files: Writes to places that the person chooses.
         kept: True if conversations outlive the program; else nothing is imported or backed up.
         busy: True if a reply is written, which a backup would keep from the disk.
         unsaved: Conversations that the disk has refused, as they are in memory.
     """
 
+    import_begun = Signal(str)  # the file's name
     imported = Signal(object)  # list of Conversation: they are on the disk
     import_finished = Signal(int, str)  # how many, and a sentence
     export_finished = Signal(str, str)  # the file, and why there is none; empty when there is
@@ -55,6 +66,7 @@ class Archive(QObject):
         self,
         store: ConversationStore,
         writer: Worker,
+        files: Worker,
         kept: bool,
         settings: Settings,
         busy: Callable[[], bool],
@@ -64,6 +76,9 @@ class Archive(QObject):
         super().__init__(parent)
         self._store = store
         self._writer = writer
+        self._files = files
+        self._importer = Worker("tenon-import", self)
+        self._given_up = Event()  # what is imported now, and what waits behind it
         self._kept = kept
         self._settings = settings
         self._busy = busy
@@ -86,20 +101,24 @@ class Archive(QObject):
         unsaved = {one.conversation.id: one for one in self._unsaved()}
         if conversation_id is not None:
             unsaved = {known: one for known, one in unsaved.items() if known == conversation_id}
+        found: SimpleQueue[tuple[Any, TenonError | None]] = SimpleQueue()
+        self._writer.run(lambda: found.put(outcome(lambda: self._store.records(conversation_id))))
 
         def work() -> None:
-            stored = {one.conversation.id: one for one in self._store.records(conversation_id)}
-            records = list((stored | unsaved).values())
+            stored, error = found.get()
+            if error is not None:
+                raise error
+            records = list(({one.conversation.id: one for one in stored} | unsaved).values())
             write_export(path, to_markdown(records) if markdown else to_json(records))
 
-        self._writer.run(
+        self._files.run(
             work,
             lambda _: self.export_finished.emit(str(path), ""),
             lambda error: self.export_finished.emit(str(path), error.message),
         )
 
     def import_file(self, path: Path) -> None:
-        """Take in the conversations of a file, all of them or none; `import_finished` follows.
+        """Take in the conversations of a file, all of them or none; `import_begun` and `import_finished` follow.
 
         Of a backup those that are not here are taken.
         """
@@ -109,11 +128,11 @@ class Archive(QObject):
             )
             return
 
-        def work() -> list[Conversation]:
-            if is_database(path):
-                added = self._store.add_missing(path)
-            else:
-                added = self._store.add(read_conversations(read_import(path)))
+        given_up = self._given_up
+        self.import_begun.emit(path.name)
+
+        def write(records: list[ConversationRecord], of_backup: bool) -> list[Conversation]:
+            added = self._store.add_missing(records) if of_backup else self._store.add(records)
             with suppress(StorageError):  # they are on the disk, in the log
                 self._store.checkpoint()
             return added
@@ -126,10 +145,22 @@ class Archive(QObject):
             self.import_finished.emit(len(added), tr("%n chat(s) were imported.", len(added)))
 
         def failed(error: TenonError) -> None:
-            sentence = tr("{name} was not imported. {reason}", name=path.name, reason=error.message)
+            if isinstance(error, Cancelled):
+                sentence = tr("{name} was not imported.", name=path.name)
+            else:
+                sentence = tr("{name} was not imported. {reason}", name=path.name, reason=error.message)
             self.import_finished.emit(0, sentence)
 
-        self._writer.run(work, done, failed)
+        self._importer.run(
+            lambda: _read(path, given_up.is_set),
+            lambda found: self._writer.run(lambda: write(*found), done, failed),
+            failed,
+        )
+
+    def cancel_import(self) -> None:
+        """Give up what is being read, and what waits behind it."""
+        self._given_up.set()
+        self._given_up = Event()
 
     def erase_everything(self) -> None:
         """Erase all conversations, presets and backups from the disk; `erased` or `problem` follows."""
@@ -171,8 +202,10 @@ class Archive(QObject):
         self._copies.run(begin, then, self._tell)
 
     def close(self) -> None:
-        """Stop; what is being erased in the backups is done."""
+        """Give up what is being read; what is being erased in the backups is done. May be called twice."""
         self.backup_timer.stop()
+        self._given_up.set()
+        self._importer.close(_END_S)
         self._copies.finish(_CLOSING_S)
 
     @Slot()
@@ -189,3 +222,22 @@ class Archive(QObject):
 
     def _tell(self, error: TenonError) -> None:
         self.problem.emit(error.message)
+
+
+def _read(path: Path, cancelled: Callable[[], bool]) -> tuple[list[ConversationRecord], bool]:
+    """Chats of a file from outside, and True if they are of a backup."""
+    try:
+        with closing(answers(outside_chats.read, (str(path),), IMPORT_BOUNDS, cancelled)) as found:
+            return outside_chats.taken(found)
+    except TookTooLong as error:
+        seconds = round(IMPORT_BOUNDS.time_s)
+        raise ImportInvalid(
+            tr("It took longer than {seconds} s to read: export fewer chats.", seconds=seconds)
+        ) from error
+    except TookTooMuch as error:
+        most = IMPORT_BOUNDS.memory_bytes >> 30
+        raise ImportInvalid(
+            tr("It takes more than {most} GiB of memory to read: export fewer chats.", most=most)
+        ) from error
+    except Died as error:
+        raise ImportInvalid(tr("It is damaged, so that reading it failed.")) from error

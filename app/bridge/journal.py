@@ -26,6 +26,7 @@ _RETRY_MS = 5000
 # SQLite's log no longer than this.
 _SYNC_MS = 500
 _CHECKPOINT_MS = 30_000
+_END_S = 60.0  # for a disk that no longer answers: the window closes in any case
 
 
 class Journal(QObject):
@@ -194,10 +195,10 @@ class Journal(QObject):
         """Write what is left, close the store and end the writer's thread."""
         for timer in (self._retry, self._sync, self._checkpoint):
             timer.stop()
-        self._syncer.finish()
+        self._syncer.finish(_END_S)
         self._save_unsaved()
         self._writer.run(self._store.close)
-        self._writer.finish()
+        self._writer.finish(_END_S)
 
     def _change(self, work: Work | None = None) -> None:
         """Write what may be written again, behind what was refused before; None for that alone."""

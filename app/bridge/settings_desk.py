@@ -34,7 +34,7 @@ class SettingsDesk(QObject):
         self,
         settings: Settings,
         model: ModelInEngine,
-        writer: Worker,
+        files: Worker,
         network: Network,
         data_folder: Path,
         parent: QObject | None = None,
@@ -42,7 +42,7 @@ class SettingsDesk(QObject):
         super().__init__(parent)
         self._settings = settings
         self._model = model
-        self._writer = writer
+        self._files = files
         self._network = network
         self._data_folder = data_folder
 
@@ -85,7 +85,7 @@ class SettingsDesk(QObject):
     def export(self, path: Path) -> None:
         """Write what was changed to a file; `exported` follows."""
         text = export_settings(self._settings)
-        self._writer.run(
+        self._files.run(
             lambda: write_export(path, text),
             lambda _: self.exported.emit(str(path), ""),
             lambda error: self.exported.emit(str(path), error.message),
@@ -93,7 +93,7 @@ class SettingsDesk(QObject):
 
     def read(self, path: Path) -> None:
         """Read a file of settings; `imported` follows, and nothing is changed."""
-        self._writer.run(
+        self._files.run(
             lambda: import_settings(read_import(path)),
             lambda found: self.imported.emit(found, ""),
             lambda error: self.imported.emit(None, error.message),

@@ -63,6 +63,7 @@ from engine.messages import DEFAULT_MODEL, ErrorReport, ModelAdvice
 # A little longer than the window offers to undo.
 UNDO_MS = 12_000
 SEARCH_LIMIT = 50
+_FILES_END_S = 10.0
 
 
 class Workspace(QObject):
@@ -94,6 +95,7 @@ class Workspace(QObject):
         self._notices: list[str] = []
         self._troubles: list[ErrorReport] = []
         self._writer = Worker("tenon-writer", self, _not_saved)
+        self._files = Worker("tenon-files", self)  # at places that the person chooses, and that may hang
         self._saved = SavedSettings(config_folder or usual_config_folder(), self._writer, self)
         self._saved.problem.connect(self.settings_unsaved)
         self.settings = self._saved.settings
@@ -118,7 +120,7 @@ class Workspace(QObject):
         self.lexer_maker = LexerMaker(self)
         self.attachment_reader = AttachmentReader(self)
         self.settings_desk = SettingsDesk(
-            self.settings, self.model, self._writer, network, self._data_folder, self
+            self.settings, self.model, self._files, network, self._data_folder, self
         )
         self.settings_desk.network_changed.connect(self.model_store.downloads.reconnect)
         if self.shown_chat.brought_down is not None:
@@ -163,6 +165,7 @@ class Workspace(QObject):
         self.archive = Archive(
             self._database.writer,
             self._writer,
+            self._files,
             kept,
             settings,
             lambda: self.replies.busy,
@@ -338,6 +341,7 @@ class Workspace(QObject):
             part.timer.stop()
         self.unsent.write()
         self._journal.close()
+        self._files.finish(_FILES_END_S)
         self._database.reader.close()
         if self._database.presence is not None:
             self._database.presence.leave()

@@ -14,6 +14,7 @@ from engine.messages import Attachment, Section
 MAX_FILES = 16  # of one message
 _LARGEST = 1 << 60
 _LONGEST_NAME = 255  # as of any file system
+_LONGEST_SENTENCES = 10_000
 
 
 def check_number(attachments: Sequence[Attachment]) -> None:
@@ -29,8 +30,10 @@ def check_number(attachments: Sequence[Attachment]) -> None:
 
 
 def to_values(attachment: Attachment) -> dict[str, Any]:
-    """Attachment as JSON; without pages where it has none."""
+    """Attachment as JSON; without pages where it has none, nor what is missing where nothing is."""
     values = asdict(attachment)
+    if not attachment.missing:
+        del values["missing"]
     if not attachment.sections:
         del values["unit"], values["sections"]
     return values
@@ -45,10 +48,11 @@ def from_values(values: dict[str, Any]) -> Attachment:
         size_bytes = len(text.encode())
     name = _text(values.get("name"))[:_LONGEST_NAME].replace("\n", " ") or "file"
     unit = values.get("unit")
+    missing = _text(values.get("missing"))[:_LONGEST_SENTENCES].replace("\n", " ")
     sections = _sections(values.get("sections"), len(text))
     if unit not in ("page", "chapter") or not sections:
-        return Attachment(name, size_bytes, text)
-    return Attachment(name, size_bytes, text, unit, sections)
+        return Attachment(name, size_bytes, text, missing=missing)
+    return Attachment(name, size_bytes, text, unit, sections, missing)
 
 
 def _sections(values: Any, length: int) -> tuple[Section, ...]:

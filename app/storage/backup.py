@@ -19,7 +19,7 @@ from threading import Lock
 
 from app.storage import seals, search_index
 from app.storage.failures import mark_damaged, storage_errors
-from app.storage.schema import SEALED_SINCE, VERSION, migrate, version_of
+from app.storage.schema import SEALED_SINCE, VERSION, version_of
 from app.words import tr
 from engine.errors import StorageError
 from engine.unfinished_file import unfinished_file
@@ -154,24 +154,6 @@ def aside(path: Path) -> Path:
     while kept.exists():
         kept, number = path.with_name(f"{stem}-{number}.sqlite3"), number + 1
     return kept
-
-
-@contextmanager
-def migrated(path: Path) -> Iterator[sqlite3.Connection]:
-    """A copy in memory of a backup of any version, with the tables of this one; else a `sqlite3.Error`."""
-    with opened(path) as connection, closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
-        if not 0 < version_of(connection) <= VERSION:
-            raise sqlite3.DatabaseError("not a database of this version or an earlier one")
-        connection.backup(copy)
-        migrate(copy)
-        yield copy
-
-
-def is_database(path: Path) -> bool:
-    """True if a file is a database of SQLite's, by its first bytes."""
-    with suppress(OSError), path.open("rb") as file:
-        return file.read(len(HEADER)) == HEADER
-    return False
 
 
 def copies_with(folder: Path, chats: Chats, others: frozenset[float]) -> tuple[list[Backup], bool]:

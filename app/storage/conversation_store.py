@@ -19,7 +19,7 @@ from app.chat.library import TRASH_DAYS
 from app.chat.search import SearchResults, is_unspaced, search_terms
 from app.chat.unsent import Unsent
 from app.storage import ledger, search_index, unsent_rows
-from app.storage.backup import back_up, erase_copies, migrated
+from app.storage.backup import back_up, erase_copies
 from app.storage.failures import is_corruption, mark_damaged, storage_errors
 from app.storage.ledger import Ledger
 from app.storage.mending import damaged_message
@@ -36,7 +36,7 @@ from app.storage.rows import (
 from app.storage.seals import intact
 from app.storage.transaction import empty_log, transaction
 from app.words import mark, tr
-from engine.errors import ImportInvalid, StorageError
+from engine.errors import StorageError
 from engine.messages import Attachment
 
 # Ids are handed out by the process, before the disk has answered. Each start reserves this many, so that two
@@ -171,24 +171,13 @@ class ConversationStore:
                 added.append(numbered.conversation)
         return added
 
-    def add_missing(self, backup: Path) -> list[Conversation]:
-        """Write the chats of a backup, or of another copy of the database, that are not here with all messages.
-
-        Raises:
-            ImportInvalid: It is no database of this version of Tenon or of an earlier one, or damaged.
-        """
-        try:
-            with migrated(backup) as copy:
-                records = ConversationStore(copy, backup.parent).records()
-        except (sqlite3.Error, StorageError) as error:
-            raise ImportInvalid(
-                tr("It is no backup of chats that can be read: take another one."), details=repr(error)
-            ) from error
+    def add_missing(self, records: Sequence[ConversationRecord]) -> list[Conversation]:
+        """Write those conversations of a backup that are not here with all messages."""
         with storage_errors(self._folder):
             rows = self._connection.execute("SELECT role, created_at FROM messages").fetchall()
         here = set(rows)  # not by id: what was taken in before has other ones
         missing = [
-            record.settled()
+            record
             for record in records
             if any((message.role, message.created_at) not in here for message in record.messages)
         ]

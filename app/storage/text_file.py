@@ -8,7 +8,7 @@ from pathlib import Path
 from app.words import tr
 from engine.errors import ImportInvalid
 from engine.file_trouble import file_trouble
-from engine.outside_file import check_file, read_text_file
+from engine.outside_file import read_file
 from engine.unfinished_file import write_whole
 
 # ChatGPT's exports of many years reach some hundred MB; all of it is in memory while it is read.
@@ -22,10 +22,9 @@ def read_import(path: Path) -> str:
         ImportInvalid: It cannot be read, or is no text.
     """
     try:
-        check_file(path)
         if path.stat().st_size > _MAX_IMPORT_BYTES:
             raise ImportInvalid(tr("It is larger than 1 GiB: export fewer chats."))
-        return read_text_file(path, "utf-8-sig")
+        return read_file(path, _MAX_IMPORT_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise ImportInvalid(
             tr("It cannot be read ({reason}): check its rights.", reason=error.strerror)

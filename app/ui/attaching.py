@@ -24,7 +24,7 @@ class _Offer:
 
     Attributes:
         waiting: Files that are still being read.
-        refusals: Sentences of those that cannot be attached.
+        refusals: Sentences of those that cannot be attached, or not whole.
     """
 
     waiting: int
@@ -96,6 +96,8 @@ class Attaching(QObject):
 
         def read(attachment: Attachment) -> None:
             self._unsent.add_file(reading.conversation_id, attachment)
+            if attachment.missing:
+                offer.refusals.append(f"{attachment.name}: {attachment.missing}")
             self._end(key)
 
         def refused(error: TenonError) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.workspace import Workspace
+from app.ui.toast import Toast
 from app.words import mark, tr
 
 _MARKDOWN = mark("Markdown, to read (*.md)")
@@ -26,11 +27,14 @@ class ChatFiles(QObject):
 
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
 
-    def __init__(self, workspace: Workspace, window: QWidget) -> None:
+    def __init__(self, workspace: Workspace, window: QWidget, toast: Toast) -> None:
         super().__init__(window)
         self._workspace = workspace
         self._window = window
+        self._toast = toast
+        self._coming = 0  # files that are being imported, or wait for it
         workspace.archive.export_finished.connect(self._exported)
+        workspace.archive.import_begun.connect(self._importing)
         workspace.archive.import_finished.connect(self._imported)
 
     def export_chat(self, conversation_id: int) -> None:
@@ -70,9 +74,22 @@ class ChatFiles(QObject):
     def _exported(self, path: str, sentence: str) -> None:
         self.said.emit(sentence or tr("Saved as {name}.", name=Path(path).name), bool(sentence))
 
+    @Slot(str)
+    def _importing(self, name: str) -> None:
+        self._coming += 1
+        self._say_with_cancel(tr("{name} is being imported...", name=name))
+
     @Slot(int, str)
     def _imported(self, conversations: int, sentence: str) -> None:
-        self.said.emit(sentence, conversations == 0)
+        self._coming = max(self._coming - 1, 0)
+        if self._coming:
+            self._say_with_cancel(sentence)
+        else:
+            self.said.emit(sentence, conversations == 0)
+
+    def _say_with_cancel(self, sentence: str) -> None:
+        cancel = self._workspace.archive.cancel_import
+        self._toast.say(sentence, tr("Cancel import"), cancel, lasting=True)
 
 
 def file_name(title: str) -> str:

@@ -29,12 +29,14 @@ def speed(tokens_per_second: float) -> str:
 
 
 def extent(attachment: Attachment) -> str:
-    """Size of a file in words: its pages or chapters where it has some, else its bytes."""
+    """Size of a file in words: its pages or chapters where it has some, else its bytes; and whether it is whole."""
     if attachment.unit == "page":
-        return tr("%n page(s)", len(attachment.sections))
-    if attachment.unit == "chapter":
-        return tr("%n chapter(s)", len(attachment.sections))
-    return size(attachment.size_bytes)
+        found = tr("%n page(s)", len(attachment.sections))
+    elif attachment.unit == "chapter":
+        found = tr("%n chapter(s)", len(attachment.sections))
+    else:
+        found = size(attachment.size_bytes)
+    return tr("{extent}, text missing", extent=found) if attachment.missing else found
 
 
 def rate(bytes_per_second: float) -> str:

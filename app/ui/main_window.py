@@ -75,7 +75,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.shell)
         self.toast = Toast(theme, self)
         self.inspector = InspectorDock(theme, workspace, self.shell, self.page)
-        self.files = ChatFiles(workspace, self)
+        self.files = ChatFiles(workspace, self, self.toast)
         self.shelf = ChatShelf(theme, workspace, self.sidebar, self.page, self.toast, self.files)
         self.folders = ChatFolders(
             theme, workspace, self.sidebar, self.page, self.toast, self.files, self.shelf

@@ -282,7 +282,10 @@ def _attached(file: Path) -> Attachment:
     """A file to ask about; where it is not one, the sentence has its path as it was typed."""
     if not file.is_file():
         raise InvalidOption("There is no file {path}: check the path behind --file.", path=file)
-    return read_attachment(file)
+    attachment = read_attachment(file)
+    if attachment.missing:
+        print(f"{attachment.name}: {attachment.missing}", file=sys.stderr)
+    return attachment
 
 
 def _read_standard_input() -> str:

@@ -18,7 +18,7 @@ from docx.oxml.parser import parse_xml
 from docx.package import Package
 
 from engine.documents.archive import open_archive
-from engine.documents.pages import Pages, Problem, Unreadable
+from engine.documents.pages import Gap, Pages, Problem, Unreadable
 
 _LEVELS = {"title": 1, "heading 1": 1, "heading 2": 2}
 #: Elements that hold no text of the document as it stands: properties, what was deleted, and instructions.
@@ -31,6 +31,8 @@ _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-
 _KNOWN_FORMS = frozenset(
     ("wps", "wpg", "wpc", "wpi", "wp14", "w14", "w15", "w16se", "w16cid", "a14", "m", "v")
 )
+#: Elements whose text is in a file of another format: whole documents, diagrams, charts.
+_ELSEWHERE = {"altChunk", "relIds", "chart", "OLEObject"}
 _NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
 
 
@@ -51,6 +53,8 @@ def read(path: Path) -> Pages:
                 pages.unit = "chapter"
                 pages.begin(text)
             pages.add([text])
+        if any(_name(node) in _ELSEWHERE for node in reader.body.iter()):
+            pages.miss(Gap.EMBEDDED)
     except Unreadable:
         raise
     except (

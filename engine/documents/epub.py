@@ -10,8 +10,8 @@ from zipfile import ZipFile
 from lxml import etree
 
 from engine.documents.archive import open_archive, read_part
-from engine.documents.html import paragraphs
-from engine.documents.pages import Pages, Problem, Unreadable
+from engine.documents.html import read_page
+from engine.documents.pages import Gap, Pages, Problem, Unreadable
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
@@ -29,17 +29,23 @@ def read(path: Path) -> Pages:
         _refuse_protected(archive)
         pages = Pages("chapter")
         for number, part in enumerate(_spine(archive), 1):
-            found = list(paragraphs(read_part(archive, part)))
+            try:
+                found, is_whole = read_page(read_part(archive, part))
+            except Unreadable:  # one broken page takes the others along in no other program
+                pages.miss(Gap.CHAPTERS, str(number))
+                continue
             if found:
                 heading = next((one.text for one in found if one.level), "")
                 pages.begin(heading or str(number))
                 for one in found:
                     pages.add([one.text], one.as_written)
+            if not is_whole:
+                pages.miss(Gap.END)
         return pages
 
 
 def _spine(archive: ZipFile) -> list[str]:
-    """Names of the pages, in reading order."""
+    """Names of the pages, in reading order; those that are not there too."""
     container = _parsed(read_part(archive, _CONTAINER))
     root = next(iter(container.xpath("//*[local-name()='rootfile']/@full-path")), "")
     package = _parsed(read_part(archive, str(root)))
@@ -48,11 +54,7 @@ def _spine(archive: ZipFile) -> list[str]:
     order = package.xpath("//*[local-name()='spine']/*[local-name()='itemref']")
     wanted = [items.get(item.get("idref"), "") for item in order]
     folder = posixpath.dirname(str(root))
-    names = set(archive.namelist())
-    parts = [
-        posixpath.normpath(posixpath.join(folder, unquote(href.partition("#")[0]))) for href in wanted if href
-    ]
-    return [part for part in parts if part in names]
+    return [posixpath.normpath(posixpath.join(folder, unquote(href.partition("#")[0]))) for href in wanted]
 
 
 def _refuse_protected(archive: ZipFile) -> None:

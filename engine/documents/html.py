@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from lxml import etree
 
-from engine.documents.pages import Pages, Problem, Unreadable, clean
+from engine.documents.pages import Gap, Pages, Problem, Unreadable, clean
 
 _UNSEEN = {
-    "script", "style", "template", "noscript", "head", "svg", "math", "iframe", "object", "select", "button",
+    "script", "style", "title", "template", "noscript", "svg", "annotation", "annotation-xml", "iframe", "object",
+    "select", "button",
 }  # fmt: skip
+#: Those of them that a browser shows blocks of, as where their end is missing.
+_LEFT_BY_BLOCKS = {"noscript", "svg", "object", "select", "button"}
 _BLOCKS = {
-    "address", "article", "aside", "blockquote", "body", "caption", "dd", "details", "div", "dl", "dt", "fieldset",
-    "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "html", "li", "main",
-    "nav", "ol", "p", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul",
+    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "dir", "div",
+    "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header",
+    "hgroup", "hr", "html", "legend", "li", "main", "menu", "nav", "noframes", "ol", "p", "search", "section",
+    "summary", "table", "tbody", "tfoot", "thead", "tr", "ul",
 }  # fmt: skip
 #: Blocks whose lines and spaces count.
-_AS_WRITTEN = {"pre", "listing", "xmp", "textarea"}
+_AS_WRITTEN = {"pre", "listing", "xmp", "textarea", "plaintext"}
+#: Stands behind every page. Where it is not met as a tag, the page breaks off within something that nobody sees.
+_END = "tenon-end"
+_END_TAG = f"<{_END}>"
+_CDATA = "[CDATA["
 _STYLED = re.compile(r"white-space\s*:\s*(pre|break-spaces)", re.IGNORECASE)
 _CELLS = {"td", "th"}
 _DECLARED = re.compile(rb"""\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)""")
@@ -68,60 +75,109 @@ def read(path: Path) -> Pages:
         Unreadable: It cannot be parsed, or is longer than an attachment may be.
     """
     pages = Pages()
-    for paragraph in paragraphs(path.read_bytes()):
+    found, is_whole = read_page(path.read_bytes())
+    for paragraph in found:
         if paragraph.level in (1, 2):
             pages.unit = "chapter"
             pages.begin(paragraph.text)
         pages.add([paragraph.text], paragraph.as_written)
+    if not is_whole:
+        pages.miss(Gap.END)
     return pages
 
 
-def paragraphs(content: bytes) -> Iterator[Paragraph]:
-    """Texts of a page, block by block.
+def read_page(content: bytes) -> tuple[list[Paragraph], bool]:
+    """Texts of a page, block by block, and True if they go on to its end.
 
     Raises:
         Unreadable: It cannot be parsed.
     """
-    parser = etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
+    page = _Page()
+    # A target, since libxml2 gives up a tree that is deeper than 256 or 2048 elements, as old pages easily are.
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, target=page)
     try:
-        root = etree.fromstring(_decoded(content).encode("utf-8", "ignore"), parser)
+        etree.fromstring(f"{_decoded(content)}\n{_END_TAG}".encode("utf-8", "ignore"), parser)
     except (etree.XMLSyntaxError, ValueError, AssertionError) as error:
         raise Unreadable(Problem.DAMAGED) from error
-    if root is None:
-        return
-    written: list[str] = []
-    level = 0
+    return page.paragraphs, page.ended
 
-    def end() -> Iterator[Paragraph]:
-        nonlocal level
-        text = clean("".join(written), kept > 0)
-        written.clear()
+
+class _Page:
+    """Takes the parser's events.
+
+    Attributes:
+        paragraphs: Of what a reader sees.
+        ended: True once its end was met.
+    """
+
+    def __init__(self) -> None:
+        self.paragraphs: list[Paragraph] = []
+        self.ended = False
+        self._written: list[str] = []
+        self._says = False  # more than spaces
+        self._level = 0
+        self._unseen: list[str] = []  # open elements that nobody sees
+        self._kept: list[bool] = []  # of each open block: its lines and spaces count
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        tag = tag.lower()
+        if tag == _END:
+            self.ended = not self._unseen
+        shown = tag == "template" and any(name.startswith("shadowroot") for name in attributes)
+        if tag in _UNSEEN and (self._unseen or not shown):
+            self._unseen.append(tag)
+        elif tag in _BLOCKS and _LEFT_BY_BLOCKS.issuperset(self._unseen):
+            self._unseen.clear()
+        if self._unseen:
+            return
+        if tag in _BLOCKS or tag in _AS_WRITTEN:
+            self._end()
+            styled = _STYLED.search(attributes.get("style", "")) is not None
+            self._kept.append(tag in _AS_WRITTEN or styled or self._is_kept)
+            if len(tag) == 2 and tag[0] == "h" and tag[1].isdigit():
+                self._level = int(tag[1])
+        elif tag == "br":
+            self._written.append("\n")
+        elif tag in _CELLS and self._says:
+            self._written.append(" | ")
+
+    def end(self, tag: str) -> None:
+        tag = tag.lower()
+        if self._unseen:
+            if tag == self._unseen[-1]:
+                self._unseen.pop()
+        elif tag in _BLOCKS or tag in _AS_WRITTEN:
+            self._end()
+            if self._kept:
+                self._kept.pop()
+
+    def data(self, text: str) -> None:
+        if not self._unseen:
+            self._says = self._says or not text.isspace()
+            self._written.append(text if self._is_kept else re.sub(r"\s+", " ", text))
+
+    def comment(self, text: str) -> None:
+        """XML's way to write text as it is looks like a comment to HTML."""
+        if text.startswith(_CDATA):
+            self.data(text[len(_CDATA) :].removesuffix("]]"))
+
+    def close(self) -> None:
+        self._end()
+        last = self.paragraphs[-1] if self.paragraphs else Paragraph("")
+        if last.text.endswith(_END_TAG):  # met as text, in an element that has no tags inside
+            self.paragraphs[-1] = replace(last, text=last.text.removesuffix(_END_TAG).rstrip())
+            self.ended = True
+
+    @property
+    def _is_kept(self) -> bool:
+        return bool(self._kept) and self._kept[-1]
+
+    def _end(self) -> None:
+        text = clean("".join(self._written), self._is_kept)
+        self._written.clear()
         if text:
-            yield Paragraph(text, level, kept > 0)
-        level = 0
-
-    unseen = 0
-    kept = 0  # blocks around whose lines and spaces count
-    for event, node in etree.iterwalk(root, events=("start", "end")):
-        tag: Any = node.tag if isinstance(node.tag, str) else ""
-        tag = tag.rpartition("}")[2].lower()
-        if tag in _UNSEEN:
-            unseen += 1 if event == "start" else -1
-        elif not unseen and (tag in _BLOCKS or tag in _AS_WRITTEN):
-            yield from end()
-            if tag in _AS_WRITTEN or _STYLED.search(node.get("style", "")):
-                kept += 1 if event == "start" else -1
-            if event == "start" and len(tag) == 2 and tag[0] == "h" and tag[1].isdigit():
-                level = int(tag[1])
-        elif not unseen and tag == "br" and event == "start":
-            written.append("\n")
-        elif not unseen and tag in _CELLS and event == "start" and "".join(written).strip():
-            written.append(" | ")
-        if not unseen:
-            text = node.text if event == "start" else node.tail
-            if text:
-                written.append(text if kept else re.sub(r"\s+", " ", text))
-    yield from end()
+            self.paragraphs.append(Paragraph(text, self._level, self._is_kept))
+        self._level, self._says = 0, False
 
 
 def _decoded(content: bytes) -> str:

@@ -14,7 +14,12 @@ MAX_CHARACTERS = 4 << 20
 
 _SPACES = re.compile(r"[^\S\n]+")
 # Characters that are neither text nor the end of a line; PDFs bring them where a font has no name for a glyph.
-_NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\ud800-\udfff\ufffe\uffff]")
+# Those that part words.
+_PARTING = re.compile(r"[\x0b\x0c\x1c-\x1f\xa0]")
+# For the place where a text ends too early.
+_LAST_PARAGRAPHS = 3
+_LAST_CHARACTERS = 60
 
 
 class Problem(str, Enum):
@@ -28,6 +33,16 @@ class Problem(str, Enum):
     UNKNOWN_ARCHIVE = "unknown archive"
     OLD_WORD = "old word"
     TOO_LARGE_IN_MEMORY = "too large in memory"
+
+
+class Gap(str, Enum):
+    """Text that a reader could not take along; the value crosses the pipe."""
+
+    END = "end"  # all that follows some words
+    BROKEN_PAGES = "broken pages"
+    PICTURES = "pictures"  # pages that have no text beside them
+    CHAPTERS = "chapters"
+    EMBEDDED = "embedded"  # in other formats
 
 
 class Unreadable(Exception):
@@ -49,9 +64,11 @@ class Pages:
 
     Attributes:
         unit: Kind of the sections.
+        gaps: What is missing, and where: words before it, or numbers of pages or chapters.
     """
 
     unit: Unit = ""
+    gaps: dict[Gap, list[str]] = field(default_factory=dict)
     _text: list[str] = field(default_factory=list)
     _sections: list[Section] = field(default_factory=list)
     _length: int = 0
@@ -79,12 +96,20 @@ class Pages:
             if self._length > MAX_CHARACTERS:
                 raise Unreadable(Problem.TOO_MUCH_TEXT)
 
+    def miss(self, gap: Gap, place: str = "") -> None:
+        """Some text is missing here; for `Gap.END` the place is the last words."""
+        if gap is Gap.END:
+            place = " ".join(" ".join(self._text[-_LAST_PARAGRAPHS:]).split())[-_LAST_CHARACTERS:]
+        self.gaps.setdefault(gap, []).append(place)
+
     def finish(self) -> tuple[str, Unit, tuple[Section, ...]]:
         """The text, with a blank line between paragraphs, and where its sections begin.
 
         Raises:
-            Unreadable: There is no text.
+            Unreadable: There is no text, or all of it is missing.
         """
+        if not self._text and self.gaps.keys() - {Gap.PICTURES}:
+            raise Unreadable(Problem.DAMAGED)
         if not self._text:
             raise Unreadable(Problem.NO_TEXT, len(self._sections))
         text = "\n\n".join(self._text)
@@ -99,7 +124,8 @@ def clean(text: str, as_written: bool = False) -> str:
         text: The paragraph.
         as_written: Spaces stay too, but those at the ends of lines.
     """
-    lines = _NO_TEXT.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " ")).split("\n")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = _NO_TEXT.sub("", _PARTING.sub(" ", text)).split("\n")
     if as_written:
         return "\n".join(line.rstrip() for line in lines).strip("\n")
     return "\n".join(_SPACES.sub(" ", line).strip() for line in lines).strip()

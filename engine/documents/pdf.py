@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pypdfium2
+from pypdfium2 import raw
 
-from engine.documents.pages import Pages, Problem, Unreadable
+from engine.documents.pages import Gap, Pages, Problem, Unreadable
+from engine.json_text import whole_characters
 
 # PDFium's word for the hyphen at a line's end that is part of no word.
 _BROKEN_WORD = re.compile(r"[\ufffe\x02]\s*\n?")
@@ -16,6 +18,12 @@ _SENTENCE_END = (".", "!", "?", ":", ";", "。", "！", "？", '"', "”", "»")
 _ITEM = re.compile(r"([•▪◦‣·*–-]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s")
 # A line that is this much shorter than the page's long ones does not fill its column.
 _SHORT = 0.75
+# A page so many of whose lines have one character was taken for one that is written downward.
+_DOWNWARD = 0.8
+_FEW_LINES = 8
+# In heights of a line: another line, and a space.
+_ANOTHER_LINE = 0.5
+_SPACE = 0.1
 
 
 def read(path: Path) -> Pages:
@@ -35,12 +43,40 @@ def read(path: Path) -> Pages:
         try:
             page = document[number]
             text = page.get_textpage()
-            pages.add(paragraphs(text.get_text_range()))
+            said = _said(text)
+            pages.add(paragraphs(said))
+            if not said.strip() and any(page.get_objects([raw.FPDF_PAGEOBJ_IMAGE])):
+                pages.miss(Gap.PICTURES, str(number + 1))
             text.close()
             page.close()
         except pypdfium2.PdfiumError:  # one broken page takes the others along in no other program
-            continue
+            pages.miss(Gap.BROKEN_PAGES, str(number + 1))
     return pages
+
+
+def _said(text: pypdfium2.PdfTextPage) -> str:
+    """A page's text. PDFium takes glyphs that stand in columns, as those of one width do, for vertical lines."""
+    said: str = text.get_text_range()
+    lines = said.split("\n")
+    alone = sum(len(line.strip()) == 1 for line in lines)
+    if len(lines) <= _FEW_LINES or alone < _DOWNWARD * len(lines):
+        return said
+    return whole_characters("".join(_by_place(text)))
+
+
+def _by_place(text: pypdfium2.PdfTextPage) -> Iterator[str]:
+    """Characters in their order, with spaces and ends of lines where their places have them."""
+    box, right, bottom = raw.FS_RECTF(), None, 0.0
+    for at in range(text.count_chars()):
+        if raw.FPDFText_IsGenerated(text, at) or not raw.FPDFText_GetLooseCharBox(text, at, box):
+            continue
+        height = box.top - box.bottom
+        if right is not None and abs(box.bottom - bottom) > _ANOTHER_LINE * height:
+            yield "\n"
+        elif right is not None and abs(box.left - right) > _SPACE * height:
+            yield " "
+        right, bottom = box.right, box.bottom
+        yield chr(raw.FPDFText_GetUnicode(text, at))
 
 
 def paragraphs(text: str) -> Iterator[str]:

@@ -5,25 +5,34 @@ from __future__ import annotations
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable
 from pathlib import Path, PurePath
-from stat import S_ISREG
 
-from engine.documents.pages import MAX_CHARACTERS, Problem, Unreadable
-from engine.documents.reader_process import MEMORY_BYTES, TIME_S, TookTooLong, read_beside
+from engine.child_process import TookTooLong
+from engine.documents.pages import MAX_CHARACTERS, Gap, Problem, Unreadable
+from engine.documents.reader_process import BOUNDS, read_beside
 from engine.errors import InvalidOption
 from engine.messages import Attachment
-from engine.sentences import figure, say
+from engine.outside_file import read_file
+from engine.sentences import figure, mark, paragraph, runs, say
 
 MAX_DOCUMENT_BYTES = 256 << 20  # most of a large one is pictures
 MAX_TEXT_BYTES = 4 << 20
+_HEAD_BYTES = 4096
 
 # Characters of text besides printable ones: tab, line feed, form feed, carriage return, escape (terminal logs).
 _TEXT_CONTROLS = frozenset("\t\n\f\r\x1b")
+_MISSING = {
+    Gap.BROKEN_PAGES: mark("Missing are damaged pages: {numbers}."),
+    Gap.PICTURES: mark("Missing are pages that are pictures without text: {numbers}."),
+    Gap.CHAPTERS: mark("Missing are chapters that are damaged or not there: {numbers}."),
+    Gap.EMBEDDED: mark("Missing is the text of embedded charts, diagrams and documents."),
+}
+_MOST_TOLD = 5
 _HTML_SUFFIXES = (".html", ".htm", ".xhtml")
 _TITLES = {"pdf": "PDF", "docx": "DOCX", "html": "HTML", "epub": "EPUB", "compound": "DOCX"}
 
 
 def read_attachment(path: Path, cancelled: Callable[[], bool] = lambda: False) -> Attachment:
-    """Read a file to attach: text, or a PDF, DOCX, HTML or EPUB as text. Takes up to `TIME_S` seconds.
+    """Read a file to attach: text, or a PDF, DOCX, HTML or EPUB as text. Takes up to a minute.
 
     Raises:
         InvalidOption: It cannot be read, or holds no text; the sentence names it.
@@ -31,32 +40,30 @@ def read_attachment(path: Path, cancelled: Callable[[], bool] = lambda: False) -
     """
     name = on_one_line(path.name)
     try:
-        if not path.exists():
-            raise InvalidOption("{name} is not there: choose the file again.", name=name)
-        found = path.stat()
-        if not S_ISREG(found.st_mode):  # a pipe or a device would never end
-            raise InvalidOption("{name} is not a file: attach files one by one.", name=name)
-        with path.open("rb") as file:
-            head = file.read(4096)
-        kind = _kind(path, head)
-        _check_size(name, found.st_size, MAX_DOCUMENT_BYTES if kind else MAX_TEXT_BYTES)
+        kind = _kind(path, read_file(path, _HEAD_BYTES))
+        size_bytes = path.stat().st_size
+        _check_size(name, size_bytes, MAX_DOCUMENT_BYTES if kind else MAX_TEXT_BYTES)
         if not kind:
-            return text_attachment(name, path.read_bytes())
+            return text_attachment(name, read_file(path, MAX_TEXT_BYTES + 1))
+    except FileNotFoundError as error:
+        raise InvalidOption("{name} is not there: choose the file again.", name=name) from error
     except OSError as error:
         raise InvalidOption(
-            "{name} cannot be read ({reason}): check its rights.", name=name, reason=error.strerror
+            "{name} cannot be read ({reason}): check its rights, or attach another file.",
+            name=name,
+            reason=error.strerror,
         ) from error
     try:
-        text, unit, sections = read_beside(kind, path, cancelled)
+        text, unit, sections, gaps = read_beside(kind, path, cancelled)
     except Unreadable as error:
         raise InvalidOption(_refusal(name, kind, error)) from error
     except TookTooLong as error:
         raise InvalidOption(
             "{name} took longer than {seconds} s to read: attach a part of it, or its text alone.",
             name=name,
-            seconds=figure(TIME_S, ".0f"),
+            seconds=figure(BOUNDS.time_s, ".0f"),
         ) from error
-    return Attachment(name, found.st_size, text, unit, sections)
+    return Attachment(name, size_bytes, text, unit, sections, _missing(gaps))
 
 
 def text_attachment(name: str, content: bytes) -> Attachment:
@@ -107,6 +114,14 @@ def _kind(path: Path, head: bytes) -> str:
     return "html" if suffix in _HTML_SUFFIXES else ""
 
 
+def _missing(gaps: dict[Gap, list[str]]) -> str:
+    """Sentences that say what is missing of a document, and from where on; empty where nothing is."""
+    told = [say("Missing is the text after “{words}”.", words=words) for words in gaps.pop(Gap.END, [])]
+    for gap, places in gaps.items():
+        told.append(say(_MISSING[gap], numbers=runs(int(place) for place in places if place)))
+    return paragraph(*told[:_MOST_TOLD])
+
+
 def _refusal(name: str, kind: str, error: Unreadable) -> str:
     """One sentence that says why a document cannot be attached, and what to do."""
     title = _TITLES[kind]
@@ -135,7 +150,7 @@ def _refusal(name: str, kind: str, error: Unreadable) -> str:
         return say(
             "{name} takes more than {most} MiB of memory to read: attach a part of it, or its text alone.",
             name=name,
-            most=MEMORY_BYTES >> 20,
+            most=BOUNDS.memory_bytes >> 20,
         )
     return say(
         "{name} is damaged, or no {title}: open it in another program and save it again.",

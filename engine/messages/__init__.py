@@ -4,7 +4,7 @@ Commands go in through a queue, events come out; both cross a process boundary, 
 a lock or a function.
 """
 
-from engine.messages.attachment import Attachment, Section, Unit, fenced, with_attachments
+from engine.messages.attachment import Attachment, Section, Unit, fenced, with_attachments, with_missing
 from engine.messages.commands import (
     DEFAULT_MODEL,
     DEFAULT_MODEL_TITLE,

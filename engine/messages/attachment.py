@@ -35,6 +35,7 @@ class Attachment:
         text: Its text, with line feeds as line ends; paragraphs of a document have a blank line between them.
         unit: Kind of the sections of a document; empty for a file without any.
         sections: In the order of the text, the first at its beginning. A page without text is one, too.
+        missing: Sentences that say what of the file is not in the text; mostly empty.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Attachment:
     text: str
     unit: Unit = ""
     sections: tuple[Section, ...] = ()
+    missing: str = ""
 
     def marked(self, start: int, end: int) -> str:
         """A stretch of the text, with a line before each page or chapter that says which one it is."""
@@ -59,10 +61,17 @@ class Attachment:
 
 def with_attachments(text: str, attachments: Sequence[Attachment]) -> str:
     """A message with its files as it is read: each file as a fenced block under its name, then the text."""
-    parts = [fenced(f"File: {one.name}", one.marked(0, len(one.text))) for one in attachments]
+    parts = [
+        fenced(with_missing(one, f"File: {one.name}"), one.marked(0, len(one.text))) for one in attachments
+    ]
     if text.strip():
         parts.append(text)
     return "\n\n".join(parts)
+
+
+def with_missing(attachment: Attachment, heading: str) -> str:
+    """A heading of a file's text, and below it what is missing there."""
+    return f"{heading}\n{attachment.missing}" if attachment.missing else heading
 
 
 def fenced(heading: str, content: str) -> str:

@@ -8,8 +8,8 @@ from functools import cache
 from itertools import groupby
 
 from engine.errors import PromptTooLong
-from engine.messages import Attachment, ChatMessage, fenced, with_attachments
-from engine.sentences import say, together
+from engine.messages import Attachment, ChatMessage, fenced, with_attachments, with_missing
+from engine.sentences import runs, say, together
 from engine.text.context_window import FittedPrompt, Prompt, fit_conversation
 from engine.text.passages import Passage, PassageIndex, within
 
@@ -139,13 +139,16 @@ class _PassageTurns:
         found = self._by_attachment(chosen)
         blocks = [
             fenced(
-                f"Passages of {_titled(self._attachments[at])} that match the question:",
+                with_missing(
+                    self._attachments[at],
+                    f"Passages of {_titled(self._attachments[at])} that match the question:",
+                ),
                 self._joined(numbers),
             )
             for at, numbers in found
         ]
-        without = [at for at in new if at not in {at for at, _ in found}]
-        return [*(f"File: {_titled(self._attachments[at])}" for at in without), *blocks]
+        without = [self._attachments[at] for at in new if at not in {at for at, _ in found}]
+        return [*(with_missing(one, f"File: {_titled(one)}") for one in without), *blocks]
 
     def _joined(self, numbers: Sequence[int]) -> str:
         """Passages of one file: neighbours as one stretch, a gap as such."""
@@ -180,24 +183,13 @@ def _told(attachment: Attachment, passages: Sequence[Passage]) -> str:
         return attachment.name
     numbers = sorted({one.section for one in passages})
     if attachment.unit == "page":
-        pages = ", ".join(_runs([int(attachment.sections[number].label) for number in numbers]))
+        pages = runs(int(attachment.sections[number].label) for number in numbers)
         if len(numbers) == 1:
             return say("{name}, page {page}", name=attachment.name, page=pages)
         return say("{name}, pages {pages}", name=attachment.name, pages=pages)
     titles = [shortened(attachment.sections[number].label) for number in numbers[:_MOST_CHAPTERS]]
     more = ["..."] if len(numbers) > _MOST_CHAPTERS else []
     return f"{attachment.name} ({'; '.join([*titles, *more])})"
-
-
-def _runs(numbers: Sequence[int]) -> list[str]:
-    """3, 7-9 and so on."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return [str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs]
 
 
 def shortened(title: str) -> str:

@@ -22,10 +22,10 @@ from app.bridge.workspace import Workspace
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.conversation_options import ConversationOptions
 from app.chat.exchange.json_file import to_json
-from app.chat.exchange.reading import read_conversations
+from app.chat.exchange.reading import conversations_in
 from app.chat.exchange.record import ConversationRecord
 from app.chat.unsent import Unsent
-from app.storage.backup import backups, migrated
+from app.storage.backup import backups, opened
 from app.storage.conversation_store import ConversationStore
 from app.storage.database import FILE_NAME, open_database
 from engine.engine_process import EngineProcess
@@ -310,7 +310,7 @@ class BackingUp(InWindow):
         self.workspace.archive.back_up()
         self.settled(self.workspace)
         (backup,) = backups(self.data)
-        with migrated(backup.path) as copy:
+        with opened(backup.path) as copy:
             records = ConversationStore(copy, self.data).records()
         assert {record.conversation.id: record for record in records} == before
         self.answered(self.workspace, None, "And now?\nsay 2")
@@ -379,7 +379,7 @@ class Exporting(InWindow):
         self.workspace.archive.export(self.path, None)
         wait(lambda: len(self.sentences) == 2)
         assert self.sentences[1] == ""
-        assert len(read_conversations(self.path.read_text(encoding="utf-8"))) == 2
+        assert len(conversations_in(self.path.read_text(encoding="utf-8"))) == 2
         assert [path.name for path in self.path.parent.iterdir()] == ["chats.json"]
 
 

@@ -21,7 +21,7 @@ from app.chat.reply_details import ReplyDetails
 from app.chat.title import title_of
 from app.words import tr
 from engine.errors import ImportInvalid
-from engine.messages import Role
+from engine.messages import ErrorReport, Role
 
 FORMAT = "tenon-conversations"
 VERSION = 1
@@ -29,24 +29,25 @@ VERSION = 1
 
 def to_json(records: Iterable[ConversationRecord]) -> str:
     """The file's text."""
-    conversations = [_conversation_values(record.settled()) for record in records]
+    conversations = [conversation_values(record.settled()) for record in records]
     whole = {"format": FORMAT, "version": VERSION, "conversations": conversations}
     return json.dumps(whole, ensure_ascii=False, indent=1)
 
 
-def from_values(values: dict[str, Any]) -> list[ConversationRecord]:
-    """Read what JSON made of the file's text; ids count from 1 in each conversation.
+def conversations_of(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """Conversations in what JSON made of the file's text.
 
     Raises:
-        ImportInvalid: A later version wrote it, or it is damaged. Nothing of it is taken then.
+        ImportInvalid: A later version wrote it, or it holds something else.
     """
     version = values.get("version")
     if not isinstance(version, int) or version > VERSION:
         raise ImportInvalid(tr("It comes from a newer Tenon: install that version to import it."))
-    return [_record(conversation) for conversation in objects(values, "conversations")]
+    return objects(values, "conversations")
 
 
-def _conversation_values(record: ConversationRecord) -> dict[str, Any]:
+def conversation_values(record: ConversationRecord) -> dict[str, Any]:
+    """One of them, as it stands in the file; the record is settled."""
     conversation = record.conversation
     return {
         "title": conversation.title,
@@ -76,10 +77,16 @@ def _message_values(message: Message) -> dict[str, Any]:
         "statistics": asdict(message.statistics) if message.statistics else None,
         "details": asdict(message.details) if message.details else None,
         "attachments": [attachment.to_values(one) for one in message.attachments],
+        "trouble": asdict(message.trouble) if message.trouble else None,
     }
 
 
-def _record(values: dict[str, Any]) -> ConversationRecord:
+def conversation_from(values: dict[str, Any]) -> ConversationRecord:
+    """Read one of them; ids count from 1.
+
+    Raises:
+        ImportInvalid: It is damaged.
+    """
     rows = objects(values, "messages")
     ids = numbers_in_order(rows, "id")
     messages = tuple(_message(row, ids) for row in rows)
@@ -121,4 +128,5 @@ def _message(values: dict[str, Any], ids: dict[Any, int]) -> Message:
         model=text(values, "model"),
         details=kept_json.from_values(ReplyDetails, values.get("details")),
         attachments=tuple(map(attachment.from_values, objects(values, "attachments"))),
+        trouble=kept_json.from_values(ErrorReport, values.get("trouble")),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from app.chat.exchange import chatgpt_file, json_file
@@ -10,27 +11,39 @@ from app.words import tr
 from engine.errors import ImportInvalid
 from engine.json_text import read_json
 
+_CHATGPT = "chatgpt"
 
-def read_conversations(content: str) -> list[ConversationRecord]:
-    """The conversations of a file, Tenon's own or ChatGPT's; those without messages are left out.
+
+def conversations_in(content: str) -> list[tuple[str, dict[str, Any]]]:
+    """Conversations of a file, Tenon's own or ChatGPT's, each with its kind, as `records_of` takes them.
 
     Raises:
-        ImportInvalid: It is neither, or damaged. Nothing of it is taken then.
+        ImportInvalid: It is neither, or no JSON.
     """
     try:
         values: Any = read_json(content)
     except ValueError as error:
         raise ImportInvalid(tr("It is no JSON, or is damaged."), details=repr(error)) from error
     if isinstance(values, dict) and values.get("format") == json_file.FORMAT:
-        records = json_file.from_values(values)
-    elif chatgpt_file.is_conversation(values):
-        records = [chatgpt_file.conversation_from(values)]
-    elif isinstance(values, list) and values and all(map(chatgpt_file.is_conversation, values)):
-        records = [chatgpt_file.conversation_from(conversation) for conversation in values]
-    else:
+        return [(json_file.FORMAT, one) for one in json_file.conversations_of(values)]
+    listed = values if isinstance(values, list) else [values]
+    if not listed or not all(map(chatgpt_file.is_conversation, listed)):
         raise ImportInvalid(
             tr("Only files exported by Tenon and ChatGPT's conversations.json can be imported.")
         )
+    return [(_CHATGPT, one) for one in listed]
+
+
+def records_of(conversations: Iterable[tuple[str, dict[str, Any]]]) -> list[ConversationRecord]:
+    """Conversations with their messages; those without any are left out.
+
+    Raises:
+        ImportInvalid: One is damaged, or there is none. Nothing of it is taken then.
+    """
+    records = [
+        (chatgpt_file if kind == _CHATGPT else json_file).conversation_from(values)
+        for kind, values in conversations
+    ]
     found = [record.settled() for record in records if record.messages]
     if not found:
         raise ImportInvalid(tr("There is no message in it."))

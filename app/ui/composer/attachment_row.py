@@ -64,7 +64,7 @@ class AttachmentRow(QWidget):
         for chip in self._chips:
             chip.hide()
             chip.deleteLater()
-        read = [self._chip(one.name, extent(one), self._remove) for one in self._attachments]
+        read = [self._chip(one.name, extent(one), self._remove, one.missing) for one in self._attachments]
         coming = [self._chip(name, tr("being read"), self._give_up) for name in self._pending.values()]
         self._chips = [*read, *coming]
         self.setVisible(bool(self._chips))
@@ -76,8 +76,11 @@ class AttachmentRow(QWidget):
         super().resizeEvent(event)
         self._place()
 
-    def _chip(self, name: str, remark: str, pressed: Callable[[], None]) -> QToolButton:
-        chip = icon_button(self._theme, "x", tr("Remove {name}", name=name), self, pressed, 14)
+    def _chip(self, name: str, remark: str, pressed: Callable[[], None], missing: str = "") -> QToolButton:
+        button = tr("Remove {name}", name=name)
+        tip = "\n".join(filter(None, (button, missing)))
+        chip = icon_button(self._theme, "x", button, self, pressed, 14, tip=tip)
+        chip.setAccessibleDescription(missing)
         chip.setProperty("kind", "file")
         chip.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         metrics = QFontMetrics(self._theme.font(TextStyle.SMALL))

@@ -198,7 +198,8 @@ class OwnMessage(QWidget):
     def _file_label(self, attachment: Attachment) -> QLabel:
         label = PlainLabel(self._bubble, kind="file")
         label.setAccessibleName(tr("Attached file {name}", name=attachment.name))
-        label.setToolTip(attachment.name)
+        label.setToolTip("\n".join(filter(None, (attachment.name, attachment.missing))))
+        label.setAccessibleDescription(attachment.missing)
         return label
 
     @Slot(object)

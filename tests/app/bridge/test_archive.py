@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
+import psutil
 import pytest
 
+from app.bridge import archive
 from app.bridge.workspace import Workspace
-from app.chat.conversation import MessageState
+from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.conversation_options import ConversationOptions
 from app.chat.engine_state import EnginePhase
-from app.storage.backup import FOLDER, backups
+from app.storage import outside_chats, seals
+from app.storage.backup import FOLDER, HEADER, backups
 from app.storage.conversation_store import ConversationStore
-from engine.errors import StorageError
+from app.storage.schema import migrate
+from engine.errors import ImportInvalid, StorageError
 from engine.messages import Attachment
 from tests.app.bridge.conftest import Desk
 from tests.support.documents import write_pdf
+from tests.support.endless_files import never_ends, takes_everything
 
 
 def exported(desk: Desk, workspace: Workspace, export: Callable[[], None]) -> str:
@@ -278,6 +286,101 @@ def test_a_backup_brings_back_the_chats_that_are_not_here(desk: Desk) -> None:
     with desk.qtbot.waitSignal(workspace.archive.import_finished) as told:
         workspace.archive.import_file(backup.path)
     assert told.args == [0, f"Every chat of {backup.path.name} is here already."]
+
+
+def backup_with(path: Path, *statements: str) -> Path:
+    """A backup of one chat in which something was changed by somebody else."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    migrate(connection)
+    seals.follow_changes(connection)
+    store = ConversationStore(connection, path.parent)
+    chat = Conversation(1, "Chat", 1.0, 1.0)
+    store.save(chat, [Message(2, 1, "user", "hi", 1.0), Message(3, 1, "assistant", "ho", 2.0, parent_id=2)])
+    for trigger in connection.execute("SELECT name FROM sqlite_temp_master").fetchall():
+        connection.execute(f"DROP TRIGGER {trigger[0]}")
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+    return path
+
+
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
+RESEALED = f"UPDATE messages SET checksum = {seals.checksum('messages')}"
+STRANGE = {
+    "other tables alone": ("DROP TABLE messages",),
+    "another table": ("CREATE TABLE more (x)",),
+    "an endless view": (
+        "DROP VIEW finished_messages", "ALTER TABLE messages RENAME TO other",
+        f"CREATE VIEW messages AS {ENDLESS} SELECT o.* FROM n, other AS o",
+    ),
+    "a view of its own kind": (
+        "DROP VIEW finished_messages",
+        f"CREATE VIEW finished_messages AS {ENDLESS} SELECT x AS id, x AS content FROM n",
+    ),
+    "a trigger": ("CREATE TRIGGER t AFTER UPDATE ON messages BEGIN DELETE FROM conversations; END",),
+    "a computed column": ("ALTER TABLE messages ADD COLUMN more TEXT AS (hex(zeroblob(1000000)))",),
+    "a virtual table": ("DROP TABLE traces", "CREATE VIRTUAL TABLE traces USING fts5(content)"),
+    "a number for a text": ("UPDATE messages SET content = x'00'", RESEALED),
+    "a text for a time": ("UPDATE messages SET created_at = 'noon'", RESEALED),
+    "a state of its own": ("UPDATE messages SET state = 'later'", RESEALED),
+    "no JSON": ("UPDATE messages SET attachments = '[1'", RESEALED),
+    "a newer version": ("PRAGMA user_version = 1000",),
+    "no version": ("PRAGMA user_version = 0",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+def test_what_is_no_backup_of_tenon_is_refused_in_one_sentence(tmp_path: Path, kind: str) -> None:
+    whole = backup_with(tmp_path / "whole.sqlite3")
+    (record,), of_backup = outside_chats.taken(outside_chats.read(str(whole)))
+    assert (of_backup, [message.content for message in record.messages]) == (True, ["hi", "ho"])
+    path = backup_with(tmp_path / "other.sqlite3", *STRANGE[kind])
+    with pytest.raises(ImportInvalid, match="It is no backup of chats that can be read: take"):
+        outside_chats.taken(outside_chats.read(str(path)))
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["other.sqlite3", "whole.sqlite3"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files in folders")
+@pytest.mark.parametrize("name", ["x.json", "x.sqlite3"])
+def test_files_without_an_end_are_refused_at_once(desk: Desk, name: str) -> None:
+    workspace = desk.open()
+    path = desk.folder / name
+    os.mkfifo(path)
+    assert "it is not a file" in imported(desk, workspace, path)[1]
+    path.unlink()
+    with path.open("wb") as file:
+        file.write(HEADER if name == "x.sqlite3" else b"[")
+        file.truncate(1 << 42)
+    assert "It is larger than" in imported(desk, workspace, path)[1]
+
+
+def test_a_file_that_never_ends_holds_up_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outside_chats, "read", never_ends)
+    workspace = desk.open()
+    for name in ("one.json", "two.json"):
+        workspace.archive.import_file(desk.folder / name)
+    desk.wait(lambda: len(psutil.Process().children()) > 0)
+    chat = desk.answer(workspace, "say 2")  # its prompt was on the disk before the engine heard of it
+    assert exported(desk, workspace, lambda: workspace.archive.export(desk.folder / "all.json", None)) == ""
+    told: list[str] = []
+    workspace.archive.import_finished.connect(lambda number, sentence: told.append(sentence))
+    workspace.archive.cancel_import()
+    desk.wait(lambda: len(told) == 2)
+    assert told == ["one.json was not imported.", "two.json was not imported."]
+    workspace.archive.import_file(desk.folder / "three.json")
+    workspace.close()
+    assert [message.content for message in desk.open().library.messages(chat)] == ["say 2", "w0 w1 "]
+
+
+def test_a_file_that_takes_too_much_is_given_up(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = desk.open()
+    path = desk.folder / "any.json"
+    monkeypatch.setattr(outside_chats, "read", never_ends)
+    monkeypatch.setattr(archive, "IMPORT_BOUNDS", replace(archive.IMPORT_BOUNDS, time_s=0.2))
+    assert "took longer than 0 s" in imported(desk, workspace, path)[1]
+    monkeypatch.setattr(outside_chats, "read", takes_everything)
+    monkeypatch.setattr(archive, "IMPORT_BOUNDS", archive.Bounds(60.0, 256 << 20, 100))
+    assert "takes more than 0 GiB" in imported(desk, workspace, path)[1]
 
 
 def test_a_database_of_something_else_is_refused(desk: Desk) -> None:

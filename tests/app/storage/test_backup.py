@@ -23,7 +23,6 @@ from app.storage.backup import (
     backups,
     copies_with,
     erase_in_copies,
-    migrated,
     replace_damaged,
 )
 from app.storage.database import FILE_NAME, Database, open_database
@@ -205,7 +204,7 @@ def test_chats_are_erased_in_backups_of_each_version_by_id_and_by_moment(tmp_pat
     ]
     assert erase_in_copies(tmp_path, chosen, frozenset({8.0})) == 3
     for path in sorted((tmp_path / FOLDER).iterdir()):
-        with migrated(path) as copy:
+        with closing(sqlite3.connect(path)) as copy:
             assert copy.execute("SELECT count(*) FROM conversations WHERE created_at = 1.0").fetchone() == (
                 0,
             )

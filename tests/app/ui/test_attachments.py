@@ -245,3 +245,18 @@ def test_reading_is_given_up_by_its_chip(
     assert row.isHidden()
     assert window.toast.text == "a.pdf is damaged."
     wait_until(lambda: disk.given_up == ["b.pdf"])
+
+
+def test_what_is_missing_of_a_file_is_told_once_and_stays_in_its_card(
+    window: MainWindow, tmp_path: Path
+) -> None:
+    (tmp_path / "page.html").write_text("<p>the beginning</p><!-- the end")
+    sentence = "Missing is the text after “the beginning”."
+    offer(window, [tmp_path / "page.html"])
+    assert window.toast.text == f"page.html: {sentence}"
+    (chip,) = window.page.composer.attachments.findChildren(QToolButton)
+    assert chip.text().endswith("text missing")
+    assert sentence in chip.toolTip()
+    window.page.composer.send_button.click()
+    labels = window.page.transcript.views[0].findChildren(QLabel)
+    assert [one.text() for one in labels if sentence in one.toolTip()] == ["page.html, 1 kB, text missing"]

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.chat_files import file_name
 from app.ui.main_window import MainWindow
-from tests.support.scripted_workspace import ScriptedWorkspace
+from tests.support.scripted_workspace import ScriptedWorkspace, wait_until
 
 MARKDOWN, JSON = "Markdown, to read (*.md)", "JSON, to import again (*.json)"
 
@@ -75,10 +75,9 @@ def test_all_chats_go_out_and_in(
     monkeypatch.setattr("app.ui.chat_files.QFileDialog.getOpenFileName", lambda *arguments: (file, ""))
     workspace.add_conversation("Chat", 0, "a", "b")
     window.commands["export-all"].trigger()
-    workspace.written()
-    assert window.toast.text == "Saved as all.json."
+    wait_until(lambda: window.toast.text == "Saved as all.json.")
     window.commands["import-chats"].trigger()
-    workspace.written()
+    wait_until(lambda: window.toast.text == "1 chat was imported.")
     assert [chat.title for chat in workspace.library.conversations()] == ["Chat", "Chat"]
 
 
@@ -126,3 +125,20 @@ def test_a_long_title_is_cut_between_letters(letter: str) -> None:
     letter = unicodedata.normalize("NFC", letter)
     assert name == letter * (len(name) // len(letter)) != ""
     assert len(f".{name}.json.4194304.part".encode()) <= 143  # what an encrypted folder of Linux takes
+
+
+def test_an_import_can_be_cancelled_for_as_long_as_one_is_under_way(
+    window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive, toast = workspace.archive, window.toast
+    cancelled: list[bool] = []
+    monkeypatch.setattr(archive, "cancel_import", lambda: cancelled.append(True))
+    for name in ("a.json", "b.json"):
+        archive.import_begun.emit(name)
+    assert (toast.text, toast.action_button.text()) == ("b.json is being imported...", "Cancel import")
+    archive.import_finished.emit(0, "a.json was not imported.")
+    assert (toast.text, toast.action_button.text()) == ("a.json was not imported.", "Cancel import")
+    toast.action_button.click()
+    assert cancelled == [True]
+    archive.import_finished.emit(1, "1 chat was imported.")
+    assert (toast.text, toast.action_button.text()) == ("1 chat was imported.", "")

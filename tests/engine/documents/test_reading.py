@@ -2,18 +2,27 @@ from __future__ import annotations
 
 import os
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.documents import epub, html, read_attachment, reader_process
+from engine.documents import epub, html, read_attachment, reader_process, reading
 from engine.documents.pages import MAX_CHARACTERS, Pages, Problem, Unreadable
+from engine.documents.reader_process import BOUNDS
 from engine.documents.reading import MAX_TEXT_BYTES, text_attachment
 from engine.errors import Cancelled, InvalidOption
 from engine.messages import Attachment, Section
 from tests.support.documents import write_docx, write_epub, write_pdf
+
+
+def paragraphs(page: bytes) -> list[html.Paragraph]:
+    """Paragraphs of a page that is read to its end."""
+    found, is_whole = html.read_page(page)
+    assert is_whole
+    return found
 
 
 def refusal(path: Path) -> str:
@@ -80,19 +89,19 @@ def test_a_text_file_is_read(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_is_said_before_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "is not a file" in refusal(tmp_path)
+    assert "it is not a file" in refusal(tmp_path)
     assert "is not there: choose" in refusal(tmp_path / "gone.pdf")
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe.pdf")  # reading it would wait for ever
-        assert "is not a file" in refusal(tmp_path / "pipe.pdf")
+        assert "it is not a file" in refusal(tmp_path / "pipe.pdf")
     (tmp_path / "large.txt").write_bytes(b"x" * (5 << 20))
     assert "5.0 MiB" in refusal(tmp_path / "large.txt")
 
-    def refuse(self: Path, mode: str) -> None:
+    def refuse(path: Path, most_bytes: int) -> bytes:
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "a.txt").write_text("x")
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(reading, "read_file", refuse)
     assert "cannot be read (Permission denied)" in refusal(tmp_path / "a.txt")
 
 
@@ -256,7 +265,7 @@ def test_too_much_text() -> None:
 
 def test_a_reader_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_pdf(tmp_path / "slow.pdf", ["Hello."])
-    monkeypatch.setattr(reader_process, "TIME_S", 0.0)
+    monkeypatch.setattr(reader_process, "BOUNDS", replace(BOUNDS, time_s=0.0))
     assert "took longer than" in refusal(path)
     with pytest.raises(Cancelled):
         read_attachment(path, cancelled=lambda: True)
@@ -266,17 +275,17 @@ def test_a_reader_that_takes_too_much_memory_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_pdf(tmp_path / "fat.pdf", ["Hello."])
-    monkeypatch.setattr(reader_process, "MEMORY_BYTES", 1 << 20)
+    monkeypatch.setattr(reader_process, "BOUNDS", replace(BOUNDS, memory_bytes=1 << 20))
     assert "MiB of memory to read" in refusal(path)
 
 
 def test_a_reader_that_dies_is_a_damaged_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_pdf(tmp_path / "crash.pdf", ["Hello."])
-    monkeypatch.setattr(reader_process, "_serve", _die)
+    monkeypatch.setattr(reader_process, "_read", _die)
     assert "is damaged, or no PDF" in refusal(path)
 
 
-def _die(kind: str, path: str, connection: object) -> None:
+def _die(kind: str, path: str) -> None:
     os._exit(11)
 
 
@@ -332,7 +341,7 @@ def test_breaks_in_code_are_lines(tmp_path: Path) -> None:
 def test_any_lines_of_code_stay(lines: list[str]) -> None:
     source = "\n".join(lines).replace("&", "&amp;").replace("<", "&lt;")
     expected = "\n".join(line.rstrip() for line in lines).strip("\n")
-    found = list(html.paragraphs(f"<body><pre>\n{source}</pre></body>".encode()))
+    found = list(paragraphs(f"<body><pre>\n{source}</pre></body>".encode()))
     assert "\n".join(one.text for one in found) == expected
 
 
@@ -352,7 +361,7 @@ def test_the_encoding_that_a_page_declares_holds(tmp_path: Path, encoding: str, 
     if encoding != "utf-16":
         contents["charset"] = f"<html><head><meta charset={encoding}></head><p>{text}</html>".encode(encoding)
     for name, content in contents.items():
-        assert [one.text for one in html.paragraphs(content)] == [text], name
+        assert [one.text for one in paragraphs(content)] == [text], name
     assert epub.read(write_epub(tmp_path / "a.epub", [declared])).finish()[0] == text
 
 
@@ -361,13 +370,13 @@ def test_the_encoding_that_a_page_declares_holds(tmp_path: Path, encoding: str, 
 @pytest.mark.parametrize("head", ["", '<?xml version="1.0" encoding="iso-8859-1"?>'])
 def test_a_mark_of_order_and_pairs_of_bytes_are_known(encoding: str, mark: str, head: str) -> None:
     content = f"{mark}{head}<html><p>Grüße 你好</html>".encode(encoding)
-    assert [one.text for one in html.paragraphs(content)] == ["Grüße 你好"]
+    assert [one.text for one in paragraphs(content)] == ["Grüße 你好"]
 
 
 def test_a_charset_that_no_longer_holds_or_is_none_does_no_harm() -> None:
     for name in ("iso-8859-1", "hex", "utf-16", "no-such-thing", "rot13"):
         content = f"<html><head><meta charset={name}></head><p>Grüße 你好</html>".encode()
-        assert [one.text for one in html.paragraphs(content)] == ["Grüße 你好"]
+        assert [one.text for one in paragraphs(content)] == ["Grüße 你好"]
 
 
 def test_rtf_is_called_that(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from random import Random
 from app.chat.conversation import Message
 from app.chat.exchange.json_file import to_json
 from app.chat.exchange.markdown_page import to_markdown
-from app.chat.exchange.reading import read_conversations
+from app.chat.exchange.reading import conversations_in, records_of
 from app.settings.exchange import import_settings
 from app.settings.settings_file import SettingsFile
 from app.storage.database import open_in_memory
@@ -46,13 +46,13 @@ class Target:
             return
         self._path.write_bytes(damaged_json(random, random.choice(self._sources)))
         try:
-            records = read_conversations(read_import(self._path))
+            records = records_of(conversations_in(read_import(self._path)))
         except TenonError as error:
             check_sentence(error)
             return
         added = self._store.add(records)
         kept = [self._store.records(chat.id)[0] for chat in added]
-        again = read_conversations(to_json(kept))
+        again = records_of(conversations_in(to_json(kept)))
         assert [one.renumbered(1) for one in again] == [one.renumbered(1) for one in kept if one.messages]
         write_export(self._folder / "chats.md", to_markdown(kept))
         self._store.search("the grüße", 10)

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chat.exchange.reading import read_conversations
 from engine.errors import ImportInvalid
+from tests.app.chat.exchange.test_json_file import read_conversations
 
 
 def _node(

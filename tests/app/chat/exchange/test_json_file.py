@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.conversation_options import ConversationOptions
 from app.chat.exchange.json_file import to_json
-from app.chat.exchange.reading import read_conversations
+from app.chat.exchange.reading import conversations_in, records_of
 from app.chat.exchange.record import ConversationRecord
 from app.chat.reply_details import ReplyDetails
 from engine.errors import ImportInvalid
@@ -22,7 +22,10 @@ from engine.messages import Attachment, SamplingOptions, Section, Timings
 DETAILS = ReplyDetails("lookup", "Why.", "smollm2", "small", "q4_k_m", {"target": "cpu", "draft": None}, "length",
                        Timings(draft_n=3, acceptance_by_position=(0.5,)), 7)  # fmt: skip
 STATISTICS = ReplyStatistics("lookup", 5, 30.5, None, 0.5, 1.8, 1 << 33, 50, 4096)
-FILES = (Attachment("a.py", 3, "x\ny"), Attachment("b.epub", 9, "x", "chapter", (Section("One", 0),)))
+FILES = (
+    Attachment("a.py", 3, "x\ny"),
+    Attachment("b.epub", 9, "x", "chapter", (Section("One", 0),), "Much."),
+)
 OPTIONS = ConversationOptions("Be brief.", 9, SamplingOptions(seed=1))
 RECORD = ConversationRecord(
     Conversation(5, "Grüße", 10.0, 20.0, 8, True, True, "Work", "smollm2", OPTIONS),
@@ -34,6 +37,10 @@ RECORD = ConversationRecord(
         Message(9, 5, "user", "on", 14.0, parent_id=7),
     ),
 )  # fmt: skip
+
+
+def read_conversations(content: str) -> list[ConversationRecord]:
+    return records_of(conversations_in(content))
 
 
 def test_everything_comes_back() -> None:

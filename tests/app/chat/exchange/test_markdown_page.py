@@ -10,7 +10,8 @@ def test_the_shown_path_is_written_for_people() -> None:
     day = to_markdown([RECORD]).splitlines()[2]
     assert to_markdown([RECORD]) == (
         f"# Grüße\n\n{day}\n\n**System prompt**\n\n> Be brief.\n\n"
-        "## You\n\nFile: a.py\n```\nx\ny\n```\n\nFile: b.epub\n```\n[One]\nx\n```\n\nHi \0 👋\n\n## folder\n\ntwo\n"
+        "## You\n\nFile: a.py\n```\nx\ny\n```\n\nFile: b.epub\nMuch.\n```\n"
+        "[One]\nx\n```\n\nHi \0 👋\n\n## folder\n\ntwo\n"
     )
     assert day in ("*1970-01-01*", "*1969-12-31*")
 
