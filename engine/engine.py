@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import queue
+import sys
 import threading
 import time
 import traceback
@@ -66,7 +67,7 @@ from engine.planning.planner import Settled, check_mode, mode_that_runs, settle
 from engine.remote.remote_model import RemoteModel
 from engine.remote.remote_reply import RemoteReply
 from engine.reply import ReplyRun
-from engine.request import check_request, prompt_length
+from engine.request import check_request
 from engine.scheduler import Scheduler, Steps
 from engine.sentences import say
 
@@ -229,8 +230,8 @@ class Engine:
             elif isinstance(command, CountTokens):
                 check_request(command.request)
                 model, *_ = self._load(command.request_id, _options(command.request))
-                count = prompt_length(command.request, model.tokenizer)
-                self._on_event(TokensCounted(command.request_id, count))
+                ready = yield from model.preparation.steps(command.request, sys.maxsize, counts=True)
+                self._on_event(TokensCounted(command.request_id, len(ready.prompt)))
             else:
                 check_request(command)
                 if command.fall_back:
@@ -244,7 +245,7 @@ class Engine:
                 if load_ms is not None:
                     self._on_event(ModelLoaded(command.request_id, model.report))
                 reply = ReplyRun(model, command, settled, self._planner, load_ms, self._on_event, self._check)
-                yield from reply.run()
+                yield from reply.run(alone=len(self._scheduler) == 1)
         except TenonError as error:
             self._fail(command, error)
             if isinstance(error, WeightsUnreadable) and len(self._scheduler) == 1:

@@ -71,6 +71,7 @@ from engine.messages.models import (
     Prediction,
 )
 from engine.messages.modes import ModeDescriptor, ModeOption, OptionValue, check_order, shared_options
+from engine.messages.preparing import Prepared, ToPrepare
 from engine.messages.reports import (
     BenchmarkRow,
     ErrorReport,

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import PromptTooLong
 from engine.messages import ChatMessage, CountTokens, Failed, Finished, Generate, LoadOptions, TokensCounted
-from engine.request import fit_prompt, opening
+from engine.text.preparation import fit_prompt, opening
 from engine.text.tokenizer import Tokenizer
 from tests.support.engine_client import engine_client
 
