@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from engine.messages import Failed, Finished, PrefillProgress, Reply, TokensAdded
 from engine.server.engine_link import Answers
 from engine.server.exchange import Exchange
+from engine.server.reading import gone
 from engine.server.refusal import Refused, error_body, refusal
 from engine.text.reply_parts import Said
 
@@ -36,7 +37,7 @@ class ExchangeAnswer(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, and cancel what nobody listens to any more."""
         answering = asyncio.ensure_future(self._answer(scope, receive, send))
-        listening = asyncio.ensure_future(_gone(receive))
+        listening = asyncio.ensure_future(gone(receive))
         try:
             await asyncio.wait({answering, listening}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -149,9 +150,3 @@ class _Stream:
             ]
             await self._send({"type": "http.response.start", "status": 200, "headers": headers})
         await self._send({"type": "http.response.body", "body": piece, "more_body": not last})
-
-
-async def _gone(receive: Receive) -> None:
-    """Wait until the client hangs up."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
