@@ -50,6 +50,7 @@ from engine.messages import (
     Shutdown,
     TokensCounted,
     Unload,
+    Working,
 )
 from engine.modes import descriptors
 from engine.placement.device_failure import is_full
@@ -72,6 +73,7 @@ from engine.scheduler import Scheduler, Steps
 from engine.sentences import say
 
 _PROGRESS_EVERY_S = 0.05
+_SIGN_OF_LIFE_S = 2.0
 
 
 class Engine:
@@ -96,7 +98,8 @@ class Engine:
         self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._cancelled: set[str] = set()
         self._closing = threading.Event()
-        self._scheduler = Scheduler(self._check)
+        self._scheduler = Scheduler(self._check_stop, self._go_on)
+        self._steps = 0  # layers, pieces of a load and whatever else is gone on with
         self._waiting: list[Command] = []
         self._pings: list[Ping] = []
         self._refused_beside = 0  # replies that were open when the first that waits could not join them
@@ -105,6 +108,7 @@ class Engine:
         self._bare_bytes = 0  # what the process held before the model came
         self._thread = threading.Thread(target=self._run, name="tenon-engine")
         self._thread.start()
+        threading.Thread(target=self._give_signs_of_life, name="tenon-engine-life", daemon=True).start()
 
     def submit(self, command: Command) -> None:
         """Hand in a command; returns at once. A `Cancel` overtakes everything that waits."""
@@ -296,6 +300,23 @@ class Engine:
             yield from RemoteReply(model, command, load_ms, self._on_event, self._check).run()
 
     def _check(self) -> None:
+        """Note that the request that runs goes on, or raise `Cancelled` when it is to stop."""
+        self._go_on()
+        self._check_stop()
+
+    def _go_on(self) -> None:
+        self._steps += 1
+
+    def _give_signs_of_life(self) -> None:
+        """Say so while work goes on that tells nothing by itself: a pass of a large model may take minutes."""
+        before = (0, 0)
+        while not self._closing.wait(_SIGN_OF_LIFE_S):
+            model = self._model
+            read_bytes = model.placement.disk_read_bytes if isinstance(model, LoadedModel) else 0
+            if before != (before := (self._steps, read_bytes)):
+                self._on_event(Working())
+
+    def _check_stop(self) -> None:
         """Raise `Cancelled` when the request that runs is to stop."""
         if self._closing.is_set() or self._scheduler.running in self._cancelled:
             raise Cancelled(say("The request was stopped."))

@@ -58,11 +58,13 @@ class Scheduler:
 
     Args:
         check: Raises `Cancelled` when the request whose turn it is has to stop.
+        go_on: Called whenever layers are computed, and while requests are prepared, which has bounds of its own.
     """
 
-    def __init__(self, check: Callable[[], None]) -> None:
+    def __init__(self, check: Callable[[], None], go_on: Callable[[], None] = lambda: None) -> None:
         self._turns = threading.local()
         self._check = check
+        self._go_on = go_on
         self._drafting: ThreadPoolExecutor | None = None
         self._open: list[_Open] = []
         self._computing: list[_Open] = []
@@ -96,6 +98,8 @@ class Scheduler:
         if not asked:
             beside = [one.awaited for one in self._open if one.awaited is not None]
             drafts = [one.draft for one in self._open if one.draft is not None]
+            if beside:
+                self._go_on()
             wait((*beside, *drafts), _PREPARING_LOOK_S if beside else _LOOK_S, FIRST_COMPLETED)
             return
         target = asked[0].sequence.target
@@ -250,6 +254,7 @@ class Scheduler:
 
     def _check_all(self) -> None:
         """End requests that are to stop; the forward goes on for the others, and ends where there are none."""
+        self._go_on()
         for one in tuple(self._computing):
             self._check_one(one)
         if not self._computing:

@@ -58,6 +58,7 @@ from engine.messages.events import (
     TextDrafted,
     TokensAdded,
     TokensCounted,
+    Working,
 )
 from engine.messages.machine import MachineReport, ModePrediction, PlanReport, WidthSpeed
 from engine.messages.models import (

@@ -50,14 +50,14 @@ async def read_request(
         return kind(Fields.of_body(body), served)
     question = pickle.dumps((kind, served, body), pickle.HIGHEST_PROTOCOL)
     left = threading.Event()
-    reading = asyncio.ensure_future(
+    reading: asyncio.Future[Any] = asyncio.ensure_future(
         asyncio.get_running_loop().run_in_executor(
             _threads, READER.ask, f"{__name__}:read", question, left.is_set
         )
     )
-    leaving = asyncio.ensure_future(gone(request.receive))
+    leaving: asyncio.Future[Any] = asyncio.ensure_future(gone(request.receive))
     try:
-        await asyncio.wait({reading, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((reading, leaving), return_when=asyncio.FIRST_COMPLETED)
         left.set()
         found = _Unpickler(BytesIO(await reading)).load()
     except Beyond as error:

@@ -188,7 +188,7 @@ class ChatTemplate:
         return text
 
     def _run(self, variables: Mapping[str, Any] | None) -> dict[str, Any]:
-        question = {"source": self.source, "variables": variables}
+        question: dict[str, Any] = {"source": self.source, "variables": variables}
         size = len(json.dumps(variables))
         question["most"] = _MOST_CHARACTERS + _LONGER * size
         found = {"beyond": True}

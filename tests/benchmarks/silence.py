@@ -78,7 +78,6 @@ def requests() -> Iterator[tuple[str, str, Callable[[], bytes | dict[str, Any]]]
     yield "1 MB of marks of control tokens", CHAT, lambda: said("<|im_start|>" * (MB // 12))
     yield "1 MB of angle brackets", CHAT, lambda: said("<" * MB)
     yield "300 KB of accents", CHAT, lambda: said("e" + "\u0301\u0316" * 75_000)
-    yield "30 KB of words", CHAT, lambda: said("word " * 6_000)
     yield (
         "500,000 messages",
         CHAT,
@@ -366,7 +365,8 @@ def main() -> None:
         print(
             f"load {os.getloadavg()[0]:.1f}; alone: longest {max(alone.gaps) * 1e3:.0f} ms\n"
             f"{len(longest)} requests: longest {max(longest) * 1e3:.0f} ms, "
-            f"median {statistics.median(longest) * 1e3:.0f} ms; memory {before >> 20} MiB before, {after >> 20} MiB after ({after / before - 1:+.1%})"
+            f"median {statistics.median(longest) * 1e3:.0f} ms; "
+            f"memory {before >> 20} MiB before, {after >> 20} MiB after ({after / before - 1:+.1%})"
         )
 
 
