@@ -96,12 +96,11 @@ class Preparation:
             TenonError: The prompt does not fit, or the form is none.
         """
         left = Flag()
-        size = _size_bytes(request)
         raw = request.raw_prompt
         if isinstance(raw, tuple):
             check_length(len(raw), context)
-        formed = not counts and (request.form is not None or bool(request.tools.offered))
-        small = size <= (ALONE_BYTES if alone and not formed else SMALL_BYTES)
+        formed = request.formed and not counts
+        small = request.size_bytes <= (ALONE_BYTES if alone and not formed else SMALL_BYTES)
         lane = self._quick if small and not formed else self._slow
         future = lane.submit(self._ready, ToPrepare(request, context, formed, *self._places), small, left)
         try:
@@ -243,19 +242,6 @@ def fit_prompt(
     if found.messages_left_out:
         emit(ContextTrimmed(request.request_id, found.messages_left_out))
     return found.prompt
-
-
-def _size_bytes(request: Generate) -> int:
-    """Bytes of all texts of a request that `check_request` has passed; 4 for a token that is one already."""
-    raw, form = request.raw_prompt, request.form
-    if isinstance(raw, tuple):
-        return 4 * len(raw)
-    texts = [raw or "", "" if form is None else form.text]
-    for message in request.messages:
-        texts += [message.content, *(file.text for file in message.attachments)]
-        texts += [call.name + call.arguments for call in message.calls]
-    texts += [tool.name + tool.description + tool.parameters for tool in request.tools.offered]
-    return sum(len(text) if text.isascii() else len(text.encode()) for text in texts)
 
 
 def _raised(report: ErrorReport) -> TenonError:
