@@ -45,7 +45,8 @@ class Preparer:
         time_s: Processor's time for a question.
         memory_bytes: Of the process while it answers.
         kept_bytes: A process that holds more after an answer is ended: not all freed memory goes back.
-        idle_s: A process without a question for so long ends.
+        idle_s: A process without a question for so long ends, and replies that are being written go before its work;
+            None for one that is always ready.
     """
 
     def __init__(
@@ -205,8 +206,9 @@ def _serve(connection: Connection, memory_bytes: int, idle_s: float | None) -> N
     _inside = True
     belong_to_window()
     limit_memory(memory_bytes)
-    with suppress(OSError, AttributeError):
-        os.nice(5)  # replies that are being written go first; Windows has no such call
+    if idle_s is not None:
+        with suppress(OSError, AttributeError):
+            os.nice(5)  # Windows has no such call
     with suppress(EOFError, OSError):
         connection.send_bytes(b"")
         while connection.poll(idle_s):

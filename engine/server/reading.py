@@ -12,15 +12,16 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
-from typing import Any, TypeVar
-
-from starlette.requests import Request
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.errors import Cancelled, UnsupportedModel
 from engine.preparer import Beyond, Preparer
 from engine.server.exchange import Exchange, Served
 from engine.server.fields import Fields
 from engine.server.refusal import Refused
+
+if TYPE_CHECKING:  # the process that reads needs none of it
+    from starlette.requests import Request
 
 #: Bytes of a body that is read at once, in 50 ms at most.
 SMALL_BYTES = 64 << 10
