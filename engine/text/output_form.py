@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 #: and how much longer its grammar may be.
 FORM_S, _FORM_BYTES = 4.0, 256 << 20
 _MOST_CHARACTERS, _LONGER = 1 << 20, 2
+#: Forms that were within their bounds lately: programs send the same tools with each turn.
+_KNOWN: dict[bytes, dict[str, Any]] = {}
+_MOST_KNOWN = 8
 _SPECIAL = re.compile(r"<\[\d+\]>")
 # As `llguidance.gbnf_to_lark.is_lark_syntax`, whose pattern takes quadratic time for empty lines.
 _LARK = re.compile(r"(?m)^[^\S\n]*(?:%llguidance\b|start\s*:)")
@@ -177,12 +180,13 @@ def form_grammar(
             length=figure(len(text), ","),
             most=figure(_MOST_CHARACTERS, ","),
         )
-    try:
-        found = json.loads(
-            SLOW.ask(f"{__name__}:compiled", json.dumps((kind, text)).encode(), cancelled, FORM_S)
-        )
-    except Beyond:
-        found = {"beyond": True}
+    question = json.dumps((kind, text)).encode()
+    found = _KNOWN.get(question)
+    if found is None:
+        try:
+            found = json.loads(SLOW.ask(f"{__name__}:compiled", question, cancelled, FORM_S))
+        except Beyond:
+            found = {"beyond": True}
     if "beyond" in found:
         raise RequestTooLarge(
             "To compile the form of the reply takes more than {seconds} s or {size} MiB, so it is not used: make it "
@@ -191,6 +195,9 @@ def form_grammar(
             size=_FORM_BYTES >> 20,
         )
     _check_grammar(found["problem"])
+    _KNOWN[question] = found
+    if len(_KNOWN) > _MOST_KNOWN:
+        del _KNOWN[next(iter(_KNOWN))]
     return found["grammar"], mark
 
 

@@ -171,15 +171,15 @@ def prepared(asked: ToPrepare, tokenizer: Tokenizer, gone: Callable[[], bool] = 
     """
     events: list[Event] = []
     request = asked.request
+    prompt: list[int] = []
+    if not isinstance(request.raw_prompt, tuple):  # which are tokens already
+        prompt = fit_prompt(request, tokenizer, asked.context, events.append)
     grammar = mark = ""
     if asked.formed:
         template = tokenizer.template
         reasoning = None if template is None or request.raw_prompt is not None else template.reasoning
         answer = "" if reasoning is None or opening(request) else reasoning.answer
         grammar, mark = form_grammar(tokenizer, request.form, request.tools, answer, gone)
-    prompt = []
-    if not isinstance(request.raw_prompt, tuple):  # which are tokens already
-        prompt = fit_prompt(request, tokenizer, asked.context, events.append)
     return Prepared(array("i", prompt).tobytes(), tuple(events), grammar, mark)
 
 

@@ -231,7 +231,9 @@ class Tokenizer:
             UnsupportedModel: the checkpoint's chat template refuses this conversation, or takes too long.
         """
         messages = paired(messages) or [ChatMessage("user", "")]  # templates look at the first turn
-        said = "\n".join([message.content.strip() for message in messages])
+        said = "\n".join(
+            [*(one.content.strip() for one in messages), *(one.description + one.parameters for one in tools)]
+        )
         if (cut := self._cut_short(said, most)) is not None:
             return cut
         stand_ins = StandIns(self._controls, chain(texts_of(messages, tools), (opening,)))

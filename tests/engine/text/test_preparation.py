@@ -145,9 +145,11 @@ def test_forms_are_compiled_in_a_process_first(
         return ask(work, *rest)
 
     monkeypatch.setattr(SLOW, "ask", watched)
+    monkeypatch.setattr("engine.text.output_form._KNOWN", {})
     request = chat("Hi", form=OutputForm(kind, FORMS[kind]))
-    assert ready(prepare, request).mask is not None
-    assert asked == ["engine.text.output_form:compiled"]
+    for _ in range(2):  # what was compiled before is known
+        assert ready(prepare, request).mask is not None
+        assert asked == ["engine.text.output_form:compiled"]
 
 
 @pytest.mark.parametrize("empty", [64_000, 1_000_000])
