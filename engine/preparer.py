@@ -133,7 +133,7 @@ class Preparer:
             idle = process.exitcode == 0
             self._end()
             return None if idle else _BEYOND
-        except Cancelled:
+        except BaseException:  # its answer would be taken for the next one's
             self._end()
             raise
         self._end()
