@@ -149,15 +149,3 @@ def limit_memory(size_bytes: int) -> None:
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_AS, (2 * size_bytes, 2 * size_bytes))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def processor_seconds(process_id: int) -> float:
-    """Processor's time that a process and what it has started have taken; 0 for one that is gone."""
-    import psutil  # here and not above: the processes themselves start without it
-
-    try:
-        process = psutil.Process(process_id)
-        times = [each.cpu_times() for each in (process, *process.children(recursive=True))]
-    except psutil.Error:
-        return 0.0
-    return float(sum(each.user + each.system for each in times))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import queue
+import sys
 import threading
 import time
 import traceback
@@ -49,6 +50,7 @@ from engine.messages import (
     Shutdown,
     TokensCounted,
     Unload,
+    Working,
 )
 from engine.modes import descriptors
 from engine.placement.device_failure import is_full
@@ -66,11 +68,12 @@ from engine.planning.planner import Settled, check_mode, mode_that_runs, settle
 from engine.remote.remote_model import RemoteModel
 from engine.remote.remote_reply import RemoteReply
 from engine.reply import ReplyRun
-from engine.request import check_request, prompt_length
+from engine.request import check_request
 from engine.scheduler import Scheduler, Steps
 from engine.sentences import say
 
 _PROGRESS_EVERY_S = 0.05
+_SIGN_OF_LIFE_S = 2.0
 
 
 class Engine:
@@ -95,7 +98,8 @@ class Engine:
         self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._cancelled: set[str] = set()
         self._closing = threading.Event()
-        self._scheduler = Scheduler(self._check)
+        self._scheduler = Scheduler(self._check_stop, self._go_on)
+        self._steps = 0  # layers, pieces of a load and whatever else is gone on with
         self._waiting: list[Command] = []
         self._pings: list[Ping] = []
         self._refused_beside = 0  # replies that were open when the first that waits could not join them
@@ -104,6 +108,7 @@ class Engine:
         self._bare_bytes = 0  # what the process held before the model came
         self._thread = threading.Thread(target=self._run, name="tenon-engine")
         self._thread.start()
+        threading.Thread(target=self._give_signs_of_life, name="tenon-engine-life", daemon=True).start()
 
     def submit(self, command: Command) -> None:
         """Hand in a command; returns at once. A `Cancel` overtakes everything that waits."""
@@ -229,8 +234,8 @@ class Engine:
             elif isinstance(command, CountTokens):
                 check_request(command.request)
                 model, *_ = self._load(command.request_id, _options(command.request))
-                count = prompt_length(command.request, model.tokenizer)
-                self._on_event(TokensCounted(command.request_id, count))
+                ready = yield from model.preparation.steps(command.request, sys.maxsize, counts=True)
+                self._on_event(TokensCounted(command.request_id, len(ready.prompt)))
             else:
                 check_request(command)
                 if command.fall_back:
@@ -244,7 +249,7 @@ class Engine:
                 if load_ms is not None:
                     self._on_event(ModelLoaded(command.request_id, model.report))
                 reply = ReplyRun(model, command, settled, self._planner, load_ms, self._on_event, self._check)
-                yield from reply.run()
+                yield from reply.run(alone=len(self._scheduler) == 1)
         except TenonError as error:
             self._fail(command, error)
             if isinstance(error, WeightsUnreadable) and len(self._scheduler) == 1:
@@ -296,6 +301,23 @@ class Engine:
             yield from RemoteReply(model, command, load_ms, self._on_event, self._check).run()
 
     def _check(self) -> None:
+        """Note that the request that runs goes on, or raise `Cancelled` when it is to stop."""
+        self._go_on()
+        self._check_stop()
+
+    def _go_on(self) -> None:
+        self._steps += 1
+
+    def _give_signs_of_life(self) -> None:
+        """Say so while work goes on that tells nothing by itself: a pass of a large model may take minutes."""
+        before = (0, 0)
+        while not self._closing.wait(_SIGN_OF_LIFE_S):
+            model = self._model
+            read_bytes = model.placement.disk_read_bytes if isinstance(model, LoadedModel) else 0
+            if before != (before := (self._steps, read_bytes)):
+                self._on_event(Working())
+
+    def _check_stop(self) -> None:
         """Raise `Cancelled` when the request that runs is to stop."""
         if self._closing.is_set() or self._scheduler.running in self._cancelled:
             raise Cancelled(say("The request was stopped."))

@@ -67,6 +67,10 @@ class PromptTooLong(UsageError):
     """The prompt does not fit the context."""
 
 
+class RequestTooLarge(UsageError):
+    """To prepare a request takes more time or memory than one may take."""
+
+
 class ImportInvalid(UsageError):
     """A file does not hold conversations, or is damaged."""
 

@@ -8,7 +8,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from math import inf
 
 import torch
@@ -53,7 +52,7 @@ from engine.planning.model_planner import ModelPlanner, model_planner
 from engine.planning.planner import choose_drafts, settle
 from engine.planning.probes.processor import usable_cores
 from engine.sentences import figure, mark, say
-from engine.text.output_form import FormCompiler
+from engine.text.preparation import Preparation
 from engine.text.token_texts import TokenTexts
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.weights.checkpoint import Checkpoint
@@ -106,6 +105,7 @@ class LoadedModel:
         report: On the load.
         tokenizer: Its tokenizer.
         token_texts: Texts of its tokens, each for itself.
+        preparation: Prepares requests before their turn.
         target: Its decoder.
         drafts: Those that were loaded with it.
         sequences: Its texts.
@@ -152,6 +152,7 @@ class LoadedModel:
         check()
         self.tokenizer = Tokenizer(folder, read_end_ids(folder), cache_folder())
         self.token_texts = TokenTexts(self.tokenizer)
+        self.preparation = Preparation(self.tokenizer, folder, cache_folder())
         own = self.tokenizer
         draft_folders = [find_model(draft.name) for draft in drafts]
         for draft, draft_folder in zip(drafts, draft_folders, strict=True):
@@ -237,11 +238,6 @@ class LoadedModel:
             only_continues=self.tokenizer.template is None,
         )
 
-    @cached_property
-    def forms(self) -> FormCompiler:
-        """Masks for replies that must have a form."""
-        return FormCompiler(self.tokenizer)
-
     def serves(self, options: LoadOptions) -> bool:
         """True if a request with these options needs no new load.
 
@@ -305,7 +301,7 @@ class LoadedModel:
         at_home, self._at_home = self._at_home, None
         assert at_home is not None, "layers are on the GPU"
         full, reason = is_full(error), first_line(error)
-        self.release()
+        self._free()
         self._whole = False
         sizes = self.plan.sizes(self.target.config)
         home = ResidentPlan.of(len(self.plan.placement.layers))
@@ -327,6 +323,10 @@ class LoadedModel:
 
     def release(self) -> None:
         """Free the weights, and end what reads them; nothing can be asked of the model after it."""
+        self.preparation.close()
+        self._free()
+
+    def _free(self) -> None:
         with contextlib.suppress(RuntimeError):  # a GPU that is lost cannot be waited for either
             self.placement.release()
 

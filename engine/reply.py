@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 
 from engine.advice import settled_sampler
@@ -43,8 +44,10 @@ from engine.planning.hardware import device_peak_bytes, own_memory
 from engine.planning.model_planner import ModelPlanner
 from engine.planning.planner import Settled
 from engine.planning.probes.other_work import OtherWork
-from engine.request import begun_thought, fit_prompt, last_question, opening
+from engine.request import begun_thought, last_question
 from engine.sentences import mark, say
+from engine.text.output_form import TokenMask
+from engine.text.preparation import Ready, opening
 from engine.text.repetition import LoopWatch, loop_start, repeated_from
 from engine.text.stop import ReplyText
 from engine.text.thoughts import thought_tokens
@@ -96,10 +99,7 @@ class ReplyRun:
         )
         tools, template = request.tools, model.tokenizer.template
         reasoning = None if template is None or request.raw_prompt is not None else template.reasoning
-        self._mask = None
-        if request.form is not None or tools.offered:
-            answer = "" if reasoning is None or opening(request) else reasoning.answer
-            self._mask = model.forms.mask(request.form, tools, answer)
+        self._mask: TokenMask | None = None
         self._log: LoggedSampler | None = None
         self._logprobs: list[TokenLogprob] = []
         decode: Callable[[Sequence[int]], str] = model.tokenizer.decode
@@ -126,17 +126,23 @@ class ReplyRun:
         self._others = OtherWork()
         self._busy = False
 
-    def run(self) -> Iterator[AskedRows]:
+    def run(self, alone: bool = True) -> Generator[AskedRows | Future[Ready], None, None]:
         """Run the loop, a piece of the prompt or a round for each step; ends with `Finished`, also when cancelled.
 
-        Whoever runs it computes the rows of each step before the next one.
+        Whoever runs it computes the rows of each step before the next one, and waits for what prepares the request.
+
+        Args:
+            alone: No other reply is being written.
 
         Raises:
             TenonError: the prompt does not fit.
         """
-        self._prompt = fit_prompt(self._request, self._model.tokenizer, self._model.plan.context, self._emit)
-        self._sampler = replace(self._sampler, penalties=self._request.penalties, begins=len(self._prompt))
         self._check_tokens()
+        ready = yield from self._model.preparation.steps(self._request, self._model.plan.context, alone)
+        self._prompt, self._mask = ready.prompt, ready.mask
+        for event in ready.events:
+            self._emit(event)
+        self._sampler = replace(self._sampler, penalties=self._request.penalties, begins=len(self._prompt))
         if self._follows:
             self._reply.follow(self._prompt[-1:])
         else:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
@@ -24,14 +24,16 @@ from engine.decoding.asked_rows import AskedRows
 from engine.errors import Cancelled
 
 Result = TypeVar("Result")
-Steps = Generator[AskedRows | None, None, None]
-"""A request in steps: each asks for rows, and goes on when they are computed; None asks for none, and goes on next."""
+Steps = Generator[AskedRows | Future[Any] | None, None, None]
+"""A request in steps: each asks for rows, and goes on when they are computed; one that waits for something else goes on
+when that is there, and None goes on next."""
 
 # Rows of prompts in a forward: beside rounds, which wait for it, and without any.
 _BESIDE_ROUNDS = 64
 _MOST_PIECES = 512
-# Longest wait for a draft before it is looked whether a request is to stop.
-_LOOK_S = 0.05
+# Longest wait for a draft before it is looked whether a request is to stop; for what is prepared beside the engine's
+# turns, before it is looked whether another request has come.
+_LOOK_S, _PREPARING_LOOK_S = 0.05, 0.002
 
 
 @dataclass(eq=False)
@@ -41,6 +43,7 @@ class _Open:
     asked: AskedRows | None = None
     draft: Future[Callable[[], None]] | None = None  # on its way, or made and not taken yet
     waits: bool = False  # for memory, until another one ends
+    awaited: Future[Any] | None = None  # made beside the turns
 
     @property
     def ready(self) -> bool:
@@ -55,11 +58,13 @@ class Scheduler:
 
     Args:
         check: Raises `Cancelled` when the request whose turn it is has to stop.
+        go_on: Called whenever layers are computed, and while requests are prepared, which has bounds of its own.
     """
 
-    def __init__(self, check: Callable[[], None]) -> None:
+    def __init__(self, check: Callable[[], None], go_on: Callable[[], None] = lambda: None) -> None:
         self._turns = threading.local()
         self._check = check
+        self._go_on = go_on
         self._drafting: ThreadPoolExecutor | None = None
         self._open: list[_Open] = []
         self._computing: list[_Open] = []
@@ -80,7 +85,7 @@ class Scheduler:
     def turn(self) -> None:
         """Let each request get to its next forward, and compute one for all."""
         for one in tuple(self._open):
-            if one.asked is None:
+            if one.asked is None and (one.awaited is None or one.awaited.done()):
                 self._advance(one)
         self._computing = self._chosen()
         for one in tuple(self._open):
@@ -91,7 +96,11 @@ class Scheduler:
         self._begin_drafts()
         asked = [one.asked for one in self._computing if one.asked is not None]
         if not asked:
-            wait([one.draft for one in self._open if one.draft is not None], _LOOK_S, FIRST_COMPLETED)
+            beside = [one.awaited for one in self._open if one.awaited is not None]
+            drafts = [one.draft for one in self._open if one.draft is not None]
+            if beside:
+                self._go_on()
+            wait((*beside, *drafts), _PREPARING_LOOK_S if beside else _LOOK_S, FIRST_COMPLETED)
             return
         target = asked[0].sequence.target
         target.width.replies = len(self._open)
@@ -212,9 +221,12 @@ class Scheduler:
     def _advance(self, one: _Open) -> None:
         self._turns.running = one.request_id
         try:
-            one.asked = next(one.steps)
+            self._put(one, next(one.steps))
         except StopIteration:
             self._close(one)
+
+    def _put(self, one: _Open, step: AskedRows | Future[Any] | None) -> None:
+        one.asked, one.awaited = (None, step) if isinstance(step, Future) else (step, None)
 
     def _throw(self, error: Exception) -> None:
         """Tell those that wait for the forward that it failed."""
@@ -228,7 +240,7 @@ class Scheduler:
             wait([one.draft])  # its text is another reply's next
         one.draft = None
         try:
-            one.asked = one.steps.throw(error)
+            self._put(one, one.steps.throw(error))
         except StopIteration:
             self._close(one)
 
@@ -242,6 +254,7 @@ class Scheduler:
 
     def _check_all(self) -> None:
         """End requests that are to stop; the forward goes on for the others, and ends where there are none."""
+        self._go_on()
         for one in tuple(self._computing):
             self._check_one(one)
         if not self._computing:

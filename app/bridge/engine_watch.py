@@ -1,4 +1,4 @@
-"""The engine's watchdog: one that neither computes nor answers is ended and started again."""
+"""The engine's watchdog: one that neither goes on nor answers is ended and started again."""
 
 from __future__ import annotations
 
@@ -7,27 +7,23 @@ from PySide6.QtCore import QObject, QTimer, Slot
 from app.bridge.engine_client import EngineClient
 from app.bridge.model_in_engine import ModelInEngine
 from app.words import mark, tr
-from engine.child_process import processor_seconds
 
 # Silence is counted in ticks and not by a clock: while the computer sleeps, or this process stands still, none come.
 TICK_MS = 5_000
 PATIENCE_TICKS = 12
 # Importing its libraries, the engine waits for a child that tries a GPU, for three minutes at most.
 START_TICKS = 48
-# A pass of a large model says nothing for minutes, and takes a processor's time meanwhile, as reading its file does.
-LEAST_CPU_S = 0.1
 _SENTENCE = mark("The engine neither computed nor answered, so it was ended and started again.")
 
 
 class EngineWatch(QObject):
-    """Ends an engine that owes an answer, says nothing, and takes no processor's time either."""
+    """Ends an engine that owes an answer and says nothing: layers and files that it goes on with it tells of."""
 
     def __init__(self, client: EngineClient, model: ModelInEngine, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._client = client
         self._model = model
         self._silent_ticks = 0
-        self._cpu_s = 0.0
         self._restart = False
         self.timer = QTimer(self, interval=TICK_MS)
         self.timer.timeout.connect(self.tick)
@@ -38,15 +34,10 @@ class EngineWatch(QObject):
     @Slot()
     def tick(self) -> None:
         """Look whether the engine lives."""
-        number = self._client.process_id
-        if number is None or not self._client.owes_answer:
+        if self._client.process_id is None or not self._client.owes_answer:
             self._silent_ticks = 0
             return
         self._client.ping()
-        cpu_s = processor_seconds(number)
-        if not self._silent_ticks or cpu_s - self._cpu_s >= LEAST_CPU_S:
-            self._silent_ticks, self._cpu_s = 1, cpu_s
-            return
         self._silent_ticks += 1
         if self._silent_ticks > (PATIENCE_TICKS if self._client.ready else START_TICKS):
             self._silent_ticks = 0

@@ -58,6 +58,7 @@ from engine.messages.events import (
     TextDrafted,
     TokensAdded,
     TokensCounted,
+    Working,
 )
 from engine.messages.machine import MachineReport, ModePrediction, PlanReport, WidthSpeed
 from engine.messages.models import (
@@ -71,6 +72,7 @@ from engine.messages.models import (
     Prediction,
 )
 from engine.messages.modes import ModeDescriptor, ModeOption, OptionValue, check_order, shared_options
+from engine.messages.preparing import Prepared, ToPrepare
 from engine.messages.reports import (
     BenchmarkRow,
     ErrorReport,

@@ -252,6 +252,24 @@ class Generate:
     logprobs: int | None = None
     lets_others_first: bool = False
 
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all its texts in UTF-8, and 4 for each token of a raw prompt."""
+        raw = self.raw_prompt
+        if isinstance(raw, tuple):
+            return 4 * len(raw)
+        texts = [raw or "", "" if self.form is None else self.form.text]
+        for message in self.messages:
+            texts += [message.content, *(file.text for file in message.attachments)]
+            texts += [call.name + call.arguments for call in message.calls]
+        texts += [tool.name + tool.description + tool.parameters for tool in self.tools.offered]
+        return sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts)
+
+    @property
+    def formed(self) -> bool:
+        """True if its reply may have to keep to a form, of itself or of tools."""
+        return self.form is not None or bool(self.tools.offered)
+
 
 @dataclass(frozen=True)
 class CountTokens:

@@ -36,6 +36,11 @@ class EngineReady:
 
 
 @dataclass(frozen=True)
+class Working:
+    """A sign of life: layers are computed or bytes read, and nothing else says so."""
+
+
+@dataclass(frozen=True)
 class LoadProgress:
     """Bytes of weights read so far."""
 
@@ -229,6 +234,7 @@ class Failed:
 
 Event = (
     EngineReady
+    | Working
     | LoadProgress
     | ModelLoaded
     | ModelUnloaded

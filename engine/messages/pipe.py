@@ -23,8 +23,7 @@ class MessageDamaged(Exception):
 
 def send(connection: Connection, message: object) -> None:
     """Send a message. Raises OSError where nobody takes it any more."""
-    pickled = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-    connection.send_bytes(zlib.crc32(pickled).to_bytes(_SUM_BYTES, "little") + pickled)
+    connection.send_bytes(packed(message))
 
 
 def receive(connection: Connection) -> Any:
@@ -34,7 +33,17 @@ def receive(connection: Connection) -> Any:
         EOFError, OSError: The pipe has ended.
         MessageDamaged: What came is no message.
     """
-    data = connection.recv_bytes(_MOST_BYTES)
+    return unpacked(connection.recv_bytes(_MOST_BYTES))
+
+
+def packed(message: object) -> bytes:
+    """A message as it crosses a pipe."""
+    pickled = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    return zlib.crc32(pickled).to_bytes(_SUM_BYTES, "little") + pickled
+
+
+def unpacked(data: bytes) -> Any:
+    """The message that `packed` was given. Raises MessageDamaged where the bytes are none."""
     pickled = data[_SUM_BYTES:]
     if int.from_bytes(data[:_SUM_BYTES], "little") != zlib.crc32(pickled):
         raise MessageDamaged("its checksum is another one")

@@ -18,6 +18,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy
 import torch
@@ -125,6 +126,12 @@ class Sampler:
         for _, value in own.bias:
             _require(-100.0 <= value <= 100.0, _BIAS, value)
 
+    @cached_property
+    def _bias(self) -> tuple[Tensor, Tensor]:
+        """Tokens with a bias, and what is added to each: made once for a reply."""
+        ids, added = zip(*self.penalties.bias, strict=True)
+        return torch.tensor(ids), torch.tensor(added)
+
     def history(self, text: Sequence[int], position: int) -> array[int]:
         """The last tokens of a text that the penalties look at.
 
@@ -199,8 +206,8 @@ class Sampler:
         """
         own = self.penalties
         if own.bias:
-            ids, added = torch.tensor([token for token, _ in own.bias]), [value for _, value in own.bias]
-            logits = logits.index_add(0, ids, torch.tensor(added, dtype=logits.dtype))
+            ids, added = self._bias
+            logits = logits.index_add(0, ids, added.to(logits.dtype))
         if self.repetition_penalty != 1.0 and text:
             ids = torch.tensor(sorted(set(text[-own.window :])), dtype=torch.long)
             values = logits[ids]

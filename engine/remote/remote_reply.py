@@ -42,10 +42,11 @@ from engine.remote.counts import (
 from engine.remote.failures import ContextTooSmall, endless
 from engine.remote.remote_model import RemoteModel
 from engine.remote.stream import Told, pieces
-from engine.request import last_question, opening
+from engine.request import last_question
 from engine.sentences import figure, say
 from engine.text.attached_turns import fit_with_attachments
 from engine.text.context_window import FittedPrompt, check_length
+from engine.text.preparation import opening
 from engine.text.repetition import LoopWatch, repeated_from
 from engine.text.stop import ReplyText
 from engine.text.thoughts import thought_tokens, without_thoughts

@@ -12,6 +12,7 @@ from engine.messages import Failed, Finished, PrefillProgress, Reply, TokensAdde
 from engine.server.connection import PROBE
 from engine.server.engine_link import Answers
 from engine.server.exchange import Exchange
+from engine.server.reading import gone
 from engine.server.refusal import Refused, error_body, refusal
 from engine.text.reply_parts import Said
 
@@ -38,7 +39,7 @@ class ExchangeAnswer(Response):
         """Answer, and cancel what nobody listens to any more."""
         scope[PROBE] = self._answers.wake
         answering = asyncio.ensure_future(self._answer(scope, receive, send))
-        listening = asyncio.ensure_future(_gone(receive))
+        listening = asyncio.ensure_future(gone(receive))
         try:
             await asyncio.wait({answering, listening}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -151,9 +152,3 @@ class _Stream:
             ]
             await self._send({"type": "http.response.start", "status": 200, "headers": headers})
         await self._send({"type": "http.response.body", "body": piece, "more_body": not last})
-
-
-async def _gone(receive: Receive) -> None:
-    """Wait until the client hangs up."""
-    while (await receive())["type"] != "http.disconnect":
-        pass

@@ -13,6 +13,7 @@ from engine.messages import ChatMessage, Generate, Reply, StopReason, Thinking, 
 from engine.server.exchange import (
     Exchange,
     Served,
+    check_bounds,
     check_model,
     content,
     effort,
@@ -158,7 +159,9 @@ def prompt(fields: Fields, served: Served) -> Generate:
         whole=True,
         tools=anthropic_tools(fields),
     )
-    return in_form(request, form)
+    asked = in_form(request, form)
+    check_bounds(asked, served)
+    return asked
 
 
 def _thinking(fields: Fields) -> Thinking:

@@ -24,7 +24,8 @@ from engine.server.exchange import Exchange, Served
 from engine.server.fields import Fields
 from engine.server.guard import Guard
 from engine.server.metrics import Metrics
-from engine.server.ollama import OllamaChat, OllamaExchange, OllamaGenerate, OllamaModel
+from engine.server.ollama import OllamaChat, OllamaExchange, OllamaGenerate, OllamaModel, shown
+from engine.server.reading import Read, read_request
 from engine.server.refusal import Refused, error_body, refusal
 from engine.server.responses import Responses
 from engine.server.status import health, models, one_model, props
@@ -55,7 +56,7 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
 
     def exchange(kind: Callable[[Fields, Served], Exchange]) -> Endpoint:
         async def endpoint(request: Request) -> Response:
-            asked = kind(await _fields(request), served())
+            asked = await _read(request, kind, served())
             return ExchangeAnswer(asked, link.ask(asked.requests))
 
         return endpoint
@@ -77,11 +78,11 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
         raise AssertionError("the engine ends each request")
 
     async def count_tokens(request: Request) -> Response:
-        return JSONResponse({"input_tokens": await count(prompt(await _fields(request), served()))})
+        return JSONResponse({"input_tokens": await count(await _read(request, prompt, served()))})
 
     def ollama(kind: Callable[[Fields, Served], OllamaExchange]) -> Endpoint:
         async def endpoint(request: Request) -> Response:
-            asked = kind(await _fields(request), served())
+            asked = await _read(request, kind, served())
             if asked.asks:
                 return ExchangeAnswer(asked, link.ask(asked.requests))
             await count(Generate("", served().options, raw_prompt="Hello"))
@@ -96,7 +97,7 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
         return JSONResponse(one_model(served(), request.path_params["name"]))
 
     async def show(request: Request) -> Response:
-        return JSONResponse(OllamaModel(served()).shown(await _fields(request)))
+        return JSONResponse(await _read(request, shown, served()))
 
     async def embeddings(request: Request) -> Response:
         raise Refused(400, _NO_EMBEDDINGS, code="not_supported")
@@ -145,8 +146,8 @@ def limits() -> list[str]:
     ]
 
 
-async def _fields(request: Request) -> Fields:
-    """The fields of a request's body, read within limits of size and time."""
+async def _read(request: Request, kind: Callable[[Fields, Served], Read], served: Served) -> Read:
+    """What a request asks for; its body is read within limits of size and time."""
 
     async def read() -> bytes:
         body = bytearray()
@@ -157,11 +158,12 @@ async def _fields(request: Request) -> Fields:
         return bytes(body)
 
     try:
-        return Fields.of_body(await asyncio.wait_for(read(), _BODY_S))
+        body = await asyncio.wait_for(read(), _BODY_S)
     except asyncio.TimeoutError as error:
         raise Refused(408, _TOO_SLOW) from error
     except ClientDisconnect as error:
         raise Refused(400, _TOO_SLOW) from error  # nobody is there to read it
+    return await read_request(request, body, kind, served)
 
 
 async def _tell_refusal(request: Request, error: Exception) -> Response:

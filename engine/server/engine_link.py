@@ -21,6 +21,9 @@ from engine.messages import (
     Failed,
     Finished,
     Generate,
+    LoadProgress,
+    ModelLoaded,
+    Notice,
     StatisticsUpdated,
     TokensAdded,
     TokensCounted,
@@ -30,6 +33,9 @@ from engine.server.refusal import Refused
 #: Requests that the engine has at once; further ones wait here, so that others who use it are not behind them all.
 MOST_RUNNING = 16
 MOST_WAITING = 64
+#: Of these, those of a long text or a form that have not begun: they are prepared one after the other, and others pass.
+_MOST_PREPARED = 4
+_LONG_BYTES = 32 << 10
 _RETRY_AFTER_S = 5
 _BUSY = "Too many requests wait for the model already: try again in a few seconds."
 _STOPPED = "The engine stopped unexpectedly ({how}): ask again, and it starts anew."
@@ -69,6 +75,7 @@ class _Asked:
     command: Asked
     index: int
     answers: Answers
+    slow: bool  # its preparation may take long
 
 
 class Answers:
@@ -154,6 +161,7 @@ class EngineLink:
         self._asked = 0
         self._waiting: deque[_Asked] = deque()
         self._running: dict[str, _Asked] = {}
+        self._preparing: set[str] = set()  # slow ones of which nothing was heard yet
         self._closing = False
         self._last_words = ""  # of an engine that is killed
         self.heard = 0
@@ -189,7 +197,7 @@ class EngineLink:
             numbered = replace(command, request_id=f"served-{self._asked}")
             if isinstance(numbered, Generate):
                 numbered = replace(numbered, lets_others_first=True)
-            self._waiting.append(_Asked(numbered, index, answers))
+            self._waiting.append(_Asked(numbered, index, answers, _is_slow(numbered)))
         self._advance()
         return answers
 
@@ -216,13 +224,20 @@ class EngineLink:
             self._process = None
 
     def _advance(self) -> None:
-        while self._waiting and len(self._running) < self._most_running:
-            asked = self._waiting.popleft()
+        while len(self._running) < self._most_running:
+            crowded = len(self._preparing) >= _MOST_PREPARED
+            asked = next((one for one in self._waiting if not (one.slow and crowded)), None)
+            if asked is None:
+                return
+            self._waiting.remove(asked)
+            if asked.slow:
+                self._preparing.add(asked.command.request_id)
             self._running[asked.command.request_id] = asked
             try:
                 process = self._started()
             except OSError as error:
                 del self._running[asked.command.request_id]
+                self._preparing.discard(asked.command.request_id)
                 _fail([asked], _STOPPED.format(how=error.strerror))
             else:
                 process.send(asked.command)
@@ -248,6 +263,8 @@ class EngineLink:
         asked = self._running.get(getattr(event, "request_id", ""))
         if asked is None:
             return
+        if not isinstance(event, LoadProgress | ModelLoaded | Notice):  # those come before
+            self._preparing.discard(asked.command.request_id)
         if isinstance(event, _ENDS):
             del self._running[asked.command.request_id]
         asked.answers.put(asked.index, event)
@@ -259,6 +276,7 @@ class EngineLink:
         self._process = None
         lost = list(self._running.values())
         self._running.clear()
+        self._preparing.clear()
         how = "it sent something that cannot be read" if code is None else f"exit code {code}"
         how = f"signal {-code}" if code is not None and code < 0 else how
         sentence, self._last_words = self._last_words or _STOPPED.format(how=how), ""
@@ -270,6 +288,11 @@ class EngineLink:
         for request_id, asked in self._running.items():
             if asked.answers is answers and self._process is not None:
                 self._process.send(Cancel(request_id))
+
+
+def _is_slow(command: Asked) -> bool:
+    request = command.request if isinstance(command, CountTokens) else command
+    return request.formed or request.size_bytes > _LONG_BYTES
 
 
 def _fail(lost: Sequence[_Asked], sentence: str) -> None:

@@ -43,6 +43,12 @@ _ROLES: dict[str, Role] = {
 _SEEDS = 1 << 64
 _LEAST_SHARE = 1e-9  # of the likeliest tokens: one alone
 _ALL = 1 << 31
+#: Messages and calls of a request together; its stop strings, and their characters together, as each token is held
+#: against all of them; characters of its tools; tokens with a bias.
+MOST_PARTS = 16_384
+MOST_STOPS, MOST_STOP_CHARACTERS = 256, 16_384
+MOST_TOOL_CHARACTERS = 1 << 20
+MOST_BIASES = 16_384
 _FORBIDDEN = -100.0
 _TOKEN_ID = re.compile(r"[0-9]{1,9}")
 _TEXT_ONLY = "This model reads text alone, and there is a part of the type {kind}: leave it out."
@@ -111,6 +117,8 @@ class Exchange(ABC):
         self.created = int(time.time())
         check_model(fields, served)
         self.requests: tuple[Generate, ...] = self._read(fields)
+        for request in self.requests:
+            check_bounds(request, served)
         self.streams = fields.switch("stream", self.streams_unasked)
 
     @abstractmethod
@@ -179,6 +187,33 @@ def check_model(fields: Fields, served: Served) -> None:
         raise Refused(404, message, "model", "model_not_found")
 
 
+def check_bounds(request: Generate, served: Served) -> None:
+    """Refuse a request with more of anything than every part of the program can bear at once."""
+    raw, parts = request.raw_prompt, len(request.messages) + sum(len(one.calls) for one in request.messages)
+    if isinstance(raw, tuple) and served.report.context and len(raw) >= served.report.context:
+        sentence = (
+            f"The prompt has {len(raw):,} tokens, but the model's context holds {served.report.context:,}."
+        )
+        raise Refused(400, f"{sentence[:-1]}: shorten it.", "prompt", "context_length_exceeded")
+    if parts > MOST_PARTS:
+        raise Refused(400, f"A request has {MOST_PARTS:,} messages and calls at most: leave out older ones.")
+    if len(request.stop) > MOST_STOPS or sum(map(len, request.stop)) > MOST_STOP_CHARACTERS:
+        sentence = (
+            f"A request has {MOST_STOPS} stop strings at most, of {MOST_STOP_CHARACTERS:,} characters together: "
+            "leave some out."
+        )
+        raise Refused(400, sentence, "stop")
+    if (
+        sum(len(tool.description) + len(tool.parameters) for tool in request.tools.offered)
+        > MOST_TOOL_CHARACTERS
+    ):
+        raise Refused(
+            400,
+            f"The tools of a request have {MOST_TOOL_CHARACTERS:,} characters at most: send smaller ones.",
+            "tools",
+        )
+
+
 def new_id(prefix: str) -> str:
     """A name that no other answer has."""
     return f"{prefix}{secrets.token_hex(12)}"
@@ -223,6 +258,8 @@ def penalties(fields: Fields) -> Penalties:
 def _biases(fields: Fields) -> tuple[tuple[int, float], ...]:
     """Tokens with their biases: an object, or llama.cpp's list of pairs, where false forbids a token."""
     wanted = fields.value("logit_bias")
+    if isinstance(wanted, list | dict) and len(wanted) > MOST_BIASES:
+        raise fields.wrong("logit_bias", f"for {MOST_BIASES:,} tokens at most")
     if isinstance(wanted, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in wanted):
         wanted = {str(token): value for token, value in wanted}
     if isinstance(wanted, dict):

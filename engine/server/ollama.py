@@ -178,30 +178,13 @@ class OllamaModel:
             "size": report.weight_bytes,
             "size_vram": 0,
             "digest": sha256(report.folder.encode()).hexdigest(),
-            "details": self._details(),
+            "details": self.details(),
             "context_length": report.context,
         }
         return {"models": [model]}
 
-    def shown(self, fields: Fields) -> dict[str, Any]:
-        """``/api/show``."""
-        check_model(fields, self._served)
-        report = self._served.report
-        family = report.architecture
-        return {
-            "modelfile": "",
-            "parameters": "",
-            "template": "",
-            "details": self._details(),
-            "model_info": {
-                "general.architecture": family,
-                "general.parameter_count": report.parameters,
-                f"{family}.context_length": report.context,
-            },
-            "capabilities": ["completion", "tools", *(["thinking"] if report.advice.thinking else [])],
-        }
-
-    def _details(self) -> dict[str, Any]:
+    def details(self) -> dict[str, Any]:
+        """Kind, size and weights."""
         report = self._served.report
         return {
             "parent_model": "",
@@ -211,6 +194,25 @@ class OllamaModel:
             "parameter_size": f"{report.parameters / 1e9:.3g}B",
             "quantization_level": report.weights,
         }
+
+
+def shown(fields: Fields, served: Served) -> dict[str, Any]:
+    """``/api/show``."""
+    check_model(fields, served)
+    report = served.report
+    family = report.architecture
+    return {
+        "modelfile": "",
+        "parameters": "",
+        "template": "",
+        "details": OllamaModel(served).details(),
+        "model_info": {
+            "general.architecture": family,
+            "general.parameter_count": report.parameters,
+            f"{family}.context_length": report.context,
+        },
+        "capabilities": ["completion", "tools", *(["thinking"] if report.advice.thinking else [])],
+    }
 
 
 def _turn(message: Fields) -> ChatMessage:

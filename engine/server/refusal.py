@@ -11,6 +11,7 @@ _BY_KIND = {
     "EmptyPrompt": 400,
     "InvalidOption": 400,
     "PromptTooLong": 400,
+    "RequestTooLarge": 400,
     "UnsupportedModel": 400,
     "OutOfMemory": 503,
     "OutOfDeviceMemory": 503,

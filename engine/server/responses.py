@@ -14,6 +14,7 @@ from typing import Any
 from engine.messages import ChatMessage, Generate, Reply, ToolCall
 from engine.server.chat_completions import most_tokens
 from engine.server.exchange import (
+    MOST_TOOL_CHARACTERS,
     UNSERVED,
     Exchange,
     content,
@@ -60,9 +61,12 @@ class Responses(Exchange):
             "text": {"format": fields.inner("text").value("format") or {"type": "text"}},
         }
         try:
-            json.dumps(self._asked, allow_nan=False)
+            repeated = json.dumps({**self._asked, "instructions": None}, allow_nan=False)
         except ValueError as error:  # the answer repeats them, and would be no JSON
             raise Refused(400, "The request has a number that is not finite: send another.") from error
+        if len(repeated) > MOST_TOOL_CHARACTERS:
+            sentence = f"Metadata, tools and format may have {MOST_TOOL_CHARACTERS:,} characters: send less."
+            raise Refused(400, sentence)
         instructions = fields.text("instructions")
         turns = [ChatMessage("system", instructions)] if instructions else []
         if isinstance(fields.value("input"), str):

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import atexit
 import json
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
-from threading import Lock
 from typing import Any, Literal
 
-import psutil
-
-from engine.errors import UnsupportedModel
+from engine.errors import RequestTooLarge, UnsupportedModel
 from engine.messages import Thinking, ThinkingControl
+from engine.preparer import QUICK, Beyond
 from engine.sentences import mark
 from engine.text.reasoning import Reasoning, template_reasoning
-from engine.text.template_program import MEMORY_BYTES, serve
 from engine.text.tool_calls import DESCRIBED, template_format
 from engine.text.tool_calls.format import ToolFormat
 
@@ -28,16 +20,16 @@ from engine.text.tool_calls.format import ToolFormat
 _SWITCHES = ("enable_thinking", "thinking")
 _EFFORT = "reasoning_effort"
 _UNSAID = Thinking()
-#: Of a processor's time for one text, and of the clock's where the process gets no processor.
-TIME_S = 5.0
-_CLOCK_S = 120.0
-_LOOK_S = 0.05
 # A text is as long as the messages in it, and the words around them.
 _MOST_CHARACTERS = 1 << 20
 _LONGER = 4
-_BEYOND = mark(
+_ENDLESS = mark(
     "The model's chat template takes too much time or memory, so it was ended: use another model, or another file of "
     "this one."
+)
+_BEYOND = mark(
+    "This conversation takes the model's chat template more than {seconds} s or {size} MiB, so it is not answered: "
+    "shorten it, or send fewer and smaller tools."
 )
 
 
@@ -78,27 +70,32 @@ class ChatTemplate:
     def __init__(self, source: str, special_tokens: Mapping[str, str]) -> None:
         self.source = source
         self._special_tokens = dict(special_tokens)
-        self._ended = False  # it takes too much, and would again
-        _PROCESS.start()  # so that it is there when it is wanted
+        QUICK.start()  # so that it is there when it is wanted
 
     @property
-    def trouble(self) -> Literal["", "unreadable", "silent"]:
-        """``unreadable`` if it fails on every chat, ``silent`` if it leaves out what the user said; else empty."""
+    def trouble(self) -> Literal["", "unreadable", "silent", "endless"]:
+        """The reason why no chat can be given to it; else empty.
+
+        ``unreadable`` if it fails on every chat, ``silent`` if it leaves out what the user said, ``endless`` if a few
+        words take it too much time or memory.
+        """
         return self._reading[0]
 
     @cached_property
-    def _reading(self) -> tuple[Literal["", "unreadable", "silent"], bool]:
+    def _reading(self) -> tuple[Literal["", "unreadable", "silent", "endless"], bool]:
         """The trouble, and whether it reads content as a list of parts alone, as some of models with images do."""
         for turns, tools in _PROBES:
             silent = False
             for in_parts in (False, True):
                 try:
-                    text = self._rendered(turns, _UNSAID, tools, in_parts).lower()
+                    text = self._text(turns, _UNSAID, tools, in_parts).lower()
                 except TemplateUnreadable:
                     return "unreadable", False
                 except TemplateRefused:
                     continue
-                except UnsupportedModel:  # which `render` tells of
+                except RequestTooLarge:
+                    return "endless", False
+                except UnsupportedModel:  # there is no process to run it; `render` tells of it
                     return "", False
                 said = all(turn["content"] in text for turn in turns if turn["role"] != "assistant")
                 part = _parts(turns[0]["content"])[0]
@@ -114,7 +111,7 @@ class ChatTemplate:
         """Control that it has of thinking: ``switch`` for on or off, ``effort`` for how much; else empty."""
         try:
             asked = frozenset(self._run(None)["asked"])
-        except (TemplateRefused, UnsupportedModel):  # which `render` tells of
+        except (TemplateRefused, RequestTooLarge, UnsupportedModel):  # which `render` tells of
             return ""
         return "effort" if _EFFORT in asked else "switch" if asked.intersection(_SWITCHES) else ""
 
@@ -128,7 +125,7 @@ class ChatTemplate:
         """It tells its model of tools, and asks for calls in a format that is known here."""
         try:
             return "tools" in self._run(None)["asked"] and template_format(self.source) is not None
-        except (TemplateRefused, UnsupportedModel):  # which `render` tells of
+        except (TemplateRefused, RequestTooLarge, UnsupportedModel):  # which `render` tells of
             return False
 
     @property
@@ -165,7 +162,7 @@ class ChatTemplate:
         tool = {"name": "look", "description": "", "parameters": schema}
         try:
             text = self.render(turns, tools=[{"type": "function", "function": tool}])
-        except (TemplateRefused, UnsupportedModel):
+        except (TemplateRefused, RequestTooLarge, UnsupportedModel):
             return False
         return all(f"tenon-{at}" in text for at in range(count))
 
@@ -184,11 +181,14 @@ class ChatTemplate:
 
         Raises:
             TemplateRefused: It is no template, or refuses this conversation.
-            UnsupportedModel: It takes too long, or too much memory.
+            RequestTooLarge: This conversation takes it too much time or memory.
+            UnsupportedModel: Every conversation does.
         """
-        return self._rendered(messages, thinking, tools, self._reading[1])
+        if self.trouble == "endless":
+            raise UnsupportedModel(_ENDLESS)
+        return self._text(messages, thinking, tools, self._reading[1])
 
-    def _rendered(
+    def _text(
         self,
         messages: Sequence[Mapping[str, Any]],
         thinking: Thinking,
@@ -205,17 +205,19 @@ class ChatTemplate:
         return text
 
     def _run(self, variables: Mapping[str, Any] | None) -> dict[str, Any]:
-        if self._ended:
-            raise UnsupportedModel(_BEYOND)
-        question = {"source": self.source, "variables": variables}
+        question: dict[str, Any] = {"source": self.source, "variables": variables}
         size = len(json.dumps(variables))
-        answer = _PROCESS.ask({**question, "most": _MOST_CHARACTERS + _LONGER * size})
-        if "error" in answer:
-            raise (TemplateRefused if answer["compiled"] else TemplateUnreadable)(answer["error"])
-        self._ended = "beyond" in answer
-        if self._ended:
-            raise UnsupportedModel(_BEYOND)
-        return answer
+        question["most"] = _MOST_CHARACTERS + _LONGER * size
+        found = {"beyond": True}
+        with suppress(Beyond):
+            found = json.loads(
+                QUICK.ask("engine.text.template_program:answer", json.dumps(question).encode())
+            )
+        if "error" in found:
+            raise (TemplateRefused if found["compiled"] else TemplateUnreadable)(found["error"])
+        if "beyond" in found:
+            raise RequestTooLarge(_BEYOND, seconds=round(QUICK.time_s), size=QUICK.memory_bytes >> 20)
+        return found
 
 
 def _parts(text: str) -> list[dict[str, str]]:
@@ -230,101 +232,3 @@ def _variables(thinking: Thinking) -> dict[str, bool | str]:
     if thinking.effort is not None:
         found[_EFFORT] = thinking.effort
     return found
-
-
-class _Process:
-    """The process that templates run in, started with the first one and again after one that had to be ended."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._running: tuple[SpawnProcess, Connection] | None = None
-        self._is_ready = False
-        atexit.register(self.end)
-
-    def start(self) -> None:
-        """Start it in good time; who asks starts it in any case."""
-        with self._lock, suppress(OSError):
-            self._started()
-
-    def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer; ``beyond`` in it where the process had to be ended.
-
-        Raises:
-            UnsupportedModel: The system has no room for another process, or does not let it start.
-        """
-        with self._lock:
-            try:
-                process, connection = self._started()
-                self._await_start(connection)
-            except (EOFError, OSError) as error:
-                self._end()
-                raise UnsupportedModel(
-                    "The model's chat template cannot be run ({reason}): close other programs.",
-                    reason=getattr(error, "strerror", None) or type(error).__name__,
-                ) from error
-            try:
-                connection.send_bytes(json.dumps(question).encode())
-                if _has_answer(connection, psutil.Process(process.pid)):
-                    found: dict[str, Any] = json.loads(
-                        connection.recv_bytes(8 * question["most"] + (1 << 16))
-                    )
-                    return found
-            except (
-                EOFError,
-                OSError,
-                ValueError,
-                psutil.Error,
-            ):  # it died, as one that is short of memory does
-                pass
-            self._end()
-            return {"beyond": True}
-
-    def end(self) -> None:
-        """End it, as this process ends."""
-        with self._lock:
-            self._end()
-
-    def _started(self) -> tuple[SpawnProcess, Connection]:
-        if self._running is None or not self._running[0].is_alive():
-            self._end()
-            context = get_context("spawn")
-            ours, theirs = context.Pipe()
-            process = context.Process(target=serve, args=(theirs,), name="tenon-template", daemon=True)
-            process.start()
-            theirs.close()
-            self._running, self._is_ready = (process, ours), False
-        return self._running
-
-    def _await_start(self, connection: Connection) -> None:
-        """Wait until it has imported what it needs: none of that time is the template's."""
-        if not self._is_ready:
-            if not connection.poll(_CLOCK_S):
-                raise TimeoutError
-            connection.recv_bytes()
-            self._is_ready = True
-
-    def _end(self) -> None:
-        if self._running is not None:
-            process, connection = self._running
-            process.kill()
-            process.join()
-            connection.close()
-            self._running = None
-
-
-def _has_answer(connection: Connection, process: psutil.Process) -> bool:
-    """Wait for an answer as long as the process stays within its limits."""
-    end, before_s = time.monotonic() + _CLOCK_S, _cpu_s(process)
-    while not connection.poll(_LOOK_S):
-        beyond = _cpu_s(process) - before_s > TIME_S or process.memory_info().rss > MEMORY_BYTES
-        if beyond or time.monotonic() > end:
-            return False
-    return True
-
-
-def _cpu_s(process: psutil.Process) -> float:
-    times = process.cpu_times()
-    return float(times.user + times.system)
-
-
-_PROCESS = _Process()

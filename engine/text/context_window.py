@@ -9,15 +9,28 @@ from typing import Generic, TypeVar
 
 from engine.errors import PromptTooLong
 from engine.messages import ChatMessage
-from engine.sentences import figure
+from engine.sentences import figure, mark
 
 # Room for the reply, as a share of the context. Leaving out more than the bare minimum also means that the turns
 # after this one still fit, so that they find their prefix in the cache instead of shifting it each time.
 _REPLY_SHARE = 4
 _REPLY_TOKENS = 1024
 
+_TOO_LONG = mark(
+    "The message is {prompt_tokens} tokens long, but the model's context holds {context}: shorten it, or load the "
+    "model with a larger context if it has one."
+)
+_MUCH_TOO_LONG = mark(
+    "The message is more than {prompt_tokens} tokens long, but the model's context holds {context}: shorten it, or "
+    "load the model with a larger context if it has one."
+)
+
 #: What messages are rendered to; its length is its number of tokens.
 Prompt = TypeVar("Prompt", bound=Sized)
+
+
+class CutShort(list[int]):
+    """Token ids of the beginning of a text that has many more than it may have."""
 
 
 @dataclass(frozen=True)
@@ -67,20 +80,24 @@ def fit_conversation(
     first_fit = bisect_left(starts, True, key=lambda start: not overflows(start))
     left_out = starts[min(first_fit, len(starts) - 1)]
     prompt = render([*head, *turns[left_out:]])
-    check_length(len(prompt), context)
+    check_length(len(prompt), context, isinstance(prompt, CutShort))
     return FittedPrompt(prompt, left_out)
 
 
-def check_length(prompt_tokens: int, context: int) -> None:
+def check_length(prompt_tokens: int, context: int, at_least: bool = False) -> None:
     """Refuse a prompt that leaves no room for a single token of reply.
+
+    Args:
+        prompt_tokens: Tokens of the prompt.
+        context: Tokens of context, prompt and reply together.
+        at_least: The prompt has more: it was not counted to its end.
 
     Raises:
         PromptTooLong: with both numbers.
     """
     if prompt_tokens >= context:
         raise PromptTooLong(
-            "The message is {prompt_tokens} tokens long, but the model's context holds "
-            "{context}: shorten it, or load the model with a larger context if it has one.",
+            _MUCH_TOO_LONG if at_least else _TOO_LONG,
             prompt_tokens=figure(prompt_tokens, ","),
             context=figure(context, ","),
         )

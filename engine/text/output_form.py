@@ -9,16 +9,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import psutil
 from numpy.typing import NDArray
 
-from engine.errors import InvalidOption, UnsupportedModel
+from engine.errors import InvalidOption, RequestTooLarge, UnsupportedModel
 from engine.messages import OutputForm, ToolUse
+from engine.preparer import SLOW, Beyond
+from engine.sentences import figure
 from engine.text.thoughts import CLOSE
+from engine.text.token_texts import BYTE_LEVEL, BYTE_TOKEN
 from engine.text.tokenizer import Tokenizer
 from engine.text.tool_calls import DESCRIBED
 from engine.text.tool_calls.format import ToolFormat
@@ -27,6 +34,16 @@ if TYPE_CHECKING:
     from llguidance import LLMatcher, LLTokenizer
     from llguidance._lib import JsonCompileOptions
 
+#: Processor's time and memory that a form may take to compile, here and once more for the model's tokens; its length,
+#: and how much longer its grammar may be.
+FORM_S, _FORM_BYTES = 4.0, 256 << 20
+_MOST_CHARACTERS, _LONGER = 1 << 20, 2
+#: Forms that were within their bounds lately: programs send the same tools with each turn.
+_KNOWN: dict[bytes, dict[str, Any]] = {}
+_MOST_KNOWN = 8
+_SPECIAL = re.compile(r"<\[\d+\]>")
+# As `llguidance.gbnf_to_lark.is_lark_syntax`, whose pattern takes quadratic time for empty lines.
+_LARK = re.compile(r"(?m)^[^\S\n]*(?:%llguidance\b|start\s*:)")
 # Space between the parts of JSON: a model that may write any number of spaces may write nothing else.
 _JSON_SPACE: JsonCompileOptions = {"whitespace_pattern": r"[ ]|\n[ \t]{0,16}"}
 # Tokens that surely hold a mark, whether it is one token or many.
@@ -96,76 +113,150 @@ class FormCompiler:
         from llguidance import LLTokenizer, TokenizerWrapper  # few replies have a form
 
         self._tokenizer = tokenizer
-        self._calls = DESCRIBED if tokenizer.template is None else tokenizer.template.calls
         try:
-            text = _Text(tokenizer, self._calls.marks)
-            self._tokens = LLTokenizer(TokenizerWrapper(text), eos_token=text.ends)
+            text = _Text(tokenizer, _calls(tokenizer).marks)
+            # In two steps, each of which holds Python's lock.
+            bare = LLTokenizer(TokenizerWrapper(text), eos_token=text.ends, slices=[])
+            self._tokens = bare.with_slices(LLTokenizer.general_slices())
         except ValueError as error:
             raise UnsupportedModel(
                 "Replies of this model cannot be held to a form: use another model.", details=str(error)
             ) from error
 
-    def mask(self, form: OutputForm | None, tools: ToolUse = _NO_TOOLS, answer: str = "") -> TokenMask | None:
-        """The mask at a reply's beginning; None for a reply that may be anything.
+    def mask(self, grammar: str, mark: str = "") -> TokenMask:
+        """The mask at a reply's beginning; the compilation leaves Python's lock to others.
 
         Args:
-            form: Of the reply.
-            tools: Tools that it may call, with arguments of their schemas; beside a form, of which it is the one or
-                the other, a JSON schema.
-            answer: Text that a form without tools waits for; empty where it begins at once.
+            grammar: Of `form_grammar`.
+            mark: The same.
 
         Raises:
-            InvalidOption: The form is none, or too large.
+            InvalidOption: The grammar is none.
         """
-        if not tools.offered:
-            return None if form is None else self._mask(lambda: _grammar(form), answer)
+        from llguidance import LLMatcher
+
+        matcher = LLMatcher(self._tokens, grammar, log_level=0)
+        _check_grammar(matcher.get_error())
+        return TokenMask(matcher, self._tokens, partial(self._tokenizer.decode, special=True), mark)
+
+
+def form_grammar(
+    tokenizer: Tokenizer,
+    form: OutputForm | None,
+    tools: ToolUse = _NO_TOOLS,
+    answer: str = "",
+    cancelled: Callable[[], bool] = lambda: False,
+) -> tuple[str, str]:
+    """The grammar of a reply, and the text that it begins behind; both empty for a reply that may be anything.
+
+    It was compiled once within its bounds, in a preparer's process.
+
+    Args:
+        tokenizer: Of the model.
+        form: Of the reply.
+        tools: Tools that it may call, with arguments of their schemas; beside a form, of which it is the one or the
+            other, a JSON schema.
+        answer: Text that a form without tools waits for; empty where it begins at once.
+        cancelled: True once nobody waits for it any more.
+
+    Raises:
+        InvalidOption: The form is none.
+        RequestTooLarge: It is longer, or takes more time or memory, than a form may.
+    """
+    calls, mark = _calls(tokenizer), answer
+    if tools.offered:
         awaited = form is None and not tools.required
-        if awaited and self._calls.bare:  # nothing tells a call from an answer before it is there
-            return None
-        return self._mask(
-            lambda: self._call_grammar(self._calls, tools, form), self._calls.opening if awaited else ""
+        if awaited and calls.bare:  # nothing tells a call from an answer before it is there
+            return "", ""
+        kind, text = "lark", _call_grammar(tokenizer, calls, tools, form)
+        mark = calls.opening if awaited else ""
+    elif form is None:
+        return "", ""
+    else:
+        kind, text = form.kind, form.text
+    if len(text) > _MOST_CHARACTERS:
+        raise RequestTooLarge(
+            "The form of the reply has {length} characters, but it may have {most}: make it smaller.",
+            length=figure(len(text), ","),
+            most=figure(_MOST_CHARACTERS, ","),
+        )
+    question = json.dumps((kind, text)).encode()
+    found = _KNOWN.get(question)
+    if found is None:
+        try:
+            found = json.loads(SLOW.ask(f"{__name__}:compiled", question, cancelled, FORM_S))
+        except Beyond:
+            found = {"beyond": True}
+    if "beyond" in found:
+        raise RequestTooLarge(
+            "To compile the form of the reply takes more than {seconds} s or {size} MiB, so it is not used: make it "
+            "smaller.",
+            seconds=round(FORM_S),
+            size=_FORM_BYTES >> 20,
+        )
+    _check_grammar(found["problem"])
+    _KNOWN[question] = found
+    if len(_KNOWN) > _MOST_KNOWN:
+        del _KNOWN[next(iter(_KNOWN))]
+    return found["grammar"], mark
+
+
+def _check_grammar(problem: str) -> None:
+    if problem:
+        reason = problem.strip().partition("\n")[0]
+        raise InvalidOption("The form of the reply cannot be used ({reason}): correct it.", reason=reason)
+
+
+def compiled(question: bytes) -> bytes:
+    """Compile a form in a preparer's process, for any tokens: JSON comes in and goes out."""
+    from llguidance import LLMatcher, LLTokenizer
+
+    kind, text = json.loads(question)
+    began_s, process = time.process_time(), psutil.Process()
+    before = process.memory_info().rss
+    grammar = problem = ""
+    try:
+        grammar = _grammar(kind, text)
+        # Which special token it is makes no difference to the cost.
+        matcher = LLMatcher(LLTokenizer("byte"), _SPECIAL.sub("<[0]>", grammar), log_level=0)
+        if not (problem := matcher.get_error()):
+            matcher.compute_bitmask()
+            problem = matcher.get_error()
+    except Exception as error:  # a text that is no grammar makes the library's translator fail in any way
+        problem = str(error) or type(error).__name__
+    beyond = time.process_time() - began_s > FORM_S or process.memory_info().rss - before > _FORM_BYTES
+    beyond = beyond or len(grammar) > _LONGER * _MOST_CHARACTERS
+    return json.dumps({"beyond": True} if beyond else {"grammar": grammar, "problem": problem}).encode()
+
+
+def _calls(tokenizer: Tokenizer) -> ToolFormat:
+    return DESCRIBED if tokenizer.template is None else tokenizer.template.calls
+
+
+def _call_grammar(tokenizer: Tokenizer, calls: ToolFormat, tools: ToolUse, form: OutputForm | None) -> str:
+    marks = tokenizer.marks(calls.marks)
+    special = re.compile("|".join(map(re.escape, marks)) or r"(?!)")
+
+    def literal(text: str) -> str:
+        """A text in the words of the grammar, where special tokens are no text."""
+        between = special.split(text)
+        found = [f"<[{marks[mark]}]>" for mark in special.findall(text)]
+        parts = [json.dumps(one) if one else "" for one in between]
+        return (
+            " ".join(filter(None, [x for pair in zip(parts, [*found, ""], strict=True) for x in pair]))
+            or '""'
         )
 
-    def _call_grammar(self, calls: ToolFormat, tools: ToolUse, form: OutputForm | None) -> str:
-        from llguidance import LLMatcher
-
-        marks = self._tokenizer.marks(calls.marks)
-        special = re.compile("|".join(map(re.escape, marks)) or r"(?!)")
-
-        def literal(text: str) -> str:
-            """A text in the words of the grammar, where special tokens are no text."""
-            between = special.split(text)
-            found = [f"<[{marks[mark]}]>" for mark in special.findall(text)]
-            parts = [json.dumps(one) if one else "" for one in between]
-            return (
-                " ".join(filter(None, [x for pair in zip(parts, [*found, ""], strict=True) for x in pair]))
-                or '""'
-            )
-
-        usable = [tool for tool in tools.offered if tools.only in ("", tool.name)]
-        rules, more = calls.rules(usable, literal, tools.parallel), calls.between
-        again = f" ({literal(more + calls.opening)} call)*" if more is not None and tools.parallel else ""
-        if form is None and not tools.required:
-            return LLMatcher.grammar_from_lark("\n".join([f"start: call{again}", *rules]))
-        start = f"{literal(calls.opening)} call{again}"
-        if form is not None and not tools.required:
-            start = f"{start} | form"
-            rules.append(f"form: %json {form.text}")
-        return LLMatcher.grammar_from_lark("\n".join([f"start: {start}", *rules]))
-
-    def _mask(self, grammar: Callable[[], str], mark: str = "") -> TokenMask:
-        from llguidance import LLMatcher
-
-        problem = ""
-        try:
-            matcher = LLMatcher(self._tokens, grammar(), log_level=0)
-            problem = matcher.get_error()
-        except Exception as error:  # a text that is no grammar makes the library's translator fail in any way
-            problem = str(error) or type(error).__name__
-        if problem:
-            reason = problem.strip().partition("\n")[0]
-            raise InvalidOption("The form of the reply cannot be used ({reason}): correct it.", reason=reason)
-        return TokenMask(matcher, self._tokens, partial(self._tokenizer.decode, special=True), mark)
+    usable = [tool for tool in tools.offered if tools.only in ("", tool.name)]
+    rules, more = calls.rules(usable, literal, tools.parallel), calls.between
+    again = f" ({literal(more + calls.opening)} call)*" if more is not None and tools.parallel else ""
+    if form is None and not tools.required:
+        return "\n".join([f"start: call{again}", *rules])
+    start = f"{literal(calls.opening)} call{again}"
+    if form is not None and not tools.required:
+        start = f"{start} | form"
+        rules.append(f"form: %json {form.text}")
+    return "\n".join([f"start: {start}", *rules])
 
 
 class _Text:
@@ -178,16 +269,12 @@ class _Text:
     bos_token_id = None
 
     def __init__(self, tokenizer: Tokenizer, marks: Sequence[str]) -> None:
-        from llguidance import LLTokenizer
-
-        plain = json.loads(tokenizer.as_json()) | {"added_tokens": []}
-        # A form prescribes bytes: texts that are composed first, as Qwen's are, would be others.
-        if (plain.get("normalizer") or {}).get("type") == "NFC":
-            plain["normalizer"] = None
-        self._plain = LLTokenizer(json.dumps(plain), eos_token=[0])
-        size = max(self._plain.vocab_size, 1 + max(tokenizer.added, default=0))
-        self.tokens = [self._plain.decode_bytes([token]) for token in range(self._plain.vocab_size)]
-        self.tokens += [b""] * (size - len(self.tokens))
+        self._plain, steps = tokenizer.plain()
+        size = max(tokenizer.vocabulary_size, 1 + max(tokenizer.added, default=0))
+        read = _reader(steps)
+        names = (self._plain.id_to_token(token) or "" for token in range(size))
+        # The library's own mark of special tokens is no text of any.
+        self.tokens = [b"" if said.startswith(b"\xff") else said for said in map(read, names)]
         for token, content in tokenizer.added.items():
             self.tokens[token] = content.encode()
         for token, same in tokenizer.spelled.items():
@@ -196,17 +283,49 @@ class _Text:
         self.ends = sorted(end for end in tokenizer.end_ids if end < len(self.tokens))
         self.eos_token_id = self.ends[0] if self.ends else 0  # `ends` takes its place
 
-    def __call__(self, text: bytes) -> list[int]:
+    def __call__(self, text: bytes | str) -> list[int]:
         """Token ids of a text."""
-        return self._plain.tokenize_bytes(text)
+        whole = text if isinstance(text, str) else text.decode("utf-8", "replace")
+        ids: list[int] = self._plain.encode(whole, add_special_tokens=False).ids
+        return ids
 
 
-def _grammar(form: OutputForm) -> str:
+def _reader(steps: Sequence[Mapping[str, Any]]) -> Callable[[str], bytes]:
+    """What turns the vocabulary's name of a token into its bytes, by the steps of the decoder.
+
+    Raises:
+        ValueError: The decoder is of another kind.
+    """
+    kinds = {step["type"] for step in steps}
+    if "ByteLevel" in kinds:
+        table = defaultdict(lambda: "\u0100", {ord(sign): chr(byte) for sign, byte in BYTE_LEVEL.items()})
+
+        def read_bytes(name: str) -> bytes:
+            with suppress(UnicodeEncodeError):  # no name of bytes
+                return name.translate(table).encode("latin-1")
+            return b""
+
+        return read_bytes
+    if "ByteFallback" not in kinds:
+        raise ValueError(f"a decoder of {sorted(kinds)}")
+    space = next(
+        (step["pattern"]["String"] for step in steps if step["type"] == "Replace" and step["content"] == " "),
+        " ",
+    )
+
+    def read_text(name: str) -> bytes:
+        byte = BYTE_TOKEN.fullmatch(name)
+        return name.replace(space, " ").encode() if byte is None else bytes([int(byte[1], 16)])
+
+    return read_text
+
+
+def _grammar(kind: str, text: str) -> str:
     from llguidance import LLMatcher
-    from llguidance.gbnf_to_lark import any_to_lark
+    from llguidance.gbnf_to_lark import gbnf_to_lark
 
-    if form.kind == "schema":
-        return LLMatcher.grammar_from_json_schema(form.text, defaults=_JSON_SPACE)
-    if form.kind == "regex":
-        return LLMatcher.grammar_from_regex(form.text)
-    return LLMatcher.grammar_from_lark(any_to_lark(form.text))
+    if kind == "schema":
+        return LLMatcher.grammar_from_json_schema(text, defaults=_JSON_SPACE)
+    if kind == "regex":
+        return LLMatcher.grammar_from_regex(text)
+    return text if kind == "lark" or _LARK.search(text) else gbnf_to_lark(text)

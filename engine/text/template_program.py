@@ -1,7 +1,7 @@
 """A chat template as a program: jinja2's, from the network, run in its sandbox as transformers runs it.
 
 The sandbox keeps it from the machine, but not from a loop without end or a text that fills the memory; that is what the
-process of its own is for, which `ChatTemplate` ends.
+process of its own is for (`engine/preparer.py`).
 
 Source: transformers, utils/chat_template_utils.py.
 """
@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
-from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
 import jinja2
@@ -24,10 +22,6 @@ from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
-from engine.child_process import belong_to_window, limit_memory
-
-#: Of the process.
-MEMORY_BYTES = 512 << 20
 _LONGEST_ERROR = 1000
 
 
@@ -68,37 +62,28 @@ class TemplateProgram:
         return self._template.render({**unsaid, **variables})
 
 
-def serve(connection: Connection) -> None:
-    """Run templates until the pipe ends: JSON comes in and goes out, and what fails has an answer too.
+def answer(question: bytes) -> bytes:
+    """Run a template: JSON comes in and goes out, and what fails has an answer too.
 
-    The first message, which is empty, says that the process has started. A question has a ``source``, and
-    ``variables`` where it is to be rendered, with the ``most`` characters of its text.
+    A question has a ``source``, and ``variables`` where it is to be rendered, with the ``most`` characters of its text.
     """
-    belong_to_window()
-    limit_memory(MEMORY_BYTES)
-    compiled = lru_cache(maxsize=8)(TemplateProgram)
-    with suppress(OSError):
-        connection.send_bytes(b"")
-    while True:
-        try:
-            question = json.loads(connection.recv_bytes())
-        except (EOFError, OSError):
-            return
-        program = None
-        try:
-            program = compiled(question["source"])
-            if question["variables"] is None:
-                answer: dict[str, object] = {"asked": sorted(program.asked)}
-            else:
-                text = program.render(question["variables"])
-                answer = {"text": text} if len(text) <= question["most"] else {"beyond": True}
-        except MemoryError:
-            answer = {"beyond": True}
-        except Exception as error:  # jinja's errors, its own raise_exception, and those of any program
-            told = f"{type(error).__name__}: {error}"[:_LONGEST_ERROR]
-            answer = {"error": told, "compiled": program is not None}
-        with suppress(OSError):
-            connection.send_bytes(json.dumps(answer).encode())
+    asked, program = json.loads(question), None
+    try:
+        program = _compiled(asked["source"])
+        if asked["variables"] is None:
+            found: dict[str, object] = {"asked": sorted(program.asked)}
+        else:
+            text = program.render(asked["variables"])
+            found = {"text": text} if len(text) <= asked["most"] else {"beyond": True}
+    except MemoryError:
+        found = {"beyond": True}
+    except Exception as error:  # jinja's errors, its own raise_exception, and those of any program
+        told = f"{type(error).__name__}: {error}"[:_LONGEST_ERROR]
+        found = {"error": told, "compiled": program is not None}
+    return json.dumps(found).encode()
+
+
+_compiled = lru_cache(maxsize=8)(TemplateProgram)
 
 
 class _Generation(Extension):

@@ -9,7 +9,8 @@ from engine.text.tokenizer import Tokenizer
 
 _PART = "\ufffd"
 _MOST_PARTS = 8  # tokens of one character, and of those before it without a pause
-_BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")  # SentencePiece's name for a token of one byte
+#: SentencePiece's name for a token of one byte.
+BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
 
 
 def _byte_level() -> dict[str, int]:
@@ -19,7 +20,8 @@ def _byte_level() -> dict[str, int]:
     return {chr(byte): byte for byte in shown} | {chr(256 + at): byte for at, byte in enumerate(hidden)}
 
 
-_BYTE_LEVEL = _byte_level()
+#: Byte-level tokens' characters and their bytes.
+BYTE_LEVEL = _byte_level()
 
 
 class TokenTexts:
@@ -57,10 +59,10 @@ class TokenTexts:
         if _PART not in text:
             return text.encode()
         name = self._tokenizer.name(token_id)
-        byte = _BYTE_TOKEN.fullmatch(name)
+        byte = BYTE_TOKEN.fullmatch(name)
         if byte is not None:
             return bytes([int(byte[1], 16)])
-        known = [_BYTE_LEVEL.get(character) for character in name]
+        known = [BYTE_LEVEL.get(character) for character in name]
         return bytes(one for one in known if one is not None) if None not in known else text.encode()
 
     def text_in(self, token_ids: Sequence[int], at: int) -> str:

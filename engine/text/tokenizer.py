@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tokenizers import Tokenizer as Backend
+from tokenizers import models
 
 from engine.errors import UnsupportedModel, WeightsMissing
 from engine.gguf.generation import end_ids_by_text
@@ -23,6 +25,7 @@ from engine.messages import ChatMessage, Role, Thinking, Tool
 from engine.outside_file import read_text_file
 from engine.sentences import mark, say
 from engine.text.chat_template import ChatTemplate, TemplateRefused
+from engine.text.context_window import CutShort
 from engine.text.control_tokens import ControlTokens, StandIns, texts_of
 from engine.text.kept_merges import kept_merges
 from engine.text.known_templates import known_template
@@ -50,6 +53,8 @@ TURN_BEGINNINGS = tuple(
     before + label.strip() for label in _LABELS.values() if label for before in ("\n\n", "\n")
 )
 _BETWEEN_TEXTS = ("<|endoftext|>", "<|end_of_text|>")
+#: Characters of a text that surely has more tokens than its share of them, and those of a piece that is counted first.
+_FEW_TOKENS, _PIECE = 16, 1 << 16
 _NO_CALL = "000000000"  # Mistral's templates take no other ids than nine digits
 
 
@@ -135,7 +140,7 @@ class Tokenizer:
             return None, _NO_TEMPLATE, {}
         first, *_ = self._templates
         for name, template in self._templates.items():
-            if not template.trouble:
+            if template.trouble in ("", "endless"):  # of the latter `render` tells
                 return template, "" if name == first else _NEXT, {"name": first, "other": name}
         unreadable = self._templates[first].trouble == "unreadable"
         added = {token.content: at for at, token in self._backend.get_added_tokens_decoder().items()}
@@ -179,13 +184,36 @@ class Tokenizer:
             whole["added_tokens"].append(token)
         return json.dumps(whole)
 
-    def encode(self, text: str, control: bool = True) -> list[int]:
+    def plain(self) -> tuple[Backend, list[dict[str, Any]]]:
+        """The tokenizer that finds no added tokens in a text, puts no space before it and composes nothing.
+
+        Returns:
+            The tokenizer, and the steps of its decoder as tokenizer.json has them.
+        """
+        shape = Backend(models.BPE())
+        shape.normalizer, shape.pre_tokenizer = self._backend.normalizer, self._backend.pre_tokenizer
+        shape.decoder = self._backend.decoder
+        parts = json.loads(shape.to_str())
+        steps = [one for one in _steps(parts["normalizer"]) if one["type"] not in ("Prepend", "NFC")]
+        parts["normalizer"] = {"type": "Sequence", "normalizers": steps} if steps else None
+        for one in _steps(parts["pre_tokenizer"]):
+            if one["type"] == "Metaspace":
+                one["prepend_scheme"] = "never"
+        shape = Backend.from_str(json.dumps(parts))
+        plain = Backend(self._backend.model)
+        plain.normalizer, plain.pre_tokenizer = shape.normalizer, shape.pre_tokenizer
+        return plain, _steps(parts["decoder"])
+
+    def encode(self, text: str, control: bool = True, most: int | None = None) -> list[int]:
         """Token ids of raw text, with the special tokens the tokenizer itself adds at the start (bos, say).
 
         Args:
             text: The text.
             control: Control tokens that are written in it are control tokens; else they are words.
+            most: Tokens beyond which only their number is wanted, and `CutShort` is enough; None for no limit.
         """
+        if (cut := self._cut_short(text, most)) is not None:
+            return cut
         if control:
             return [*self._start, *self._ids(text)]
         stand_ins = StandIns(self._controls, (text,))
@@ -197,6 +225,7 @@ class Tokenizer:
         opening: str = "",
         thinking: Thinking = _UNSAID,
         tools: Sequence[Tool] = (),
+        most: int | None = None,
     ) -> list[int]:
         """Token ids of a conversation, ready for the assistant's turn. No word in it is a control token.
 
@@ -207,11 +236,17 @@ class Tokenizer:
             opening: Beginning of that turn, where it is to be continued.
             thinking: Wishes to a template that knows of thinking.
             tools: Tools that may be called; a template that knows none gets them in the system's text.
+            most: As for `encode`.
 
         Raises:
             UnsupportedModel: the checkpoint's chat template refuses this conversation, or takes too long.
         """
         messages = paired(messages) or [ChatMessage("user", "")]  # templates look at the first turn
+        said = "\n".join(
+            [*(one.content.strip() for one in messages), *(one.description + one.parameters for one in tools)]
+        )
+        if (cut := self._cut_short(said, most)) is not None:
+            return cut
         stand_ins = StandIns(self._controls, chain(texts_of(messages, tools), (opening,)))
         messages = [stand_ins.message(message) for message in messages]
         tools = [stand_ins.tool(tool) for tool in tools]
@@ -226,6 +261,20 @@ class Tokenizer:
             return [*self._start, *self._ids(text, stand_ins)]
         text = _rendered(template, messages, thinking, as_objects(tools) if template.knows_tools else ())
         return self._ids(template.reasoning.continued(text, opening), stand_ins)
+
+    def _cut_short(self, text: str, most: int | None) -> CutShort | None:
+        """The beginning of a text that has many more tokens than wanted; None for one that may not.
+
+        Pieces are counted, which may have a token more each than the whole: so twice as many are surely too many.
+        """
+        if most is None or len(text) <= _FEW_TOKENS * most:
+            return None
+        found = CutShort()
+        for begin in range(0, len(text), _PIECE):
+            found += self._ids(text[begin : begin + _PIECE])
+            if len(found) > 2 * most:
+                return found
+        return None
 
     def _ids(self, text: str, stand_ins: StandIns | None = None) -> list[int]:
         if stand_ins is not None and stand_ins.used:
@@ -259,6 +308,14 @@ class Tokenizer:
             token_ids = [one for token in token_ids for one in self.spelled.get(token, (token,))]
         text: str = self._backend.decode(list(token_ids), skip_special_tokens=not special)
         return text
+
+
+def _steps(part: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """The single steps of a part of a tokenizer.json."""
+    if part is None:
+        return []
+    inner = next((part[name] for name in ("normalizers", "pretokenizers", "decoders") if name in part), None)
+    return [part] if inner is None else [step for one in inner for step in _steps(one)]
 
 
 def check_tokenizer(path: Path) -> None:

@@ -54,6 +54,7 @@ RANKS = {
     "engine.outside_file": -3,
     "engine.unfinished_file": -4,
     "engine.child_process": -3,
+    "engine.preparer": -2,
     "engine.kept_secret": -4,
 }
 # Makes the bundled models with everything below it; nothing imports it.

@@ -19,6 +19,7 @@ from engine.messages import (
     Generate,
     ModelLoaded,
     Notice,
+    OutputForm,
     Ping,
     Pong,
     TokensAdded,
@@ -250,3 +251,21 @@ def test_without_room_the_text_that_was_used_longest_ago_gives_way(
         for text in reversed(texts)
     ]
     assert found == [True, True, False]
+
+
+def test_what_takes_long_to_prepare_keeps_nobody_waiting_and_may_be_left(
+    client: EngineClient, llama_folder: Path
+) -> None:
+    client.answer("abc", llama_folder, mode="plain", max_tokens=1)
+    endless = OutputForm("schema", '{"type": "integer", "multipleOf": 9999991}')
+    heavy = client.request("abc", llama_folder, mode="plain", max_tokens=9, form=endless)
+    plain = client.request("abc", llama_folder, mode="plain", max_tokens=9)
+    client.engine.submit(heavy)
+    client.engine.submit(plain)
+    assert client.wait_for((Finished, Failed)).request_id == plain.request_id
+    client.engine.submit(Cancel(heavy.request_id))
+    ended = client.wait_for((Finished, Failed))
+    assert isinstance(ended, Failed)
+    assert (ended.request_id, ended.error.kind) == (heavy.request_id, "Cancelled")
+    form = OutputForm("regex", "[a-c]{3}")
+    assert len(client.answer("abc", llama_folder, mode="plain", max_tokens=9, form=form).text) == 3

@@ -13,7 +13,7 @@ import pytest
 from tokenizers import AddedToken
 
 from engine.messages import ChatMessage, OutputForm, Tool, ToolUse
-from engine.text.output_form import FormCompiler
+from engine.text.output_form import FormCompiler, form_grammar
 from engine.text.reply_parts import ReplyParts
 from engine.text.tokenizer import Tokenizer
 from engine.text.tool_calls import FORMATS
@@ -152,7 +152,7 @@ def test_a_text_that_the_tokenizer_would_compose_is_written_as_the_form_has_it(
     )
     tokenizer = Tokenizer(folder)
     form = OutputForm("schema", json.dumps({"const": text}))
-    mask = FormCompiler(tokenizer).mask(form)
+    mask = FormCompiler(tokenizer).mask(*form_grammar(tokenizer, form))
     assert mask is not None
     reply: list[int] = []
     while len(reply) < 200:
@@ -197,7 +197,9 @@ def test_a_call_of_harmony_is_told_as_every_call_is(client: EngineClient, harmon
 def test_a_form_waits_for_the_channel_of_the_answer(harmony: Path) -> None:
     tokenizer = Tokenizer(harmony)
     assert tokenizer.template is not None
-    mask = FormCompiler(tokenizer).mask(REGEX, answer=tokenizer.template.reasoning.answer)
+    mask = FormCompiler(tokenizer).mask(
+        *form_grammar(tokenizer, REGEX, answer=tokenizer.template.reasoning.answer)
+    )
     assert mask is not None
     before = tokenizer.encode(
         "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>"
@@ -281,7 +283,9 @@ def test_every_way_through_a_forced_call_ends_in_a_right_one(tmp_path: Path, for
     counts = set()
     for seed in range(6):
         chance = random.Random(seed)
-        mask = compiler.mask(None, ToolUse((NASTY, Tool("now")), required=True, only="look"))
+        mask = compiler.mask(
+            *form_grammar(tokenizer, None, ToolUse((NASTY, Tool("now")), required=True, only="look"))
+        )
         assert mask is not None
         reply: list[int] = []
         while True:
@@ -322,7 +326,7 @@ def test_texts_in_calls_of_lfm2_stand_in_either_quotes(tmp_path: Path, call: str
     tokenizer = tokenizer_with(tmp_path, form.marks, source, special=True)
     properties = {"colour": {"enum": ["red", "green"]}, "note": {"type": "string", "maxLength": 9}}
     tool = Tool("pick", parameters=json.dumps({"properties": properties, "required": ["colour", "note"]}))
-    mask = FormCompiler(tokenizer).mask(None, ToolUse((tool,), required=True))
+    mask = FormCompiler(tokenizer).mask(*form_grammar(tokenizer, None, ToolUse((tool,), required=True)))
     assert mask is not None
     for token in tokenizer.encode(f"{form.marks[0]}{call}{form.marks[1]}"):
         allowed = mask.allowed()
@@ -335,14 +339,14 @@ def test_a_prescribed_text_with_the_words_of_a_token_can_be_written(tmp_path: Pa
     tokenizer = tokenizer_with(tmp_path, ["<tool_call>", "</tool_call>", "<h1>"], TEMPLATES["hermes"])
     compiler = FormCompiler(tokenizer)
     for text in ("<h1>", "<tool_call>", "<|im_end|>"):
-        mask = compiler.mask(OutputForm("schema", json.dumps({"const": text})))
+        mask = compiler.mask(*form_grammar(tokenizer, OutputForm("schema", json.dumps({"const": text}))))
         assert mask is not None
         reply: list[int] = []
         while not {*np.nonzero(mask.allowed())[0].tolist()} <= tokenizer.end_ids:
             reply.append(int(np.nonzero(mask.allowed())[0][0]))
             mask.take(reply[-1])
         assert tokenizer.decode(reply) == json.dumps(text)
-    free = compiler.mask(OutputForm("schema", '{"type": "string"}'))
+    free = compiler.mask(*form_grammar(tokenizer, OutputForm("schema", '{"type": "string"}')))
     assert free is not None
     free.take(tokenizer.encode('"')[0])
     allowed = free.allowed()

@@ -9,7 +9,8 @@ from tokenizers import processors
 
 from engine.errors import EmptyPrompt, PromptTooLong
 from engine.messages import ChatMessage, CountTokens, Failed, Finished, Generate, LoadOptions, TokensCounted
-from engine.request import check_request, fit_prompt, opening
+from engine.request import check_request
+from engine.text.preparation import fit_prompt, opening
 from engine.text.tokenizer import Tokenizer
 from tests.support.checkpoints import train_tokenizer
 from tests.support.engine_client import engine_client

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -390,3 +391,45 @@ def test_an_error_of_the_forward_is_told_to_all_that_wait_for_it(bench: Bench) -
     scheduler.turn()
     assert told == [("one", "the disk is gone"), ("two", "the disk is gone")]
     assert not len(scheduler)
+
+
+def test_one_that_waits_for_what_is_made_beside_lets_others_have_their_turns() -> None:
+    made, seen = Future[str](), list[object]()
+
+    def waits() -> Steps:
+        yield made
+        seen.append(made.result())
+
+    def goes_on() -> Steps:
+        for number in range(3):
+            seen.append(number)
+            yield None
+
+    scheduler = Scheduler(lambda: None)
+    scheduler.add("a", waits())
+    scheduler.add("b", goes_on())
+    for _ in range(5):
+        scheduler.turn()
+    assert (seen, len(scheduler)) == ([0, 1, 2], 1)
+    made.set_result("made")
+    scheduler.turn()
+    assert (seen, len(scheduler)) == ([0, 1, 2, "made"], 0)
+
+
+def test_one_that_waits_may_be_stopped() -> None:
+    left = []
+
+    def waits() -> Steps:
+        try:
+            yield Future()
+        except Cancelled:
+            left.append(scheduler.running)
+
+    def check() -> None:
+        if scheduler.running == "a":
+            raise Cancelled("")
+
+    scheduler = Scheduler(check)
+    scheduler.add("a", waits())
+    scheduler.turn()
+    assert (left, len(scheduler)) == (["a"], 0)

@@ -21,7 +21,6 @@ from engine.messages import (
     ToolCall,
     ToolUse,
 )
-from engine.request import fit_prompt
 from engine.server.anthropic_messages import Messages
 from engine.server.chat_completions import ChatCompletions
 from engine.server.completions import Completions
@@ -29,6 +28,7 @@ from engine.server.exchange import Served
 from engine.server.fields import Fields
 from engine.server.ollama import OllamaChat, OllamaGenerate
 from engine.server.responses import Responses
+from engine.text.preparation import fit_prompt
 from engine.text.tokenizer import Tokenizer
 from tests.support.llama_cpp_archive import ABSENT, llama_cpp
 from tests.support.real_models import NOT_FETCHED, PUBLISHED, PublishedModel

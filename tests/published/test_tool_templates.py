@@ -13,7 +13,7 @@ import pytest
 from engine.errors import UnsupportedModel
 from engine.messages import ChatMessage, Tool, ToolCall, ToolUse
 from engine.text.chat_template import ChatTemplate
-from engine.text.output_form import FormCompiler
+from engine.text.output_form import FormCompiler, form_grammar
 from engine.text.reply_parts import ReplyParts
 from engine.text.tokenizer import Tokenizer
 from engine.text.tool_calls import FORMATS
@@ -165,7 +165,7 @@ def test_a_required_call_can_be_written_with_every_vocabulary(path: Path) -> Non
     tool = Tool("look", parameters=json.dumps(parameters))
     for seed in range(3):
         chance = random.Random(seed)
-        mask = compiler.mask(None, ToolUse((tool,), required=True, parallel=False))
+        mask = compiler.mask(*form_grammar(tokenizer, None, ToolUse((tool,), required=True, parallel=False)))
         assert mask is not None
         reply: list[int] = []
         while True:

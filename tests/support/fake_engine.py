@@ -9,7 +9,8 @@ The last line of the last message is the script, ``word`` or ``word number``:
     deaf        tokens for ever, whatever is asked
     die         two tokens, then kill -9 of itself
     hang        two tokens, then nothing, and no answer to anything
-    compute     a processor's time for ever, and nothing said, until cancelled
+    compute     signs of life for ever, and nothing said, until cancelled
+    spin        two tokens, then a processor's time for ever, and no answer to anything
     read        prefill progress for ever, until cancelled
     echo        the roles and contents it was given
     think N     a thought of N words, then an answer of two
@@ -87,6 +88,7 @@ from engine.messages import (
     TokensAdded,
     TokensCounted,
     Unload,
+    Working,
     with_attachments,
 )
 from engine.messages.pipe import receive, send
@@ -335,18 +337,20 @@ class FakeEngine:
             self.emit(ContextTrimmed(request_id, 4))
             self.emit(Notice(request_id, "A notice."))
             yield "trimmed"
-        elif word in ("fail", "die", "hang"):
+        elif word in ("fail", "die", "hang", "spin"):
             yield "one "
             yield "two "
+            while word == "spin":
+                sum(range(10_000))
             while word == "hang":
                 time.sleep(1.0)
             time.sleep(0.1)
             if word == "die":
                 os.kill(os.getpid(), signal.SIGKILL)
         elif word == "compute":
-            while not self.is_cancelled(request_id):
-                sum(range(10_000))
-            raise Stopped
+            while True:
+                self.emit(Working())
+                self.pause(request_id, 0.02)
         elif word == "deaf":
             for number in range(100_000):
                 yield f"w{number} "

@@ -116,8 +116,9 @@ class Desk:
 
 def left_behind() -> list[str]:
     """Threads and processes of the app that still live."""
-    if (templates := sys.modules.get("engine.text.chat_template")) is not None:
-        templates._PROCESS.end()  # that of an engine which ran in this process, and which ends with this one
+    if (preparers := sys.modules.get("engine.preparer")) is not None:
+        preparers.QUICK.end()  # of an engine which ran in this process, and which end with this one
+        preparers.SLOW.end()
     threads = [thread.name for thread in threading.enumerate() if thread.name.startswith("tenon")]
     children = [
         " ".join(child.cmdline())

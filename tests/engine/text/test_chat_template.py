@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from multiprocessing.connection import Connection
-
 import psutil
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import UnsupportedModel
-from engine.text import chat_template
+from engine.errors import RequestTooLarge, UnsupportedModel
+from engine.preparer import QUICK
 from engine.text.chat_template import ChatTemplate, TemplateRefused
-from engine.text.template_program import serve
 
 TURNS = [{"role": "user", "content": "Hello"}]
 PLAIN = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
@@ -37,56 +33,38 @@ BOMBS = {
 
 @pytest.fixture(autouse=True)
 def _shorter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_template, "TIME_S", 0.5)
+    monkeypatch.setattr(QUICK, "time_s", 0.5)
 
 
 @pytest.mark.parametrize("source", BOMBS.values(), ids=BOMBS)
 def test_no_template_takes_more_than_its_share_and_the_next_one_runs(source: str) -> None:
     before = psutil.Process().memory_info().rss
     template = ChatTemplate(source, {})
-    with pytest.raises((UnsupportedModel, TemplateRefused)):
+    with pytest.raises((UnsupportedModel, RequestTooLarge, TemplateRefused)):
         template.render(TURNS)
     assert template.thinking == ""
     assert psutil.Process().memory_info().rss - before < 64 << 20
     assert ChatTemplate(PLAIN, {}).render(TURNS) == "user: Hello\n"
 
 
-def test_one_that_was_ended_is_one_sentence_and_is_not_run_again() -> None:
+def test_one_that_takes_too_much_for_a_few_words_is_one_sentence_and_is_not_run_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     template = ChatTemplate(BOMBS["loop"], {})
+    assert template.trouble == "endless"
+    monkeypatch.setattr(QUICK, "ask", None)  # nothing is asked of it any more
     with pytest.raises(UnsupportedModel, match="takes too much time or memory") as raised:
         template.render(TURNS)
     assert "\n" not in raised.value.message
-    began = time.process_time()
-    with pytest.raises(UnsupportedModel):
-        template.render(TURNS)
-    assert time.process_time() - began < 0.1
-    assert chat_template._PROCESS._running is None
 
 
-def test_a_process_that_dies_is_started_again() -> None:
-    template = ChatTemplate(PLAIN, {})
+def test_a_conversation_that_takes_too_much_leaves_the_template_as_it_is() -> None:
+    source = "{% for m in messages %}{% for a in range(m.content | length) %}{% for b in range(99999) %}{% endfor %}"
+    template = ChatTemplate(source + "{% endfor %}{{ m.role }}: {{ m.content }}\n{% endfor %}", {})
     assert template.render(TURNS) == "user: Hello\n"
-    running = chat_template._PROCESS._running
-    assert running is not None
-    running[0].kill()
-    running[0].join()
+    with pytest.raises(RequestTooLarge, match=r"takes the model's chat template more than 0 s or 512 MiB"):
+        template.render([{"role": "user", "content": "long " * 10_000}])
     assert template.render(TURNS) == "user: Hello\n"
-
-
-def _start_slowly(connection: Connection) -> None:
-    end = time.process_time() + 1.5
-    while time.process_time() < end:
-        pass
-    serve(connection)
-
-
-def test_what_the_process_needs_to_start_is_none_of_the_template_s_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(chat_template, "serve", _start_slowly)
-    chat_template._PROCESS.end()
-    assert ChatTemplate(PLAIN, {}).render(TURNS) == "user: Hello\n"
-    chat_template._PROCESS.end()
 
 
 @settings(max_examples=50)

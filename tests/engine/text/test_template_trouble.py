@@ -9,7 +9,8 @@ import pytest
 
 from engine.errors import EmptyPrompt, UnsupportedModel
 from engine.messages import ChatMessage, Event, Generate, LoadOptions, Notice, ToolCall
-from engine.request import check_request, fit_prompt
+from engine.request import check_request
+from engine.text.preparation import fit_prompt
 from engine.text.tokenizer import Tokenizer
 from tests.support.checkpoints import train_tokenizer
 

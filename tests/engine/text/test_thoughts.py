@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.messages import ChatMessage, Generate, LoadOptions, Notice, Thinking
-from engine.request import begun_thought, fit_prompt
+from engine.request import begun_thought
 from engine.text.chat_template import ChatTemplate
+from engine.text.preparation import fit_prompt
 from engine.text.reasoning import template_reasoning
 from engine.text.thoughts import ThoughtAndAnswer, begins_with_thought, thought_tokens, without_thoughts
 from engine.text.tokenizer import Tokenizer

@@ -1,0 +1,253 @@
+"""Preparation of a request before the engine's turn: its prompt in tokens, and the form of its reply.
+
+What is small is done in a thread of this process, where its size bounds how long it holds Python's lock. All else, and
+whatever compiles a form, is done in a process with bounds of time and memory (`engine/preparer.py`), and is given up
+when its sender leaves.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
+from threading import Event as Flag
+
+from engine import errors
+from engine.errors import EmptyPrompt, RequestTooLarge, TenonError
+from engine.messages import (
+    ChatMessage,
+    ContextTrimmed,
+    ErrorReport,
+    Event,
+    Generate,
+    Notice,
+    Prepared,
+    ToPrepare,
+)
+from engine.messages.pipe import packed, unpacked
+from engine.preparer import SLOW, Beyond
+from engine.sentences import mark, say
+from engine.text.attached_turns import fit_with_attachments
+from engine.text.context_window import CutShort, check_length
+from engine.text.output_form import FormCompiler, TokenMask, form_grammar
+from engine.text.thoughts import without_thoughts
+from engine.text.tokenizer import Tokenizer, read_end_ids
+
+#: Bytes of text that are prepared in this process: 30 ms of a usual processor beside replies that are being written,
+#: and a quarter of a second where there are none.
+SMALL_BYTES, ALONE_BYTES = 32 << 10, 256 << 10
+_NO_SWITCH = mark("The chat template of this model has no such setting for thinking, so it has no effect.")
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A request whose turn may begin.
+
+    Attributes:
+        prompt: Token ids.
+        events: What the user is told of it.
+        mask: Keeps the reply to its form; None where it has none.
+    """
+
+    prompt: list[int]
+    events: Sequence[Event]
+    mask: TokenMask | None
+
+
+class Preparation:
+    """Prepares the requests of one model.
+
+    Args:
+        tokenizer: The model's.
+        folder: The model, where a process reads the tokenizer for itself.
+        cache: Folder of what takes long to make of a tokenizer.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, folder: Path, cache: Path) -> None:
+        self._tokenizer = tokenizer
+        self._places = str(folder), str(cache)
+        self._closed = Flag()
+        # A plain chat never waits behind a long text or a form.
+        self._quick, self._slow = (
+            ThreadPoolExecutor(1, f"tenon-prepare-{lane}") for lane in ("quick", "slow")
+        )
+
+    @cached_property
+    def forms(self) -> FormCompiler:
+        """Masks for replies that must have a form."""
+        return FormCompiler(self._tokenizer)
+
+    def steps(
+        self, request: Generate, context: int, alone: bool = False, counts: bool = False
+    ) -> Generator[Future[Ready], None, Ready]:
+        """Prepare a request beside the engine's turns: yields what is waited for, and gives it up when it is closed.
+
+        Args:
+            request: One that `check_request` has passed.
+            context: Tokens of context, prompt and reply together.
+            alone: No other reply is being written.
+            counts: The prompt alone is wanted.
+
+        Raises:
+            RequestTooLarge: It takes too much time or memory.
+            TenonError: The prompt does not fit, or the form is none.
+        """
+        left = Flag()
+        raw = request.raw_prompt
+        if isinstance(raw, tuple):
+            check_length(len(raw), context)
+        formed = request.formed and not counts
+        small = request.size_bytes <= (ALONE_BYTES if alone and not formed else SMALL_BYTES)
+        lane = self._quick if small and not formed else self._slow
+        future = lane.submit(self._ready, ToPrepare(request, context, formed, *self._places), small, left)
+        try:
+            while not future.done():
+                yield future
+            return future.result()
+        finally:
+            left.set()
+            future.cancel()
+
+    def close(self) -> None:
+        """Give up what is on its way."""
+        self._closed.set()
+        for lane in (self._quick, self._slow):
+            lane.shutdown(wait=False, cancel_futures=True)
+        SLOW.end()  # it has the tokenizer of this model
+
+    def _ready(self, asked: ToPrepare, small: bool, left: Flag) -> Ready:
+        def gone() -> bool:
+            return left.is_set() or self._closed.is_set()
+
+        if small:
+            found = prepared(asked, self._tokenizer, gone)
+        else:
+            template = self._tokenizer.template
+            if template is not None and template.trouble == "endless":
+                template.render([])
+            try:
+                found = unpacked(SLOW.ask(f"{__name__}:answer", packed(asked), gone))
+            except Beyond:
+                raise RequestTooLarge(
+                    "To prepare this request takes more than {seconds} s or {size} MiB, so it is not answered: make it "
+                    "smaller.",
+                    seconds=round(SLOW.time_s),
+                    size=SLOW.memory_bytes >> 20,
+                ) from None
+            if found.error is not None:
+                raise _raised(found.error)
+        mask = None
+        if found.grammar:
+            mask = self.forms.mask(found.grammar, found.mark)
+        raw = asked.request.raw_prompt
+        ids = list(raw) if isinstance(raw, tuple) else memoryview(found.prompt).cast("i").tolist()
+        return Ready(ids, found.events, mask)
+
+
+def answer(question: bytes) -> bytes:
+    """Do in a preparer's process what `Preparation` does with small requests."""
+    asked = unpacked(question)
+    try:
+        found = prepared(asked, _tokenizer(asked.folder, asked.cache))
+    except TenonError as error:
+        report = ErrorReport(type(error).__name__, error.message, error.details, error.exit_code)
+        found = Prepared(b"", error=report)
+    return packed(found)
+
+
+@lru_cache(maxsize=1)
+def _tokenizer(folder: str, cache: str) -> Tokenizer:
+    return Tokenizer(Path(folder), read_end_ids(Path(folder)), Path(cache))
+
+
+def prepared(asked: ToPrepare, tokenizer: Tokenizer, gone: Callable[[], bool] = lambda: False) -> Prepared:
+    """The prompt of a request, and the grammar of its reply, which has been compiled once within its bounds.
+
+    Raises:
+        TenonError: The prompt does not fit, or the form is none or too large.
+    """
+    events: list[Event] = []
+    request = asked.request
+    prompt: list[int] = []
+    if not isinstance(request.raw_prompt, tuple):  # which are tokens already
+        prompt = fit_prompt(request, tokenizer, asked.context, events.append)
+    grammar = mark = ""
+    if asked.formed:
+        template = tokenizer.template
+        reasoning = None if template is None or request.raw_prompt is not None else template.reasoning
+        answer = "" if reasoning is None or opening(request) else reasoning.answer
+        grammar, mark = form_grammar(tokenizer, request.form, request.tools, answer, gone)
+    return Prepared(array("i", prompt).tobytes(), tuple(events), grammar, mark)
+
+
+def opening(request: Generate) -> str:
+    """The start of the reply, where the conversation ends with one that is to be continued."""
+    return request.messages[-1].content if continues(request.messages) else ""
+
+
+def continues(messages: Sequence[ChatMessage]) -> bool:
+    """True if a conversation ends with the start of the reply."""
+    return bool(messages) and messages[-1].role == "assistant" and not messages[-1].calls
+
+
+def fit_prompt(
+    request: Generate, tokenizer: Tokenizer, context: int, emit: Callable[[Event], None]
+) -> list[int]:
+    """Token ids of the prompt, cut to the context where it is a conversation.
+
+    Args:
+        request: One that `check_request` has passed.
+        tokenizer: The model's.
+        context: Tokens of context, prompt and reply together.
+        emit: Takes what the person is told of it.
+
+    Raises:
+        PromptTooLong: its last message does not fit even alone.
+    """
+    if request.raw_prompt is not None:
+        raw, special = request.raw_prompt, request.parse_special
+        if raw == "":
+            prompt = tokenizer.beginning
+        else:
+            prompt = tokenizer.encode(raw, special, context) if isinstance(raw, str) else list(raw)
+        if not prompt:  # characters that no token of the vocabulary stands for
+            raise EmptyPrompt("The message is empty: write a question first.")
+        check_length(len(prompt), context, isinstance(prompt, CutShort))
+        return prompt
+    if tokenizer.template_note:
+        emit(Notice(request.request_id, tokenizer.template_note))
+    begun = opening(request)
+    turns = [
+        replace(turn, content=without_thoughts(turn.content)) if turn.role == "assistant" else turn
+        for turn in (request.messages[:-1] if continues(request.messages) else request.messages)
+    ]
+    known = "" if tokenizer.template is None else tokenizer.template.thinking
+    if (request.thinking.on is not None and known != "switch") or (
+        request.thinking.effort is not None and known != "effort"
+    ):
+        emit(Notice(request.request_id, say(_NO_SWITCH)))
+    render = partial(
+        tokenizer.render, opening=begun, thinking=request.thinking, tools=request.tools.offered, most=context
+    )
+    # Where nothing may be left out, room for one token of reply is enough.
+    most = 1 if request.whole else request.max_tokens
+    found = fit_with_attachments(
+        turns, render, lambda text: len(tokenizer.encode(text, control=False)), context, most
+    )
+    if request.whole and found.messages_left_out:
+        whole = render(turns)
+        check_length(len(whole), context, isinstance(whole, CutShort))
+    if found.sources:
+        emit(Notice(request.request_id, found.sources))
+    if found.messages_left_out:
+        emit(ContextTrimmed(request.request_id, found.messages_left_out))
+    return found.prompt
+
+
+def _raised(report: ErrorReport) -> TenonError:
+    """The error that a process has told of."""
+    kind: type[TenonError] = getattr(errors, report.kind)
+    return kind(report.message, report.details)
