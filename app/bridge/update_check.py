@@ -119,7 +119,8 @@ def latest_release(address: str, key: str) -> Release | None:
 
     def fetched(place: str) -> bytes:
         bound = Bound(_MOST_BYTES)
-        return client.get(place, extensions={"bound": bound}).raise_for_status().content
+        content: bytes = client.get(place, extensions={"bound": bound}).raise_for_status().content
+        return content
 
     try:
         with BoundedClient(timeout=_TIMEOUT_S, follow_redirects=True) as client:

@@ -64,7 +64,12 @@ class LinkQuestion(RingedDialog):
         )
         filled(
             QVBoxLayout(self),
-            *(PlainLabel(asked, self, wrap=True), self.place, *parts, self._address(rest, "sub"), 6, buttons),
+            PlainLabel(asked, self, wrap=True),
+            self.place,
+            *parts,
+            self._address(rest, "sub"),
+            6,
+            buttons,
             margins=(_SIDE_PX, 18, _SIDE_PX, 16),
             spacing=10,
         )

@@ -80,9 +80,10 @@ class UnsavedBar(QFrame):
 
     def sizeHint(self) -> QSize:
         """As high as its words need at the window's width."""
-        width = self.parentWidget().width()
-        layout = self.layout()
+        parent, layout = self.parentWidget(), self.layout()
+        assert parent is not None
         assert layout is not None
+        width = parent.width()
         return QSize(
             width,
             layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height(),
