@@ -1,8 +1,8 @@
 """Preparation of a request before the engine's turn: its prompt in tokens, and the form of its reply.
 
-What is small is done in a thread of this process, where its size bounds how long it holds Python's lock. All else, and
-whatever compiles a form, is done in a process with bounds of time and memory (`engine/preparer.py`), and is given up
-when its sender leaves.
+What is small is done in this process, where its size bounds how long it holds Python's lock: beside other replies in a
+thread. All else, and whatever compiles a form, is done in a process with bounds of time and memory
+(`engine/preparer.py`), and is given up when its sender leaves.
 """
 
 from __future__ import annotations
@@ -101,8 +101,11 @@ class Preparation:
             check_length(len(raw), context)
         formed = request.formed and not counts
         small = request.size_bytes <= (ALONE_BYTES if alone and not formed else SMALL_BYTES)
+        asked = ToPrepare(request, context, formed, *self._places)
+        if small and alone and not formed:
+            return self._ready(asked, small, left)  # nobody waits meanwhile, and threads cost time
         lane = self._quick if small and not formed else self._slow
-        future = lane.submit(self._ready, ToPrepare(request, context, formed, *self._places), small, left)
+        future = lane.submit(self._ready, asked, small, left)
         try:
             while not future.done():
                 yield future
