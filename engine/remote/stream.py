@@ -103,7 +103,10 @@ async def _events(connection: Connection, response: httpx2.Response) -> AsyncIte
     if "html" in kind:
         raise unreadable(connection.server, kind)
     response.headers["content-type"] = "text/event-stream"  # some servers say something else, or nothing
-    async with aclosing(aiter(httpx2.EventSource(response, max_event_size=None))) as events:
+    events: Any = aiter(
+        httpx2.EventSource(response, max_event_size=None)
+    )  # an open generator, which is to be closed
+    async with aclosing(events):
         async for event in events:
             if event.data.strip() == _DONE:
                 return
