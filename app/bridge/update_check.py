@@ -118,8 +118,8 @@ def latest_release(address: str, key: str) -> Release | None:
     from engine.bounded_http import Bound, BoundedClient
 
     def fetched(place: str) -> bytes:
-        bound = Bound(_MOST_BYTES)
-        content: bytes = client.get(place, extensions={"bound": bound}).raise_for_status().content
+        response = client.get(place, extensions={"bound": Bound(_MOST_BYTES)})
+        content: bytes = response.raise_for_status().content
         return content
 
     try:

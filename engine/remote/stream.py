@@ -5,11 +5,11 @@ Source: https://html.spec.whatwg.org/multipage/server-sent-events.html, "Parsing
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any, cast
+from typing import Any
 
 import httpx2
 
@@ -103,8 +103,10 @@ async def _events(connection: Connection, response: httpx2.Response) -> AsyncIte
     if "html" in kind:
         raise unreadable(connection.server, kind)
     response.headers["content-type"] = "text/event-stream"  # some servers say something else, or nothing
-    found = aiter(httpx2.EventSource(response, max_event_size=None))
-    async with aclosing(cast("AsyncGenerator[httpx2.ServerSentEvent]", found)) as events:
+    events: Any = aiter(
+        httpx2.EventSource(response, max_event_size=None)
+    )  # a generator, which is to be closed
+    async with aclosing(events):
         async for event in events:
             if event.data.strip() == _DONE:
                 return
