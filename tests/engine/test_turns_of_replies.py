@@ -44,6 +44,7 @@ class Bench:
         self.target = Target()
         self.stop: set[str] = set()
         self.log: list[str] = []
+        self.made = 0  # drafts
         self.scheduler = Scheduler(self._check)
 
     def _check(self) -> None:
@@ -66,11 +67,15 @@ class Bench:
             for _ in range(rounds):
                 asked = AskedRows(sequence, (1,), Draft())
                 if apart:
-                    asked.make_draft = lambda: lambda: None
+                    asked.make_draft = self._made
                 yield asked
             self.log.append(f"{name} is done")
         except Exception as error:
             self.log.append(f"{name} has {type(error).__name__}")
+
+    def _made(self) -> Callable[[], None]:
+        self.made += 1
+        return lambda: None
 
     def run(self, turns: int = 1000) -> list[dict[str, int]]:
         """Take turns until all have ended."""
@@ -246,3 +251,25 @@ def test_the_width_learns_of_shared_forwards_alone_and_knows_how_many_are_open(b
     bench.add("d", 2)
     bench.scheduler.turn()
     assert (seen, bench.target.width.replies) == ([(2, 1.0)], 2)
+
+
+@pytest.mark.parametrize("open_", range(2, 9))
+def test_no_more_drafts_are_begun_than_the_target_takes_at_a_time(bench: Bench, open_: int) -> None:
+    """Made ones wait in a pool; those of the others are made when some have been taken."""
+    taken, pool = 0, []
+
+    def look() -> None:
+        nonlocal taken
+        drafting = bench.scheduler._drafting
+        assert drafting is not None
+        drafting.submit(lambda: None).result()  # behind all that were begun
+        pool.append(bench.made - taken)
+
+    bench.target.during = look
+    for number in range(open_):
+        bench.add(str(number), 5, apart=True)
+    while len(bench.scheduler) == open_:
+        before = len(bench.target.forwards)
+        bench.scheduler.turn()
+        taken += sum(len(forward) for forward in bench.target.forwards[before:])
+    assert max(pool) == min(open_, 2 * -(-open_ // 2))  # those in the forward, and as many that wait

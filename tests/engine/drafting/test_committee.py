@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -310,9 +311,7 @@ def test_a_member_that_does_not_pay_is_left_alone_twice_as_long_each_time() -> N
         committee.propose(DraftShape(8, step_worth=0.2, second_worth=1e9, row_worth=0.1))
         asked += [tokens] * (echo.asked - before)
         committee.observe([2], None)
-    pauses = [
-        later - earlier for earlier, later in zip(asked, asked[1:], strict=False) if later - earlier > 1
-    ]
+    pauses = [later - earlier for earlier, later in itertools.pairwise(asked) if later - earlier > 1]
     assert pauses[:6] == [65, 129, 257, 513, 1025, 1025]
     assert len(asked) == 4 * (len(pauses) + 1)
 

@@ -103,7 +103,7 @@ def check(timings: Timings) -> None:
     assert timings.mean_acceptance_length is None or timings.mean_acceptance_length >= 1
 
 
-NAMES = ("prompt_n", "cache_n", "predicted_n", "prompt_ms", "predicted_ms", "draft_n", "draft_n_accepted")
+NAMES = ("prompt_n", "cache_n", "predicted_n", "prompt_ms", "predicted_ms")
 
 
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, ODD)))
@@ -132,6 +132,14 @@ def test_drafts_of_a_server_are_figures_that_can_be(
     check(
         with_server_mean(Timings(), {"internal_states": [{"avg_spec_accept_length": mean} for mean in means]})
     )
+
+
+def test_a_speed_over_no_time_is_none() -> None:
+    usage = {"prompt_tokens": 5, "completion_tokens": 40}
+    for ms, speed in ((0.0, None), (1.0, None), (49.0, None), (100.0, 390.0)):
+        timings = with_usage(Timings(predicted_n=3, predicted_ms=ms), usage)
+        assert timings.predicted_per_second == speed
+        assert timings.prompt_per_second is None  # no time was measured
 
 
 @pytest.mark.parametrize("smaller", range(4))
