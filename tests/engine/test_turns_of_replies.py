@@ -192,6 +192,7 @@ def test_whoever_is_stopped_before_its_first_forward_computes_nothing(bench: Ben
     bench.add("waits for a place", 2, prompt=600)
     bench.scheduler.turn()
     assert list(bench.target.forwards[0]) == ["runs"]
+    assert bench.target.width.replies == 2  # it shares, though it is not in this forward
     bench.stop.add("waits for a place")
     bench.scheduler.turn()
     assert bench.log == ["waits for a place has Cancelled"]
@@ -216,6 +217,7 @@ def test_whoever_is_stopped_within_a_forward_ends_alone_and_all_of_them_end_it(b
     bench.scheduler.turn()
     assert bench.log == ["a has Cancelled", "b has Cancelled"]
     assert not len(bench.scheduler)
+    assert len(bench.target.forwards) == 1
 
 
 def test_beside_rounds_few_rows_of_prompts_are_read_the_oldest_first(bench: Bench) -> None:
@@ -258,18 +260,31 @@ def test_no_more_drafts_are_begun_than_the_target_takes_at_a_time(bench: Bench, 
     """Made ones wait in a pool; those of the others are made when some have been taken."""
     taken, pool = 0, []
 
+    for number in range(open_):
+        bench.add(str(number), 5, apart=True)
+    bench.scheduler.turn()  # in which there is no draft to verify yet
+    drafting = bench.scheduler._drafting
+    assert drafting is not None
+    drafting.submit(lambda: None).result()  # behind all that were begun
+    assert bench.made == -(-open_ // 2)
+
     def look() -> None:
-        nonlocal taken
-        drafting = bench.scheduler._drafting
-        assert drafting is not None
-        drafting.submit(lambda: None).result()  # behind all that were begun
+        drafting.submit(lambda: None).result()
         pool.append(bench.made - taken)
 
     bench.target.during = look
-    for number in range(open_):
-        bench.add(str(number), 5, apart=True)
     while len(bench.scheduler) == open_:
         before = len(bench.target.forwards)
         bench.scheduler.turn()
         taken += sum(len(forward) for forward in bench.target.forwards[before:])
     assert max(pool) == min(open_, 2 * -(-open_ // 2))  # those in the forward, and as many that wait
+
+
+def test_of_replies_of_both_kinds_half_are_in_a_forward_that_verifies_drafts(bench: Bench) -> None:
+    for number in range(6):
+        bench.add(str(number), 4, apart=number < 3)
+    forwards = bench.run()
+    assert bench.log.count("0 is done") == 1
+    drafted = [forward for forward in forwards[:4] if {"0", "1", "2"} & forward.keys()]
+    assert drafted
+    assert max(map(len, drafted)) == 3

@@ -255,16 +255,13 @@ MUTANTS: tuple[Mutant, ...] = (
          "test_the_width_learns_of_shared_forwards_alone_and_knows_how_many_are_open"),
         ("not one.draft and waiting < self._batch:", "not one.draft:", "drafts are made long before they are verified",
          "test_no_more_drafts_are_begun_than_the_target_takes_at_a_time"),
-        ("return pieces or rounds", "return rounds or pieces[:0]", "a prompt alone is never read",
-         "test_beside_rounds_few_rows_of_prompts_are_read_the_oldest_first"),
+        ("return pieces or rounds", "return rounds or pieces[:0]", "a prompt alone is never read"),
     ),
     *_of(
         "engine/engine.py",
         "tests/engine/test_open_replies.py",
         ("if _lets_others_first(one)), behind)", "if False), behind)", "programs are not overtaken by the person",
          "test_a_request_that_lets_others_first_is_overtaken_while_it_waits"),
-        ("behind = 0  # it takes no room", "pass", "a count of tokens waits behind replies",
-         "test_a_count_of_tokens_passes_a_reply_that_waits_for_room"),
         ("elif not self._model.has_room(len(self._scheduler)):", "elif False:", "replies begin that memory cannot hold",
          "test_without_room_for_another_cache_one_reply_follows_the_other"),
     ),
@@ -329,7 +326,6 @@ MUTANTS: tuple[Mutant, ...] = (
          "test_what_is_never_accepted_costs_three_hundredths_at_most test_no_chat_of_a_real_model_is_slower_than_plain"),
         ("_REFRESH_AFTER = 64", "_REFRESH_AFTER = 64_000", "plain decoding is measured once",
          "test_plain_decoding_is_measured_now_and_then"),
-        ("return max(1.0 / self._cost.forward_s(0), lately)", "return lately", "rows are drafted that cost as much as tokens"),
     ),
     *_of(
         "engine/decoding/shared_width.py",
@@ -365,8 +361,13 @@ MUTANTS: tuple[Mutant, ...] = (
         ("punish_threshold: float = 0.3", "punish_threshold: float = 0.03", "a threshold of punishments is another",
          "test_thresholds_are_those_of_the_paper_where_nobody_says_otherwise"),
         ("elif average < rewards.punish_threshold:", "elif average < rewards.reward_threshold:", "all but the best are punished"),
+    ),
+    *_of(
+        "engine/drafting/member_weights.py",
+        "tests/engine/drafting/test_member_weights.py",
         ("if average > rewards.reward_threshold:", "if rate > rewards.reward_threshold:",
-         "one good verdict outweighs many bad ones", "test_the_majority_goes_to_the_target_and_its_member_is_judged"),
+         "one good verdict outweighs many bad ones"),
+        ("_LEAST = 1e-3", "_LEAST = 0.0", "a member that was bad once is never heard again"),
     ),
     *_of(
         "engine/drafting/prompt_lookup.py",
@@ -389,7 +390,12 @@ MUTANTS: tuple[Mutant, ...] = (
         ("if expert not in needed), None)", "), None)".replace("), None)", "if expert in self.found), None)"),
          "an expert that the row needs makes way for another"),
         ("            shared.clear()\n", "            pass\n", "a layer computes with another layer's experts"),
-        ("for expert in reversed(chosen):", "for expert in chosen:", "experts of the last row go first"),
+    ),
+    *_of(
+        "engine/placement/expert_room.py",
+        "tests/engine/placement/test_streamed_experts.py",
+        ("for expert in reversed(chosen):", "for expert in chosen:", "experts of the last row go first",
+         "test_a_token_reads_the_experts_that_it_chose_and_that_are_not_there"),
     ),
     # --- planning ---
     *_of(
@@ -397,7 +403,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "tests/engine/planning/test_cost_model.py",
         ("_AHEAD_HOLDS = 0.3", "_AHEAD_HOLDS = 0.9", "drafting ahead is expected to hold nearly always"),
         ("return _AHEAD_HOLDS if all(draft.by_levels", "return _AHEAD_HOLDS if any(draft.by_levels",
-         "heads are expected to draft ahead", "test_medusa_heads_draft_any_tree_in_one_pass_that_nothing_hides"),
+         "heads are expected to draft ahead", "test_of_drafts_of_which_one_is_made_in_one_pass_nothing_is_hidden"),
         ("_COMPARING = 1.03", "_COMPARING = 1.3", "plain decoding is predicted too slow", "test_a_useless_draft_costs_little"),
     ),
     *_of(
@@ -405,7 +411,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "tests/engine/planning/test_profile.py",
         ("_MEMORY = 0.7", "_MEMORY = 1.0", "a machine that has changed is predicted as it was"),
         ("_WARMING = 2", "_WARMING = 0", "rounds that read pages for the first time count"),
-        ("_TRUSTED_ROUNDS = 16.0", "_TRUSTED_ROUNDS = 0.01", "one round outweighs all that is published"),
     ),
     *_of(
         "engine/planning/context_range.py",
@@ -428,7 +433,6 @@ MUTANTS: tuple[Mutant, ...] = (
         ("at, string = min(found)", "at, string = max(found)", "text behind the first stop string is shown"),
         ("keep = max(overlap(self._held, string)", "keep = min(overlap(self._held, string)",
          "the beginning of a stop string is shown"),
-        ('elif self.stop_reason is None and self._loops', 'elif self._loops', "a stop string is told as a loop"),
         ("self.remaining == 0:", "self.remaining == 1:", "a reply is a token shorter than was asked"),
     ),
     *_of(
@@ -449,7 +453,11 @@ MUTANTS: tuple[Mutant, ...] = (
         "engine/documents/archive.py",
         "tests/engine/documents/test_reading.py",
         ("unpacked > MAX_UNPACKED_BYTES or", "", "an archive unpacks without end",
-         "test_an_archive_that_unpacks_without_end"),
+         "test_each_bound_of_an_archive_holds_by_itself"),
+        ("len(entries) > MAX_FILES or", "", "an archive has files without end",
+         "test_each_bound_of_an_archive_holds_by_itself"),
+        ("or max(markup, default=0) > MAX_PART_BYTES:", ":", "a part takes all memory once it is parsed",
+         "test_each_bound_of_an_archive_holds_by_itself"),
     ),
     # --- models and downloads ---
     *_of(
@@ -496,7 +504,9 @@ MUTANTS: tuple[Mutant, ...] = (
         ("            if place > len(content):\n            break\n".replace("            if", "        if"), "", "text behind a gap is joined as if nothing were missing",
          "test_what_is_added_to_a_reply_is_read_with_it_and_joined_at_the_next_start"),
         ("expired = time.time() - TRASH_DAYS * 86_400", "expired = time.time() - TRASH_DAYS",
-         "the trash is emptied at the next start", "test_the_next_start_finishes_what_the_last_one_left"),
+         "the trash is emptied at the next start", "test_a_chat_stays_in_the_trash_for_thirty_days"),
+        ("expired = time.time() - TRASH_DAYS * 86_400", "expired = time.time() - TRASH_DAYS * 8_640_000",
+         "the trash is never emptied", "test_a_chat_stays_in_the_trash_for_thirty_days"),
         ("                os.stat(self._file)", "                pass", "chats are written to a file that was deleted",
          "test_writing_to_a_file_that_is_gone_is_a_failure"),
     ),
@@ -542,7 +552,12 @@ MUTANTS: tuple[Mutant, ...] = (
         ("content=reply.content + text)", 'content=reply.content + text.rstrip("\\n"))', "lines of code run together as they come"),
         ("reply.content[place:], self._text_saved)", "reply.content[place:].strip(), self._text_saved)",
          "a kill leaves words glued together"),
-        ("self._refused = True", "pass", "text that the disk has refused is not saved again"),
+    ),
+    *_of(
+        "app/bridge/replies.py",
+        "tests/app/bridge/test_workspace_replies.py",
+        ("self._refused = True", "pass", "text that the disk has refused is not saved again",
+         "test_a_reply_goes_on_to_the_disk_after_a_refusal"),
     ),
     *_of(
         "app/bridge/turns.py",

@@ -7,7 +7,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 
+from tests.mutants.__main__ import LEAST_CAUGHT
 from tests.mutants.changes import MUTANTS, Mutant, mutated
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,3 +38,13 @@ def test_the_change_can_be_made_and_its_tests_are_there(mutant: Mutant) -> None:
 
 def test_no_change_is_listed_twice() -> None:
     assert len({(mutant.file, mutant.before, mutant.after) for mutant in MUTANTS}) == len(MUTANTS) >= 120
+    assert len(MUTANTS) > LEAST_CAUGHT
+
+
+def test_each_night_all_of_them_are_tried_and_the_slow_tests_run() -> None:
+    workflow = yaml.safe_load(_source(".github/workflows/nightly.yml"))
+    (job,) = workflow["jobs"].values()
+    assert workflow[True]["schedule"]  # YAML reads "on" as true
+    assert job["strategy"]["matrix"]["target"] == ["test-slow", "mutants"]
+    assert job["steps"][-1]["run"] == "make ${{ matrix.target }}"
+    assert all(f"\n{target}: .venv" in _source("Makefile") for target in job["strategy"]["matrix"]["target"])

@@ -138,10 +138,11 @@ def test_an_engine_that_no_signal_ends_is_left_and_its_end_is_no_news(client: Cl
         if client.ends:
             break
     assert (old.left, len(client.ends)) == (1, 1)
-    client.start()
     old.exit(-9)
     arrive()
-    assert (client.running, len(client.ends)) == (True, 1)
+    assert (client.running, len(client.ends)) == (False, 1)
+    client.start()
+    assert client.running
 
 
 def test_after_the_close_nothing_is_heard_or_started(client: Client) -> None:

@@ -95,9 +95,24 @@ def test_as_many_are_kept_as_there_may_be_at_most_and_as_memory_holds() -> None:
     for token in range(20):
         shelf.read(token, token)
     assert [cast(Text, one).token_ids[0] for one in shelf.kept._kept] == list(range(12, 20))
-    shelf.room = 0
-    last = shelf.read(19, 19, 19)
+    assert len(shelf.kept._kept) == 8
+    last = shelf.kept.open([19, 19, 19])
+    assert len(shelf.kept._kept) == 7
+    shelf.room = 0  # meanwhile memory has become short
+    shelf.kept.close(last)
     assert shelf.kept._kept == [last]
+
+
+def test_a_reply_that_begins_takes_the_room_of_old_texts() -> None:
+    shelf = Shelf()
+    for token in range(5):
+        shelf.read(token, token)
+    shelf.room = 2
+    newest = shelf.kept.open([4, 4, 4])
+    assert [cast(Text, one).token_ids[0] for one in shelf.kept._kept] == [2, 3]
+    shelf.room = 0
+    assert shelf.kept.open([3, 3, 3]) is not newest
+    assert shelf.kept._kept == []
 
 
 def test_texts_in_use_take_room_from_those_that_are_kept() -> None:

@@ -399,3 +399,11 @@ def test_a_third_of_what_is_drafted_ahead_is_of_use_at_most() -> None:
     assert drafting_s < streamed.waiting_s(found.nodes + 1)  # so all of it is hidden where it is of use
     seconds = given / found.tokens_per_second - streamed.forward_s(found.nodes + 1) - streamed.loop_s
     assert 0.65 * drafting_s <= seconds <= 0.75 * drafting_s
+
+
+def test_of_drafts_of_which_one_is_made_in_one_pass_nothing_is_hidden() -> None:
+    usual = DraftCost(DRAFT, Q8_0, SPEEDS, False)
+    block, _ = block_cost(1, 16)
+    assert not block.by_levels
+    found = [DraftsCost(drafts).ahead_holds for drafts in ([usual], [usual, usual], [usual, block], [block])]
+    assert found == [0.3, 0.3, 0.0, 0.0]

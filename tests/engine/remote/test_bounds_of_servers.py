@@ -8,14 +8,13 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.errors import RemoteError, TenonError
 from engine.hub.endpoints import Endpoint
 from engine.messages import ChatMessage, Failed, Finished, Generate, LoadOptions, Timings, ToolCall
 from engine.remote.asking import path_and_body
-from engine.remote.connection import Connection
 from engine.remote.counts import (
     between,
     of_request,
@@ -27,7 +26,7 @@ from engine.remote.counts import (
 from engine.remote.probe import probe
 from tests.engine.remote.test_counts import page
 from tests.support.engine_client import EngineClient
-from tests.support.server_of_others import Handler, Others, models, sent, told, words
+from tests.support.server_of_others import Handler, Others, models, sent, server_of_others, told, words
 
 CHAT = "POST /v1/chat/completions"
 TALKER = "remote:desk/talker"
@@ -107,18 +106,27 @@ NAMES = ("prompt_n", "cache_n", "predicted_n", "prompt_ms", "predicted_ms")
 
 
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, ODD)))
+@example(dict.fromkeys(NAMES, math.inf))
+@example(dict.fromkeys(NAMES, math.nan))
+@example(dict.fromkeys(NAMES, -1))
+@example({"prompt_n": 5, "predicted_n": 5, "prompt_ms": math.inf, "predicted_ms": math.inf})
 def test_timings_of_a_server_are_figures_that_can_be(told_: dict[str, object]) -> None:
     check(with_llama_timings(Timings(predicted_n=3, predicted_ms=100.0, prompt_ms=10.0), told_))
 
 
 @given(ODD, ODD, ODD)
+@example(3, 2, 50)
+@example(-30, -12, -5)
 def test_usage_of_a_server_is_of_figures_that_can_be(prompt: object, written: object, cached: object) -> None:
     usage = {
         "prompt_tokens": prompt,
         "completion_tokens": written,
         "prompt_tokens_details": {"cached_tokens": cached},
     }
-    check(with_usage(Timings(predicted_n=3, predicted_ms=100.0, prompt_ms=10.0), usage))
+    timings = with_usage(Timings(predicted_n=3, predicted_ms=100.0, prompt_ms=10.0), usage)
+    check(timings)
+    if type(prompt) is int and prompt >= 0:  # what the cache had is a part of the prompt
+        assert timings.cache_n + timings.prompt_n <= prompt
 
 
 @given(ODD, ODD, ODD, st.lists(ODD, max_size=3))
@@ -211,8 +219,11 @@ def test_calls_without_ids_get_one_each() -> None:
 
 
 def test_the_key_is_sent_to_its_own_server_alone(others: Others) -> None:
-    others.answers["GET /v1/models"] = told({}, 302, Location="http://127.0.0.1:9/")
-    with pytest.raises(TenonError):
-        probe(Endpoint("desk", others.address), "sk-12345678")
-    assert [headers["authorization"] for _, headers, _ in others.seen] == ["Bearer sk-12345678"]
-    assert Connection(Endpoint("desk", others.address)).has_key is False
+    with server_of_others() as elsewhere:
+        elsewhere.answers["GET /v1/models"] = models("vllm", qwen3=1024)
+        for status in (301, 302, 303, 307, 308):
+            others.answers["GET /v1/models"] = told({}, status, Location=f"{elsewhere.address}/v1/models")
+            with pytest.raises(TenonError):
+                probe(Endpoint("desk", others.address), "sk-12345678")
+        assert elsewhere.seen == []
+    assert {headers["authorization"] for _, headers, _ in others.seen} == {"Bearer sk-12345678"}
