@@ -174,6 +174,26 @@ MUTANTS: tuple[Mutant, ...] = (
         ("            del self._running[asked.command.request_id]\n        asked.answers.put", "            pass\n        asked.answers.put",
          "places of requests that have ended are never free"),
     ),
+    *_of(
+        "engine/server/hang_watch.py",
+        "tests/engine/server/test_hang_watch.py",
+        ("PATIENCE_TICKS = 12", "PATIENCE_TICKS = 120", "an engine that hangs is waited for ten minutes"),
+        ("PATIENCE_TICKS = 12", "PATIENCE_TICKS = 1", "an engine that reads a long prompt is ended"),
+        ("link.heard != heard", "link.heard < 0", "signs of life are not seen"),
+        ("not link.running:", "False:", "an engine that has nothing to do is ended"),
+        ("            silent = 0\n            link.kill(_HUNG)", "            link.kill(_HUNG)",
+         "the next engine is ended at its first silence"),
+    ),
+    *_of(
+        "app/bridge/engine_watch.py",
+        "tests/app/bridge/test_engine_watch.py",
+        ("START_TICKS = 48", "START_TICKS = 12", "an engine that is imported from a slow disk is ended"),
+        ("PATIENCE_TICKS = 12", "PATIENCE_TICKS = 120", "an engine that hangs is waited for ten minutes"),
+        ("not self._client.owes_answer:", "False:", "an engine that has nothing to do is ended"),
+        ("def _hear(self) -> None:\n        self._silent_ticks = 0", "def _hear(self) -> None:\n        pass",
+         "signs of life are not seen"),
+        ("self._restart = self._client.ready", "self._restart = True", "an engine that cannot start is started for ever"),
+    ),
     # --- servers of others ---
     *_of(
         "engine/remote/connection.py",
