@@ -144,7 +144,7 @@ MUTANTS: tuple[Mutant, ...] = (
     # --- the queue in front of the engine ---
     *_of(
         "engine/server/engine_link.py",
-        "tests/engine/server/test_engine_link.py",
+        "tests/engine/server/test_queue_of_requests.py",
         ("        asked.answers.put(asked.index, event)\n        self._advance()\n",
          "        asked.answers.put(asked.index, event)\n", "requests that wait are not advanced after an end"),
         ("        _fail(lost, sentence)\n        self._advance()\n", "        _fail(lost, sentence)\n",
@@ -471,7 +471,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *_of(
         "engine/documents/archive.py",
-        "tests/engine/documents/test_reading.py",
+        "tests/engine/documents/test_archive.py",
         ("unpacked > MAX_UNPACKED_BYTES or", "", "an archive unpacks without end",
          "test_each_bound_of_an_archive_holds_by_itself"),
         ("len(entries) > MAX_FILES or", "", "an archive has files without end",

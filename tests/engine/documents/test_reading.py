@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.documents import archive as archive_module
 from engine.documents import epub, html, read_attachment, reader_process
 from engine.documents.pages import MAX_CHARACTERS, Pages, Problem, Unreadable
 from engine.documents.reading import MAX_TEXT_BYTES, text_attachment
@@ -232,28 +231,6 @@ def test_an_archive_that_unpacks_without_end(tmp_path: Path, name: str) -> None:
             part.write(b" " * (1 << 20))
     assert (tmp_path / name).stat().st_size < 1 << 20
     assert "unpacks to far more" in refusal(tmp_path / name)
-
-
-@pytest.mark.parametrize(
-    ("bound", "sizes"),
-    [("MAX_UNPACKED_BYTES", [400, 400, 300]), ("MAX_PART_BYTES", [1001]), ("MAX_FILES", [0] * 1001)],
-)
-def test_each_bound_of_an_archive_holds_by_itself(
-    bound: str, sizes: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kind = "xml" if bound == "MAX_PART_BYTES" else "png"
-    for more, name in ((0, "exact.docx"), (1, "more.docx")):
-        with zipfile.ZipFile(tmp_path / name, "w") as archive:
-            for at, size in enumerate(sizes[1 - more :] if bound == "MAX_FILES" else sizes):
-                archive.writestr(
-                    f"word/{at}.{kind}", b" " * (size if more or at or bound == "MAX_FILES" else size - 1)
-                )
-    limit = {"MAX_UNPACKED_BYTES": 1099, "MAX_PART_BYTES": 1000, "MAX_FILES": 1000}[bound]
-    monkeypatch.setattr(archive_module, bound, limit)
-    archive_module.open_archive(tmp_path / "exact.docx").close()
-    with pytest.raises(Unreadable) as refused:
-        archive_module.open_archive(tmp_path / "more.docx")
-    assert refused.value.problem is Problem.UNPACKS_TOO_LARGE
 
 
 def test_entities_that_grow_and_entities_of_files_stay_out(tmp_path: Path) -> None:
