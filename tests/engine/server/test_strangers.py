@@ -152,7 +152,7 @@ def ask(path: str, stream: bool) -> dict[str, Any]:
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [(Exchange, "divided"), (EngineLink, "ask"), (ExchangeAnswer, "_follow"), (application, "_fields")],
+    [(Exchange, "divided"), (EngineLink, "ask"), (ExchangeAnswer, "_follow")],
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_no_mistake_puts_words_into_the_log_or_into_the_answer(
