@@ -37,7 +37,7 @@ test-slow: .venv/.installed-dev
 	@$(VENV_PYTHON) -m tests.support.real_models || true
 	$(VENV_PYTHON) -m pytest -m slow
 
-# Change the policy one line at a time: at least 110 of these changes must make a test fail.
+# Change the policy one line at a time: nearly all of these changes must make a test fail.
 mutants: .venv/.installed-dev
 	@$(FETCH_MODEL) || true
 	$(VENV_PYTHON) -m tests.mutants

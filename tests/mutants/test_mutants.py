@@ -38,7 +38,7 @@ def test_the_change_can_be_made_and_its_tests_are_there(mutant: Mutant) -> None:
 
 def test_no_change_is_listed_twice() -> None:
     assert len({(mutant.file, mutant.before, mutant.after) for mutant in MUTANTS}) == len(MUTANTS) >= 120
-    assert len(MUTANTS) > LEAST_CAUGHT
+    assert len(MUTANTS) * LEAST_CAUGHT >= 110
 
 
 def test_each_night_all_of_them_are_tried_and_the_slow_tests_run() -> None:
