@@ -18,7 +18,7 @@ FETCH_ARCHIVE = $(VENV_PYTHON) -m tests.support.llama_cpp_archive
 # Tests start many processes, which compile all of their modules where nothing keeps them.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: run test test-slow check format install model clean
+.PHONY: run test test-slow mutants check format install model clean
 
 # Without the bundled model the window opens all the same, and says what to do; tests that need it are skipped.
 run: .venv/.installed
@@ -36,6 +36,11 @@ test-slow: .venv/.installed-dev
 	@$(FETCH_ARCHIVE) || true
 	@$(VENV_PYTHON) -m tests.support.real_models || true
 	$(VENV_PYTHON) -m pytest -m slow
+
+# Change the policy one line at a time: nearly all of these changes must make a test fail.
+mutants: .venv/.installed-dev
+	@$(FETCH_MODEL) || true
+	$(VENV_PYTHON) -m tests.mutants
 
 check: .venv/.installed-dev
 	$(VENV_PYTHON) -m ruff check .

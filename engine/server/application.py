@@ -36,6 +36,7 @@ _TOO_LARGE = f"The request is larger than {_MOST_BODY_BYTES >> 20} MiB: send les
 _TOO_SLOW = "The request's body did not come in time: send it again."
 _NO_PATH = "There is nothing at this address: see the README for those that are served."
 _NO_METHOD = "This address does not take this method."
+_MISTAKE = "Tenon made a mistake and stopped this request: try again, and report it if it comes back."
 _NO_EMBEDDINGS = "Tenon's models write texts, and none makes embeddings: use another server for them."
 
 #: Clients of Ollama look for this sentence to learn whether a server is there.
@@ -129,7 +130,7 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
     ]
     app = Starlette(
         routes=[Route(path, endpoint, methods=[method]) for method, path, endpoint in routes],
-        exception_handlers={HTTPException: _tell_status, Refused: _tell_refusal},
+        exception_handlers={HTTPException: _tell_status, Refused: _tell_refusal, Exception: _tell_refusal},
     )
     app.router.redirect_slashes = False
     return Guard(app, key)
@@ -167,8 +168,8 @@ async def _read(request: Request, kind: Callable[[Fields, Served], Read], served
 
 
 async def _tell_refusal(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)
-    return JSONResponse(error_body(request.url.path, error), error.status, error.headers)
+    refused = error if isinstance(error, Refused) else Refused(500, _MISTAKE)
+    return JSONResponse(error_body(request.url.path, refused), refused.status, refused.headers)
 
 
 async def _tell_status(request: Request, error: Exception) -> Response:

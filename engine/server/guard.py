@@ -9,7 +9,7 @@ import traceback
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from engine.server.refusal import Refused, error_body
 
@@ -28,7 +28,6 @@ _NO_KEY = (
     "The key is missing or wrong: send the one that the page Other programs or `tenon serve` shows as "
     "`Authorization: Bearer KEY`."
 )
-_MISTAKE = "Tenon made a mistake and stopped this request: try again, and report it if it comes back."
 
 
 class Guard:
@@ -45,27 +44,18 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or refuse it."""
-        begun = False
-
-        async def noting(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
-
         try:
             self._check(scope["method"], scope["path"], Headers(scope=scope))
-            await self._app(scope, receive, noting)
+        except Refused as refused:
+            body = error_body(scope["path"], refused)
+            await JSONResponse(body, refused.status, refused.headers)(scope, receive, send)
             return
-        except Refused as error:
-            refused = error
-        except Exception as error:
+        try:
+            await self._app(scope, receive, send)
+        except Exception as error:  # which the application has told the client
             # The error's own text may quote the request, so only its place is told.
             frames = "".join(traceback.format_list(traceback.extract_tb(error.__traceback__)))
             _log.error("%s%s", frames, type(error).__name__)
-            refused = Refused(500, _MISTAKE)
-        if not begun:
-            body = error_body(scope["path"], refused)
-            await JSONResponse(body, refused.status, refused.headers)(scope, receive, send)
 
     def _check(self, method: str, path: str, headers: Headers) -> None:
         # A page of the web that has a name for this address sends that name as the host.

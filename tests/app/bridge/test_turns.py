@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.workspace import Workspace
@@ -17,6 +20,7 @@ from engine.errors import EmptyPrompt, InvalidOption
 from engine.messages import Cancel, ChatMessage, Command, Generate, Thinking
 from tests.app.bridge.conftest import Desk
 from tests.support.fake_engine import SERVE
+from tests.support.scripted_workspace import ScriptedWorkspace
 
 
 class Watching(EngineClient):
@@ -256,3 +260,54 @@ def test_attached_files_are_read_by_the_model_and_kept(desk: Desk) -> None:
     desk.wait_for_state(workspace, only_file, MessageState.COMPLETE)
     workspace.close()
     assert desk.open().library.messages(chat)[0].attachments == (file,)
+
+
+@pytest.fixture
+def scripted(qtbot: QtBot) -> Iterator[ScriptedWorkspace]:
+    made = ScriptedWorkspace()
+    yield made
+    made.close()
+
+
+RETRIED = [state for state in MessageState if not state.unfinished and state is not MessageState.COMPLETE]
+
+
+@pytest.mark.parametrize("state", list(MessageState))
+def test_a_reply_is_tried_again_where_it_ended_without_an_answer(
+    scripted: ScriptedWorkspace, state: MessageState
+) -> None:
+    chat = scripted.add_conversation("A", 0.0, "One", "Two", "Three", "half")
+    reply = scripted.reply(chat)
+    scripted.library.put_message(replace(reply, state=state))
+    scripted.turns.retry(chat)
+    texts = ["One", "Two", "Three", "" if state in RETRIED else "half"]
+    assert contents(scripted, chat) == texts
+    assert (scripted.reply(chat).id != reply.id) == (state in RETRIED)
+
+
+@pytest.mark.parametrize("state", RETRIED)
+@pytest.mark.parametrize("before", [(), ("One", "Two")])
+def test_a_reply_whose_prompt_was_deleted_is_not_tried_again(
+    scripted: ScriptedWorkspace, state: MessageState, before: tuple[str, ...]
+) -> None:
+    chat = scripted.add_conversation("A", 0.0, *before, "Three", "half")
+    reply, prompt = scripted.reply(chat), scripted.library.messages(chat)[-2]
+    scripted.library.put_message(replace(reply, state=state))
+    assert scripted.turns.delete(chat, prompt.id)
+    scripted.turns._erase_deleted()
+    left = contents(scripted, chat)
+    assert left == [*before, "half"]
+    scripted.turns.retry(chat)
+    assert contents(scripted, chat) == left
+    assert scripted.reply(chat).id == reply.id
+    with pytest.raises(EmptyPrompt):
+        scripted.turns.regenerate(chat, reply.id)
+
+
+def test_a_prompt_without_a_reply_is_answered_and_an_empty_chat_is_not(scripted: ScriptedWorkspace) -> None:
+    chat = scripted.add_conversation("A", 0.0, "One")
+    scripted.turns.retry(chat)
+    assert contents(scripted, chat) == ["One", ""]
+    empty = scripted.add_conversation("B")
+    scripted.turns.retry(empty)
+    assert contents(scripted, empty) == []

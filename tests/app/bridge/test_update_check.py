@@ -147,6 +147,25 @@ def test_a_newer_version_is_told_once_a_day(qtbot: QtBot, releases: Releases, tm
     assert releases.asked == 2
 
 
+@pytest.mark.parametrize(
+    ("age_s", "asks"),
+    [(60, 0), (23 * 3600, 0), (25 * 3600, 1), (400 * 86_400, 1), (-60, 1), (-86_400, 1), (-400 * 86_400, 1)],
+)
+def test_an_answer_counts_for_a_day_and_one_of_the_future_for_nothing(
+    qtbot: QtBot, releases: Releases, tmp_path: Path, age_s: float, asks: int
+) -> None:
+    """A clock that was wrong once would end the checks for years."""
+    releases.say("0.1.0")
+    stamp = tmp_path / "cache" / "stamp"
+    stamp.parent.mkdir()
+    stamp.touch()
+    then = time.time() - age_s
+    os.utime(stamp, (then, then))
+    listener(releases, tmp_path).check()
+    assert releases.asked == asks
+    assert 0 <= time.time() - stamp.stat().st_mtime < 60 or not asks
+
+
 def test_the_same_version_is_silence(qtbot: QtBot, releases: Releases, tmp_path: Path) -> None:
     releases.say("0.1.0")
     assert listener(releases, tmp_path).check() == []

@@ -163,6 +163,24 @@ def test_the_next_start_finishes_what_the_last_one_left(tmp_path: Path) -> None:
     close(second)
 
 
+@pytest.mark.parametrize(
+    ("days", "stays"), [(0.0, True), (1.0, True), (29.9, True), (30.1, False), (400.0, False)]
+)
+def test_a_chat_stays_in_the_trash_for_thirty_days(tmp_path: Path, days: float, stays: bool) -> None:
+    first = open_database(tmp_path)
+    first.writer.save(CHAT, [PROMPT])
+    first.writer.set_deleted(1, True)
+    with first.writer._transaction():
+        first.writer._connection.execute(
+            "UPDATE conversations SET deleted_at = deleted_at - ?", (days * 86_400,)
+        )
+    close(first)
+    second = open_database(tmp_path)
+    assert len(second.trash) == stays
+    assert bool(second.reader.messages(1)) == stays
+    close(second)
+
+
 def test_a_second_window_leaves_the_first_ones_reply_alone(tmp_path: Path) -> None:
     first = open_database(tmp_path)
     first.writer.save(CHAT, [REPLY])

@@ -232,3 +232,29 @@ def test_with_counted_trees_and_expected_forwards_the_best_size_is_the_first(row
     machine = FakeMachine(_always(0.7), row_s=row_s)
     machine.run(AdaptiveBudget(63, cost, counted), 5)
     assert machine.budgets[:3] == [0, 0, best]
+
+
+def _tries(machine: FakeMachine, first: int) -> list[int]:
+    """Rounds from one on between two that drafted."""
+    drafted = [at for at, budget in enumerate(machine.budgets) if at >= first and budget]
+    return [later - earlier for earlier, later in itertools.pairwise(drafted)]
+
+
+@pytest.mark.parametrize("draft_s", [1.0, 2.0])
+def test_what_drafts_have_gained_pays_for_looking_whether_they_gain_again(draft_s: float) -> None:
+    """The text is drafted well at first and not at all then: pauses double up to 64 rounds, and losses forbid none."""
+    machine = FakeMachine(_always(1.0), draft_s=draft_s)
+    schedule = AdaptiveBudget(15)
+    rounds = len(machine.run(schedule, 600).budgets)
+    machine.acceptance = _always(0.0)
+    machine.run(schedule, 1200)
+    tries = _tries(machine, rounds + 30)
+    assert tries[:3] == [17, 33, 65]
+    assert len(tries) > 15
+    assert {*tries[2:]} == {65}
+
+
+@pytest.mark.parametrize("draft_s", [1.0, 3.0, 10.0])
+def test_what_tries_lose_stays_within_a_share_of_the_reply(draft_s: float) -> None:
+    machine = FakeMachine(_always(0.0), draft_s=draft_s).run(AdaptiveBudget(15), 2000)
+    assert machine.time_s / machine.tokens < 1.035

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -258,3 +259,70 @@ def test_what_replies_have_shown_stays_for_the_next() -> None:
         committee.propose(DraftShape(1))
         committee.observe([said], None)
     assert committee.rate(0) == 0.5
+
+
+def guessing(chance: float) -> Scripted:
+    """A member whose guess holds as often as it says."""
+    drafter = Scripted(Draft((2,), (-1,), (math.log(chance),)))
+    drafter.gives_chances = True
+    return drafter
+
+
+@pytest.mark.parametrize(("chance", "asked"), [(0.45, 1), (0.49, 1), (0.51, 0), (0.6, 0), (0.95, 0)])
+def test_a_guess_that_more_likely_holds_than_not_is_verified_without_asking_another_one(
+    chance: float, asked: int
+) -> None:
+    free, network = guessing(chance), Scripted(Draft.chain((3,)))
+    committee = MergedCommittee(members(free, network, kinds=(LOOKUP, "model")), REWARDS, CommitteeMemory())
+    committee.reset([1])
+    committee.propose(DraftShape(8, step_worth=0.2, second_worth=1e-9, row_worth=0.1))
+    assert network.asked == asked
+
+
+@pytest.mark.parametrize(
+    ("rate", "weight"), [(0.2, 0.5), (0.29, 0.5), (0.31, 1.0), (0.59, 1.0), (0.61, 1.0), (0.7, 1.0)]
+)
+def test_beyond_each_of_two_thresholds_a_weight_changes_and_between_them_it_stays(
+    rate: float, weight: float
+) -> None:
+    votes = CommitteeMemory().votes(members(Scripted(), Scripted()), REWARDS)
+    votes.judge([(0, rate), (1, 0.5)])
+    assert votes.weights[0] == weight
+    assert votes.weights[1] == (0.5 if rate > 0.6 else 1.0)  # the largest weight is 1
+
+
+def test_thresholds_are_those_of_the_paper_where_nobody_says_otherwise() -> None:
+    usual = Rewards()
+    for rate, relation in ((0.65, 1.1), (0.55, 1.0), (0.35, 1.0), (0.25, 0.9)):
+        votes = CommitteeMemory().votes(members(Scripted(), Scripted()), usual)
+        votes.judge([(0, rate), (1, 0.45)])
+        assert votes.weights[0] / votes.weights[1] == pytest.approx(relation)
+
+
+def test_a_member_that_does_not_pay_is_left_alone_twice_as_long_each_time() -> None:
+    """It is judged after four drafts; its pause is counted in tokens, and is 1024 of them at most."""
+    lookup, echo = guessing(0.4), guessing(0.4)
+    echo.gives_chances = False
+    committee = MergedCommittee(members(lookup, echo, kinds=(LOOKUP, "medusa")), REWARDS, CommitteeMemory())
+    committee.reset([1])
+    asked: list[int] = []
+    for tokens in range(5000):
+        before = echo.asked
+        committee.propose(DraftShape(8, step_worth=0.2, second_worth=1e9, row_worth=0.1))
+        asked += [tokens] * (echo.asked - before)
+        committee.observe([2], None)
+    pauses = [later - earlier for earlier, later in itertools.pairwise(asked) if later - earlier > 1]
+    assert pauses[:6] == [65, 129, 257, 513, 1025, 1025]
+    assert len(asked) == 4 * (len(pauses) + 1)
+
+
+def test_a_pause_is_of_tokens_and_not_of_rounds() -> None:
+    lookup, echo = guessing(0.4), Scripted(Draft((2,), (-1,), (math.log(0.4),)))
+    committee = MergedCommittee(members(lookup, echo, kinds=(LOOKUP, "medusa")), REWARDS, CommitteeMemory())
+    committee.reset([1])
+    rounds = 0
+    while echo.asked < 5:
+        committee.propose(DraftShape(8, step_worth=0.2, second_worth=1e9, row_worth=0.1))
+        committee.observe([2, 9], None)
+        rounds += echo.asked >= 4
+    assert 64 / 2 - 1 <= rounds <= 64 / 2 + 2

@@ -74,3 +74,20 @@ def test_a_punished_member_is_heard_again_once_it_does_well() -> None:
     for _ in range(400):
         weights.judge([(0, 0.5), (1, 1.0)])
     assert weights.weights[1] > weights.weights[0]
+
+
+def test_one_good_verdict_does_not_outweigh_many_bad_ones() -> None:
+    weights = MemberWeights(2, Rewards(0.6, 0.3, reward_factor=2.0, punish_factor=0.5))
+    for rate in (0.4, 0.4, 0.4, 1.0):  # 0.55 on average
+        weights.judge([(0, rate), (1, 0.5)])
+    assert weights.weights == (1.0, 1.0)
+
+
+def test_however_long_a_member_was_bad_it_is_heard_again_soon() -> None:
+    weights = MemberWeights(2, Rewards(0.6, 0.3, reward_factor=2.0, punish_factor=0.1))
+    for _ in range(40):
+        weights.judge([(0, 0.5), (1, 0.0)])
+    assert weights.weights[1] == 1e-3
+    for _ in range(61 + 11):  # until the average is above the threshold, and ten doublings
+        weights.judge([(0, 0.5), (1, 1.0)])
+    assert weights.weights[1] > weights.weights[0]

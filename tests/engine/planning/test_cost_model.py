@@ -385,3 +385,25 @@ def test_a_forward_takes_as_long_as_was_measured(model: str, weights: str, measu
     resident = ResidentPlan.of(facts.config.layers)
     found = TargetCost(facts, weight_format(weights), resident, speeds, position=64)
     assert 1e3 * found.forward_s(1) == pytest.approx(measured_ms, rel=0.2)
+
+
+def test_a_third_of_what_is_drafted_ahead_is_of_use_at_most() -> None:
+    """The drafting that the target's waiting hides counts by the rounds in which the whole best branch held."""
+    streamed = cost(StreamedPlan.of(22, 0))
+    usual = DraftCost(DRAFT, Q8_0, SPEEDS, False)
+    drafts = DraftsCost([usual])
+    expected = everywhere(5.0)
+    found = streamed_round(streamed, drafts, expected)
+    given = TokenYield(5.0).tokens(found.nodes)
+    drafting_s = drafts.tree_s(found.nodes, paced=True)
+    assert drafting_s < streamed.waiting_s(found.nodes + 1)  # so all of it is hidden where it is of use
+    seconds = given / found.tokens_per_second - streamed.forward_s(found.nodes + 1) - streamed.loop_s
+    assert 0.65 * drafting_s <= seconds <= 0.75 * drafting_s
+
+
+def test_of_drafts_of_which_one_is_made_in_one_pass_nothing_is_hidden() -> None:
+    usual = DraftCost(DRAFT, Q8_0, SPEEDS, False)
+    block, _ = block_cost(1, 16)
+    assert not block.by_levels
+    found = [DraftsCost(drafts).ahead_holds for drafts in ([usual], [usual, usual], [usual, block], [block])]
+    assert found == [0.3, 0.3, 0.0, 0.0]

@@ -42,6 +42,16 @@ def test_oldest_turns_go_in_pairs_and_the_system_prompt_stays() -> None:
     assert [kept[0].role, kept[1].role, kept[-1].content] == ["system", "user", "y" * 10]
 
 
+@pytest.mark.parametrize("context", range(30, 160, 5))
+def test_whatever_the_room_a_question_leaves_together_with_its_answer(context: int) -> None:
+    seen: list[Sequence[ChatMessage]] = []
+    fitted = fit_conversation(
+        conversation(10, 10), lambda messages: seen.append(messages) or render(messages), context
+    )
+    assert [seen[-1][0].role, seen[-1][1].role] == ["system", "user"]
+    assert fitted.messages_left_out % 2 == 0
+
+
 def test_no_more_is_left_out_than_needed() -> None:
     for turns in range(1, 12):
         fitted = fit_conversation(conversation(turns, 10), render, 100)

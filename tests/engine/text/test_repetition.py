@@ -129,3 +129,19 @@ def test_tables_data_songs_and_code_are_left_alone(text: str) -> None:
 def test_a_text_without_repetition_is_never_stopped(tokens: list[int]) -> None:
     watch = LoopWatch(lambda ids: "")
     assert not any(watch.add(token) for token in tokens)
+
+
+@pytest.mark.parametrize(
+    ("signs", "prose"), [(0, True), (3, True), (5, True), (8, False), (12, False), (40, False)]
+)
+def test_prose_is_what_has_few_signs_that_are_no_letters(signs: int, prose: bool) -> None:
+    """A text that goes round is stopped soon if it is prose; signs of 100 characters are brackets and strokes here."""
+    letters = (
+        "abcdefghij klmno pqrst uvwxy zabcd efghi jklmn opqrs tuvwx yzabc defgh ijklm nopqr stuvw xyzab cdefg"
+    )
+    round_ = "|" * signs + letters[signs:] + " "
+    names = sorted({*round_})
+    watch = LoopWatch(lambda tokens: "".join(names[token] for token in tokens))
+    at = next((at for at, sign in enumerate(round_ * 12, 1) if watch.add(names.index(sign))), None)
+    assert at is not None
+    assert (at < 500) == prose
