@@ -9,6 +9,14 @@
    <translation>% je Position</translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/trash_dialog.py" />
+   <source>%n backup(s) still have it, the oldest of {day}: importing one brings it back.</source>
+   <translation>
+    <numerusform>%n Sicherung enthält ihn noch, vom {day}: Sie zu importieren bringt ihn zurück.</numerusform>
+    <numerusform>%n Sicherungen enthalten ihn noch, die älteste vom {day}: Eine zu importieren bringt ihn zurück.</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/ui/figures.py" />
    <source>%n chapter(s)</source>
    <translation>
@@ -46,6 +54,14 @@
    <translation>
     <numerusform>%n Entwurf</numerusform>
     <numerusform>%n Entwürfe</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/transcript/code.py" />
+   <source>%n hidden character(s)</source>
+   <translation>
+    <numerusform>%n verborgenes Zeichen</numerusform>
+    <numerusform>%n verborgene Zeichen</numerusform>
    </translation>
   </message>
   <message numerus="yes">
@@ -140,6 +156,11 @@
    <translation>Jeden Tag eine Kopie aller Chats, daneben auf diesem Computer.</translation>
   </message>
   <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>A damaged database that was kept aside may have it, too: it is deleted as a whole.</source>
+   <translation>Auch eine beschädigte Datenbank, die aufgehoben wurde, kann ihn enthalten: Sie wird ganz gelöscht.</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/get_dialog.py" />
    <source>A draft guesses tokens that the model then checks several at a time: the same text, sooner.</source>
    <translation>Ein Entwurf rät Tokens, die das Modell dann zu mehreren auf einmal prüft: derselbe Text, nur früher.</translation>
@@ -148,6 +169,11 @@
    <location filename="engine/file_trouble.py" />
    <source>A file</source>
    <translation>Eine Datei</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>A file cannot be read or written</source>
+   <translation>Eine Datei lässt sich nicht lesen oder schreiben</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -208,6 +234,11 @@
    <location filename="engine/hub/offer.py" />
    <source>A model cannot be called {name}: use letters, digits, spaces and . _ + - alone.</source>
    <translation>Ein Modell kann nicht {name} heißen: nur Buchstaben, Ziffern, Leerzeichen und . _ + - benutzen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>A model is being downloaded or imported: wait for it or stop it, and move the models then.</source>
+   <translation>Ein Modell wird gerade heruntergeladen oder importiert: das abwarten oder anhalten und die Modelle dann verschieben.</translation>
   </message>
   <message>
    <location filename="engine/remote/asking.py" />
@@ -528,6 +559,16 @@
    <translation>Ein anderes Programm benutzt die Chats in {folder}: dort schließen und neu senden.</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Another program keeps many connections open without a request: the oldest of them are closed.</source>
+   <translation>Ein anderes Programm hält viele Verbindungen ohne eine Anfrage offen: Die ältesten davon werden geschlossen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/kept_list.py" />
+   <source>Another window or command of Tenon changes models or lists just now: try again.</source>
+   <translation>Ein anderes Fenster oder ein anderer Befehl von Tenon ändert gerade Modelle oder Listen: noch einmal versuchen.</translation>
+  </message>
+  <message>
    <location filename="engine/gpu_addon/installation.py" />
    <source>Another window or command of Tenon is fetching GPU support: wait for it.</source>
    <translation>Ein anderes Fenster oder ein anderer Befehl von Tenon holt gerade die GPU-Unterstützung: abwarten.</translation>
@@ -728,6 +769,16 @@
    <translation>Ausgewogen</translation>
   </message>
   <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Base model</source>
+   <translation>Basismodell</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Base model: it was not made for chats, and only continues texts</source>
+   <translation>Basismodell: nicht für Chats gemacht, setzt nur Texte fort</translation>
+  </message>
+  <message>
    <location filename="app/ui/shortcut_table.py" />
    <source>Begin a new line</source>
    <translation>Neue Zeile beginnen</translation>
@@ -791,6 +842,11 @@
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>Cancel</source>
    <translation>Abbrechen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Cancel import</source>
+   <translation>Import abbrechen</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_table.py" />
@@ -976,6 +1032,11 @@
    <location filename="app/ui/shortcut_table.py" />
    <source>Close the search</source>
    <translation>Suche schließen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/main_window.py" />
+   <source>Close without saving</source>
+   <translation>Schließen ohne zu speichern</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/code.py" />
@@ -1239,8 +1300,8 @@
   </message>
   <message>
    <location filename="app/ui/trash_dialog.py" />
-   <source>Deleted chats stay here for {days} days, then they are erased.</source>
-   <translation>Gelöschte Chats bleiben {days} Tage hier, dann werden sie endgültig gelöscht.</translation>
+   <source>Deleted chats stay here for {days} days, then they are erased. Backups of the days before still have them until newer ones take their place.</source>
+   <translation>Gelöschte Chats bleiben {days} Tage hier, dann werden sie endgültig gelöscht. Sicherungen der Tage davor enthalten sie noch, bis neuere an ihre Stelle treten.</translation>
   </message>
   <message>
    <location filename="engine/modes/mode.py" />
@@ -1414,6 +1475,21 @@
    <location filename="app/ui/trash_dialog.py" />
    <source>Erase for good</source>
    <translation>Endgültig löschen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>Erase for good...</source>
+   <translation>Endgültig löschen...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>Erase it there, too</source>
+   <translation>Auch dort löschen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>Erase “{title}” for good?</source>
+   <translation>„{title}“ endgültig löschen?</translation>
   </message>
   <message>
    <location filename="app/settings/pages.py" />
@@ -2241,7 +2317,7 @@
    <translation>Er beginnt, sobald das Modell geladen ist.</translation>
   </message>
   <message>
-   <location filename="app/storage/text_file.py" />
+   <location filename="app/storage/outside_chats.py" />
    <source>It cannot be read ({reason}): check its rights.</source>
    <translation>Sie ist nicht lesbar ({reason}): die Rechte prüfen.</translation>
   </message>
@@ -2264,6 +2340,19 @@
    <location filename="app/ui/machine/gpu_section.py" />
    <source>It is PyTorch for this graphics card, in a folder of its own, and can be removed again.</source>
    <translation>Das ist PyTorch für diese Grafikkarte, in einem eigenen Ordner, und lässt sich wieder entfernen.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/archive.py" />
+   <source>It is damaged, so that reading it failed.</source>
+   <translation>Sie ist beschädigt und ließ sich nicht lesen.</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/erasing.py" />
+   <source>It is erased in %n backup(s), too.</source>
+   <translation>
+    <numerusform>Auch in %n Sicherung gelöscht.</numerusform>
+    <numerusform>Auch in %n Sicherungen gelöscht.</numerusform>
+   </translation>
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
@@ -2291,12 +2380,22 @@
    <translation>Sie ist größer als 1 GiB: weniger Chats exportieren.</translation>
   </message>
   <message>
+   <location filename="app/storage/outside_chats.py" />
+   <source>It is larger than 4 GiB, as no backup of chats is: take another one.</source>
+   <translation>Sie ist größer als 4 GiB, was keine Sicherung von Chats ist: Nehmen Sie eine andere.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/link_question.py" />
+   <source>It is looked up as {host}.</source>
+   <translation>Nachgeschlagen wird {host}.</translation>
+  </message>
+  <message>
    <location filename="app/chat/exchange/reading.py" />
    <source>It is no JSON, or is damaged.</source>
    <translation>Sie ist kein JSON oder beschädigt.</translation>
   </message>
   <message>
-   <location filename="app/storage/conversation_store.py" />
+   <location filename="app/storage/outside_chats.py" />
    <source>It is no backup of chats that can be read: take another one.</source>
    <translation>Sie ist keine lesbare Sicherung von Chats: eine andere nehmen.</translation>
   </message>
@@ -2356,6 +2455,16 @@
    <translation>Sie unterstützt nur Arc-Karten und die Grafik von Core-Ultra-Prozessoren und nützt bei älterer Intel-Grafik nichts.</translation>
   </message>
   <message>
+   <location filename="app/bridge/archive.py" />
+   <source>It takes more than {most} GiB of memory to read: export fewer chats.</source>
+   <translation>Sie zu lesen braucht mehr als {most} GiB Arbeitsspeicher: Exportieren Sie weniger Chats.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/archive.py" />
+   <source>It took longer than {seconds} s to read: export fewer chats.</source>
+   <translation>Sie zu lesen dauerte länger als {seconds} s: Exportieren Sie weniger Chats.</translation>
+  </message>
+  <message>
    <location filename="app/ui/model_button.py" />
    <source>It was not used for a while, so its memory is free; the next message loads it again.</source>
    <translation>Es wurde eine Weile nicht benutzt, daher ist sein Speicher frei; die nächste Nachricht lädt es wieder.</translation>
@@ -2384,6 +2493,11 @@
    <location filename="app/ui/models/model_dialog.py" />
    <source>Its files stay in {place}.</source>
    <translation>Die Dateien bleiben in {place}.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/link_question.py" />
+   <source>Its letters are of several scripts and may look like another name: this is what is looked up.</source>
+   <translation>Ihre Buchstaben stammen aus mehreren Schriften und können wie ein anderer Name aussehen: Dies wird nachgeschlagen.</translation>
   </message>
   <message>
    <location filename="app/ui/models/server_dialog.py" />
@@ -2861,6 +2975,31 @@
    <translation>Spiegelserver</translation>
   </message>
   <message>
+   <location filename="engine/documents/reading.py" />
+   <source>Missing are chapters that are damaged or not there: {numbers}.</source>
+   <translation>Es fehlen Kapitel, die beschädigt oder nicht vorhanden sind: {numbers}.</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>Missing are damaged pages: {numbers}.</source>
+   <translation>Es fehlen beschädigte Seiten: {numbers}.</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>Missing are pages that are pictures without text: {numbers}.</source>
+   <translation>Es fehlen Seiten, die Bilder ohne Text sind: {numbers}.</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>Missing is the text after “{words}”.</source>
+   <translation>Es fehlt der Text nach „{words}“.</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>Missing is the text of embedded charts, diagrams and documents.</source>
+   <translation>Es fehlt der Text eingebetteter Diagramme, Schaubilder und Dokumente.</translation>
+  </message>
+  <message>
    <location filename="engine/model/families.py" />
    <source>Mistral 3 (text part)</source>
    <translation>Mistral 3 (Textteil)</translation>
@@ -2984,6 +3123,11 @@
    <location filename="engine/hub/inventory.py" />
    <source>More than one installed model is {name}: name {either}.</source>
    <translation>Mehr als ein installiertes Modell heißt {name}: {either} angeben.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>More than {size} came in one answer, which no honest one has: check the address of the server, and the proxy.</source>
+   <translation>In einer Antwort kamen mehr als {size}, was keine ehrliche hat: die Adresse des Servers und den Proxy prüfen.</translation>
   </message>
   <message>
    <location filename="app/chat/recommendation.py" />
@@ -3166,6 +3310,11 @@
    <translation>Kein Konto und keine Telemetrie. Modelle kommen von Hugging Face.</translation>
   </message>
   <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>No backup has it.</source>
+   <translation>Keine Sicherung enthält ihn.</translation>
+  </message>
+  <message>
    <location filename="app/ui/command_palette.py" />
    <source>No command and no article has these letters.</source>
    <translation>Kein Befehl und kein Artikel hat diese Buchstaben.</translation>
@@ -3284,6 +3433,11 @@
    <location filename="app/bridge/archive.py" />
    <source>Nothing of this session is saved, so nothing can be imported: make room for it first.</source>
    <translation>Nichts aus dieser Sitzung wird gespeichert, also lässt sich nichts importieren: erst Platz schaffen.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/workspace.py" />
+   <source>Nothing of this session is saved.</source>
+   <translation>Von dieser Sitzung wird nichts gespeichert.</translation>
   </message>
   <message>
    <location filename="engine/hub/local_import.py" />
@@ -4264,6 +4418,11 @@
    <translation>Einige Änderungen sind noch nicht übernommen.</translation>
   </message>
   <message>
+   <location filename="app/ui/main_window.py" />
+   <source>Some messages are in memory only, and are lost when Tenon closes.</source>
+   <translation>Einige Nachrichten sind nur im Arbeitsspeicher und gehen verloren, wenn Tenon geschlossen wird.</translation>
+  </message>
+  <message>
    <location filename="app/bridge/workspace.py" />
    <source>Something could not be saved: restart Tenon, please.</source>
    <translation>Etwas konnte nicht gespeichert werden: Tenon bitte neu starten.</translation>
@@ -4337,6 +4496,11 @@
    <location filename="app/ui/transcript/strip.py" />
    <source>Status: {words}</source>
    <translation>Status: {words}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/main_window.py" />
+   <source>Stay</source>
+   <translation>Bleiben</translation>
   </message>
   <message>
    <location filename="app/ui/models/folders_dialog.py" />
@@ -4779,6 +4943,11 @@
    <translation>Die Sicherung vom {day} hat {chats}: „Chats importieren...“ holt aus {path} die fehlenden.</translation>
   </message>
   <message>
+   <location filename="app/storage/backup.py" />
+   <source>The backup {name} could not be written again.</source>
+   <translation>Die Sicherung {name} konnte nicht neu geschrieben werden.</translation>
+  </message>
+  <message>
    <location filename="engine/weights/checkpoint.py" />
    <source>The blocks of {name} and their scales do not fit together, so one of them is cut or missing; download the model again.</source>
    <translation>Die Blöcke von {name} und ihre Skalen passen nicht zusammen, also ist eines davon abgeschnitten oder fehlt; laden Sie das Modell erneut herunter.</translation>
@@ -4814,7 +4983,12 @@
    <translation>Der Chat ist archiviert. Die Suche findet ihn weiterhin.</translation>
   </message>
   <message>
-   <location filename="engine/request.py" />
+   <location filename="engine/text/tokenizer.py" />
+   <source>The chat template in {name} cannot be used: that in {other} took its place.</source>
+   <translation>Die Chatvorlage in {name} ist nicht zu gebrauchen: Die in {other} ist an ihre Stelle getreten.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/preparation.py" />
    <source>The chat template of this model has no such setting for thinking, so it has no effect.</source>
    <translation>Das Chat-Template dieses Modells hat keine solche Einstellung zum Nachdenken, daher bleibt sie ohne Wirkung.</translation>
   </message>
@@ -4862,6 +5036,11 @@
    <location filename="app/bridge/power_watch.py" />
    <source>The computer is hot: replies may be slower until it has cooled down.</source>
    <translation>Der Computer ist heiß: Antworten sind vielleicht langsamer, bis er abgekühlt ist.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>The config asks for {wanted} layers, heads and experts with weights of their own, and the files hold {found} tensors: put the files of one model together, or choose another one.</source>
+   <translation>Die Konfiguration verlangt {wanted} Schichten, Köpfe und Experten mit eigenen Gewichten, und die Dateien enthalten {found} Tensoren: legen Sie die Dateien eines Modells zusammen, oder wählen Sie ein anderes.</translation>
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
@@ -4927,6 +5106,11 @@
    <location filename="app/chat/troubles.py" />
    <source>The draft does not fit the model</source>
    <translation>Der Entwurf passt nicht zum Modell</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/head_checkpoint.py" />
+   <source>The draft in {folder} is damaged: {tensor} holds numbers that are infinite or none (NaN). Download it again, or choose another draft.</source>
+   <translation>Der Entwurf in {folder} ist beschädigt: {tensor} enthält Zahlen, die unendlich oder keine sind (NaN). Laden Sie ihn noch einmal herunter, oder wählen Sie einen anderen.</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_loader.py" />
@@ -5022,6 +5206,11 @@
    <location filename="engine/drafting/head_layout.py" />
    <source>The draft's tensors are not those of any layout that Tenon reads, as its config.json has it: {problems}; choose another draft.</source>
    <translation>Die Tensoren des Entwurfsmodells sind nach seiner config.json die keiner Anordnung, die Tenon liest: {problems}; wählen Sie ein anderes Entwurfsmodell.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/fallback_drafter.py" />
+   <source>The draft's weights are damaged, so the reply goes on without it: download it again, or choose another one.</source>
+   <translation>Die Gewichte des Entwurfs sind beschädigt, deshalb geht die Antwort ohne ihn weiter: Laden Sie ihn noch einmal herunter, oder wählen Sie einen anderen.</translation>
   </message>
   <message>
    <location filename="engine/drafting/assistant_network.py" />
@@ -5132,6 +5321,11 @@
    <location filename="engine/text/output_form.py" />
    <source>The form of the reply cannot be used ({reason}): correct it.</source>
    <translation>Die Form der Antwort ist nicht nutzbar ({reason}): sie berichtigen.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/output_form.py" />
+   <source>The form of the reply has {length} characters, but it may have {most}: make it smaller.</source>
+   <translation>Die Form der Antwort hat {length} Zeichen, darf aber {most} haben: Machen Sie sie kleiner.</translation>
   </message>
   <message>
    <location filename="engine/model/sampling.py" />
@@ -5340,6 +5534,11 @@
   </message>
   <message>
    <location filename="engine/text/context_window.py" />
+   <source>The message is more than {prompt_tokens} tokens long, but the model's context holds {context}: shorten it, or load the model with a larger context if it has one.</source>
+   <translation>Die Nachricht ist mehr als {prompt_tokens} Token lang, aber der Kontext des Modells fasst {context}: Kürzen Sie sie, oder laden Sie das Modell mit einem größeren Kontext, falls es einen hat.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/context_window.py" />
    <source>The message is {prompt_tokens} tokens long, but the model's context holds {context}: shorten it, or load the model with a larger context if it has one.</source>
    <translation>Die Nachricht ist {prompt_tokens} Tokens lang, aber der Kontext des Modells fasst {context}: Kürzen Sie sie, oder laden Sie das Modell mit einem größeren Kontext, falls es einen hat.</translation>
   </message>
@@ -5347,6 +5546,11 @@
    <location filename="engine/remote/failures.py" />
    <source>The message is {prompt} tokens long, but the model's context on the server holds {context}: shorten it.</source>
    <translation>Die Nachricht ist {prompt} Tokens lang, aber der Kontext des Modells auf dem Server fasst {context}: Kürzen Sie sie.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The message takes too much to prepare</source>
+   <translation>Die Nachricht ist zu aufwendig vorzubereiten</translation>
   </message>
   <message>
    <location filename="app/bridge/turns.py" />
@@ -5382,6 +5586,11 @@
    <location filename="app/chat/troubles.py" />
    <source>The model cannot be used</source>
    <translation>Das Modell ist nicht nutzbar</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The model computes numbers that are infinite or none (NaN), so its weights are damaged: download it again, or use another one.</source>
+   <translation>Das Modell rechnet mit Zahlen, die unendlich oder keine sind (NaN), also sind seine Gewichte beschädigt: Laden Sie es noch einmal herunter, oder nehmen Sie ein anderes.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -5464,11 +5673,6 @@
    <translation>Die Chatvorlage des Modells lässt sich nicht lesen: An ihrer Stelle gilt die von {family}.</translation>
   </message>
   <message>
-   <location filename="engine/text/chat_template.py" />
-   <source>The model's chat template cannot be run ({reason}): close other programs.</source>
-   <translation>Das Chat-Template des Modells lässt sich nicht ausführen ({reason}): andere Programme schließen.</translation>
-  </message>
-  <message>
    <location filename="engine/text/tokenizer.py" />
    <source>The model's chat template leaves out what you write, so the conversation is given to it as plain text.</source>
    <translation>Die Chatvorlage des Modells lässt weg, was Sie schreiben, deshalb bekommt es das Gespräch als einfachen Text.</translation>
@@ -5530,13 +5734,13 @@
   </message>
   <message>
    <location filename="engine/hub/model_move.py" />
-   <source>The models changed while they were copied: move them again.</source>
-   <translation>Die Modelle haben sich beim Kopieren geändert: den Umzug neu beginnen.</translation>
+   <source>The models changed again and again while they were copied: move them again.</source>
+   <translation>Die Modelle haben sich beim Kopieren immer wieder geändert: noch einmal verschieben.</translation>
   </message>
   <message>
    <location filename="engine/hub/model_move.py" />
-   <source>The models could not be moved to {target} ({reason}): they are still in {source}. Solve this and move them again, which continues the move, or keep them there.</source>
-   <translation>Die Modelle ließen sich nicht nach {target} verschieben ({reason}): sie sind noch in {source}. Das beheben und sie erneut verschieben, was den Umzug fortsetzt, oder sie dort lassen.</translation>
+   <source>The models were moved to {folder} meanwhile: try again.</source>
+   <translation>Die Modelle wurden inzwischen nach {folder} verschoben: noch einmal versuchen.</translation>
   </message>
   <message>
    <location filename="engine/file_trouble.py" />
@@ -5670,6 +5874,11 @@
    <location filename="engine/model/sampling.py" />
    <source>The presence penalty is {value}, but it must be between -2 and 2.</source>
    <translation>Die Strafe für Vorkommen ist {value}, muss aber zwischen -2 und 2 liegen.</translation>
+  </message>
+  <message>
+   <location filename="engine/preparer.py" />
+   <source>The process that prepares requests cannot be started ({reason}): close other programs.</source>
+   <translation>Der Prozess, der Anfragen vorbereitet, kann nicht gestartet werden ({reason}): Schließen Sie andere Programme.</translation>
   </message>
   <message>
    <location filename="engine/drafting/prompt_tokens.py" />
@@ -5817,16 +6026,6 @@
    <translation>Die Einstellungen in {path} sind nicht lesbar ({reason}).</translation>
   </message>
   <message>
-   <location filename="app/settings/settings_file.py" />
-   <source>The settings were unreadable and start afresh.</source>
-   <translation>Die Einstellungen waren nicht lesbar und beginnen neu.</translation>
-  </message>
-  <message>
-   <location filename="app/settings/settings_file.py" />
-   <source>The settings were unreadable and start afresh; the old file is kept as {path}.</source>
-   <translation>Die Einstellungen waren nicht lesbar und beginnen neu; die alte Datei bleibt als {path} erhalten.</translation>
-  </message>
-  <message>
    <location filename="app/ui/machine/words.py" />
    <source>The speeds of the machine are measured first, in some seconds.</source>
    <translation>Zuerst werden die Geschwindigkeiten des Computers gemessen, in einigen Sekunden.</translation>
@@ -5877,6 +6076,11 @@
    <translation>Die Tensoren der Prompt-Tokens passen nicht zu ihrer adapter_config.json: {problems}; einen anderen Satz wählen.</translation>
   </message>
   <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>The text is taken out of Tenon's database and its log at once, and nothing brings it back.</source>
+   <translation>Der Text wird sofort aus Tenons Datenbank und ihrem Protokoll entfernt, und nichts bringt ihn zurück.</translation>
+  </message>
+  <message>
    <location filename="app/ui/transcript/error_notice.py" />
    <source>The text so far is kept.</source>
    <translation>Der bisherige Text bleibt erhalten.</translation>
@@ -5920,6 +6124,11 @@
    <location filename="engine/drafting/level_drafter.py" />
    <source>The tree is {depth} tokens deep and the draft has {heads} heads; choose a tree that was made for these heads.</source>
    <translation>Der Baum ist {depth} Tokens tief und der Entwurf hat {heads} Köpfe: einen Baum wählen, der für diese Köpfe gemacht ist.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>The weights in {file} are damaged: {tensor} holds numbers that are infinite or none (NaN). Download the file again, or use another one.</source>
+   <translation>Die Gewichte in {file} sind beschädigt: {tensor} enthält Zahlen, die unendlich oder keine sind (NaN). Laden Sie die Datei noch einmal herunter, oder nehmen Sie eine andere.</translation>
   </message>
   <message>
    <location filename="engine/model/converted.py" />
@@ -6192,6 +6401,11 @@
    <translation>Das SQLite dieses Computers hat keinen Volltextindex (FTS5), daher werden Buchstaben verglichen, und es dauert länger.</translation>
   </message>
   <message>
+   <location filename="engine/text/chat_template.py" />
+   <source>This conversation takes the model's chat template more than {seconds} s or {size} MiB, so it is not answered: shorten it, or send fewer and smaller tools.</source>
+   <translation>Für diese Unterhaltung braucht die Chatvorlage des Modells mehr als {seconds} s oder {size} MiB, deshalb wird sie nicht beantwortet: Kürzen Sie sie, oder senden Sie weniger und kleinere Werkzeuge.</translation>
+  </message>
+  <message>
    <location filename="app/settings/exchange.py" />
    <source>This file holds no settings of Tenon: choose one that was made by Export settings.</source>
    <translation>Diese Datei enthält keine Einstellungen von Tenon: eine wählen, die mit „Einstellungen exportieren“ gemacht ist.</translation>
@@ -6342,9 +6556,19 @@
    <translation>Titel vom Modell</translation>
   </message>
   <message>
+   <location filename="engine/text/output_form.py" />
+   <source>To compile the form of the reply takes more than {seconds} s or {size} MiB, so it is not used: make it smaller.</source>
+   <translation>Die Form der Antwort zu übersetzen braucht mehr als {seconds} s oder {size} MiB, deshalb wird sie nicht verwendet: Machen Sie sie kleiner.</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/width_panel.py" />
    <source>To measure them run {command} in a terminal.</source>
    <translation>Um sie zu messen, {command} in einem Terminal ausführen.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/preparation.py" />
+   <source>To prepare this request takes more than {seconds} s or {size} MiB, so it is not answered: make it smaller.</source>
+   <translation>Diese Anfrage vorzubereiten braucht mehr als {seconds} s oder {size} MiB, deshalb wird sie nicht beantwortet: Machen Sie sie kleiner.</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/list_rows.py" />
@@ -6772,6 +6996,11 @@
    <translation>Eine ganze Adresse schreiben, etwa {example}.</translation>
   </message>
   <message>
+   <location filename="app/ui/link_question.py" />
+   <source>Write an email to this address?</source>
+   <translation>Eine E-Mail an diese Adresse schreiben?</translation>
+  </message>
+  <message>
    <location filename="app/ui/welcome/panel.py" />
    <source>Write below: {model} answers at once. It is very small: quick, often wrong.</source>
    <translation>Unten schreiben: {model} antwortet sofort. Es ist sehr klein: schnell, oft falsch.</translation>
@@ -6876,8 +7105,8 @@
   </message>
   <message>
    <location filename="app/ui/chat_page.py" />
-   <source>Your message is kept. Send it when this reply is done, or stop the reply first.</source>
-   <translation>Die Nachricht bleibt erhalten. Senden, wenn diese Antwort fertig ist, oder die Antwort vorher anhalten.</translation>
+   <source>Your message stays here. Send it when this reply is done, or stop the reply first.</source>
+   <translation>Die Nachricht bleibt hier stehen. Senden, wenn diese Antwort fertig ist, oder die Antwort vorher anhalten.</translation>
   </message>
   <message>
    <location filename="app/ui/chat_page.py" />
@@ -6895,7 +7124,7 @@
    <translation>etwa {size}</translation>
   </message>
   <message>
-   <location filename="app/ui/models/card.py" />
+   <location filename="app/ui/models/model_shelf.py" />
    <source>about {speed}</source>
    <translation>etwa {speed}</translation>
   </message>
@@ -7141,6 +7370,11 @@
    <location filename="engine/gguf/header.py" />
    <source>it ends within its list of contents</source>
    <translation>sie endet mitten in ihrem Inhaltsverzeichnis</translation>
+  </message>
+  <message>
+   <location filename="engine/outside_file.py" />
+   <source>it is no file that ends</source>
+   <translation>es ist keine Datei, die ein Ende hat</translation>
   </message>
   <message>
    <location filename="engine/outside_file.py" />
@@ -7583,6 +7817,11 @@
    <translation>{architecture} ohne Textteil ({part} in config.json) schreibt keinen Text; wählen Sie ein anderes Modell.</translation>
   </message>
   <message>
+   <location filename="app/ui/link_question.py" />
+   <source>{beginning}… and {count} characters more</source>
+   <translation>{beginning}… und {count} weitere Zeichen</translation>
+  </message>
+  <message>
    <location filename="app/ui/choice_popup.py" />
    <source>{choice}, in use</source>
    <translation>{choice}, in Gebrauch</translation>
@@ -7644,6 +7883,11 @@
    <location filename="engine/drafting/kinds.py" />
    <source>{draft}: {problem}</source>
    <translation>{draft}: {problem}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/figures.py" />
+   <source>{extent}, text missing</source>
+   <translation>{extent}, Text fehlt</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/wheel_choice.py" />
@@ -7885,8 +8129,13 @@
   </message>
   <message>
    <location filename="engine/documents/reading.py" />
-   <source>{name} cannot be read ({reason}): check its rights.</source>
-   <translation>{name} ist nicht lesbar ({reason}): die Rechte prüfen.</translation>
+   <source>{name} cannot be read ({reason}): check its rights, or attach another file.</source>
+   <translation>{name} kann nicht gelesen werden ({reason}): Prüfen Sie die Rechte, oder hängen Sie eine andere Datei an.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>{name} cannot be the server's name, because the key of {other} is kept by the same variable: take another one.</source>
+   <translation>{name} kann nicht der Name des Servers sein, weil der Schlüssel von {other} in derselben Variablen steht: einen anderen nehmen.</translation>
   </message>
   <message>
    <location filename="engine/hub/endpoints.py" />
@@ -7989,6 +8238,11 @@
    <translation>{name} ist hinzugefügt.</translation>
   </message>
   <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>{name} is being imported...</source>
+   <translation>{name} wird importiert...</translation>
+  </message>
+  <message>
    <location filename="app/ui/composer/composer.py" />
    <source>{name} is being read</source>
    <translation>{name} wird gelesen</translation>
@@ -8024,11 +8278,6 @@
    <translation>{name} ist keine GGUF-Datei: neu herunterladen.</translation>
   </message>
   <message>
-   <location filename="engine/documents/reading.py" />
-   <source>{name} is not a file: attach files one by one.</source>
-   <translation>{name} ist keine Datei: Dateien einzeln anhängen.</translation>
-  </message>
-  <message>
    <location filename="engine/weights/safetensors_file.py" />
    <source>{name} is not a safetensors file ({why}); download it again.</source>
    <translation>{name} ist keine safetensors-Datei ({why}): neu herunterladen.</translation>
@@ -8052,6 +8301,11 @@
    <location filename="engine/gguf/parts.py" />
    <source>{name} is one part of a model, and part {number} is not there ({absent} of {count} parts are missing); put it beside the others, or download the model again.</source>
    <translation>{name} ist ein Teil eines Modells, und Teil {number} ist nicht da (fehlende Teile: {absent} von {count}): ihn neben die anderen legen oder das Modell neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/files.py" />
+   <source>{name} is one piece of the GGUF file {whole}, which was cut up: join all of its pieces, in the order of their names, with `cat PIECE PIECE ... &gt; {whole}` (on Windows `copy /b PIECE+PIECE+... {whole}`), and choose that file.</source>
+   <translation>{name} ist ein Stück der GGUF-Datei {whole}, die zerschnitten wurde: Fügen Sie alle Stücke in der Reihenfolge ihrer Namen zusammen, mit `cat STÜCK STÜCK ... &gt; {whole}` (unter Windows `copy /b STÜCK+STÜCK+... {whole}`), und wählen Sie diese Datei.</translation>
   </message>
   <message>
    <location filename="engine/documents/reading.py" />
@@ -8144,6 +8398,16 @@
    <translation>{name} wird beim Entpacken viel größer als ein Dokument: nur den Text anhängen.</translation>
   </message>
   <message>
+   <location filename="engine/unfinished_file.py" />
+   <source>{name} was damaged: what can be read of it is in use, what is missing has to be entered again, and the damaged file is kept as {path}.</source>
+   <translation>{name} war beschädigt: Was davon lesbar ist, gilt weiter, was fehlt, ist neu einzugeben, und die beschädigte Datei ist als {path} aufgehoben.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/archive.py" />
+   <source>{name} was not imported.</source>
+   <translation>{name} wurde nicht importiert.</translation>
+  </message>
+  <message>
    <location filename="app/bridge/archive.py" />
    <source>{name} was not imported. {reason}</source>
    <translation>{name} wurde nicht importiert. {reason}</translation>
@@ -8215,6 +8479,11 @@
   </message>
   <message>
    <location filename="engine/file_trouble.py" />
+   <source>{path} cannot be opened ({reason}): close programs that you do not need, and try again.</source>
+   <translation>{path} kann nicht geöffnet werden ({reason}): Schließen Sie Programme, die Sie nicht brauchen, und versuchen Sie es erneut.</translation>
+  </message>
+  <message>
+   <location filename="engine/file_trouble.py" />
    <source>{path} cannot be read or written ({reason}): check the disk.</source>
    <translation>{path} lässt sich nicht lesen oder schreiben ({reason}): die Festplatte prüfen.</translation>
   </message>
@@ -8239,11 +8508,6 @@
    <translation>{path} ist nicht lesbar: neu herunterladen.</translation>
   </message>
   <message>
-   <location filename="app/storage/text_file.py" />
-   <source>{path} cannot be written ({reason}): choose another folder, or free some space.</source>
-   <translation>{path} lässt sich nicht schreiben ({reason}): einen anderen Ordner wählen oder Platz schaffen.</translation>
-  </message>
-  <message>
    <location filename="engine/file_trouble.py" />
    <source>{path} cannot be written, because the disk is full: free some room.</source>
    <translation>{path} lässt sich nicht schreiben, denn die Festplatte ist voll: Platz schaffen.</translation>
@@ -8255,8 +8519,18 @@
   </message>
   <message>
    <location filename="engine/file_trouble.py" />
+   <source>{path} is not there: it was moved, or its disk was taken out. Put it back, or choose another.</source>
+   <translation>{path} ist nicht da: verschoben, oder der Datenträger wurde entfernt. Zurückstellen, oder etwas anderes wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/file_trouble.py" />
    <source>{path} stands in the way ({reason}): move it elsewhere.</source>
    <translation>{path} ist im Weg ({reason}): an einen anderen Ort verschieben.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>{path} stands in the way: move it elsewhere.</source>
+   <translation>{path} ist im Weg: an einen anderen Ort verschieben.</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/votes_view.py" />
@@ -8272,6 +8546,11 @@
    <location filename="engine/hub/selection.py" />
    <source>{place} holds an adapter of a kind that Tenon does not run: of adapters it takes prompt tokens alone. Choose the model with the adapter merged into it.</source>
    <translation>{place} enthält einen Adapter einer Art, die Tenon nicht ausführt: von den Adaptern nimmt es nur Prompt-Tokens. Das Modell wählen, in das der Adapter eingerechnet ist.</translation>
+  </message>
+  <message>
+   <location filename="app/storage/failures.py" />
+   <source>{place} is not there any more: it was moved, or its disk was taken out. Put it back, and what is here is saved in it.</source>
+   <translation>{place} ist nicht mehr da: verschoben, oder der Datenträger wurde entfernt. Zurückstellen, dann wird gespeichert, was hier ist.</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />
@@ -8380,6 +8659,16 @@
   </message>
   <message>
    <location filename="engine/remote/failures.py" />
+   <source>{server} did not answer in time: try again when it has less to do.</source>
+   <translation>{server} hat nicht rechtzeitig geantwortet: neu versuchen, wenn er weniger zu tun hat.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} did not bring the reply on within {minutes} minutes, so it was ended here: try again when the server has less to do.</source>
+   <translation>{server} hat die Antwort nicht innerhalb von {minutes} Minuten weitergebracht, darum wurde sie hier beendet: neu versuchen, wenn der Server weniger zu tun hat.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
    <source>{server} does not accept the key: add the server again with the right one.</source>
    <translation>{server} nimmt den Schlüssel nicht an: Fügen Sie den Server noch einmal mit dem richtigen hinzu.</translation>
   </message>
@@ -8433,6 +8722,11 @@
   </message>
   <message>
    <location filename="engine/remote/failures.py" />
+   <source>{server} sent more than {size} at once, which is no part of a reply: check the address, and what stands between it and this computer.</source>
+   <translation>{server} hat mehr als {size} auf einmal gesendet, was kein Teil einer Antwort ist: die Adresse prüfen und was zwischen ihr und diesem Computer steht.</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
    <source>{server} sent something that is no part of a reply: try again, or check what stands between it and this computer.</source>
    <translation>{server} sandte etwas, das kein Teil einer Antwort ist: Versuchen Sie es noch einmal, oder prüfen Sie, was zwischen ihm und diesem Computer steht.</translation>
   </message>
@@ -8442,9 +8736,9 @@
    <translation>{server} verlangt einen Schlüssel: Fügen Sie den Server noch einmal mit einem hinzu.</translation>
   </message>
   <message>
-   <location filename="engine/remote/failures.py" />
-   <source>{server} was silent for too long: try again when it has less to do.</source>
-   <translation>{server} schwieg zu lange: Versuchen Sie es, wenn er weniger zu tun hat.</translation>
+   <location filename="engine/remote/remote_reply.py" />
+   <source>{server} wrote on past the limit of the reply, so Tenon ended it there.</source>
+   <translation>{server} hat über die Grenze der Antwort hinaus geschrieben, darum hat Tenon sie dort beendet.</translation>
   </message>
   <message>
    <location filename="engine/placement/columns.py" />
@@ -8507,14 +8801,14 @@
    <translation>{source} hat auf diesem Computer kein Modell {name} mehr: ein anderes wählen oder es dort neu holen.</translation>
   </message>
   <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>{source} is not there: plug its disk in, and move the models then.</source>
+   <translation>{source} ist nicht da: den Datenträger anschließen und die Modelle dann verschieben.</translation>
+  </message>
+  <message>
    <location filename="app/ui/comparison/wording.py" />
    <source>{speeds}; {texts}.</source>
    <translation>{speeds}; {texts}.</translation>
-  </message>
-  <message>
-   <location filename="app/ui/models/wording.py" />
-   <source>{speed} words/s</source>
-   <translation>{speed} Wörter/s</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -8555,11 +8849,6 @@
    <location filename="app/ui/comparison/wording.py" />
    <source>{time} in all</source>
    <translation>{time} insgesamt</translation>
-  </message>
-  <message>
-   <location filename="app/ui/models/wording.py" />
-   <source>{time} s/word</source>
-   <translation>{time} s/Wort</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/installation.py" />
@@ -8626,11 +8915,6 @@
    <location filename="app/ui/models/card.py" />
    <source>{unit}, a guess</source>
    <translation>{unit}, geschätzt</translation>
-  </message>
-  <message>
-   <location filename="engine/gpu_addon/wheel_index.py" />
-   <source>{url} is no page of a package index: check its address.</source>
-   <translation>{url} ist keine Seite eines Paketindex: die Adresse prüfen.</translation>
   </message>
   <message>
    <location filename="app/ui/composer/context_meter.py" />
@@ -8706,6 +8990,11 @@
    <location filename="app/bridge/workspace.py" />
    <source>“{title}” was not opened by itself, because Tenon ended while it was shown: open it from the list, or delete it.</source>
    <translation>„{title}“ wurde nicht von selbst geöffnet, weil Tenon beim Anzeigen abbrach: aus der Liste öffnen oder löschen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/link_question.py" />
+   <source>“{user}” is sent to it as a user name: it is not the site.</source>
+   <translation>„{user}“ wird als Benutzername mitgesendet: Das ist nicht die Adresse.</translation>
   </message>
  </context>
 </TS>

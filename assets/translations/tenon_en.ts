@@ -4,6 +4,14 @@
  <context>
   <name>Tenon</name>
   <message numerus="yes">
+   <location filename="app/ui/trash_dialog.py" />
+   <source>%n backup(s) still have it, the oldest of {day}: importing one brings it back.</source>
+   <translation type="unfinished">
+    <numerusform />
+    <numerusform />
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/ui/figures.py" />
    <source>%n chapter(s)</source>
    <translation>
@@ -41,6 +49,14 @@
    <translation>
     <numerusform>%n draft</numerusform>
     <numerusform>%n drafts</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/transcript/code.py" />
+   <source>%n hidden character(s)</source>
+   <translation type="unfinished">
+    <numerusform />
+    <numerusform />
    </translation>
   </message>
   <message numerus="yes">
@@ -113,6 +129,14 @@
    <translation>
     <numerusform>Erase %n chat for good?</numerusform>
     <numerusform>Erase %n chats for good?</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/erasing.py" />
+   <source>It is erased in %n backup(s), too.</source>
+   <translation type="unfinished">
+    <numerusform />
+    <numerusform />
    </translation>
   </message>
   <message numerus="yes">

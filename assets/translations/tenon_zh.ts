@@ -9,6 +9,13 @@
    <translation>各位置 %</translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/trash_dialog.py" />
+   <source>%n backup(s) still have it, the oldest of {day}: importing one brings it back.</source>
+   <translation>
+    <numerusform>仍有 %n 个备份含有它，最早的是 {day}：导入备份会使其恢复。</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/ui/figures.py" />
    <source>%n chapter(s)</source>
    <translation>
@@ -41,6 +48,13 @@
    <source>%n draft(s)</source>
    <translation>
     <numerusform>%n 个草稿</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/transcript/code.py" />
+   <source>%n hidden character(s)</source>
+   <translation>
+    <numerusform>%n 个隐藏字符</numerusform>
    </translation>
   </message>
   <message numerus="yes">
@@ -128,6 +142,11 @@
    <translation>每天在本机上为所有对话保存一份副本。</translation>
   </message>
   <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>A damaged database that was kept aside may have it, too: it is deleted as a whole.</source>
+   <translation>另外保留的损坏数据库也可能含有它：会将其整个删除。</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/get_dialog.py" />
    <source>A draft guesses tokens that the model then checks several at a time: the same text, sooner.</source>
    <translation>草稿猜测若干 token，模型一次检查多个：文本相同，速度更快。</translation>
@@ -136,6 +155,11 @@
    <location filename="engine/file_trouble.py" />
    <source>A file</source>
    <translation>文件</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>A file cannot be read or written</source>
+   <translation>无法读写文件</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -196,6 +220,11 @@
    <location filename="engine/hub/offer.py" />
    <source>A model cannot be called {name}: use letters, digits, spaces and . _ + - alone.</source>
    <translation>模型不能命名为 {name}：只能使用字母、数字、空格和 . _ + - 这些字符。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>A model is being downloaded or imported: wait for it or stop it, and move the models then.</source>
+   <translation>正在下载或导入一个模型：请等待其完成或将其停止，然后再移动模型。</translation>
   </message>
   <message>
    <location filename="engine/remote/asking.py" />
@@ -515,6 +544,16 @@
    <translation>另一个程序正在使用 {folder} 中的对话：请关闭它再发送。</translation>
   </message>
   <message>
+   <location filename="app/ui/server/page.py" />
+   <source>Another program keeps many connections open without a request: the oldest of them are closed.</source>
+   <translation>另一个程序保持着许多没有请求的连接：其中最早的会被关闭。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/kept_list.py" />
+   <source>Another window or command of Tenon changes models or lists just now: try again.</source>
+   <translation>Tenon 的另一个窗口或命令正在更改模型或列表：请重试。</translation>
+  </message>
+  <message>
    <location filename="engine/gpu_addon/installation.py" />
    <source>Another window or command of Tenon is fetching GPU support: wait for it.</source>
    <translation>Tenon 的另一个窗口或命令正在获取 GPU 支持：请等它完成。</translation>
@@ -715,6 +754,16 @@
    <translation>均衡</translation>
   </message>
   <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Base model</source>
+   <translation>基础模型</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Base model: it was not made for chats, and only continues texts</source>
+   <translation>基础模型：不是为聊天而做，只会续写文本</translation>
+  </message>
+  <message>
    <location filename="app/ui/shortcut_table.py" />
    <source>Begin a new line</source>
    <translation>换行</translation>
@@ -778,6 +827,11 @@
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>Cancel</source>
    <translation>取消</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Cancel import</source>
+   <translation>取消导入</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_table.py" />
@@ -963,6 +1017,11 @@
    <location filename="app/ui/shortcut_table.py" />
    <source>Close the search</source>
    <translation>关闭搜索</translation>
+  </message>
+  <message>
+   <location filename="app/ui/main_window.py" />
+   <source>Close without saving</source>
+   <translation>不保存并关闭</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/code.py" />
@@ -1226,8 +1285,8 @@
   </message>
   <message>
    <location filename="app/ui/trash_dialog.py" />
-   <source>Deleted chats stay here for {days} days, then they are erased.</source>
-   <translation>已删除的对话在此保留 {days} 天，之后永久清除。</translation>
+   <source>Deleted chats stay here for {days} days, then they are erased. Backups of the days before still have them until newer ones take their place.</source>
+   <translation>已删除的对话在此保留 {days} 天，之后永久清除。之前几天的备份仍含有它们，直到被更新的备份取代。</translation>
   </message>
   <message>
    <location filename="engine/modes/mode.py" />
@@ -1400,6 +1459,21 @@
    <location filename="app/ui/trash_dialog.py" />
    <source>Erase for good</source>
    <translation>永久清除</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>Erase for good...</source>
+   <translation>永久清除...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>Erase it there, too</source>
+   <translation>也在那里清除</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>Erase “{title}” for good?</source>
+   <translation>永久清除“{title}”？</translation>
   </message>
   <message>
    <location filename="app/settings/pages.py" />
@@ -2227,7 +2301,7 @@
    <translation>模型加载完成后即开始。</translation>
   </message>
   <message>
-   <location filename="app/storage/text_file.py" />
+   <location filename="app/storage/outside_chats.py" />
    <source>It cannot be read ({reason}): check its rights.</source>
    <translation>无法读取（{reason}）：请检查权限。</translation>
   </message>
@@ -2250,6 +2324,18 @@
    <location filename="app/ui/machine/gpu_section.py" />
    <source>It is PyTorch for this graphics card, in a folder of its own, and can be removed again.</source>
    <translation>这是用于此显卡的 PyTorch，放在单独的文件夹中，可以再移除。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/archive.py" />
+   <source>It is damaged, so that reading it failed.</source>
+   <translation>它已损坏，无法读取。</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/erasing.py" />
+   <source>It is erased in %n backup(s), too.</source>
+   <translation>
+    <numerusform>%n 个备份中的内容也已清除。</numerusform>
+   </translation>
   </message>
   <message>
    <location filename="engine/modes/llmcad.py" />
@@ -2277,12 +2363,22 @@
    <translation>它大于 1 GiB：请导出较少的对话。</translation>
   </message>
   <message>
+   <location filename="app/storage/outside_chats.py" />
+   <source>It is larger than 4 GiB, as no backup of chats is: take another one.</source>
+   <translation>它大于 4 GiB，聊天备份不会这么大：请换一个。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/link_question.py" />
+   <source>It is looked up as {host}.</source>
+   <translation>实际查询的是 {host}。</translation>
+  </message>
+  <message>
    <location filename="app/chat/exchange/reading.py" />
    <source>It is no JSON, or is damaged.</source>
    <translation>它不是 JSON，或已损坏。</translation>
   </message>
   <message>
-   <location filename="app/storage/conversation_store.py" />
+   <location filename="app/storage/outside_chats.py" />
    <source>It is no backup of chats that can be read: take another one.</source>
    <translation>它不是可读取的对话备份：请选择其他备份。</translation>
   </message>
@@ -2342,6 +2438,16 @@
    <translation>它仅支持 Arc 显卡和 Core Ultra 处理器的核显，对较旧的 Intel 显卡没有用处。</translation>
   </message>
   <message>
+   <location filename="app/bridge/archive.py" />
+   <source>It takes more than {most} GiB of memory to read: export fewer chats.</source>
+   <translation>读取它需要超过 {most} GiB 内存：请导出较少的聊天。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/archive.py" />
+   <source>It took longer than {seconds} s to read: export fewer chats.</source>
+   <translation>读取它超过了 {seconds} 秒：请导出较少的聊天。</translation>
+  </message>
+  <message>
    <location filename="app/ui/model_button.py" />
    <source>It was not used for a while, so its memory is free; the next message loads it again.</source>
    <translation>闲置了一段时间，内存已释放；下一条消息会重新加载。</translation>
@@ -2370,6 +2476,11 @@
    <location filename="app/ui/models/model_dialog.py" />
    <source>Its files stay in {place}.</source>
    <translation>文件留在 {place}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/link_question.py" />
+   <source>Its letters are of several scripts and may look like another name: this is what is looked up.</source>
+   <translation>其中的字母来自多种文字，可能看似另一个名称：实际查询的是这个。</translation>
   </message>
   <message>
    <location filename="app/ui/models/server_dialog.py" />
@@ -2847,6 +2958,31 @@
    <translation>镜像</translation>
   </message>
   <message>
+   <location filename="engine/documents/reading.py" />
+   <source>Missing are chapters that are damaged or not there: {numbers}.</source>
+   <translation>缺少已损坏或不存在的章节：{numbers}。</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>Missing are damaged pages: {numbers}.</source>
+   <translation>缺少已损坏的页：{numbers}。</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>Missing are pages that are pictures without text: {numbers}.</source>
+   <translation>缺少只有图片而没有文字的页：{numbers}。</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>Missing is the text after “{words}”.</source>
+   <translation>缺少“{words}”之后的文字。</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>Missing is the text of embedded charts, diagrams and documents.</source>
+   <translation>缺少嵌入的图表、示意图和文档中的文字。</translation>
+  </message>
+  <message>
    <location filename="engine/model/families.py" />
    <source>Mistral 3 (text part)</source>
    <translation>Mistral 3（文本部分）</translation>
@@ -2970,6 +3106,11 @@
    <location filename="engine/hub/inventory.py" />
    <source>More than one installed model is {name}: name {either}.</source>
    <translation>有多个已安装的模型符合 {name}：请指明 {either}。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>More than {size} came in one answer, which no honest one has: check the address of the server, and the proxy.</source>
+   <translation>一次回答超过了 {size}，正常的回答不会这样：请检查服务器的地址和代理。</translation>
   </message>
   <message>
    <location filename="app/chat/recommendation.py" />
@@ -3152,6 +3293,11 @@
    <translation>无需账号，没有遥测。模型来自 Hugging Face。</translation>
   </message>
   <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>No backup has it.</source>
+   <translation>没有备份含有它。</translation>
+  </message>
+  <message>
    <location filename="app/ui/command_palette.py" />
    <source>No command and no article has these letters.</source>
    <translation>没有包含这些字符的命令或文章。</translation>
@@ -3270,6 +3416,11 @@
    <location filename="app/bridge/archive.py" />
    <source>Nothing of this session is saved, so nothing can be imported: make room for it first.</source>
    <translation>本次会话不会保存，因此无法导入：请先腾出空间。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/workspace.py" />
+   <source>Nothing of this session is saved.</source>
+   <translation>本次会话的内容均未保存。</translation>
   </message>
   <message>
    <location filename="engine/hub/local_import.py" />
@@ -4249,6 +4400,11 @@
    <translation>有些更改尚未应用。</translation>
   </message>
   <message>
+   <location filename="app/ui/main_window.py" />
+   <source>Some messages are in memory only, and are lost when Tenon closes.</source>
+   <translation>有些消息只在内存中，关闭 Tenon 后会丢失。</translation>
+  </message>
+  <message>
    <location filename="app/bridge/workspace.py" />
    <source>Something could not be saved: restart Tenon, please.</source>
    <translation>有内容未能保存：请重新启动 Tenon。</translation>
@@ -4322,6 +4478,11 @@
    <location filename="app/ui/transcript/strip.py" />
    <source>Status: {words}</source>
    <translation>状态：{words}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/main_window.py" />
+   <source>Stay</source>
+   <translation>留下</translation>
   </message>
   <message>
    <location filename="app/ui/models/folders_dialog.py" />
@@ -4764,6 +4925,11 @@
    <translation>{day} 的备份中有 {chats} 个：用“导入对话...”可从 {path} 导入缺失的对话。</translation>
   </message>
   <message>
+   <location filename="app/storage/backup.py" />
+   <source>The backup {name} could not be written again.</source>
+   <translation>无法重新写入备份 {name}。</translation>
+  </message>
+  <message>
    <location filename="engine/weights/checkpoint.py" />
    <source>The blocks of {name} and their scales do not fit together, so one of them is cut or missing; download the model again.</source>
    <translation>{name} 的数据块与缩放因子不匹配，其中之一被截断或缺失；请重新下载该模型。</translation>
@@ -4799,7 +4965,12 @@
    <translation>对话已归档。仍可搜索到。</translation>
   </message>
   <message>
-   <location filename="engine/request.py" />
+   <location filename="engine/text/tokenizer.py" />
+   <source>The chat template in {name} cannot be used: that in {other} took its place.</source>
+   <translation>{name} 中的聊天模板无法使用：已改用 {other} 中的模板。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/preparation.py" />
    <source>The chat template of this model has no such setting for thinking, so it has no effect.</source>
    <translation>此模型的对话模板没有这项思考设置，因此它不起作用。</translation>
   </message>
@@ -4847,6 +5018,11 @@
    <location filename="app/bridge/power_watch.py" />
    <source>The computer is hot: replies may be slower until it has cooled down.</source>
    <translation>电脑过热：冷却之前回复可能较慢。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>The config asks for {wanted} layers, heads and experts with weights of their own, and the files hold {found} tensors: put the files of one model together, or choose another one.</source>
+   <translation>配置要求 {wanted} 个带有自身权重的层、头和专家，而文件中只有 {found} 个张量：请把同一模型的文件放在一起，或选择其他模型。</translation>
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
@@ -4912,6 +5088,11 @@
    <location filename="app/chat/troubles.py" />
    <source>The draft does not fit the model</source>
    <translation>草稿与模型不匹配</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/head_checkpoint.py" />
+   <source>The draft in {folder} is damaged: {tensor} holds numbers that are infinite or none (NaN). Download it again, or choose another draft.</source>
+   <translation>{folder} 中的草稿模型已损坏：{tensor} 含有无穷大或非数值（NaN）的数。请重新下载，或选择其他草稿模型。</translation>
   </message>
   <message>
    <location filename="engine/drafting/head_loader.py" />
@@ -5007,6 +5188,11 @@
    <location filename="engine/drafting/head_layout.py" />
    <source>The draft's tensors are not those of any layout that Tenon reads, as its config.json has it: {problems}; choose another draft.</source>
    <translation>按照 config.json，草稿的张量不属于 Tenon 能读取的任何布局：{problems}；请选择另一个草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/fallback_drafter.py" />
+   <source>The draft's weights are damaged, so the reply goes on without it: download it again, or choose another one.</source>
+   <translation>草稿模型的权重已损坏，回复将在没有它的情况下继续：请重新下载，或选择其他草稿模型。</translation>
   </message>
   <message>
    <location filename="engine/drafting/assistant_network.py" />
@@ -5117,6 +5303,11 @@
    <location filename="engine/text/output_form.py" />
    <source>The form of the reply cannot be used ({reason}): correct it.</source>
    <translation>回复的格式无法使用（{reason}）：请更正。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/output_form.py" />
+   <source>The form of the reply has {length} characters, but it may have {most}: make it smaller.</source>
+   <translation>回复格式有 {length} 个字符，但最多允许 {most} 个：请缩小它。</translation>
   </message>
   <message>
    <location filename="engine/model/sampling.py" />
@@ -5325,6 +5516,11 @@
   </message>
   <message>
    <location filename="engine/text/context_window.py" />
+   <source>The message is more than {prompt_tokens} tokens long, but the model's context holds {context}: shorten it, or load the model with a larger context if it has one.</source>
+   <translation>消息超过 {prompt_tokens} 个词元，但模型的上下文只能容纳 {context} 个：请缩短消息，或在模型支持时用更大的上下文加载它。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/context_window.py" />
    <source>The message is {prompt_tokens} tokens long, but the model's context holds {context}: shorten it, or load the model with a larger context if it has one.</source>
    <translation>消息有 {prompt_tokens} 个词元，但模型的上下文只能容纳 {context} 个：请缩短消息，或在模型支持时以更大的上下文加载模型。</translation>
   </message>
@@ -5332,6 +5528,11 @@
    <location filename="engine/remote/failures.py" />
    <source>The message is {prompt} tokens long, but the model's context on the server holds {context}: shorten it.</source>
    <translation>消息长 {prompt} 个 token，但服务器上模型的上下文只能容纳 {context} 个：请缩短它。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The message takes too much to prepare</source>
+   <translation>准备这条消息的开销过大</translation>
   </message>
   <message>
    <location filename="app/bridge/turns.py" />
@@ -5367,6 +5568,11 @@
    <location filename="app/chat/troubles.py" />
    <source>The model cannot be used</source>
    <translation>无法使用模型</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The model computes numbers that are infinite or none (NaN), so its weights are damaged: download it again, or use another one.</source>
+   <translation>该模型算出了无穷大或非数值（NaN），说明其权重已损坏：请重新下载，或使用其他模型。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -5449,11 +5655,6 @@
    <translation>无法读取该模型的对话模板：已改用 {family} 的模板。</translation>
   </message>
   <message>
-   <location filename="engine/text/chat_template.py" />
-   <source>The model's chat template cannot be run ({reason}): close other programs.</source>
-   <translation>无法运行模型的对话模板（{reason}）：请关闭其他程序。</translation>
-  </message>
-  <message>
    <location filename="engine/text/tokenizer.py" />
    <source>The model's chat template leaves out what you write, so the conversation is given to it as plain text.</source>
    <translation>该模型的对话模板会漏掉您写的内容，因此对话以纯文本形式交给它。</translation>
@@ -5515,13 +5716,13 @@
   </message>
   <message>
    <location filename="engine/hub/model_move.py" />
-   <source>The models changed while they were copied: move them again.</source>
-   <translation>模型在复制期间发生了变化：请重新移动。</translation>
+   <source>The models changed again and again while they were copied: move them again.</source>
+   <translation>复制期间模型一再发生变化：请重新移动。</translation>
   </message>
   <message>
    <location filename="engine/hub/model_move.py" />
-   <source>The models could not be moved to {target} ({reason}): they are still in {source}. Solve this and move them again, which continues the move, or keep them there.</source>
-   <translation>无法将模型移动到 {target}（{reason}）：模型仍在 {source}。请排除问题后再次移动（会接着进行），或将模型留在原处。</translation>
+   <source>The models were moved to {folder} meanwhile: try again.</source>
+   <translation>模型已被移动到 {folder}：请重试。</translation>
   </message>
   <message>
    <location filename="engine/file_trouble.py" />
@@ -5654,6 +5855,11 @@
    <location filename="engine/model/sampling.py" />
    <source>The presence penalty is {value}, but it must be between -2 and 2.</source>
    <translation>存在惩罚为 {value}，而它必须在 -2 到 2 之间。</translation>
+  </message>
+  <message>
+   <location filename="engine/preparer.py" />
+   <source>The process that prepares requests cannot be started ({reason}): close other programs.</source>
+   <translation>无法启动准备请求的进程（{reason}）：请关闭其他程序。</translation>
   </message>
   <message>
    <location filename="engine/drafting/prompt_tokens.py" />
@@ -5801,16 +6007,6 @@
    <translation>无法读取 {path} 中的设置（{reason}）。</translation>
   </message>
   <message>
-   <location filename="app/settings/settings_file.py" />
-   <source>The settings were unreadable and start afresh.</source>
-   <translation>无法读取设置，已重新开始。</translation>
-  </message>
-  <message>
-   <location filename="app/settings/settings_file.py" />
-   <source>The settings were unreadable and start afresh; the old file is kept as {path}.</source>
-   <translation>无法读取设置，已重新开始；旧文件保留为 {path}。</translation>
-  </message>
-  <message>
    <location filename="app/ui/machine/words.py" />
    <source>The speeds of the machine are measured first, in some seconds.</source>
    <translation>先测量本机速度，需数秒。</translation>
@@ -5861,6 +6057,11 @@
    <translation>提示词元的张量与其 adapter_config.json 不符：{problems}；请选择另一组。</translation>
   </message>
   <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>The text is taken out of Tenon's database and its log at once, and nothing brings it back.</source>
+   <translation>文本会立即从 Tenon 的数据库及其日志中清除，无法恢复。</translation>
+  </message>
+  <message>
    <location filename="app/ui/transcript/error_notice.py" />
    <source>The text so far is kept.</source>
    <translation>已有的文字会保留。</translation>
@@ -5904,6 +6105,11 @@
    <location filename="engine/drafting/level_drafter.py" />
    <source>The tree is {depth} tokens deep and the draft has {heads} heads; choose a tree that was made for these heads.</source>
    <translation>树有 {depth} 个 token 深，而草稿只有 {heads} 个头；请选择为这些头制作的树。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>The weights in {file} are damaged: {tensor} holds numbers that are infinite or none (NaN). Download the file again, or use another one.</source>
+   <translation>{file} 中的权重已损坏：{tensor} 含有无穷大或非数值（NaN）的数。请重新下载该文件，或使用其他文件。</translation>
   </message>
   <message>
    <location filename="engine/model/converted.py" />
@@ -6176,6 +6382,11 @@
    <translation>本机的 SQLite 没有全文索引 (FTS5)，因此逐字比较，耗时较长。</translation>
   </message>
   <message>
+   <location filename="engine/text/chat_template.py" />
+   <source>This conversation takes the model's chat template more than {seconds} s or {size} MiB, so it is not answered: shorten it, or send fewer and smaller tools.</source>
+   <translation>模型的聊天模板处理这段对话需要超过 {seconds} 秒或 {size} MiB，因此不作回答：请缩短对话，或发送更少、更小的工具。</translation>
+  </message>
+  <message>
    <location filename="app/settings/exchange.py" />
    <source>This file holds no settings of Tenon: choose one that was made by Export settings.</source>
    <translation>此文件不含 Tenon 的设置：请选择由“导出设置”生成的文件。</translation>
@@ -6326,9 +6537,19 @@
    <translation>由模型起标题</translation>
   </message>
   <message>
+   <location filename="engine/text/output_form.py" />
+   <source>To compile the form of the reply takes more than {seconds} s or {size} MiB, so it is not used: make it smaller.</source>
+   <translation>编译回复格式需要超过 {seconds} 秒或 {size} MiB，因此不予使用：请缩小它。</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/width_panel.py" />
    <source>To measure them run {command} in a terminal.</source>
    <translation>要测量它们，请在终端中运行 {command}。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/preparation.py" />
+   <source>To prepare this request takes more than {seconds} s or {size} MiB, so it is not answered: make it smaller.</source>
+   <translation>准备此请求需要超过 {seconds} 秒或 {size} MiB，因此不作回答：请缩小请求。</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/list_rows.py" />
@@ -6756,6 +6977,11 @@
    <translation>请写完整地址，例如 {example}。</translation>
   </message>
   <message>
+   <location filename="app/ui/link_question.py" />
+   <source>Write an email to this address?</source>
+   <translation>向此地址写邮件？</translation>
+  </message>
+  <message>
    <location filename="app/ui/welcome/panel.py" />
    <source>Write below: {model} answers at once. It is very small: quick, often wrong.</source>
    <translation>在下方输入：{model} 会立即回答。它很小：很快，但常出错。</translation>
@@ -6859,8 +7085,8 @@
   </message>
   <message>
    <location filename="app/ui/chat_page.py" />
-   <source>Your message is kept. Send it when this reply is done, or stop the reply first.</source>
-   <translation>消息已保留。请在此回复完成后发送，或先停止回复。</translation>
+   <source>Your message stays here. Send it when this reply is done, or stop the reply first.</source>
+   <translation>消息留在这里。请在此回复完成后发送，或先停止回复。</translation>
   </message>
   <message>
    <location filename="app/ui/chat_page.py" />
@@ -6878,7 +7104,7 @@
    <translation>约 {size}</translation>
   </message>
   <message>
-   <location filename="app/ui/models/card.py" />
+   <location filename="app/ui/models/model_shelf.py" />
    <source>about {speed}</source>
    <translation>约 {speed}</translation>
   </message>
@@ -7123,6 +7349,11 @@
    <location filename="engine/gguf/header.py" />
    <source>it ends within its list of contents</source>
    <translation>文件在其内容列表中途结束</translation>
+  </message>
+  <message>
+   <location filename="engine/outside_file.py" />
+   <source>it is no file that ends</source>
+   <translation>它不是有结尾的文件</translation>
   </message>
   <message>
    <location filename="engine/outside_file.py" />
@@ -7565,6 +7796,11 @@
    <translation>{architecture} 没有文本部分（config.json 中的 {part}），无法生成文本；请选择其他模型。</translation>
   </message>
   <message>
+   <location filename="app/ui/link_question.py" />
+   <source>{beginning}… and {count} characters more</source>
+   <translation>{beginning}… 还有 {count} 个字符</translation>
+  </message>
+  <message>
    <location filename="app/ui/choice_popup.py" />
    <source>{choice}, in use</source>
    <translation>{choice}，使用中</translation>
@@ -7625,6 +7861,11 @@
    <location filename="engine/drafting/kinds.py" />
    <source>{draft}: {problem}</source>
    <translation>{draft}：{problem}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/figures.py" />
+   <source>{extent}, text missing</source>
+   <translation>{extent}，缺少文字</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/wheel_choice.py" />
@@ -7865,8 +8106,13 @@
   </message>
   <message>
    <location filename="engine/documents/reading.py" />
-   <source>{name} cannot be read ({reason}): check its rights.</source>
-   <translation>无法读取 {name}（{reason}）：请检查权限。</translation>
+   <source>{name} cannot be read ({reason}): check its rights, or attach another file.</source>
+   <translation>无法读取 {name}（{reason}）：请检查其权限，或附加其他文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/endpoints.py" />
+   <source>{name} cannot be the server's name, because the key of {other} is kept by the same variable: take another one.</source>
+   <translation>{name} 不能作为服务器的名称，因为 {other} 的密钥使用同一个变量：请换一个名称。</translation>
   </message>
   <message>
    <location filename="engine/hub/endpoints.py" />
@@ -7969,6 +8215,11 @@
    <translation>已添加 {name}。</translation>
   </message>
   <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>{name} is being imported...</source>
+   <translation>正在导入 {name}...</translation>
+  </message>
+  <message>
    <location filename="app/ui/composer/composer.py" />
    <source>{name} is being read</source>
    <translation>正在读取 {name}</translation>
@@ -8004,11 +8255,6 @@
    <translation>{name} 不是 GGUF 文件；请重新下载。</translation>
   </message>
   <message>
-   <location filename="engine/documents/reading.py" />
-   <source>{name} is not a file: attach files one by one.</source>
-   <translation>{name} 不是文件：请逐个附加文件。</translation>
-  </message>
-  <message>
    <location filename="engine/weights/safetensors_file.py" />
    <source>{name} is not a safetensors file ({why}); download it again.</source>
    <translation>{name} 不是 safetensors 文件（{why}）；请重新下载。</translation>
@@ -8032,6 +8278,11 @@
    <location filename="engine/gguf/parts.py" />
    <source>{name} is one part of a model, and part {number} is not there ({absent} of {count} parts are missing); put it beside the others, or download the model again.</source>
    <translation>{name} 是某个模型的一个分片，而缺少第 {number} 个分片（{count} 个分片中缺 {absent} 个）；请把它放到其他分片旁边，或重新下载模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/files.py" />
+   <source>{name} is one piece of the GGUF file {whole}, which was cut up: join all of its pieces, in the order of their names, with `cat PIECE PIECE ... &gt; {whole}` (on Windows `copy /b PIECE+PIECE+... {whole}`), and choose that file.</source>
+   <translation>{name} 是被切分的 GGUF 文件 {whole} 的一段：请按名称顺序用 `cat 片段 片段 ... &gt; {whole}`（Windows 上用 `copy /b 片段+片段+... {whole}`）合并所有片段，然后选择合并后的文件。</translation>
   </message>
   <message>
    <location filename="engine/documents/reading.py" />
@@ -8124,6 +8375,16 @@
    <translation>{name} 解压后远大于正常文档：请只附加文本。</translation>
   </message>
   <message>
+   <location filename="engine/unfinished_file.py" />
+   <source>{name} was damaged: what can be read of it is in use, what is missing has to be entered again, and the damaged file is kept as {path}.</source>
+   <translation>{name} 已损坏：其中可读取的部分继续使用，缺少的内容需要重新输入，损坏的文件保存为 {path}。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/archive.py" />
+   <source>{name} was not imported.</source>
+   <translation>{name} 未导入。</translation>
+  </message>
+  <message>
    <location filename="app/bridge/archive.py" />
    <source>{name} was not imported. {reason}</source>
    <translation>{name} 未导入。{reason}</translation>
@@ -8195,6 +8456,11 @@
   </message>
   <message>
    <location filename="engine/file_trouble.py" />
+   <source>{path} cannot be opened ({reason}): close programs that you do not need, and try again.</source>
+   <translation>无法打开 {path}（{reason}）：请关闭不需要的程序，然后重试。</translation>
+  </message>
+  <message>
+   <location filename="engine/file_trouble.py" />
    <source>{path} cannot be read or written ({reason}): check the disk.</source>
    <translation>无法读取或写入 {path}（{reason}）：请检查磁盘。</translation>
   </message>
@@ -8219,11 +8485,6 @@
    <translation>无法读取 {path}；请重新下载。</translation>
   </message>
   <message>
-   <location filename="app/storage/text_file.py" />
-   <source>{path} cannot be written ({reason}): choose another folder, or free some space.</source>
-   <translation>无法写入 {path}（{reason}）：请选择其他文件夹，或腾出空间。</translation>
-  </message>
-  <message>
    <location filename="engine/file_trouble.py" />
    <source>{path} cannot be written, because the disk is full: free some room.</source>
    <translation>无法写入 {path}，因为磁盘已满：请腾出空间。</translation>
@@ -8235,8 +8496,18 @@
   </message>
   <message>
    <location filename="engine/file_trouble.py" />
+   <source>{path} is not there: it was moved, or its disk was taken out. Put it back, or choose another.</source>
+   <translation>{path} 不在原处：它被移动了，或其磁盘已取出。请将其放回，或另选一个。</translation>
+  </message>
+  <message>
+   <location filename="engine/file_trouble.py" />
    <source>{path} stands in the way ({reason}): move it elsewhere.</source>
    <translation>{path} 占用了该位置（{reason}）：请将其移到别处。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>{path} stands in the way: move it elsewhere.</source>
+   <translation>{path} 占用了该位置：请将其移到别处。</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/votes_view.py" />
@@ -8252,6 +8523,11 @@
    <location filename="engine/hub/selection.py" />
    <source>{place} holds an adapter of a kind that Tenon does not run: of adapters it takes prompt tokens alone. Choose the model with the adapter merged into it.</source>
    <translation>{place} 含有 Tenon 不能运行的适配器：适配器中只支持提示词元。请选择已合并该适配器的模型。</translation>
+  </message>
+  <message>
+   <location filename="app/storage/failures.py" />
+   <source>{place} is not there any more: it was moved, or its disk was taken out. Put it back, and what is here is saved in it.</source>
+   <translation>{place} 已不在原处：它被移动了，或其磁盘已取出。请将其放回，这里的内容就会保存进去。</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />
@@ -8360,6 +8636,16 @@
   </message>
   <message>
    <location filename="engine/remote/failures.py" />
+   <source>{server} did not answer in time: try again when it has less to do.</source>
+   <translation>{server} 没有及时回答：请在它不那么忙时重试。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
+   <source>{server} did not bring the reply on within {minutes} minutes, so it was ended here: try again when the server has less to do.</source>
+   <translation>{server} 在 {minutes} 分钟内没有把回复写下去，因此在这里结束了它：请在服务器不那么忙时重试。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
    <source>{server} does not accept the key: add the server again with the right one.</source>
    <translation>{server} 不接受该密钥：请用正确的密钥重新添加服务器。</translation>
   </message>
@@ -8412,6 +8698,11 @@
   </message>
   <message>
    <location filename="engine/remote/failures.py" />
+   <source>{server} sent more than {size} at once, which is no part of a reply: check the address, and what stands between it and this computer.</source>
+   <translation>{server} 一次发送了超过 {size}，这不是回复的一部分：请检查地址，以及它与这台计算机之间的设备。</translation>
+  </message>
+  <message>
+   <location filename="engine/remote/failures.py" />
    <source>{server} sent something that is no part of a reply: try again, or check what stands between it and this computer.</source>
    <translation>{server} 发来的内容不是回复的一部分：请重试，或检查它与本机之间的设备。</translation>
   </message>
@@ -8421,9 +8712,9 @@
    <translation>{server} 需要密钥：请填写密钥后重新添加服务器。</translation>
   </message>
   <message>
-   <location filename="engine/remote/failures.py" />
-   <source>{server} was silent for too long: try again when it has less to do.</source>
-   <translation>{server} 太久没有响应：请在它较空闲时重试。</translation>
+   <location filename="engine/remote/remote_reply.py" />
+   <source>{server} wrote on past the limit of the reply, so Tenon ended it there.</source>
+   <translation>{server} 写过了回复的上限，因此 Tenon 在那里结束了它。</translation>
   </message>
   <message>
    <location filename="engine/placement/columns.py" />
@@ -8486,14 +8777,14 @@
    <translation>{source} 在本机已没有模型 {name}：请选择其他模型，或在那里重新获取。</translation>
   </message>
   <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>{source} is not there: plug its disk in, and move the models then.</source>
+   <translation>{source} 不存在：请接上它所在的磁盘，然后再移动模型。</translation>
+  </message>
+  <message>
    <location filename="app/ui/comparison/wording.py" />
    <source>{speeds}; {texts}.</source>
    <translation>{speeds}；{texts}。</translation>
-  </message>
-  <message>
-   <location filename="app/ui/models/wording.py" />
-   <source>{speed} words/s</source>
-   <translation>{speed} 词/秒</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -8534,11 +8825,6 @@
    <location filename="app/ui/comparison/wording.py" />
    <source>{time} in all</source>
    <translation>共 {time}</translation>
-  </message>
-  <message>
-   <location filename="app/ui/models/wording.py" />
-   <source>{time} s/word</source>
-   <translation>{time} 秒/词</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/installation.py" />
@@ -8603,11 +8889,6 @@
    <location filename="app/ui/models/card.py" />
    <source>{unit}, a guess</source>
    <translation>{unit}，估计</translation>
-  </message>
-  <message>
-   <location filename="engine/gpu_addon/wheel_index.py" />
-   <source>{url} is no page of a package index: check its address.</source>
-   <translation>{url} 不是软件包索引的页面：请检查其地址。</translation>
   </message>
   <message>
    <location filename="app/ui/composer/context_meter.py" />
@@ -8683,6 +8964,11 @@
    <location filename="app/bridge/workspace.py" />
    <source>“{title}” was not opened by itself, because Tenon ended while it was shown: open it from the list, or delete it.</source>
    <translation>“{title}”未自动打开，因为上次显示它时 Tenon 意外退出：请从列表中打开它，或将其删除。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/link_question.py" />
+   <source>“{user}” is sent to it as a user name: it is not the site.</source>
+   <translation>“{user}” 会作为用户名发送给它，并不是网站本身。</translation>
   </message>
  </context>
 </TS>

@@ -84,7 +84,7 @@ class Connection(H11Protocol):
         else:
             self._refuse(503, _CROWDED)
 
-    def eof_received(self) -> bool:  # type: ignore[override]  # asyncio keeps it open for True, uvicorn never does
+    def eof_received(self) -> bool:  # type: ignore[override]  # as asyncio has it
         """Keep the connection if a whole request is there."""
         if self.without_request:
             return False

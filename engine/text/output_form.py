@@ -222,6 +222,8 @@ def compiled(question: bytes) -> bytes:
         if not (problem := matcher.get_error()):
             matcher.compute_bitmask()
             problem = matcher.get_error()
+    except RecursionError:
+        problem = "it is nested too deeply"
     except Exception as error:  # a text that is no grammar makes the library's translator fail in any way
         problem = str(error) or type(error).__name__
     beyond = time.process_time() - began_s > FORM_S or process.memory_info().rss - before > _FORM_BYTES

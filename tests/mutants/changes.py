@@ -479,7 +479,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *_of(
         "engine/documents/archive.py",
-        "tests/engine/documents/test_bounds_of_archives.py",
+        "tests/engine/documents/test_zipped.py",
         ("unpacked > MAX_UNPACKED_BYTES or", "", "an archive unpacks without end",
          "test_each_bound_of_an_archive_holds_by_itself"),
         ("len(entries) > MAX_FILES or", "", "an archive has files without end",

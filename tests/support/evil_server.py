@@ -111,7 +111,7 @@ def _redirect(place: str, body: bytes = b"") -> bytes:
 KINDS: dict[str, Callable[[], Iterator[bytes]]] = {
     "json-endless": lambda: _endless(_head(), b'{"choices":[{"message":{"content":"'),
     "lists": lambda: _endless(_head(), b"[", b"[]," * 100_000),
-    "lists-whole": lambda: iter([_sized(b'{"data": [%s[]]}' % (b"[]," * 2_700_000))]),
+    "lists-whole": lambda: iter([_sized(b"[%s[]]" % (b"[]," * 2_700_000))]),
     "lists-events": lambda: _stream(b"", b'data: {"a": [%s[]]}\n\n' % (b"[]," * 2_700_000)),
     "deep": lambda: _endless(_head(), b"", b'{"a":[' * 100_000),
     "deep-event": _once(_head("text/event-stream"), b"data: " + b"[" * 4_000_000 + b"\n\n"),

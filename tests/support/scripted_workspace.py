@@ -217,10 +217,11 @@ class ScriptedWorkspace(Workspace):
         return len(self.library.alternatives(conversation_id, self.reply(conversation_id).id))
 
     def written(self) -> None:
-        """Wait until everything is on the disk."""
-        done: list[object] = []
-        self._writer.run(lambda: None, done.append)
-        wait_until(lambda: bool(done))
+        """Wait until everything is on the disk, files that were exported too."""
+        for worker in (self._writer, self._files):
+            done: list[object] = []
+            worker.run(lambda: None, done.append)
+            wait_until(lambda done=done: bool(done))  # type: ignore[misc]
 
     # --- the engine -------------------------------------------------------------------------------------------
 

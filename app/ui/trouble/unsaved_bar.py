@@ -79,28 +79,26 @@ class UnsavedBar(QFrame):
             announce(self, self.accessibleName(), urgent=True)
 
     def sizeHint(self) -> QSize:
-        """As high as its words need at the window's width."""
-        parent, layout = self.parentWidget(), self.layout()
-        assert parent is not None
-        assert layout is not None
-        width = parent.width()
-        return QSize(
-            width,
-            layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height(),
-        )
+        """As high as its words need at the window's width; buttons stand below them where that is small."""
+        width, directions = self.parentWidget().width(), QBoxLayout.Direction
+        narrow = width < self._theme.type.px(_NARROW_PX)
+        self._row.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
+        for button in (self.folder_button, self.details_button):
+            button.ensurePolished()
+            button.setMinimumWidth(button.sizeHint().width())
+        return QSize(width, self._row.totalHeightForWidth(width))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Buttons stand below the words where there is little room beside them."""
-        directions = QBoxLayout.Direction
-        narrow = self.width() < self._theme.type.px(_NARROW_PX)
-        self._row.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
+        """Words wrap."""
         super().resizeEvent(event)
+        self.updateGeometry()
 
     @Slot()
     def _restyle(self) -> None:
         self._icon.setPixmap(
             tinted_pixmap("circle-alert", self._theme.palette.red, _ICON_PX, self.devicePixelRatioF())
         )
+        self.updateGeometry()
 
     @Slot()
     def _mend(self) -> None:

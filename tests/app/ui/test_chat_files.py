@@ -48,7 +48,7 @@ def test_a_chat_is_exported_in_the_kind_that_was_chosen(
     window.page.open(chat)
     qtbot.keyClick(window, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
     assert asked == ["Plan A B.md"]
-    workspace.written()
+    wait_until(lambda: window.toast.text.startswith("Saved as"))
     (file,) = tmp_path.glob("Plan*")
     assert file.name == Path(wanted).name
     assert file.read_text().startswith("{" if file.suffix.lower() == ".json" else "#")

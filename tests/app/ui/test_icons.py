@@ -83,7 +83,7 @@ def test_an_icon_whose_file_cannot_be_opened_is_blank_this_time(
         raise OSError(errno.EMFILE, "Too many open files")
 
     def drawn() -> bool:
-        image = tinted_pixmap("send", "#123456", 17).toImage()
+        image = tinted_pixmap("check", "#123456", 17).toImage()
         return any(image.pixelColor(x, y).alpha() for x in range(17) for y in range(17))
 
     icons._svg.cache_clear()

@@ -53,8 +53,7 @@ def test_models_and_chats_are_opened(
         path.touch()
     window.opener.open([str(folder), str(model), str(shard), str(chats)])
     assert opened == [str(folder), str(model), str(folder)]
-    workspace.written()
-    assert window.toast.text.startswith("chats.json was not imported.")
+    wait_until(lambda: window.toast.text.startswith("chats.json was not imported."))
 
 
 def test_a_model_that_was_opened_is_chatted_with(window: MainWindow, workspace: ScriptedWorkspace) -> None:

@@ -31,7 +31,7 @@ BAD_FORMS: list[tuple[OutputForm, type[TenonError], str]] = [
     (
         OutputForm("grammar", "root ::= " + "(" * 20_000 + '"a"' + ")" * 20_000),
         InvalidOption,
-        "cannot be used",
+        "nested too deeply",
     ),
     (
         OutputForm("grammar", "root ::= " + '"a" | ' * 200_000 + '"a"'),
