@@ -166,7 +166,8 @@ MUTANTS: tuple[Mutant, ...] = (
         ("self._process.send(Cancel(request_id))", "pass", "a request that was given up goes on"),
         ("        if self._closing:\n            raise Refused(503, _CLOSING)\n", "",
          "requests are taken while the server stops"),
-        ("for one in self._waiting if not", "for one in reversed(self._waiting) if not", "the newest request goes first"),
+        ("next((one for one in self._waiting if", "next((one for one in reversed(self._waiting) if",
+         "the newest request goes first"),
         ("len(self._running) < self._most_running:", "len(self._running) <= self._most_running:",
          "one request too many is given to the engine"),
         ("not isinstance(event, TokensAdded | StatisticsUpdated)", "isinstance(event, TokensAdded)",
@@ -207,10 +208,16 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *_of(
         "engine/bounded_http.py",
-        "tests/engine/remote/test_bounds.py",
-        ("self._check(self._came)", "pass", "no bound on an answer of a server as it comes", "test_every_reply_ends"),
-        ("self._check(self._unpacked)", "pass", "no bound on an answer of a server when it is unpacked",
-         "test_every_reply_ends"),
+        "tests/engine/remote/test_bounds_of_servers.py tests/engine/remote/test_bounds.py",
+        ("        if size_bytes > self._most_bytes:", "        if False:", "no bound on an answer or an event of a server"),
+        ("            self._check(self._unpacked)", "            pass", "an answer unpacks to all memory"),
+        ('coding not in ("identity", "gzip", "deflate")', "False", "a coding that nobody bounds is read"),
+    ),
+    *_of(
+        "engine/remote/failures.py",
+        "tests/engine/remote/test_bounds_of_servers.py",
+        ("and 0 < value <= MOST_TOKENS else None", "and value <= MOST_TOKENS else None",
+         "negative counts of tokens are shown"),
     ),
     *_of(
         "engine/remote/stream.py",
@@ -221,12 +228,6 @@ MUTANTS: tuple[Mutant, ...] = (
          "an empty reply is told as one that broke off", "test_a_reply_without_a_word_is_one_sentence"),
         ('if data.get("error") is not None:', 'if data.get("never") is not None:',
          "an error within a stream is passed over", "test_a_stream_that_breaks_off_keeps_its_text test_refusals_are_sentences"),
-    ),
-    *_of(
-        "engine/remote/stream.py",
-        "tests/engine/remote/test_bounds.py",
-        ("self._size > self._most or", "", "no bound on the characters of a server's reply", "test_every_reply_ends"),
-        ("or self._count > _MOST_CALLS or", "or", "no bound on the calls of a server's reply", "test_every_reply_ends"),
     ),
     *_of(
         "engine/remote/counts.py",
@@ -471,7 +472,10 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "engine/child_process.py",
         "tests/engine/documents/test_reading.py",
-        ("if time.monotonic() > end:", "if False:", "a document is read for ever", "test_a_reader_that_takes_too_long_is_ended"),
+        ("            if time.monotonic() > end:", "            if False:", "a document is read for ever",
+         "test_a_reader_that_takes_too_long_is_ended"),
+        ("                if watched.memory_info().rss > bounds.memory_bytes:", "                if False:",
+         "a document takes all memory", "test_a_reader_that_takes_too_much_memory_is_ended"),
     ),
     *_of(
         "engine/documents/archive.py",
@@ -570,16 +574,15 @@ MUTANTS: tuple[Mutant, ...] = (
         ("self._refused.append(work)", "self._refused.appendleft(work)", "changes are written in the wrong order"),
     ),
     *_of(
+        "app/bridge/journal.py",
+        "tests/app/bridge/test_streamed_text.py",
+        ("reply.content[place:]), done)", "reply.content[place:].strip()), done)", "a kill leaves words glued together"),
+    ),
+    *_of(
         "app/bridge/replies.py",
         "tests/app/bridge/test_streamed_text.py",
         ("content=reply.content + text)", "content=reply.content + text.lstrip())", "streamed words are glued together"),
         ("content=reply.content + text)", 'content=reply.content + text.rstrip("\\n"))', "lines of code run together as they come"),
-    ),
-    *_of(
-        "app/bridge/journal.py",
-        "tests/app/bridge/test_streamed_text.py",
-        ("place, reply.content[place:]), done)", "place, reply.content[place:].strip()), done)",
-         "a kill leaves words glued together"),
     ),
     *_of(
         "app/bridge/replies.py",

@@ -294,7 +294,7 @@ def test_a_reply_whose_prompt_was_deleted_is_not_tried_again(
     reply, prompt = scripted.reply(chat), scripted.library.messages(chat)[-2]
     scripted.library.put_message(replace(reply, state=state))
     assert scripted.turns.delete(chat, prompt.id)
-    scripted.turns._erase_deleted()
+    scripted.turns.erase_deleted()
     left = contents(scripted, chat)
     assert left == [*before, "half"]
     scripted.turns.retry(chat)

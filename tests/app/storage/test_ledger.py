@@ -14,6 +14,7 @@ from app.storage import ledger
 from app.storage.conversation_store import ConversationStore
 from app.storage.database import Database, open_database
 from app.storage.ledger import Ledger
+from engine.errors import StorageError
 from tests.support.databases import close
 
 CHAT = Conversation(1, "Title", 1.0, 2.0)
@@ -53,7 +54,7 @@ def test_it_is_noted_behind_the_sync_and_not_where_that_fails(
 
     monkeypatch.setattr(os, "fsync", failing)
     database.writer.save_preset(Preset("Other", ConversationOptions()))
-    with pytest.raises(OSError, match="Input"):
+    with pytest.raises(StorageError, match="Input"):
         database.writer.sync()
     monkeypatch.setattr(os, "fsync", sync)
     assert ledger.beside(tmp_path) == Ledger(before.changes + 1, 1)

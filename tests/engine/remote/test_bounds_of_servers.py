@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 
 from engine.errors import RemoteError, TenonError
 from engine.hub.endpoints import Endpoint
-from engine.messages import ChatMessage, Failed, Finished, Generate, LoadOptions, Timings, ToolCall
+from engine.messages import (
+    ChatMessage,
+    Failed,
+    Finished,
+    Generate,
+    LoadOptions,
+    Timings,
+    TokensAdded,
+    ToolCall,
+)
 from engine.remote.asking import path_and_body
 from engine.remote.counts import (
     between,
@@ -26,7 +35,7 @@ from engine.remote.counts import (
 from engine.remote.probe import probe
 from tests.engine.remote.test_counts import page
 from tests.support.engine_client import EngineClient
-from tests.support.server_of_others import Handler, Others, models, sent, server_of_others, told, words
+from tests.support.server_of_others import Handler, Others, chunk, models, sent, server_of_others, told, words
 
 CHAT = "POST /v1/chat/completions"
 TALKER = "remote:desk/talker"
@@ -63,6 +72,30 @@ def test_an_answer_without_end_is_read_to_a_bound(others: Others, status: int) -
     with pytest.raises(RemoteError):
         probe(Endpoint("desk", others.address))
     assert sent_bytes < 100 * MIB
+
+
+@pytest.mark.parametrize("beginning", ["data: ", "data: {}\n: ", "", "event: "])
+def test_an_event_without_end_is_read_to_a_bound(
+    client: EngineClient, others: Others, beginning: str
+) -> None:
+    sent_bytes = 0
+
+    def answer(handler: Handler, body: object) -> None:
+        nonlocal sent_bytes
+        handler.begin_stream()
+        try:
+            handler.send_event(chunk(content="One"))
+            handler.send(beginning)
+            for _ in range(400):
+                handler.send("a" * MIB)
+                sent_bytes += MIB
+        except OSError:
+            pass
+
+    others.answers[CHAT] = answer
+    assert isinstance(asked(client), Failed)
+    assert sent_bytes < 100 * MIB
+    assert "".join(event.text for event in client.seen(TokensAdded)) == "One"
 
 
 def test_an_event_of_many_lines_is_read_to_a_bound(client: EngineClient, others: Others) -> None:
@@ -102,7 +135,7 @@ def check(timings: Timings) -> None:
     assert timings.mean_acceptance_length is None or timings.mean_acceptance_length >= 1
 
 
-NAMES = ("prompt_n", "cache_n", "predicted_n", "prompt_ms", "predicted_ms")
+NAMES = ("prompt_n", "cache_n", "predicted_n", "prompt_ms", "predicted_ms", "draft_n", "draft_n_accepted")
 
 
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, ODD)))
