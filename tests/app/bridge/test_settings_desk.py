@@ -68,7 +68,7 @@ def test_settings_are_written_and_read_beside_the_window(desk: Desk, tmp_path: P
     with desk.qtbot.waitSignal(settings_desk.exported) as signal:
         settings_desk.export(tmp_path / "gone" / "out.json")
     assert signal.args is not None
-    assert "cannot be written" in signal.args[1]
+    assert "gone is not there: it was moved" in signal.args[1]
     assert settings_desk.folder("data") == desk.folder / "data"
 
 
