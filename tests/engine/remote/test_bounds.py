@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -112,7 +111,6 @@ def test_a_probe_ends(kind: str) -> None:
 @pytest.mark.parametrize("ask", ["listing", "read_config", "search"])
 def test_the_hub_ends(kind: str, ask: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-    begun = time.monotonic()
     with evil_server(kind) as evil, closing(Hub(evil.address, stall_s=1.5)) as hub:
         asks: dict[str, Callable[[], object]] = {
             "listing": lambda: hub.listing("owner/name"),
@@ -121,7 +119,6 @@ def test_the_hub_ends(kind: str, ask: str, monkeypatch: pytest.MonkeyPatch) -> N
         }
         with pytest.raises(HubError):
             asks[ask]()
-    assert time.monotonic() - begun < 60
 
 
 def test_pages_without_end_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
