@@ -7,7 +7,6 @@ where they silence nobody and can be ended.
 from __future__ import annotations
 
 import atexit
-import gc
 import os
 import time
 from collections.abc import Callable
@@ -120,8 +119,7 @@ class Preparer:
                 reason=getattr(error, "strerror", None) or type(error).__name__,
             ) from error
         try:
-            connection.send_bytes(work.encode())
-            connection.send_bytes(question)
+            connection.send_bytes(work.encode() + b"\0" + question)
             watched = psutil.Process(process.pid)
             if self._has_answer(connection, watched, cancelled, time_s):
                 answer = connection.recv_bytes(_LONGEST_ANSWER_BYTES)
@@ -212,16 +210,15 @@ def _serve(connection: Connection, memory_bytes: int, idle_s: float | None) -> N
     with suppress(EOFError, OSError):
         connection.send_bytes(b"")
         while connection.poll(idle_s):
-            work, question = connection.recv_bytes().decode(), connection.recv_bytes()
+            work, _, question = connection.recv_bytes().partition(b"\0")
             try:
-                answer = _DONE + _function(work)(question)
+                answer = _DONE + _function(work.decode())(question)
             except MemoryError:
                 answer = _BEYOND
             except Exception as error:  # a mistake of Tenon's: its text may quote a chat
-                answer = _FAILED + f"{work}: {type(error).__name__}".encode()
+                answer = _FAILED + work + f": {type(error).__name__}".encode()
             connection.send_bytes(answer)
             del question, answer
-            gc.collect()
 
 
 def _function(work: str) -> Callable[[bytes], bytes]:

@@ -6,9 +6,9 @@
   <message numerus="yes">
    <location filename="app/ui/trash_dialog.py" />
    <source>%n backup(s) still have it, the oldest of {day}: importing one brings it back.</source>
-   <translation type="unfinished">
-    <numerusform />
-    <numerusform />
+   <translation>
+    <numerusform>%n backup still has it, of {day}: importing it brings it back.</numerusform>
+    <numerusform>%n backups still have it, the oldest of {day}: importing one brings it back.</numerusform>
    </translation>
   </message>
   <message numerus="yes">
@@ -54,9 +54,9 @@
   <message numerus="yes">
    <location filename="app/ui/transcript/code.py" />
    <source>%n hidden character(s)</source>
-   <translation type="unfinished">
-    <numerusform />
-    <numerusform />
+   <translation>
+    <numerusform>%n hidden character</numerusform>
+    <numerusform>%n hidden characters</numerusform>
    </translation>
   </message>
   <message numerus="yes">
@@ -134,9 +134,9 @@
   <message numerus="yes">
    <location filename="app/ui/erasing.py" />
    <source>It is erased in %n backup(s), too.</source>
-   <translation type="unfinished">
-    <numerusform />
-    <numerusform />
+   <translation>
+    <numerusform>It is erased in %n backup, too.</numerusform>
+    <numerusform>It is erased in %n backups, too.</numerusform>
    </translation>
   </message>
   <message numerus="yes">

@@ -136,6 +136,7 @@ class EngineLink:
 
     Attributes:
         heard: Number of events so far.
+        ready: The engine that runs has said something.
 
     Args:
         on_event: Called with each event before it is handed on.
@@ -165,6 +166,7 @@ class EngineLink:
         self._closing = False
         self._last_words = ""  # of an engine that is killed
         self.heard = 0
+        self.ready = False
 
     @property
     def running(self) -> int:
@@ -245,7 +247,7 @@ class EngineLink:
     def _started(self) -> EngineHost:
         if self._process is None:
             self._starts += 1
-            number = self._starts
+            number, self.ready = self._starts, False
             on_event = partial(self._from_thread, self._receive, number)
             on_exit = partial(self._from_thread, self._notice_exit, number)
             self._process = self._start(on_event, on_exit)
@@ -259,6 +261,7 @@ class EngineLink:
         if number != self._starts:
             return
         self.heard += 1
+        self.ready = True
         self._on_event(event)
         asked = self._running.get(getattr(event, "request_id", ""))
         if asked is None:

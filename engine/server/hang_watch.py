@@ -10,6 +10,8 @@ from engine.server.engine_link import EngineLink
 # Layers that are computed and bytes that are read are told of (`Working`): a processor's time alone may be a loop.
 TICK_S = 5.0
 PATIENCE_TICKS = 12
+# Importing its libraries, the engine waits for a child that tries a GPU, for three minutes at most.
+START_TICKS = 48
 _HUNG = "The engine neither computed nor answered, so it was ended: ask again, and it starts anew."
 
 
@@ -30,6 +32,6 @@ async def watch(link: EngineLink, tick_s: float = TICK_S) -> None:
             silent, heard = 1, link.heard
             continue
         silent += 1
-        if silent > PATIENCE_TICKS:
+        if silent > (PATIENCE_TICKS if link.ready else START_TICKS):
             silent = 0
             link.kill(_HUNG)

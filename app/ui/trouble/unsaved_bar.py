@@ -80,7 +80,9 @@ class UnsavedBar(QFrame):
 
     def sizeHint(self) -> QSize:
         """As high as its words need at the window's width; buttons stand below them where that is small."""
-        width, directions = self.parentWidget().width(), QBoxLayout.Direction
+        parent, directions = self.parentWidget(), QBoxLayout.Direction
+        assert parent is not None
+        width = parent.width()
         narrow = width < self._theme.type.px(_NARROW_PX)
         self._row.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
         for button in (self.folder_button, self.details_button):

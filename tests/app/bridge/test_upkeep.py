@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -175,11 +176,12 @@ def test_a_processors_time_alone_is_no_sign_of_life(desk: Desk) -> None:
     chat = workspace.turns.send(None, "spin")
     desk.wait(lambda: workspace.library.messages(chat)[-1].content == "one two ")
     engine = psutil.Process(workspace._client.process_id)
-    for _ in range(PATIENCE_TICKS + 1):
-        enough_s = engine.cpu_times().user + 0.1
-        while engine.cpu_times().user < enough_s:
-            desk.qtbot.wait(20)
-        workspace.engine_watch.tick()
+    with suppress(psutil.NoSuchProcess):  # it is ended
+        for _ in range(PATIENCE_TICKS + 1):
+            enough_s = engine.cpu_times().user + 0.1
+            while engine.cpu_times().user < enough_s:
+                desk.qtbot.wait(20)
+            workspace.engine_watch.tick()
     reply = desk.wait_for_state(workspace, chat, MessageState.INTERRUPTED)
     assert reply.error == ENDED
 
