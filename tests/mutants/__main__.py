@@ -37,7 +37,6 @@ _IMPORTED = (
 )  # fmt: skip
 _PYTEST = (
     "-q",
-    "-x",
     "-p",
     "no:cacheprovider",
     "--hypothesis-seed=0",
@@ -99,7 +98,7 @@ class Run:
         output = tree.folder.parent / "output"
         process_id = os.fork()
         if not process_id:
-            _run(tree.folder, tests, output)
+            _run(tree.folder, tests if mutant is None else (*tests, "-x"), output)
         return cls(process_id, tree, output, mutant, time.monotonic())
 
     def ended(self, limit_s: float) -> int | None:

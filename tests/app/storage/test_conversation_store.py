@@ -50,7 +50,7 @@ def test_writing_to_a_file_that_is_gone_is_a_failure(database: Database, tmp_pat
     database.writer.save(CHAT, [PROMPT])
     for file in tmp_path.glob("*.sqlite3*"):
         file.unlink()
-    with pytest.raises(StorageError, match="cannot write to"):
+    with pytest.raises(StorageError, match="is not there any more"):
         database.writer.save(CHAT, [PROMPT, REPLY])
 
 
