@@ -93,12 +93,20 @@ def _lines(report: MachineReport) -> list[tuple[str, str]]:
 
 def _limits() -> list[str]:
     """Bounds in force, so that what others send cannot take all of this machine."""
+    from engine.bounded_http import MOST_BYTES
     from engine.descriptors import descriptor_limit
+    from engine.documents.reader_process import BOUNDS
+    from engine.preparer import SLOW
     from engine.server.application import limits
 
     most = descriptor_limit()
-    own = "any number of open files" if most is None else f"{most} open files in each process"
-    return [own, *(f"server: {text}" for text in limits())]
+    return [
+        "any number of open files" if most is None else f"{most} open files in each process",
+        *(f"server: {text}" for text in limits()),
+        f"a long request is prepared in {SLOW.time_s:.0f} s of a processor and {SLOW.memory_bytes >> 20} MiB",
+        f"a document is read in {BOUNDS.time_s:.0f} s and {BOUNDS.memory_bytes >> 20} MiB",
+        f"an answer of another server has {MOST_BYTES >> 20} MiB",
+    ]
 
 
 def _speed_lines(speeds: Speeds) -> list[tuple[str, str]]:
