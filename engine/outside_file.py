@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from engine.sentences import say
 
-_PIECE_BYTES = 16 << 20
+_PIECE_BYTES = 256 << 10  # a read takes as much memory at once, however small the file is
 
 
 def check_file(path: Path) -> None:

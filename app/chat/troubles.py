@@ -79,6 +79,7 @@ TROUBLES: dict[str, Trouble] = {
     "OutOfDeviceMemory": Trouble(mark("The GPU's memory ran out"), Remedy.SETTINGS),
     "FileRefused": Trouble(mark("A file cannot be read or written"), Remedy.TRY_AGAIN),
     "OutOfDisk": Trouble(mark("There is not enough room on the disk"), Remedy.MODELS),
+    "WeightsNotFinite": Trouble(mark("The model's weights are damaged"), Remedy.MODELS),
     "WeightsUnreadable": Trouble(mark("The model could not be read from the disk"), Remedy.TRY_AGAIN),
     "HubError": Trouble(mark("The hub did not give what was asked for"), Remedy.MODELS),
     "HubUnreachable": Trouble(mark("The hub cannot be reached"), Remedy.MODELS),

@@ -5718,6 +5718,11 @@
    <translation>Die tokenizer.model des Modells ist von einer Art, die Tenon nicht kennt: seine tokenizer.json dorthin kopieren.</translation>
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model's weights are damaged</source>
+   <translation>Die Gewichte des Modells sind beschädigt</translation>
+  </message>
+  <message>
    <location filename="engine/placement/from_disk.py" />
    <source>The model's weights could not be read from the disk any more, so this reply ends here: check that the disk is connected, then ask again.</source>
    <translation>Die Gewichte des Modells ließen sich nicht mehr von der Festplatte lesen, daher endet diese Antwort hier: prüfen, ob die Festplatte angeschlossen ist, dann neu fragen.</translation>

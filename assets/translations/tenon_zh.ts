@@ -5700,6 +5700,11 @@
    <translation>该模型的 tokenizer.model 属于 Tenon 不认识的类型：请将其 tokenizer.json 复制到那里。</translation>
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model's weights are damaged</source>
+   <translation>模型的权重已损坏</translation>
+  </message>
+  <message>
    <location filename="engine/placement/from_disk.py" />
    <source>The model's weights could not be read from the disk any more, so this reply ends here: check that the disk is connected, then ask again.</source>
    <translation>无法再从磁盘读取模型的权重，因此此回复到此为止：请检查磁盘是否已连接，然后再问一次。</translation>

@@ -13,6 +13,7 @@ from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.model.config import ModelConfig, read_config
 from engine.model.families import SUPPORTED
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.checkpoint_outline import CheckpointOutline
 from tests.support.checkpoints import SIZES, VARIANTS
 
 #: config.json as the model's own folder has it, in the spelling of its time, shortened to what counts.
@@ -108,8 +109,9 @@ def read_changed(folder: Path, **changes: Any) -> ModelConfig:
 
 
 def read_published(folder: Path, name: str) -> ModelConfig:
+    """The config of a model whose weights are not here."""
     (folder / "config.json").write_text(json.dumps(PUBLISHED[name]))
-    return read_config(Checkpoint(folder))
+    return read_config(CheckpointOutline(folder))
 
 
 def test_every_supported_architecture_is_compared_with_transformers() -> None:
