@@ -24,8 +24,8 @@ _CORRUPT = (
     "malformed", "not a database", "no such table", "no such column", "duplicate column name", "already exists",
     "unsupported file format",
 )  # fmt: skip
-_GONE = (errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO, getattr(errno, "ESTALE", errno.ENOENT))
-_NO_RIGHTS = (errno.EACCES, errno.EPERM, errno.EROFS)
+_GONE = (errno.ENOENT, errno.ENODEV, errno.ENXIO, getattr(errno, "ESTALE", errno.ENOENT))
+_NOT_A_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
 _OUT_OF_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # Windows has no quota error
 
 
@@ -44,7 +44,7 @@ def storage_error(error: Exception, folder: Path) -> StorageError:
     """The error to show: it names the folder and says what to do."""
     said = str(error)
     number = error.errno if isinstance(error, OSError) else None
-    if number in _GONE or not folder.is_dir():
+    if number in _GONE or (number is None and not os.path.isdir(folder)):  # which raises nothing itself
         sentence = tr(
             "{place} is not there any more: it was moved, or its disk was taken out. Put it back, and what is here is "
             "saved in it.",
@@ -55,7 +55,7 @@ def storage_error(error: Exception, folder: Path) -> StorageError:
             "The disk that holds {folder} is full: free some space, or new messages are not saved.",
             folder=folder,
         )
-    elif number in _NO_RIGHTS or any(words in said for words in _NOT_WRITABLE):
+    elif number in _NOT_A_PLACE or any(words in said for words in _NOT_WRITABLE):
         sentence = tr(
             "Tenon cannot write to {folder}: make it writable, or set TENON_DATA_DIR to another folder.",
             folder=folder,

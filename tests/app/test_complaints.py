@@ -36,7 +36,7 @@ CLOSED: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "2. chats lost or corrupted": (
         (REPLIES, "test_the_prompt_is_on_the_disk_before_the_engine_hears_of_it"),
-        (REPLIES, "test_a_partial_reply_is_on_the_disk_within_a_second"),
+        (REPLIES, "test_a_partial_reply_is_on_the_disk_before_its_end"),
         ("app/bridge/test_killed_app.py", "test_prompt_and_partial_reply_are_there_at_the_next_start"),
         ("app/storage/test_database.py", "test_a_damaged_database_is_kept_aside"),
         ("app/bridge/test_workspace_conversations.py", "test_delete_can_be_undone"),
@@ -108,7 +108,7 @@ CLOSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("app/ui/test_unconfirmed_text.py", "test_a_guess_is_replaced_in_place_and_goes_with_the_next_text"),
     ),
     "16. whole chat file rewritten at each token": (
-        (REPLIES, "test_a_partial_reply_is_on_the_disk_within_a_second"),
+        (REPLIES, "test_a_partial_reply_is_on_the_disk_before_its_end"),
         ("app/storage/test_database.py", "test_a_commit_waits_for_no_disk_and_a_sync_has_it_there"),
     ),
     "17. no search or export": (
