@@ -94,7 +94,7 @@ class EmptyState(QWidget):
             )
             if state.server is not None
             else tr(
-                "{model} was not made for chats. Choose “Continue a text”, and it goes on with what you write.",
+                "{model} goes on with a text that you begin. It was not made for chats.",
                 model=state.model_name,
             )
             if state.only_continues

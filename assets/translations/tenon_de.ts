@@ -3521,8 +3521,8 @@
   </message>
   <message>
    <location filename="app/chat/exchange/reading.py" />
-   <source>Only files exported by Tenon and ChatGPT's conversations.json can be imported.</source>
-   <translation>Importiert werden nur Dateien, die Tenon exportiert hat, und conversations.json von ChatGPT.</translation>
+   <source>Only files exported by Tenon, its backups and ChatGPT's conversations.json can be imported.</source>
+   <translation>Nur Dateien, die Tenon exportiert hat, seine Sicherungen und die conversations.json von ChatGPT können importiert werden.</translation>
   </message>
   <message>
    <location filename="engine/model/loader.py" />
@@ -8055,6 +8055,11 @@
    <translation>{model} antwortet auf {server}. Was Sie schreiben, wird dorthin gesendet.</translation>
   </message>
   <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>{model} goes on with a text that you begin. It was not made for chats.</source>
+   <translation>{model} führt einen Text fort, den Sie beginnen. Für Chats wurde es nicht gemacht.</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/row_states.py" />
    <source>{model} has a value of its own: {value}.</source>
    <translation>{model} hat einen eigenen Wert: {value}.</translation>
@@ -8068,11 +8073,6 @@
    <location filename="engine/hub/installed.py" />
    <source>{model} runs on the server {server}, and none of its files are here: choose a model of this computer for this.</source>
    <translation>{model} läuft auf dem Server {server}, und keine seiner Dateien ist hier: Wählen Sie dafür ein Modell dieses Computers.</translation>
-  </message>
-  <message>
-   <location filename="app/ui/empty_state.py" />
-   <source>{model} was not made for chats. Choose “Continue a text”, and it goes on with what you write.</source>
-   <translation>{model} ist nicht für Chats gemacht. Wählen Sie „Einen Text fortsetzen“, dann setzt es fort, was Sie schreiben.</translation>
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />

@@ -3504,8 +3504,8 @@
   </message>
   <message>
    <location filename="app/chat/exchange/reading.py" />
-   <source>Only files exported by Tenon and ChatGPT's conversations.json can be imported.</source>
-   <translation>只能导入 Tenon 导出的文件和 ChatGPT 的 conversations.json。</translation>
+   <source>Only files exported by Tenon, its backups and ChatGPT's conversations.json can be imported.</source>
+   <translation>只能导入由 Tenon 导出的文件、它的备份以及 ChatGPT 的 conversations.json。</translation>
   </message>
   <message>
    <location filename="engine/model/loader.py" />
@@ -8033,6 +8033,11 @@
    <translation>{model} 在 {server} 上回答。您写的内容会发送到那里。</translation>
   </message>
   <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>{model} goes on with a text that you begin. It was not made for chats.</source>
+   <translation>{model} 会续写您开头的文本。它不是为聊天而做的。</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/row_states.py" />
    <source>{model} has a value of its own: {value}.</source>
    <translation>{model} 有自己的值：{value}。</translation>
@@ -8046,11 +8051,6 @@
    <location filename="engine/hub/installed.py" />
    <source>{model} runs on the server {server}, and none of its files are here: choose a model of this computer for this.</source>
    <translation>{model} 运行在服务器 {server} 上，其文件不在本机：请为此选择本机上的模型。</translation>
-  </message>
-  <message>
-   <location filename="app/ui/empty_state.py" />
-   <source>{model} was not made for chats. Choose “Continue a text”, and it goes on with what you write.</source>
-   <translation>{model} 不是为聊天而训练的。选择“续写文本”，它就会接着你写的内容往下写。</translation>
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />

@@ -156,6 +156,16 @@ class ModelConfig:
             for shape in self.shapes
         )
 
+    @property
+    def parts(self) -> int:
+        """Layers, heads and experts that have tensors of their own."""
+        heads = self.heads * self.layers if self.latent is not None else 0
+        return (
+            self.layers
+            + heads
+            + (0 if self.mixture is None else self.mixture.experts * sum(self.mixture.layers))
+        )
+
     def last_keys(self, slides: bool) -> int:
         """The last layer with keys and values of its own that has a window, or that has none.
 
@@ -216,22 +226,12 @@ def read_config(
         config = _decoder_values(checkpoint, family)
         _refuse_features(config, family)
         found = _translate(checkpoint, config, family)
-        parts = _parts(found)
-        if parts > _MOST_PARTS:
-            raise ValueError(f"{parts} layers, heads and experts")
+        if found.parts > _MOST_PARTS:
+            raise ValueError(f"{found.parts} layers, heads and experts")
+        return found
     except BAD_VALUE as error:
         sentence = _BAD_VALUE_IN_GGUF if checkpoint.from_gguf else _BAD_VALUE
         raise ConfigInvalid(sentence, details=repr(error)) from error
-    if checkpoint.names:
-        check_counts(parts, len(checkpoint.names))
-    return found
-
-
-def _parts(config: ModelConfig) -> int:
-    """Layers, heads and experts that have tensors of their own."""
-    heads = config.heads * config.layers if config.latent is not None else 0
-    experts = 0 if config.mixture is None else config.mixture.experts * sum(config.mixture.layers)
-    return config.layers + heads + experts
 
 
 def check_counts(wanted: int, found: int) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from engine.errors import TensorMismatch
-from engine.model.config import ModelConfig
+from engine.model.config import ModelConfig, check_counts
 from engine.model.families import NETWORK
 from engine.model.latent import Latent
 from engine.sentences import mark, say
@@ -254,6 +254,7 @@ def check_tensors(checkpoint: Checkpoint, config: ModelConfig) -> None:
     Raises:
         TensorMismatch: A tensor is missing, unexpected or of the wrong shape; names the first few of each.
     """
+    check_counts(config.parts, len(checkpoint.names))
     unread = _unread_keys(config)
     compare_tensors(
         {name: checkpoint.shape(name) for name in checkpoint.names},

@@ -31,13 +31,16 @@ from engine.text.tool_calls import DESCRIBED
 from engine.text.tool_calls.format import ToolFormat
 
 if TYPE_CHECKING:
-    from llguidance import LLMatcher, LLTokenizer
+    from llguidance import LLMatcher, LLParserLimits, LLTokenizer
     from llguidance._lib import JsonCompileOptions
 
 #: Processor's time and memory that a form may take to compile, here and once more for the model's tokens; its length,
 #: and how much longer its grammar may be.
 FORM_S, _FORM_BYTES = 4.0, 256 << 20
 _MOST_CHARACTERS, _LONGER = 1 << 20, 2
+#: Ways in which a form may be read at once: an ambiguous one of a line has more with each token, and a third of a second
+#: goes by with so many.
+_MOST_WAYS = 10_000
 #: Forms that were within their bounds lately: programs send the same tools with each turn.
 _KNOWN: dict[bytes, dict[str, Any]] = {}
 _MOST_KNOWN = 8
@@ -80,6 +83,8 @@ class TokenMask:
         if self._marks:
             return None
         bits = np.frombuffer(self._matcher.compute_bitmask(), np.uint8)
+        if self._matcher.is_error():
+            _check_grammar(self._matcher.get_error())
         return np.unpackbits(bits, bitorder="little").view(np.bool_)
 
     def take(self, token_id: int) -> None:
@@ -135,7 +140,7 @@ class FormCompiler:
         """
         from llguidance import LLMatcher
 
-        matcher = LLMatcher(self._tokens, grammar, log_level=0)
+        matcher = LLMatcher(self._tokens, grammar, log_level=0, limits=_limits())
         _check_grammar(matcher.get_error())
         return TokenMask(matcher, self._tokens, partial(self._tokenizer.decode, special=True), mark)
 
@@ -201,6 +206,12 @@ def form_grammar(
     return found["grammar"], mark
 
 
+def _limits() -> LLParserLimits:
+    from llguidance import LLParserLimits
+
+    return LLParserLimits(step_max_items=_MOST_WAYS)
+
+
 def _check_grammar(problem: str) -> None:
     if problem:
         reason = problem.strip().partition("\n")[0]
@@ -218,7 +229,7 @@ def compiled(question: bytes) -> bytes:
     try:
         grammar = _grammar(kind, text)
         # Which special token it is makes no difference to the cost.
-        matcher = LLMatcher(LLTokenizer("byte"), _SPECIAL.sub("<[0]>", grammar), log_level=0)
+        matcher = LLMatcher(LLTokenizer("byte"), _SPECIAL.sub("<[0]>", grammar), log_level=0, limits=_limits())
         if not (problem := matcher.get_error()):
             matcher.compute_bitmask()
             problem = matcher.get_error()

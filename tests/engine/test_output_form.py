@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tokenizers import AddedToken
 
-from engine.messages import ChatMessage, OutputForm, Tool, ToolUse
+from engine.messages import ChatMessage, Failed, OutputForm, Tool, ToolUse
 from engine.text.output_form import FormCompiler, form_grammar
 from engine.text.reply_parts import ReplyParts
 from engine.text.tokenizer import Tokenizer
@@ -123,6 +123,20 @@ def test_a_form_that_is_none_is_refused(client: EngineClient, llama_folder: Path
     assert error.kind == "InvalidOption"
     assert "form of the reply" in error.message
     assert "\n" not in error.message
+
+
+@pytest.mark.parametrize("parts", [10, 30])
+def test_an_ambiguous_grammar_is_bounded_in_each_step(
+    parts: int, client: EngineClient, llama_folder: Path
+) -> None:
+    """However it is read: a short grammar may have thousands of ways, and more of them with each token."""
+    ways = " | ".join(['"x" a', '"x" a a'] * 20)
+    form = OutputForm("grammar", f'root ::= {" ".join(["a"] * parts)}\na ::= {ways} | "x"')
+    last = client.finish(client.request("a b", llama_folder, form=form, max_tokens=16))
+    if isinstance(last, Failed):
+        assert "cannot be used" in last.error.message
+        assert "Too many items" in last.error.message
+    assert client.answer("a b", llama_folder, max_tokens=2).token_ids  # and the next one is answered
 
 
 def test_another_rule_of_verification_is_refused(client: EngineClient, llama_folder: Path) -> None:

@@ -29,7 +29,7 @@ def conversations_in(content: str) -> list[tuple[str, dict[str, Any]]]:
     listed = values if isinstance(values, list) else [values]
     if not listed or not all(map(chatgpt_file.is_conversation, listed)):
         raise ImportInvalid(
-            tr("Only files exported by Tenon and ChatGPT's conversations.json can be imported.")
+            tr("Only files exported by Tenon, its backups and ChatGPT's conversations.json can be imported.")
         )
     return [(_CHATGPT, one) for one in listed]
 
