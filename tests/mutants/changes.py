@@ -180,6 +180,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "tests/engine/server/test_hang_watch.py",
         ("PATIENCE_TICKS = 12", "PATIENCE_TICKS = 120", "an engine that hangs is waited for ten minutes"),
         ("PATIENCE_TICKS = 12", "PATIENCE_TICKS = 1", "an engine that reads a long prompt is ended"),
+        ("START_TICKS = 48", "START_TICKS = 12", "an engine that is imported from a slow disk is ended"),
+        ("if link.ready else START_TICKS", "if True else START_TICKS", "an engine that starts is ended after a minute"),
         ("link.heard != heard", "link.heard < 0", "signs of life are not seen"),
         ("not link.running:", "False:", "an engine that has nothing to do is ended"),
         ("            silent = 0\n            link.kill(_HUNG)", "            link.kill(_HUNG)",
