@@ -25,7 +25,6 @@ class Model:
 @pytest.fixture
 def client(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     monkeypatch.setattr(Host, "process_id", 7)
-    monkeypatch.setattr(engine_watch, "processor_seconds", lambda number: 0.0, raising=False)
     made = Client()
     yield made
     made.close()

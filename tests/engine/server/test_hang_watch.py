@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
 from engine.server import hang_watch
 from engine.server.engine_link import EngineLink
-from engine.server.hang_watch import PATIENCE_TICKS, watch
+from engine.server.hang_watch import PATIENCE_TICKS, START_TICKS, watch
 
 
 class Link:
@@ -18,7 +19,7 @@ class Link:
 
     def __init__(self) -> None:
         self.process_id: int | None = 7
-        self.running, self.heard = 1, 0
+        self.running, self.heard, self.ready = 1, 0, True
         self.killed: list[int] = []  # at which tick
         self.ticks = 0
 
@@ -32,7 +33,6 @@ def watched(
 ) -> list[int]:
     """The ticks at which the engine is ended; before each of them something may happen."""
     link = Link()
-    monkeypatch.setattr(hang_watch, "processor_seconds", lambda process_id: 0.0, raising=False)
 
     async def sleep(seconds: float) -> None:
         link.ticks += 1
@@ -40,7 +40,8 @@ def watched(
             raise asyncio.CancelledError
         each(link)
 
-    monkeypatch.setattr(asyncio, "sleep", sleep)
+    # Of this module alone: a server in another thread sleeps too.
+    monkeypatch.setattr(hang_watch, "asyncio", SimpleNamespace(sleep=sleep))
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(watch(cast(EngineLink, link)))
     return link.killed
@@ -80,6 +81,16 @@ def test_one_that_owes_nothing_may_be_silent(monkeypatch: pytest.MonkeyPatch) ->
         link.running = link.ticks % 10 != 0
 
     assert watched(monkeypatch, 100, rest_at_times) == []
+
+
+def test_one_that_is_starting_has_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert START_TICKS * hang_watch.TICK_S > 180.0  # it may wait for a child that tries a GPU
+
+    def start(link: Link) -> None:
+        link.ready = False
+
+    killed = watched(monkeypatch, START_TICKS + 5, start)
+    assert killed in ([START_TICKS], [START_TICKS + 1])
 
 
 def test_one_that_somebody_else_watches_over_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
