@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 #: and how much longer its grammar may be.
 FORM_S, _FORM_BYTES = 4.0, 256 << 20
 _MOST_CHARACTERS, _LONGER = 1 << 20, 2
-#: Ways in which a form may be read at once: an ambiguous one of a line has more with each token, and a third of a second
-#: goes by with so many.
+#: Ways in which a form may be read at once: an ambiguous one has more with each token, and so many take a third of a
+#: second.
 _MOST_WAYS = 10_000
 #: Forms that were within their bounds lately: programs send the same tools with each turn.
 _KNOWN: dict[bytes, dict[str, Any]] = {}
@@ -229,7 +229,9 @@ def compiled(question: bytes) -> bytes:
     try:
         grammar = _grammar(kind, text)
         # Which special token it is makes no difference to the cost.
-        matcher = LLMatcher(LLTokenizer("byte"), _SPECIAL.sub("<[0]>", grammar), log_level=0, limits=_limits())
+        matcher = LLMatcher(
+            LLTokenizer("byte"), _SPECIAL.sub("<[0]>", grammar), log_level=0, limits=_limits()
+        )
         if not (problem := matcher.get_error()):
             matcher.compute_bitmask()
             problem = matcher.get_error()
