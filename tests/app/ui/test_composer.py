@@ -91,7 +91,7 @@ def test_a_second_message_is_kept_while_the_reply_runs(
     type_and_send(qtbot, window, "More")
     assert window.page.composer.text == "More"
     assert workspace.prompts == ["Hello"]
-    assert "kept" in window.toast.text
+    assert "stays here" in window.toast.text
 
 
 def test_a_refused_message_comes_back(
