@@ -78,7 +78,7 @@ def test_a_head_runs_beside_a_model_in_any_format(
     reply = client.answer(
         PROMPT, target, draft=str(head), mode="dovetail", weights=weights, max_tokens=24, draft_nodes=8
     )
-    assert len(reply.token_ids) == 24
+    assert len(reply.token_ids) == 24 or reply.stop_reason == "end"
     assert reply.timings.draft_n > 0
 
 

@@ -18,7 +18,7 @@ from tests.support.heads import make_head
 from tests.support.prompt_tokens import write_prompt_tokens
 
 pytestmark = pytest.mark.usefixtures("no_gpu", "always_drafted")
-PROMPT = "one two three four one two three four one two " * 3
+PROMPT = "four three two one " * 5
 LAYERS = 6
 PENALTIES = (
     Penalties(presence=1.5),

@@ -142,7 +142,7 @@ def test_what_ends_or_changes_within_the_probes_leaves_the_text_as_it_is(
     tokens = write_prompt_tokens(tmp_path / "set", members=2)
     said = []
     for mode in (("plain",), ("ppd", "--draft", tokens)):
-        ask = ("ask", "--model", folder, "--raw", "one two three four", "--json", "--no-loop-guard")
+        ask = ("ask", "--model", folder, "--raw", "four three two one", "--json", "--no-loop-guard")
         arguments = (*ask, "--weights", "fp32", "--temperature", 0, *options, "--mode", *mode)
         assert main([str(each) for each in arguments]) == 0
         said.append(json.loads(capsys.readouterr().out))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import minisign
 import pytest
@@ -13,12 +16,17 @@ from installers.product import version
 from installers.release_notes import release_notes
 
 
-def test_a_window_believes_what_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_window_believes_what_was_written(tmp_path: Path) -> None:
     keys, other = minisign.KeyPair.generate(), minisign.KeyPair.generate()
     public = keys.public_key.to_base64().decode()
     write_latest(tmp_path, bytes(keys.secret_key).decode(), public)
-    monkeypatch.setattr(update_check, "_fetched", lambda address: (tmp_path / address).read_bytes())
-    release = update_check.latest_release("latest.json", public)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(tmp_path)))
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        release = update_check.latest_release(f"http://127.0.0.1:{server.server_port}/latest.json", public)
+    finally:
+        server.shutdown()
+        server.server_close()
     assert release is not None
     assert release.version == version()
     assert release.news.startswith("• ")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import InvalidOption, OutOfDisk
+from engine.errors import FileRefused, InvalidOption
 from engine.hub.download.plan import read_download
 from engine.hub.endpoints import (
     Endpoint,
@@ -157,7 +157,7 @@ def test_what_cannot_be_read_is_not_overwritten(folders: Path, caplog: pytest.Lo
     assert folders.is_fifo()
     assert "cannot be read" in caplog.records[-1].getMessage()
     (data_folder() / "servers.json").mkdir()
-    with pytest.raises(OutOfDisk, match="cannot be written"):
+    with pytest.raises(FileRefused, match="cannot be written"):
         keep_endpoint(SERVERS[0])
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import Cancelled, InvalidOption, OutOfDisk, WeightsCorrupt
+from engine.errors import Cancelled, FileRefused, InvalidOption, OutOfDisk, WeightsCorrupt
 from engine.hub import model_move
 from engine.hub.download import room
 from engine.hub.installed import find_model
@@ -336,7 +336,7 @@ def test_a_list_that_cannot_be_written_leaves_the_models_where_they_were(
     usual, target = models_folder(), tmp_path / "target"
     with monkeypatch.context() as patch:
         patch.setattr(model_move, "write_folders", lambda change: os.write(-1, b""))
-        with pytest.raises(OutOfDisk, match=f"still in {re.escape(str(usual))}"):
+        with pytest.raises(FileRefused, match=f"still in {re.escape(str(usual))}"):
             move_models(target)
     assert files_of(usual) == content
     move_models(target)
