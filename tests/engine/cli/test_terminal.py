@@ -161,7 +161,7 @@ WALKS: dict[str, list[list[str]]] = {
         ["--mode", EVIL, "Hi"],
         ["--top-k", EVIL, "Hi"],
     ],
-    "serve": [["--model", EVIL], ["--port", EVIL]],
+    "serve": [["--model", f"{EVIL} gone"], ["--port", EVIL]],
     "models search": [[], [EVIL], ["model", "--author", EVIL]],
     "models list": [[], ["--pairs"], ["--json"]],
     "models get": [[EVIL], ["evil/model", "--dry-run"], ["evil/model"], ["evil/model", "--name", EVIL]],
