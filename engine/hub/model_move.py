@@ -373,7 +373,7 @@ def _leads_to(folder: Path, link: Path) -> str:
 
 
 def _copied() -> dict[Path, tuple[tuple[int, ...], tuple[int, ...]]]:
-    """What was copied and compared, by its path in the folder: the identities of the file and of its copy then."""
+    """Identities of each file and its copy as they were compared, by the file's path in the folder."""
     found = {}
     with suppress(OSError):
         for line in (data_folder() / _COPIED).read_text(encoding="ascii", errors="replace").splitlines():

@@ -148,7 +148,7 @@ def limits() -> list[str]:
 
 
 async def _read(request: Request, kind: Callable[[Fields, Served], Read], served: Served) -> Read:
-    """What a request asks for; its body is read within limits of size and time."""
+    """Read a request's body within limits of size and time, and translate it."""
 
     async def read() -> bytes:
         body = bytearray()

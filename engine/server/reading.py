@@ -36,7 +36,7 @@ _threads = ThreadPoolExecutor(1, "tenon-read-request")
 async def read_request(
     request: Request, body: bytes, kind: Callable[[Fields, Served], Read], served: Served
 ) -> Read:
-    """What a request asks for.
+    """Translate a request's body.
 
     Args:
         request: Whose sender may leave meanwhile.

@@ -306,7 +306,7 @@ class _Text:
 
 
 def _reader(steps: Sequence[Mapping[str, Any]]) -> Callable[[str], bytes]:
-    """What turns the vocabulary's name of a token into its bytes, by the steps of the decoder.
+    """Make a function from the vocabulary's name of a token to its bytes, by the steps of the decoder.
 
     Raises:
         ValueError: The decoder is of another kind.
