@@ -48,7 +48,11 @@ class DraftCounts:
 
     def added_to(self, timings: Timings) -> Timings:
         """The timings with these figures; as they were where nothing was drafted, or the figures cannot be."""
-        if not 0 <= self.accepted <= min(self.drafted, _LONGEST_DRAFT * self.steps) or not self.drafted:
+        if not (
+            0 <= self.accepted <= min(self.drafted, _LONGEST_DRAFT * self.steps)
+            and self.drafted
+            and self.steps
+        ):
             return timings
         return replace(
             timings,

@@ -60,11 +60,7 @@ class Responses(Exchange):
             "reasoning": {"effort": None, "summary": None, **fields.inner("reasoning").values},
             "text": {"format": fields.inner("text").value("format") or {"type": "text"}},
         }
-        try:
-            repeated = json.dumps({**self._asked, "instructions": None}, allow_nan=False)
-        except ValueError as error:  # the answer repeats them, and would be no JSON
-            raise Refused(400, "The request has a number that is not finite: send another.") from error
-        if len(repeated) > MOST_TOOL_CHARACTERS:
+        if len(json.dumps({**self._asked, "instructions": None})) > MOST_TOOL_CHARACTERS:
             sentence = f"Metadata, tools and format may have {MOST_TOOL_CHARACTERS:,} characters: send less."
             raise Refused(400, sentence)
         instructions = fields.text("instructions")

@@ -36,7 +36,6 @@ class ModelStore(QObject):
     pairs_changed = Signal()
     model_wanted = Signal(str)  # a reference to be used from now on
     settings_changed = Signal()  # of the engine
-    notice = Signal(str)
 
     def __init__(
         self,

@@ -110,6 +110,10 @@ def test_what_cannot_be_is_not_told(told: dict[str, Any]) -> None:
     assert with_server_mean(measured, {"internal_states": [{"avg_spec_accept_length": 1e11}]}) == measured
 
 
+def test_a_draft_of_a_reply_without_a_token_is_none() -> None:
+    assert with_llama_timings(Timings(), {"predicted_n": 0, "draft_n": 5}) == Timings()
+
+
 def test_usage_is_taken_for_what_was_counted_here() -> None:
     usage = {"prompt_tokens": 50, "completion_tokens": 11, "prompt_tokens_details": {"cached_tokens": 40}}
     timings = with_usage(Timings(predicted_n=3, predicted_ms=100.0, prompt_ms=10.0), usage)
