@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import queue
 import sys
 from contextlib import closing, suppress
@@ -280,6 +281,10 @@ def _request(options: argparse.Namespace) -> Generate:
 
 def _attached(file: Path) -> Attachment:
     """A file to ask about; where it is not one, the sentence has its path as it was typed."""
+    if os.path.exists(file) and not file.is_file():
+        raise InvalidOption(
+            "{path} is a folder, a pipe or a device: name a file behind --file, once for each.", path=file
+        )
     if not file.is_file():
         raise InvalidOption("There is no file {path}: check the path behind --file.", path=file)
     attachment = read_attachment(file)

@@ -112,7 +112,7 @@ def test_standard_input_raw_and_system_prompts(
         (["ask", "--draft", "", "x"], "argument --draft: it is empty"),
         (["ask", "--file", "", "x"], "argument --file: it is empty"),
         (["ask", "--file", "/no/such/file.txt", "x"], "There is no file /no/such/file.txt: check"),
-        (["ask", "--file", "/", "x"], "There is no file /: check"),
+        (["ask", "--file", "/", "x"], "/ is a folder, a pipe or a device: name a file"),
         (
             ["ask", "--reward-threshold", "nan", "x"],
             "argument --reward-threshold: Reward above: choose a number",
