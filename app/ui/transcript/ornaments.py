@@ -179,6 +179,9 @@ def _paint_code(
         baseline = _baseline(line)
         words = QRectF(left, baseline - metrics.ascent() - 1, right - left, metrics.height() + 2)
         box = QRectF(words.translated(place).toAlignedRect())
+        box.setBottom(
+            min(box.bottom(), block.document().size().height())
+        )  # a paragraph's last line has no more room
         painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
 
 
