@@ -2,6 +2,7 @@
 
     python -m tests.benchmarks.silence MODEL            a server of its own with this model: smollm2, a folder or a file
     python -m tests.benchmarks.silence MODEL --only 3   the requests whose names begin with this
+    python -m tests.benchmarks.silence MODEL --seed 7 --minutes 60    other sizes and orders, for an hour
 
 Each request is sent beside a stream of its own, once whole and once by a sender that leaves after half a second. The
 stream alone is measured before and after: a busy machine makes silences too. Those of less than 0.1 s are usual.
@@ -19,16 +20,16 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import psutil
 
 from tests.support.model_server import KEY, serve_command
 
-MB = 1_000_000
 CHAT, TEXT, MESSAGES, COUNT = (
     "/v1/chat/completions",
     "/v1/completions",
@@ -65,9 +66,13 @@ def with_raw(body: dict[str, Any], text: str) -> bytes:
     return json.dumps(body).replace('"RAW"', text).encode()
 
 
-def requests() -> Iterator[tuple[str, str, Callable[[], bytes | dict[str, Any]]]]:
-    """Name, path and body of each request; bodies are made when they are sent."""
-    rng = random.Random(1)
+def requests(seed: int = 0) -> Iterator[tuple[str, str, Callable[[], bytes | dict[str, Any]]]]:
+    """Yield name, path and body of each request; bodies are made when they are sent.
+
+    Seed 0 has the sizes of the names, and another seed other sizes and words.
+    """
+    rng = random.Random(seed)
+    MB = round(1e6 * (rng.uniform(0.3, 1.5) if seed else 1.0))
     words = [f"w{rng.randrange(10**6)}" for _ in range(20_000)]
     yield "4 MB of words", CHAT, lambda: said("word " * (4 * MB // 5))
     yield "1 MB of words", CHAT, lambda: said("word " * (MB // 5))
@@ -297,21 +302,53 @@ def send(place: Any, path: str, body: bytes, leaves: bool) -> str:
         connection.close()
 
 
-def memory(process: psutil.Process) -> int:
-    """Resident bytes of a program and of all that it has started."""
-    total = 0
+def memory(process: psutil.Process) -> dict[int, int]:
+    """Return the resident bytes of a program and of each process that it has started."""
+    sizes = {}
     for one in (process, *process.children(recursive=True)):
-        try:
-            total += one.memory_info().rss
-        except psutil.Error:
-            continue
-    return total
+        with suppress(psutil.Error):
+            sizes[one.pid] = one.memory_info().rss
+    return sizes
+
+
+def told_memory(sizes: dict[int, int]) -> str:
+    """Say how much memory a program's processes take together, and each of them."""
+    return f"{sum(sizes.values()) >> 20} MiB ({' + '.join(str(size >> 20) for size in sizes.values())})"
 
 
 def told(message: str) -> str:
     """The sentence in an answer."""
     _, found, rest = message.partition('"message":"')
     return f"{message[:3]} {rest.partition(chr(34))[0][:150]}" if found else message[:60]
+
+
+def attack(place: SplitResult, seed: int, options: argparse.Namespace) -> list[float]:
+    """Send the requests beside a stream, and return its longest silence beside each of them, in seconds."""
+    longest: list[float] = []
+    chosen = list(requests(seed))[options.part[0] : options.part[1]]
+    if seed:
+        random.Random(seed).shuffle(chosen)
+    for name, path, made in chosen:
+        if not name.startswith(options.only):
+            continue
+        body = made()
+        body = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
+        with Neighbour(place) as neighbour:
+            time.sleep(0.3)
+            neighbour.gaps.clear()
+            begun = time.perf_counter()
+            answer = send(place, path, body, False)
+            taken = time.perf_counter() - begun
+            send(place, path, body, True)
+            time.sleep(0.7)
+        longest.append(max(neighbour.gaps))
+        usual = statistics.median(neighbour.gaps)
+        print(
+            f"{longest[-1] * 1e3:6.0f} ms longest, {usual * 1e3:4.0f} usual; {taken:5.1f} s  "
+            f"{name}: {told(answer)}",
+            flush=True,
+        )
+    return longest
 
 
 def main() -> None:
@@ -324,6 +361,8 @@ def main() -> None:
         "--part", type=int, nargs=2, default=(0, 99), help="numbers of the first and the last"
     )
     parser.add_argument("--rest", type=float, default=75.0, help="seconds before memory is read again")
+    parser.add_argument("--seed", type=int, default=0, help="0 sends the list as it is named")
+    parser.add_argument("--minutes", type=float, default=0.0, help="repeat the list with the next seeds")
     options = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -336,38 +375,24 @@ def main() -> None:
         with Neighbour(place) as alone:
             time.sleep(8)
         print(f"load {os.getloadavg()[0]:.1f}; alone: longest {max(alone.gaps) * 1e3:.0f} ms", flush=True)
-        longest: list[float] = []
-        chosen = list(requests())[options.part[0] : options.part[1]]
-        for name, path, made in chosen:
-            if not name.startswith(options.only):
-                continue
-            body = made()
-            body = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
-            with Neighbour(place) as neighbour:
-                time.sleep(0.3)
-                neighbour.gaps.clear()
-                begun = time.perf_counter()
-                answer = send(place, path, body, False)
-                taken = time.perf_counter() - begun
-                send(place, path, body, True)
-                time.sleep(0.7)
-            longest.append(max(neighbour.gaps))
-            usual = statistics.median(neighbour.gaps)
+        end, seed = time.monotonic() + 60 * options.minutes, options.seed
+        while True:
+            longest = attack(place, seed, options)
+            with Neighbour(place) as alone:
+                time.sleep(8)
+            time.sleep(options.rest)
+            after = memory(process)
             print(
-                f"{longest[-1] * 1e3:6.0f} ms longest, {usual * 1e3:4.0f} usual; {taken:5.1f} s  "
-                f"{name}: {told(answer)}",
+                f"seed {seed}, load {os.getloadavg()[0]:.1f}; alone: longest {max(alone.gaps) * 1e3:.0f} ms\n"
+                f"{len(longest)} requests: longest {max(longest) * 1e3:.0f} ms, "
+                f"median {statistics.median(longest) * 1e3:.0f} ms; "
+                f"memory {told_memory(before)} before, {told_memory(after)} after "
+                f"({sum(after.values()) / sum(before.values()) - 1:+.1%})",
                 flush=True,
             )
-        with Neighbour(place) as alone:
-            time.sleep(8)
-        time.sleep(options.rest)
-        after = memory(process)
-        print(
-            f"load {os.getloadavg()[0]:.1f}; alone: longest {max(alone.gaps) * 1e3:.0f} ms\n"
-            f"{len(longest)} requests: longest {max(longest) * 1e3:.0f} ms, "
-            f"median {statistics.median(longest) * 1e3:.0f} ms; "
-            f"memory {before >> 20} MiB before, {after >> 20} MiB after ({after / before - 1:+.1%})"
-        )
+            seed += 1
+            if time.monotonic() > end:
+                return
 
 
 if __name__ == "__main__":
