@@ -1,7 +1,7 @@
-"""Sentences for a person, in the language of the window that the engine works for; in English without one.
+"""Sentences for a user, in the language of the window, which the environment carries into the engine's process.
 
-The engine has no Qt, so its translations are tables in JSON, which ``python -m tests.support.translations`` makes from
-the files of the translators. The environment carries the language into the engine's process.
+``assets/translations/LANGUAGE.json`` has the translation of each English text, or a list of its singular and plural;
+``python -m tests.support.translations`` keeps these files up to date.
 """
 
 from __future__ import annotations
@@ -35,8 +35,14 @@ def say(text: str, **figures: object) -> str:
         text: A literal, in English, so that a tool can collect it; ``{name}`` stands for a figure or a name.
         figures: In the place of each ``{name}``.
     """
-    said = _table(language()).get(text, text)
+    said = translated(text)
     return said.format(**{name: legible(value) for name, value in figures.items()}) if figures else said
+
+
+def translated(text: str, n: int = -1) -> str:
+    """Return a text in the user's language: with the plural of a number, or as it is if it is not translated."""
+    found = _table(language()).get(text, text)
+    return found if isinstance(found, str) else found[0 if n == 1 else -1]
 
 
 def legible(value: object) -> object:
@@ -97,12 +103,12 @@ def language() -> str:
 
 
 @cache
-def _table(language: str) -> dict[str, str]:
-    """The translations of a language; none where the file is not there or damaged, and the words stay English."""
+def _table(language: str) -> dict[str, str | list[str]]:
+    """Read the translations of a language; without its file, or with a damaged one, the words stay English."""
     if not language.isalpha():
         return {}
     try:
-        found = json.loads((TABLES / f"engine_{language}.json").read_text(encoding="utf-8"))
+        found = json.loads((TABLES / f"{language}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -7,28 +7,18 @@ from collections.abc import Iterator
 
 import keyring
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QTranslator
+from PySide6.QtCore import QCoreApplication, QEvent, QLocale
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app import words
-from app.ui.language import CONTEXT, TRANSLATIONS, load
 from tests.engine.hub.conftest import MemoryKeyring
 from tests.support.bundled_models import lay_out
 from tests.support.scripted_workspace import ScriptedWorkspace
 
-_ENGLISH = QTranslator()
-load(_ENGLISH, TRANSLATIONS / "tenon_en.qm")
-
-
-def _translated(text: str, n: int) -> str:
-    return _ENGLISH.translate(CONTEXT, text, None, n) or text
-
 
 @pytest.fixture(autouse=True)
 def english() -> Iterator[None]:
-    """Each test begins in English, whatever the one before it spoke and the system speaks."""
-    words.speak(_translated)
+    """Each test writes figures as in English, whatever the one before it and the system do."""
     before = QLocale()
     QLocale.setDefault(QLocale("en_US"))
     yield

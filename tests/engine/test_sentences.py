@@ -31,7 +31,7 @@ GERMAN = {
 
 @pytest.fixture
 def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    (tmp_path / "engine_de.json").write_text(json.dumps(GERMAN), encoding="utf-8")
+    (tmp_path / "de.json").write_text(json.dumps(GERMAN), encoding="utf-8")
     monkeypatch.setattr(sentences, "TABLES", tmp_path)
     sentences._table.cache_clear()
     speak("de")
@@ -57,7 +57,7 @@ def test_a_sentence_and_its_figures_are_in_the_language(german: None) -> None:
 def test_a_damaged_table_leaves_english(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str
 ) -> None:
-    (tmp_path / "engine_de.json").write_text(content, encoding="utf-8")
+    (tmp_path / "de.json").write_text(content, encoding="utf-8")
     monkeypatch.setattr(sentences, "TABLES", tmp_path)
     sentences._table.cache_clear()
     speak("de")

@@ -1,31 +1,23 @@
-"""Collects the texts that people read into assets/translations and compiles them.
+"""Keeps the translations in assets/translations up to date: ``python -m tests.support.translations``.
 
-``python -m tests.support.translations``. Every literal that `tr` or `mark` of `app.words`, `say` or `mark` of
-`engine.sentences`, or an error is called with is a text, and so is the catalogue's line about each model. Texts that
-are no longer in the code leave the files, new ones come in unfinished, and a translator fills them in: by hand, or
-with Qt Linguist. The engine has no Qt, so what it says is written once more, as JSON.
+Every literal that `tr` or `mark` of `app.words`, `say` or `mark` of `engine.sentences`, or an error is called with is a
+text, and so is the catalogue's line about each model. A text that is no longer in the code leaves the files; one that
+is not translated yet is printed, and a translator adds it: a string, or a list of its forms by number.
 """
 
 from __future__ import annotations
 
 import ast
 import json
-import shutil
-import subprocess
 import sys
-import xml.etree.ElementTree as ET
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-
-import PySide6
 
 from engine import errors
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assets" / "translations"
-CONTEXT = "Tenon"
-# Forms that a number has in each language, as Qt counts them.
+# Forms that a number has in each language.
 FORMS = {"en": 2, "de": 2, "zh": 1}
 
 
@@ -42,24 +34,6 @@ COLLECTED = {
 }
 # The command line is in English, and what the trainer says is for the project: their errors are not collected.
 IN_ENGLISH = ("engine/cli/", "engine/training/", "app/__main__.py")
-
-
-@dataclass(frozen=True)
-class Text:
-    """A text of the code.
-
-    Attributes:
-        source: The words in the code.
-        place: The file that has it first, from the root.
-    """
-
-    source: str
-    place: str
-
-    @property
-    def plural(self) -> bool:
-        """True if it has forms by number."""
-        return "%n" in self.source
 
 
 def texts_in(tree: ast.AST, of_errors: bool = True) -> Iterator[str]:
@@ -87,108 +61,45 @@ def texts_in(tree: ast.AST, of_errors: bool = True) -> Iterator[str]:
             raise ValueError(f"line {node.lineno}: {node.func.id} needs a literal")
 
 
-def collected() -> list[Text]:
-    """Every text of the window and the engine, sorted."""
-    found = {text.source: text for text in (*_texts("engine"), *_catalogue_texts(), *_texts("app"))}
-    return [found[source] for source in sorted(found)]
-
-
-def _catalogue_texts() -> Iterator[Text]:
-    """Uses of each model of the catalogue."""
+def collected() -> set[str]:
+    """Every text of the window and the engine."""
     path = ROOT / "assets" / "catalogue.json"
-    for model in json.loads(path.read_text(encoding="utf-8"))["models"]:
-        yield Text(model["about"], path.relative_to(ROOT).as_posix())
+    models = json.loads(path.read_text(encoding="utf-8"))["models"]
+    return {model["about"] for model in models}.union(_texts("engine"), _texts("app"))
 
 
-def _texts(package: str) -> Iterator[Text]:
-    for path in sorted(
-        (ROOT / package).rglob("*.py"), reverse=True
-    ):  # of several places the first one is named
-        place = path.relative_to(ROOT).as_posix()
-        of_errors = not place.startswith(IN_ENGLISH)
-        for source in texts_in(ast.parse(path.read_text(encoding="utf-8")), of_errors):
-            yield Text(source, place)
+def _texts(package: str) -> Iterator[str]:
+    for path in (ROOT / package).rglob("*.py"):
+        of_errors = not path.relative_to(ROOT).as_posix().startswith(IN_ENGLISH)
+        yield from texts_in(ast.parse(path.read_text(encoding="utf-8")), of_errors)
 
 
 def translations(language: str) -> dict[str, tuple[str, ...]]:
-    """The finished translations of a language: source -> its forms (one where there is no number)."""
-    path = FOLDER / f"tenon_{language}.ts"
-    done: dict[str, tuple[str, ...]] = {}
-    if not path.exists():
-        return done
-    for message in ET.parse(path).getroot().iter("message"):
-        source, target = message.findtext("source") or "", message.find("translation")
-        if target is None or target.get("type") == "unfinished":
-            continue
-        forms = tuple(form.text or "" for form in target.iter("numerusform")) or (target.text or "",)
-        if all(forms):
-            done[source] = forms
-    return done
+    """The translations of a language: source -> its forms (one where there is no number)."""
+    table = json.loads((FOLDER / f"{language}.json").read_text(encoding="utf-8"))
+    return {source: (said,) if isinstance(said, str) else tuple(said) for source, said in table.items()}
 
 
-def write(language: str, done: dict[str, tuple[str, ...]]) -> Path:
-    """Write a language's file anew; in English what has no plural is its own translation."""
-    root = ET.Element("TS", version="2.1", language=language, sourcelanguage="en")
-    context = ET.SubElement(root, "context")
-    ET.SubElement(context, "name").text = CONTEXT
-    for text in collected():
-        if language == "en" and not text.plural:
-            continue
-        message = ET.SubElement(context, "message", {"numerus": "yes"} if text.plural else {})
-        ET.SubElement(message, "location", filename=text.place)
-        ET.SubElement(message, "source").text = text.source
-        target = ET.SubElement(message, "translation")
-        forms = done.get(text.source)
-        if forms is None:
-            target.set("type", "unfinished")
-        if not text.plural:
-            target.text = forms[0] if forms else ""
-            continue
-        for number in range(FORMS[language]):
-            form = ET.SubElement(target, "numerusform")
-            form.text = forms[number] if forms and number < len(forms) else ""
-    ET.indent(root, " ")
-    path = FOLDER / f"tenon_{language}.ts"
-    body = ET.tostring(root, encoding="unicode")
-    path.write_text(f'<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE TS>\n{body}\n', encoding="utf-8")
-    return path
+def needed(language: str) -> set[str]:
+    """Texts that must be translated: in English what has a plural."""
+    return {text for text in collected() if language != "en" or "%n" in text}
 
 
-def engine_table(language: str) -> str:
-    """Texts of the engine in a language: the content of its JSON file."""
-    done = translations(language)
-    said = {text.source: done[text.source][0] for text in _texts("engine") if text.source in done}
-    return json.dumps(said, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
-
-
-def compile_to(source: Path, target: Path) -> None:
-    """Compile a .ts file with Qt's lrelease."""
-    folder = Path(PySide6.__file__).parent
-    program = next(
-        (str(path) for path in (folder / "lrelease", folder / "lrelease.exe") if path.exists()), ""
-    )
-    subprocess.run(
-        [program or shutil.which("lrelease") or "lrelease", "-silent", source, "-qm", target], check=True
-    )
+def update(language: str) -> list[str]:
+    """Take out of a language's file what is no longer said; return what is left to translate."""
+    path, wanted = FOLDER / f"{language}.json", needed(language)
+    table = json.loads(path.read_text(encoding="utf-8"))
+    kept = {source: said for source, said in table.items() if source in wanted}
+    text = json.dumps(kept, ensure_ascii=False, indent=0, sort_keys=True)
+    path.write_text(f"{text}\n", encoding="utf-8")
+    return sorted(wanted - kept.keys())
 
 
 def main() -> int:
-    """Bring every file up to date; tells what is left to translate."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    """Bring every file up to date, and print what is left to translate."""
     for language in FORMS:
-        done = translations(language)
-        path = write(language, done)
-        compile_to(path, path.with_suffix(".qm"))
-        if language != "en":
-            (FOLDER / f"engine_{language}.json").write_text(engine_table(language), encoding="utf-8")
-        left = [
-            text.source
-            for text in collected()
-            if text.source not in done and (language != "en" or text.plural)
-        ]
-        print(f"{language}: {len(left)} to translate")
-        for source in left:
-            print(f"  {source}")
+        left = update(language)
+        print(f"{language}: {len(left)} to translate", *left, sep="\n  ")
     return 0
 
 

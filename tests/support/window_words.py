@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from PySide6.QtCore import Qt, QTranslator
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -16,9 +16,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import words
-from app.ui.language import CONTEXT, TRANSLATIONS, load
-from engine import sentences
 from tests.support.translations import translations
 
 _ROLES = (
@@ -30,16 +27,6 @@ _ROLES = (
 _FIGURE = re.compile(r"\{\w+\}|%n")
 # "{part} of {whole}" could be anything.
 _WORD = re.compile(r"[A-Za-z]{4,}")
-
-
-def speak(language: str) -> QTranslator:
-    """Have `tr` and the engine speak a language; what is returned is to be kept as long as it does."""
-    translator = QTranslator()
-    if not load(translator, TRANSLATIONS / f"tenon_{language}.qm"):
-        raise FileNotFoundError(language)
-    words.speak(lambda text, n: translator.translate(CONTEXT, text, None, n) or text)
-    sentences.speak(language)
-    return translator
 
 
 def texts_of(root: QWidget) -> Iterator[str]:

@@ -1,26 +1,26 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app import words
-from app.ui.language import CONTEXT, speak, spoken
+from app.ui.language import speak, spoken
 from app.words import tr
 from tests.support import translations
-from tests.support.translations import Text, compile_to, texts_in
+from tests.support.translations import texts_in
 
 
 @pytest.fixture
-def quiet_again(qtbot: QtBot) -> Iterator[None]:
-    application, locale = QCoreApplication.instance(), QLocale()
-    assert application is not None
-    yield
-    words.speak(words._as_written)
+def quiet_again(qtbot: QtBot) -> Iterator[QApplication]:
+    application, locale = QApplication.instance(), QLocale()
+    assert isinstance(application, QApplication)
+    yield application
     QLocale.setDefault(locale)
     for translator in application.findChildren(QTranslator):
         application.removeTranslator(translator)
@@ -36,30 +36,16 @@ def test_the_languages_of_the_system_are_asked_in_order(monkeypatch: pytest.Monk
     assert (spoken("zh"), spoken("xx")) == ("zh", "de")
 
 
-def test_texts_are_translated_with_figures_and_plurals(
-    quiet_again: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("language", "chat", "cancel"), [("de", "Neuer Chat", "Abbrechen"), ("zh", "新对话", "取消")]
+)
+def test_the_window_and_qt_speak_the_language(
+    quiet_again: QApplication, language: str, chat: str, cancel: str
 ) -> None:
-    texts = [Text("%n chat(s)", "app/a.py"), Text("New chat", "app/a.py"), Text("{a} left", "app/a.py")]
-    monkeypatch.setattr(translations, "collected", lambda: texts)
-    monkeypatch.setattr(translations, "FOLDER", tmp_path)
-    monkeypatch.setattr("app.ui.language.TRANSLATIONS", tmp_path)
-    done = {
-        "%n chat(s)": ("%n Unterhaltung", "%n Unterhaltungen"),
-        "New chat": ("Neu",),
-        "{a} left": ("noch {a}",),
-    }
-    path = translations.write("de", done)
-    assert translations.translations("de") == done
-    compile_to(path, path.with_suffix(".qm"))
-    application = QCoreApplication.instance()
-    assert application is not None
-    assert speak(application, "de") == "de"  # type: ignore[arg-type]
-    assert (tr("New chat"), tr("{a} left", a=3)) == ("Neu", "noch 3")
-    assert (tr("%n chat(s)", 1), tr("%n chat(s)", 5)) == ("1 Unterhaltung", "5 Unterhaltungen")
-    assert tr("Not there") == "Not there"
-    assert QCoreApplication.translate(CONTEXT, "New chat") == "Neu"
-    path.with_suffix(".qm").write_bytes(b"")  # it is compiled anew: a window that had mapped it would crash
-    assert (tr("New chat"), tr("{a} left", a=3)) == ("Neu", "noch 3")
+    assert speak(quiet_again, language) == language
+    assert tr("New chat") == chat
+    assert QCoreApplication.translate("QPlatformTheme", "Cancel") == cancel
+    assert QLocale() == QLocale(language)
 
 
 def test_only_literals_are_texts() -> None:
@@ -71,13 +57,9 @@ def test_only_literals_are_texts() -> None:
             list(texts_in(ast.parse(head + bad)))
 
 
-def test_new_texts_come_in_unfinished_and_old_ones_leave(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_new_texts_are_named_and_old_ones_leave(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(translations, "FOLDER", tmp_path)
-    monkeypatch.setattr(
-        translations, "collected", lambda: [Text("new", "app/a.py"), Text("kept", "app/a.py")]
-    )
-    translations.write("zh", {"kept": ("留",), "gone": ("去",)})
+    monkeypatch.setattr(translations, "collected", lambda: {"new", "kept", "%n of them"})
+    (tmp_path / "zh.json").write_text(json.dumps({"kept": "留", "gone": "去"}), encoding="utf-8")
+    assert translations.update("zh") == ["%n of them", "new"]
     assert translations.translations("zh") == {"kept": ("留",)}
-    assert "unfinished" in (tmp_path / "tenon_zh.ts").read_text(encoding="utf-8")

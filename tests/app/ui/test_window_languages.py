@@ -15,20 +15,20 @@ from app.ui.models.models_page import ModelsPage
 from app.ui.places import CHAT, MACHINE, MODELS
 from app.words import tr
 from engine.messages import ErrorReport, MachineReported, MakePlan, PlanMade, ReportMachine
+from engine.sentences import speak
 from tests.app.ui.test_comparison_dialog import show
 from tests.support.inspector_scene import PLACES, play, report
 from tests.support.machine_scene import machine, plan
 from tests.support.model_pictures import stock
 from tests.support.screenshots import ANSWER, FOLLOW_UP, LLAMA, TAIL, fill
 from tests.support.scripted_workspace import ScriptedWorkspace, statistics
-from tests.support.window_words import English, speak, texts_of
+from tests.support.window_words import English, texts_of
 
 
 @pytest.fixture(params=["de", "zh"])
-def language(request: pytest.FixtureRequest) -> Iterator[str]:
-    translator = speak(request.param)
-    yield request.param
-    del translator
+def language(request: pytest.FixtureRequest) -> str:
+    speak(request.param)
+    return str(request.param)
 
 
 @pytest.fixture
