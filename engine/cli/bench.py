@@ -89,7 +89,7 @@ def _calibrate(wanted: LoadOptions) -> None:
     """Calibrate Medusa heads where that was not done with these on this machine; replies of the model are written."""
     from engine.errors import TenonError
     from engine.planning.model_planner import model_planner
-    from engine.training.draft.calibration import TreeRequest, run
+    from engine.training.calibration import TreeRequest, run
 
     planner = model_planner(wanted, untried=True)
     mode = planner.plan.mode("ghidorah")

@@ -147,7 +147,7 @@ def _texts(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _search_tree(options: argparse.Namespace) -> int:
-    from engine.training.draft.calibration import TreeRequest, run
+    from engine.training.calibration import TreeRequest, run
 
     try:
         run(TreeRequest(draft=options.draft, **_texts(options)), sys.stderr)
@@ -158,7 +158,7 @@ def _search_tree(options: argparse.Namespace) -> int:
 
 
 def _train_draft(options: argparse.Namespace) -> int:
-    from engine.training.draft.making import TrainRequest, run
+    from engine.training.making import TrainRequest, run
 
     request = TrainRequest(
         **_texts(options),

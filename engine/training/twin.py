@@ -24,8 +24,8 @@ from engine.model.footprint import weight_bytes
 from engine.model.token_tree import Draft
 from engine.model.weight_format import DENSE_BF16, weight_format
 from engine.planning.hardware import available_memory_bytes
-from engine.training.draft.loss import TargetEnds
-from engine.training.product_type import product_type
+from engine.training.llama_network import product_type
+from engine.training.loss import TargetEnds
 from engine.weights.checkpoint import Checkpoint
 
 #: Rows of prompt tokens for each token of a text in a step; rows that run at once, and whose logits are held at once.

@@ -19,9 +19,9 @@ from torch.nn import functional
 from engine.model.decoder import Decoder
 from engine.model.embedding import Embedding
 from engine.model.linear import rows_of
-from engine.training.draft.features import FeatureBatch
-from engine.training.draft.network import FeatureGuesser
-from engine.training.product_type import product_type
+from engine.training.draft_networks import FeatureGuesser
+from engine.training.features import FeatureBatch
+from engine.training.llama_network import product_type
 
 #: Ranks within which a guess counts as right.
 TOPS = (1, 3, 10)
@@ -191,7 +191,7 @@ def score(network: FeatureGuesser, ends: TargetEnds, batches: Sequence[FeatureBa
 
 
 class FeatureObjective:
-    """The objective of a draft that guesses from features, for `engine.training.draft.training`.
+    """The objective of a draft that guesses from features, for `engine.training.trainer`.
 
     Args:
         ends: Of the target.

@@ -1,26 +1,47 @@
-"""Requests to the target, where no data file gives them: some that it writes itself, and some about real texts.
+"""Examples to learn a draft from: texts and chats from a JSONL file, requests to the target, and no wrong answers.
 
-A model that was taught to chat goes on from the opening of a person's turn with what a person might ask (Magpie, Xu et
-al. 2024). Python's own documentation and sources, which are wherever Tenon is trained, are what it is to explain, sum
-up, edit and list.
+Where no data file gives requests, a model that was taught to chat goes on from the opening of a user's turn with what
+a user might ask (Magpie, Xu et al. 2024). Python's own documentation and sources, which are wherever Tenon is trained,
+are what it is to explain, sum up, edit and list. Answers that a rule can tell to be wrong are left out before a small
+model learns from the others: Minions (Wang et al. 2024), section 4.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
+import json
 import random
+import re
 import textwrap
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from itertools import takewhile
+from pathlib import Path
+from typing import Any, Literal, TypeGuard
 
+from engine.errors import InvalidOption, UnsupportedModel
 from engine.messages import ChatMessage
 from engine.model.sampling import Sampler
+from engine.text.repetition import loop_start
 from engine.text.tokenizer import Tokenizer
-from engine.training.draft.generation import Turn
+from engine.training.features import Example
+from engine.training.generation import Turn
 
+_ROLES: dict[str, Literal["system", "user", "assistant"]] = {
+    "system": "system",
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "gpt": "assistant",
+}
+_SHAPES = (
+    '{"text": ...}, {"messages": [{"role": ..., "content": ...}]} or ShareGPT\'s {"conversations": [...]}'
+)
 #: Tokens of a request that the target writes, and of a reply.
 _LONGEST_REQUEST, _LONGEST_REPLY = 100, 256
 # Of the requests, those that the target writes itself; of these, those with a second turn.
@@ -106,6 +127,123 @@ _MODULES = (
     "threading", "timeit", "types", "unittest", "urllib.parse", "uuid", "weakref", "zipfile",
 )  # fmt: skip
 _TEXT_CHARACTERS, _CODE_LINES = (160, 900), (4, 28)
+# A sum of two whole numbers, in signs or words, that is not a part of a longer one, and what it is said to be.
+_NUMBER = r"(-?\d{1,12})"
+_SUM = re.compile(
+    rf"(?<![\d.,+*/x×÷^-])(?<![+*/x×÷^-] ){_NUMBER} ?(\+|-|\*|/|x|×|÷|plus|minus|times|divided by) ?{_NUMBER}"
+    rf" ?(?:=|is|equals|makes) ?{_NUMBER}(?![\d.,]?\d|/| ?[+*/×÷^-] ?\d)"
+)
+_SIGNS = {"plus": "+", "minus": "-", "times": "*", "x": "*", "×": "*", "÷": "/", "divided by": "/"}
+_BLOCK = re.compile(r"```(python|json)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Record:
+    """One line: a plain text, or the turns of a chat."""
+
+    text: str = ""
+    messages: tuple[ChatMessage, ...] = ()
+
+
+def read_records(path: Path) -> list[Record]:
+    """Every line of a file.
+
+    Raises:
+        InvalidOption: the file cannot be read, is empty, or a line of it is not what it should be; names the line.
+    """
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise InvalidOption(f"The data file {path} cannot be read: {error.strerror or error}.") from error
+    records = [_record(line, number, path) for number, line in enumerate(lines, 1) if line.strip()]
+    if not records:
+        raise InvalidOption(f"The data file {path} is empty: write a text or a chat on each line.")
+    return records
+
+
+def _record(line: bytes, number: int, path: Path) -> Record:
+    try:
+        value = json.loads(line)
+    except ValueError as error:  # bytes that are not UTF-8 too
+        raise InvalidOption(f"Line {number} of {path} is not JSON: write {_SHAPES} on each line.") from error
+    if isinstance(value, dict):
+        text = value.get("text")
+        if _is_text(text) and text.strip():
+            return Record(text=text)
+        for turns, role, content in (("messages", "role", "content"), ("conversations", "from", "value")):
+            messages = _messages(value.get(turns), role, content)
+            if messages:
+                return Record(messages=messages)
+    raise InvalidOption(f"Line {number} of {path} holds no text and no chat: write {_SHAPES}.")
+
+
+def _messages(turns: Any, role: str, content: str) -> tuple[ChatMessage, ...]:
+    """The turns of a chat, or none where they are not what they should be."""
+    if not isinstance(turns, list):
+        return ()
+    messages = []
+    for turn in turns:
+        if not isinstance(turn, Mapping):
+            return ()
+        known, text = _ROLES.get(str(turn.get(role))), turn.get(content)
+        if known is None or not _is_text(text):
+            return ()
+        messages.append(ChatMessage(known, text))
+    return tuple(messages)
+
+
+def _is_text(value: object) -> TypeGuard[str]:
+    """True if a value is a string that can be written down: JSON may hold halves of characters."""
+    if not isinstance(value, str):
+        return False
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def examples_of(records: list[Record], tokenizer: Tokenizer, limit: int) -> Iterator[Example]:
+    """Token ids of each record, cut to ``limit``. A text is learned whole, a chat from its first reply on.
+
+    A record that is empty, or that the chat template refuses, is left out.
+    """
+    for record in records:
+        ids, first = _ids(record, tokenizer)
+        ids = ids[:limit]
+        if ids:
+            yield Example(tuple(ids), tuple(place >= first for place in range(len(ids))))
+
+
+def _ids(record: Record, tokenizer: Tokenizer) -> tuple[list[int], int]:
+    """Token ids of a record, and the place of the first that is to be learned."""
+    if not record.messages:
+        return tokenizer.encode(record.text), 1
+    replies = [at for at, message in enumerate(record.messages) if message.role == "assistant"]
+    if not replies:
+        return [], 0
+    try:
+        # The template closes the last reply only when something follows it.
+        ids = tokenizer.render(record.messages)
+        asked = tokenizer.render(record.messages[: replies[0]])
+    except UnsupportedModel:
+        return [], 0
+    return (ids, len(asked)) if ids[: len(asked)] == asked else (ids, 1)
+
+
+def prompts_of(records: list[Record], tokenizer: Tokenizer) -> Iterator[list[int]]:
+    """Prompts that the target is to answer itself: a chat up to its first reply, or the first words of a text."""
+    for record in records:
+        if not record.messages:
+            yield tokenizer.encode(" ".join(record.text.split()[:24]))
+            continue
+        asked: list[ChatMessage] = []
+        for message in record.messages:
+            if message.role == "assistant":
+                break
+            asked.append(message)
+        if asked:
+            yield tokenizer.render(asked)
 
 
 @dataclass(frozen=True)
@@ -227,3 +365,35 @@ def _source(function: object) -> str:
             break
     fits = _CODE_LINES[0] <= code.count("\n") + 1 <= _CODE_LINES[1]
     return code if fits else ""
+
+
+def is_wrong(reply: str, token_ids: Sequence[int] = ()) -> bool:
+    """True if a rule tells that an answer is wrong; what no rule knows counts as right.
+
+    Args:
+        reply: Its text.
+        token_ids: The same as tokens, which show whether it goes round in a circle.
+    """
+    if loop_start(token_ids) is not None:
+        return True
+    return any(not _adds_up(*found.groups()) for found in _SUM.finditer(reply)) or any(
+        not _parses(*found.groups()) for found in _BLOCK.finditer(reply)
+    )
+
+
+def _adds_up(first: str, sign: str, second: str, said: str) -> bool:
+    one, other = Fraction(first), Fraction(second)
+    sign = _SIGNS.get(sign, sign)
+    if sign == "/":
+        return other != 0 and one / other == Fraction(said)
+    return {"+": one + other, "-": one - other, "*": one * other}[sign] == Fraction(said)
+
+
+def _parses(language: str, text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of odd escapes, which are none of ours
+            ast.parse(text) if language == "python" else json.loads(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True

@@ -18,7 +18,7 @@ from engine.model.attention import Paths
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.text.repetition import loop_start
-from engine.training.draft.features import Example
+from engine.training.features import Example
 
 #: Texts at once. With AMX 64 tokens together come ten times as fast as one by one, and 256 hardly faster than 64.
 WIDTH = 64

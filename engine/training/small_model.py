@@ -18,10 +18,10 @@ from torch.nn import functional
 from engine.errors import InvalidOption
 from engine.model.config import ModelConfig
 from engine.text.tokenizer import Tokenizer
-from engine.training.draft.features import FeatureBatch
-from engine.training.draft.loss import TOPS, Entropy, Scores, TargetEnds
-from engine.training.draft.network import TrainedDraft, check_blocks
-from engine.training.network import Network, Shape
+from engine.training.draft_networks import TrainedDraft, check_blocks
+from engine.training.features import FeatureBatch
+from engine.training.llama_network import Network, Shape
+from engine.training.loss import TOPS, Entropy, Scores, TargetEnds
 
 #: Files of its folder beside config and weights.
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
@@ -97,7 +97,7 @@ class SmallNetwork(TrainedDraft):
 
 
 class SmallObjective:
-    """The objective of a small model, for `engine.training.draft.training`.
+    """The objective of a small model, for `engine.training.trainer`.
 
     Args:
         ends: Of the target, for all tokens.

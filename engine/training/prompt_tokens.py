@@ -20,10 +20,10 @@ from engine.drafting.prompt_tokens import MOST_MEMBERS, TENSOR, PromptTokens
 from engine.errors import InvalidOption
 from engine.model.config import ModelConfig
 from engine.model.token_tree import ProbeMask
-from engine.training.draft.features import FeatureBatch
-from engine.training.draft.loss import TOPS, Scores, TargetEnds
-from engine.training.draft.network import TrainedDraft
-from engine.training.draft.twin import LOGIT_ROWS, ROWS_AT_ONCE, ROWS_EACH, Twin
+from engine.training.draft_networks import TrainedDraft
+from engine.training.features import FeatureBatch
+from engine.training.loss import TOPS, Scores, TargetEnds
+from engine.training.twin import LOGIT_ROWS, ROWS_AT_ONCE, ROWS_EACH, Twin
 from engine.weights.draft_kind import ADAPTER_CONFIG, ADAPTER_SAFETENSORS
 
 LossName = Literal["forward", "reverse", "hard"]
@@ -161,7 +161,7 @@ class _Insertions:
 
 
 class PromptTokenObjective:
-    """The objective of prompt tokens, for `engine.training.draft.training`.
+    """The objective of prompt tokens, for `engine.training.trainer`.
 
     Args:
         twin: The target.

@@ -29,23 +29,23 @@ from engine.placement.resident import Resident
 from engine.planning.model_planner import model_planner
 from engine.planning.probes.processor import usable_cores
 from engine.text.tokenizer import Tokenizer, read_end_ids
-from engine.training.draft.data import examples_of, prompts_of, read_records
-from engine.training.draft.features import Example, batch_of
-from engine.training.draft.generation import WIDTH, Turn, Writer
-from engine.training.draft.loss import FeatureObjective, TargetEnds
-from engine.training.draft.medusa import MedusaNetwork
-from engine.training.draft.network import DraftNetwork, FeatureGuesser, FusionName, TrainedDraft, shape_for
-from engine.training.draft.probe_count import count_probes, replies_in
-from engine.training.draft.prompt_tokens import LossName, PromptTokenNetwork, PromptTokenObjective
-from engine.training.draft.requests import answers_to, requests
-from engine.training.draft.small import SmallNetwork, SmallObjective
-from engine.training.draft.supply import KIND, ExampleSupply
-from engine.training.draft.texts import TextFolder
-from engine.training.draft.training import FILES, Objective, read_draft, train, write_draft
-from engine.training.draft.tree_count import count_trees, network_of, replies_of
-from engine.training.draft.twin import Twin, check_memory
-from engine.training.draft.wrong_answers import is_wrong
-from engine.training.running_time import running_time
+from engine.training.draft_networks import (
+    DraftNetwork,
+    FeatureGuesser,
+    FusionName,
+    MedusaNetwork,
+    TrainedDraft,
+    shape_for,
+)
+from engine.training.examples import answers_to, examples_of, is_wrong, prompts_of, read_records, requests
+from engine.training.features import KIND, Example, ExampleSupply, TextFolder, batch_of
+from engine.training.generation import WIDTH, Turn, Writer
+from engine.training.loss import FeatureObjective, TargetEnds
+from engine.training.prompt_tokens import LossName, PromptTokenNetwork, PromptTokenObjective
+from engine.training.small_model import SmallNetwork, SmallObjective
+from engine.training.trainer import FILES, Objective, read_draft, running_time, train, write_draft
+from engine.training.tree_counts import count_probes, count_trees, network_of, replies_in, replies_of
+from engine.training.twin import Twin, check_memory
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 
