@@ -74,7 +74,7 @@ def _status(options: argparse.Namespace) -> int:
 
 def _install(options: argparse.Namespace) -> int:
     from engine.gpu_addon.installation import Installation
-    from engine.hub.download.stop import StopSignal
+    from engine.hub.transfer import StopSignal
 
     plan = _plan(options)
     result: dict[str, Any] = {"state": "offered", **_planned(plan)}

@@ -76,7 +76,7 @@ def _known_drafts(plan: MachinePlan) -> list[str]:
 def _find(reference: str) -> Path:
     """Outline of what is installed or in the catalogue, and only for anything else of the hub."""
     from engine.hub.connection import Hub
-    from engine.hub.outline import find_or_outline
+    from engine.hub.offer import find_or_outline
 
     try:
         return find_or_outline(reference)

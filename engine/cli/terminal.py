@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from engine.terminal import Steering
 
 if TYPE_CHECKING:
-    from engine.hub.download.stop import StopSignal
+    from engine.hub.transfer import StopSignal
 
 Outcome = TypeVar("Outcome")
 

@@ -27,11 +27,10 @@ from engine.gpu_addon.manifest import write_manifest
 from engine.gpu_addon.unpacking import unpack
 from engine.gpu_addon.wheel_choice import Wheel, choose_wheels
 from engine.gpu_addon.wheel_index import WheelIndex
-from engine.hub.download.room import RESERVE_BYTES, check_room
-from engine.hub.download.stop import StopSignal
-from engine.hub.download.transfer import PART, Patience, Transfer
-from engine.hub.listing import HubFile
-from engine.hub.lock import held_alone
+from engine.hub.kept_list import held_alone
+from engine.hub.model_folders import RESERVE_BYTES, check_room
+from engine.hub.repository import HubFile
+from engine.hub.transfer import PART, Patience, StopSignal, Transfer
 from engine.sentences import either, say
 
 AddonStep = Literal["receiving", "waiting", "unpacking", "checking"]

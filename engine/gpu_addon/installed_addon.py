@@ -11,8 +11,7 @@ from pathlib import Path
 from engine.errors import AddonUnusable, FileRefused
 from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
 from engine.gpu_addon.manifest import manifest_path
-from engine.hub.download.room import folder_bytes
-from engine.hub.model_folders import data_folder
+from engine.hub.model_folders import data_folder, folder_bytes
 from engine.hub.record import write_json
 from engine.json_text import read_json
 from engine.plain_data import from_plain

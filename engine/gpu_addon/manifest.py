@@ -12,9 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from engine.hub.hashing import sha256_of
 from engine.hub.model_folders import data_folder
-from engine.hub.record import write_json
+from engine.hub.record import sha256_of, write_json
 from engine.json_text import read_json
 from engine.weights.watched_file import identity
 

@@ -10,8 +10,7 @@ import httpx2
 from packaging.utils import canonicalize_name
 
 from engine.errors import DownloadFailed, HubError, InvalidOption, NotOnHub
-from engine.hub.answers import BUSY, Place, busy, unreachable
-from engine.hub.file_server import FileServer
+from engine.hub.file_server import BUSY, FileServer, Place, busy, unreachable
 from engine.sentences import mark
 
 INDEX = Place(

@@ -12,12 +12,12 @@ from engine.cli.models.progress import ProgressLine
 from engine.cli.terminal import stopped_by_interrupt
 from engine.errors import Cancelled, TenonError
 from engine.hub.connection import Hub
-from engine.hub.download.download import Download, Progress
-from engine.hub.download.download_queue import stored_downloads
-from engine.hub.download.stop import StopSignal
-from engine.hub.inventory import installed_models
+from engine.hub.download import Download, Progress
+from engine.hub.download_queue import stored_downloads
+from engine.hub.installed import installed_models
 from engine.hub.model_folders import models_folder
 from engine.hub.offer import Offer, make_offer
+from engine.hub.transfer import StopSignal
 from engine.sizes import readable
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from engine.hub.download.transfer_rate import TransferRate
+from engine.hub.transfer import TransferRate
 from engine.sizes import readable
 from engine.terminal import Steering
 

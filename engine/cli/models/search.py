@@ -10,8 +10,7 @@ from typing import Any
 
 from engine.errors import HubError
 from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue, search_catalogue
-from engine.hub.connection import Hub
-from engine.hub.search import FoundModel, search
+from engine.hub.connection import FoundModel, Hub, search
 from engine.sizes import readable
 
 

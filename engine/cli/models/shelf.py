@@ -11,17 +11,29 @@ from typing import Any
 
 from engine.cli.models.progress import ProgressLine
 from engine.errors import FileRefused, ModelNotFound
-from engine.hub.access_token import forget_token, keep_token
 from engine.hub.bundled import bundled_models
-from engine.hub.download.download_queue import stored_downloads
+from engine.hub.connection import forget_token, keep_token
+from engine.hub.download_queue import stored_downloads
 from engine.hub.endpoints import KIND_TITLES, endpoints
-from engine.hub.inventory import InstalledModel, installed_model, installed_models, plan_removal, remove
+from engine.hub.installed import (
+    InstalledModel,
+    installed_model,
+    installed_models,
+    plan_removal,
+    remove,
+    verify,
+)
 from engine.hub.local_import import import_model
-from engine.hub.model_folders import add_folder, forget_folder, models_folder, read_folders
+from engine.hub.model_folders import (
+    add_folder,
+    forget_folder,
+    models_folder,
+    other_folders,
+    other_models,
+    read_folders,
+)
 from engine.hub.model_move import move_models, unfinished_move
-from engine.hub.other_programs import other_folders, other_models
 from engine.hub.record import record_as_json
-from engine.hub.verification import verify
 from engine.sentences import say
 from engine.sizes import readable
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.gpu_addon.addon import Addon
 from engine.gpu_addon.bundled_torch import BundledTorch
-from engine.hub.download.transfer import Patience
+from engine.hub.transfer import Patience
 from tests.support.wheel_server import TORCH, WheelServer
 
 #: Attempts follow each other at once.

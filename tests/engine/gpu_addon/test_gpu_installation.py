@@ -29,8 +29,8 @@ from engine.gpu_addon.installation import AddonPlan, AddonProgress, Installation
 from engine.gpu_addon.installed_addon import Outcome, find_installed, gpu_folder, removable_bytes, remove_all
 from engine.gpu_addon.manifest import altered_file
 from engine.gpu_addon.unpacking import unpack
-from engine.hub.download import transfer
-from engine.hub.download.stop import StopSignal
+from engine.hub import transfer
+from engine.hub.transfer import StopSignal
 from tests.engine.gpu_addon.conftest import ADDON, BUNDLED, IMPATIENT
 from tests.support.hub_faults import corrupt, cut, status
 from tests.support.wheel_server import WheelServer, make_wheel, put_addon, torch_files

@@ -16,7 +16,7 @@ from engine.hub.catalogue import (
     search_catalogue,
     targets_of_head,
 )
-from engine.hub.outline import config_of
+from engine.hub.offer import config_of
 from engine.model.config import read_config
 from engine.model.families import SUPPORTED
 from engine.model.footprint import weight_bytes

@@ -12,13 +12,9 @@ from pathlib import Path
 from engine.errors import Cancelled, InvalidOption, TenonError
 from engine.file_trouble import file_trouble
 from engine.hub.connection import Hub
-from engine.hub.download.download import Download, Progress
-from engine.hub.download.plan import DownloadPlan, read_download
-from engine.hub.download.room import RESERVE_BYTES, check_room
-from engine.hub.download.stop import StopSignal
-from engine.hub.download.transfer import Patience
-from engine.hub.download.transfer_rate import TransferRate
-from engine.hub.model_folders import INCOMING
+from engine.hub.download import Download, DownloadPlan, Progress, read_download
+from engine.hub.model_folders import INCOMING, RESERVE_BYTES, check_room
+from engine.hub.transfer import Patience, StopSignal, TransferRate
 from engine.messages import DownloadState, DownloadStatus
 from engine.sentences import say
 

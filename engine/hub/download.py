@@ -1,4 +1,7 @@
-"""One model's download: its files in a folder apart, and the whole folder to its place when everything is there."""
+"""One model's download: planned, its files in a folder apart, and the whole folder to its place when all is there.
+
+The plan and the state of a download outlive the program: download.json in a folder of its own.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +10,108 @@ import logging
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Literal
 
 from engine.errors import HubError, NotOnHub
 from engine.hub.connection import Hub
-from engine.hub.download.plan import DownloadPlan, StoredDownload, StoredState, read_download, write_download
-from engine.hub.download.room import RESERVE_BYTES, check_room
-from engine.hub.download.stop import StopSignal
-from engine.hub.download.transfer import PART, Patience, Transfer
-from engine.hub.model_folders import INCOMING
+from engine.hub.model_folders import INCOMING, RESERVE_BYTES, check_room
 from engine.hub.model_move import arriving, models_held
-from engine.hub.record import ModelFile, ModelRecord, read_record, write_record
-from engine.hub.selection import FormatWish, choose_files
+from engine.hub.record import (
+    FileFormat,
+    ModelFile,
+    ModelKind,
+    ModelRecord,
+    read_record,
+    write_json,
+    write_record,
+)
+from engine.hub.repository import FormatWish, HubFile, choose_files
+from engine.hub.transfer import PART, Patience, StopSignal, Transfer
+from engine.json_text import read_json
+from engine.outside_file import read_text_file
+from engine.plain_data import from_plain
+from engine.unfinished_file import set_aside
 from engine.weights.draft_kind import draft_kind
 
+_FILE = "download.json"
+_VERSION = 1
+
+#: Waiting for its turn or running; held by the person; ended by an error that is told in the message.
+StoredState = Literal["queued", "paused", "failed"]
 _log = logging.getLogger(__name__)
 
 # Other programs use the disk too: looked at again whenever so much has come.
 _LOOK_AT_DISK_BYTES = 64 << 20
 
 Step = Literal["receiving", "waiting"]
+
+
+@dataclass(frozen=True)
+class DownloadPlan:
+    """One model to be fetched; more about its fields in `ModelRecord`.
+
+    Attributes:
+        revision: The branch, tag or commit that was asked for.
+        commit: The meaning of the revision then, which is fetched.
+        kind: Its use; None lets the files say it.
+    """
+
+    name: str
+    repo: str
+    revision: str
+    commit: str
+    format: FileFormat
+    files: tuple[HubFile, ...]
+    quantization: str | None = None
+    kind: ModelKind | None = None
+    catalogue_name: str | None = None
+    base: tuple[str, ...] = ()
+    belongs_to: tuple[str, ...] = ()
+    licence: str | None = None
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all its files."""
+        return sum(file.size_bytes for file in self.files)
+
+
+@dataclass(frozen=True)
+class StoredDownload:
+    """A download as it is on the disk.
+
+    Attributes:
+        place: Its place in the queue: smaller numbers first.
+        message: The reason why it failed.
+    """
+
+    plan: DownloadPlan
+    state: StoredState = "queued"
+    place: float = 0.0
+    message: str | None = None
+
+
+def write_download(folder: Path, stored: StoredDownload) -> None:
+    """Keep a download in its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / _FILE, {"version": _VERSION, **asdict(stored)})
+
+
+def read_download(folder: Path) -> StoredDownload | None:
+    """The download of a folder, None where there is none or it is of another version; a damaged one is set aside."""
+    try:
+        found = read_json(read_text_file(folder / _FILE))
+        return from_plain(StoredDownload, found) if found["version"] == _VERSION else None
+    except OSError:
+        return None
+    except (ValueError, KeyError, TypeError):
+        with suppress(OSError):
+            set_aside(folder / _FILE)
+            (folder / _FILE).unlink()
+        return None
 
 
 @dataclass(frozen=True)

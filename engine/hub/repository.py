@@ -1,4 +1,4 @@
-"""Choice of the files of a repository that are needed, and no others."""
+"""A repository of the hub: its files as the hub describes them, and the choice of those that are needed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.errors import InvalidOption, NotOnHub
-from engine.hub.listing import HubFile, Listing
 from engine.hub.record import FileFormat
 from engine.sentences import mark
 from engine.weights.draft_kind import (
@@ -71,6 +70,47 @@ _TEXT = frozenset(
         "chat_template.json",
     }
 )
+
+
+@dataclass(frozen=True)
+class HubFile:
+    """A file of a repository, as the hub describes it.
+
+    Attributes:
+        name: Its path in the repository.
+        size_bytes: Its size.
+        sha256: Of its content, where the hub keeps it as a large file.
+        git_oid: SHA-1 of git's blob, which is what the hub knows of a small one.
+    """
+
+    name: str
+    size_bytes: int
+    sha256: str | None
+    git_oid: str | None
+
+    @property
+    def local_name(self) -> str:
+        """Its name here, without the repository's folders."""
+        return self.name.rpartition("/")[2]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A repository at one commit.
+
+    Attributes:
+        revision: The branch, tag or commit that was asked for.
+        commit: Its present meaning.
+        gated: Its owner wants terms accepted first.
+    """
+
+    repo: str
+    revision: str
+    commit: str
+    files: tuple[HubFile, ...]
+    gated: bool
+    licence: str | None
+    tags: tuple[str, ...]
 
 
 @dataclass(frozen=True)

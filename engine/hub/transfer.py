@@ -1,11 +1,18 @@
-"""One file from a server: into NAME.part, in as many pieces as it takes, hashed on the way, and then to NAME."""
+"""One file from a server: into NAME.part, in as many pieces as it takes, hashed on the way, and then to NAME.
+
+A transfer can be ended at once, also while it waits for bytes that do not come.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import socket
+import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from io import FileIO
@@ -15,17 +22,62 @@ from pathlib import Path
 import httpx2
 
 from engine.bounded_http import Bound
-from engine.errors import AccessDenied, DownloadFailed, HubBusy, HubError
+from engine.errors import AccessDenied, Cancelled, DownloadFailed, HubBusy, HubError
 from engine.file_trouble import file_trouble
-from engine.hub.answers import broken_off, unreachable
-from engine.hub.download.stop import StopSignal
-from engine.hub.file_server import FileServer
-from engine.hub.listing import HubFile
+from engine.hub.file_server import FileServer, broken_off, unreachable
 from engine.hub.record import ModelFile
-from engine.sentences import figure
+from engine.hub.repository import HubFile
+from engine.sentences import figure, say
 
 PART = ".part"
 _REREAD_BYTES = 1 << 20
+_WINDOW_S = 10.0
+_SHORTEST_S = 0.5
+
+
+class StopSignal:
+    """Set by one thread, looked at by the one that downloads."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self._lock = threading.Lock()
+        self._socket: socket.socket | None = None
+
+    def set(self) -> None:
+        """End the transfer."""
+        self._event.set()
+        with self._lock:
+            if self._socket is not None:
+                # The base class's shutdown: a TLS socket's own would take the session away under a read.
+                with contextlib.suppress(OSError):
+                    socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+    def is_set(self) -> bool:
+        """True if the end was asked for."""
+        return self._event.is_set()
+
+    def check(self) -> None:
+        """Raise Cancelled when the end was asked for."""
+        if self._event.is_set():
+            raise Cancelled(say("The download was stopped."))
+
+    def wait(self, seconds: float) -> None:
+        """Sleep, and raise Cancelled when the end is asked for meanwhile."""
+        self._event.wait(seconds)
+        self.check()
+
+    @contextlib.contextmanager
+    def watch(self, response: httpx2.Response) -> Iterator[None]:
+        """While reading from a response: its socket is shut down when the end is asked for."""
+        stream = response.extensions.get("network_stream")
+        with self._lock:
+            self._socket = None if stream is None else stream.get_extra_info("socket")
+        self.check()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._socket = None
 
 
 @dataclass(frozen=True)
@@ -286,3 +338,32 @@ def _retry_after_s(response: httpx2.Response) -> float | None:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     except (TypeError, ValueError):
         return None
+
+
+class TransferRate:
+    """The speed over the last seconds, so that a pause or a slow minute is soon forgotten."""
+
+    def __init__(self) -> None:
+        self._marks: deque[tuple[float, int]] = deque()
+
+    def note(self, now_s: float, done_bytes: int) -> None:
+        """Note how many bytes there were at a time; times must not go back."""
+        self._marks.append((now_s, done_bytes))
+        while len(self._marks) > 2 and self._marks[1][0] < now_s - _WINDOW_S:
+            self._marks.popleft()
+
+    def forget(self) -> None:
+        """Start again, after a pause."""
+        self._marks.clear()
+
+    def bytes_per_s(self) -> float | None:
+        """The speed, None while it is too early to say."""
+        if not self._marks:
+            return None
+        (first_s, first), (last_s, last) = self._marks[0], self._marks[-1]
+        return None if last_s - first_s < _SHORTEST_S else (last - first) / (last_s - first_s)
+
+    def seconds_left(self, remaining_bytes: int) -> float | None:
+        """Time for the rest at this speed, None where there is none to tell."""
+        speed = self.bytes_per_s()
+        return None if not speed else remaining_bytes / speed
