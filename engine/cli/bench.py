@@ -10,8 +10,7 @@ from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.parser import add_json, add_load_options, load_options
-from engine.cli.terminal import on_interrupt, show_status
+from engine.cli.subcommand import add_json, add_load_options, load_options, on_interrupt, show_status
 from engine.messages import Event, LoadOptions
 from engine.modes import MODES
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.parser import add_json, add_load_options, load_options, path
-from engine.cli.terminal import show_status
+from engine.cli.subcommand import add_json, add_load_options, load_options, path, show_status
 from engine.errors import InvalidOption, ModelNotFound
 from engine.json_text import read_json
 from engine.messages import MachineReport

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from engine.cli.parser import add_model_option, add_threads_option, path
+from engine.cli.subcommand import add_model_option, add_threads_option, path
 
 
 def add_to(commands: Any) -> None:

@@ -220,7 +220,7 @@ def test_control_c_while_searching_is_no_error(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("engine.cli.models.search.search", interrupted)
+    monkeypatch.setattr("engine.cli.download.search", interrupted)
     assert main(["models", "search", "qwen3"]) == 130
     assert capsys.readouterr().err == ""
 

@@ -1,16 +1,31 @@
-"""Shared parts of the subcommands' parsers: errors of one line, the options of a load, and sizes in bytes."""
+"""Parts that subcommands share: the parser's errors and options, the terminal's last line and Ctrl+C, reading ahead.
+
+A model's files are read from the disk while torch is imported, which takes a second and no disk.
+"""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import re
+import signal
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from engine.errors import TenonError
+from engine.hub.installed import find_model
 from engine.messages import DEFAULT_MODEL, LoadOptions
 from engine.modes import MODES
 from engine.sentences import either
+from engine.terminal import Steering
+
+if TYPE_CHECKING:
+    from engine.hub.transfer import StopSignal
 
 _UNITS = {
     "": 1,
@@ -23,6 +38,11 @@ _UNITS = {
     "gi": 2**30,
     "ti": 2**40,
 }
+Outcome = TypeVar("Outcome")
+
+_LOOK_EVERY_S = 0.1
+# A model that fills the memory is streamed, or would push out of the cache what others need.
+_SHARE_OF_MEMORY = 4
 
 
 class Parser(argparse.ArgumentParser):
@@ -169,3 +189,72 @@ def size(text: str) -> int:
     if match is None or match[2] not in _UNITS:
         raise argparse.ArgumentTypeError(f"{text!r} is no size: write it like 6G, 512MiB or 1000000")
     return int(float(match[1]) * _UNITS[match[2]])
+
+
+def show_status(text: str = "") -> None:
+    """Rewrite the last line of a terminal; nothing elsewhere."""
+    if sys.stderr.isatty():
+        sys.stderr.write(Steering("\r\033[K"))
+        print(text, end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def on_interrupt(action: Callable[[], object]) -> Iterator[None]:
+    """Let Ctrl+C do this, instead of tearing the program down."""
+    previous = signal.signal(signal.SIGINT, lambda number, frame: action())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def stopped_by_interrupt(work: Callable[[], Outcome], stop: StopSignal) -> Outcome:
+    """Do something in a thread, so that Ctrl+C is heard at once: it sets ``stop``. Raises what the work raises."""
+    pressed: list[bool] = []  # a signal's handler takes no lock
+    ended: list[Outcome] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            ended.append(work())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run, name="tenon-work")
+    with on_interrupt(lambda: pressed.append(True)):
+        thread.start()
+        while thread.is_alive():
+            thread.join(_LOOK_EVERY_S)
+            if pressed:
+                stop.set()
+    if failed:
+        raise failed[0]
+    return ended[0]
+
+
+def read_ahead(reference: str) -> None:
+    """Have the system read a model's files into its cache, where it can be asked for that; returns at once.
+
+    Args:
+        reference: The person's name for the model; one that is not there is left to who loads it.
+    """
+    if not hasattr(os, "posix_fadvise"):  # Windows, macOS
+        return
+    # Asking waits for a disk whose queue is full, and nothing waits for it.
+    threading.Thread(target=_ask_for, args=(reference,), name="tenon-read-ahead", daemon=True).start()
+
+
+def _ask_for(reference: str) -> None:
+    with contextlib.suppress(TenonError, OSError):
+        found = find_model(reference)
+        files = [found] if found.is_file() else [*found.glob("*.safetensors"), *found.glob("*.gguf")]
+        memory_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if sum(path.stat().st_size for path in files) * _SHARE_OF_MEMORY > memory_bytes:
+            return
+        for path in files:
+            _advise(path)
+
+
+def _advise(path: Path) -> None:
+    with path.open("rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)

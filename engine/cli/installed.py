@@ -9,7 +9,7 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from engine.cli.models.progress import ProgressLine
+from engine.cli.download import ProgressLine
 from engine.errors import FileRefused, ModelNotFound
 from engine.hub.bundled import bundled_models
 from engine.hub.connection import forget_token, keep_token

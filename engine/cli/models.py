@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from engine.cli.parser import add_json, count, named, path
+from engine.cli.subcommand import add_json, count, named, path
 
 
 def add_to(commands: Any) -> None:
@@ -47,7 +47,7 @@ def _add_search(actions: Any) -> None:
 
 def _add_list(actions: Any) -> None:
     list_ = actions.add_parser("list", help="the installed models and unfinished downloads")
-    list_.set_defaults(run=_on_shelf)
+    list_.set_defaults(run=_on_installed)
     list_.add_argument(
         "--pairs",
         action="store_true",
@@ -93,7 +93,7 @@ def _add_kind(action: argparse.ArgumentParser) -> None:
 
 def _add_import(actions: Any) -> None:
     import_ = actions.add_parser("import", help="use a model that is on this machine already")
-    import_.set_defaults(run=_on_shelf)
+    import_.set_defaults(run=_on_installed)
     import_.add_argument(
         "path", metavar="PATH", nargs="+", type=path, help="a folder, a GGUF file, or the files of one model"
     )
@@ -117,7 +117,7 @@ def _add_import(actions: Any) -> None:
 
 def _add_remove(actions: Any) -> None:
     remove = actions.add_parser("remove", help="remove models, or unfinished downloads")
-    remove.set_defaults(run=_on_shelf)
+    remove.set_defaults(run=_on_installed)
     remove.add_argument("model", metavar="MODEL", nargs="+", help="an installed model's name")
     remove.add_argument(
         "--drafts", action="store_true", help="also the drafts and heads that belong to it alone"
@@ -130,7 +130,7 @@ def _add_remove(actions: Any) -> None:
 
 def _add_verify(actions: Any) -> None:
     verify = actions.add_parser("verify", help="hash the files again and compare")
-    verify.set_defaults(run=_on_shelf)
+    verify.set_defaults(run=_on_installed)
     verify.add_argument("model", metavar="MODEL", nargs="*", help="installed models' names (default: all)")
     add_json(verify)
 
@@ -142,7 +142,7 @@ def _add_folders(actions: Any) -> None:
         description="Folders of other programs and added ones are read where they are, and never changed. Close "
         "Tenon's window before its own models are moved.",
     )
-    folders.set_defaults(run=_on_shelf)
+    folders.set_defaults(run=_on_installed)
     one = folders.add_mutually_exclusive_group()
     one.add_argument("--add", metavar="FOLDER", type=path, help="read the models of another folder")
     one.add_argument("--forget", metavar="FOLDER", type=path, help="read an added folder no longer")
@@ -161,7 +161,7 @@ def _add_token(actions: Any) -> None:
         help="keep an access token for gated models in the system's keyring",
         description="Reads the token from standard input, or asks for it without showing it.",
     )
-    token.set_defaults(run=_on_shelf)
+    token.set_defaults(run=_on_installed)
     token.add_argument("--forget", action="store_true", help="remove it from the keyring")
     add_json(token)
 
@@ -193,32 +193,32 @@ def _add_servers(actions: Any) -> None:
 
 
 def _search(options: argparse.Namespace) -> int:
-    from engine.cli.models.search import run
+    from engine.cli.download import run_search
 
-    return run(options)
+    return run_search(options)
 
 
 def _get(options: argparse.Namespace) -> int:
-    from engine.cli.models.get import run
+    from engine.cli.download import run_get
 
-    return run(options)
+    return run_get(options)
 
 
-def _on_shelf(options: argparse.Namespace) -> int:
-    from engine.cli.models import shelf
+def _on_installed(options: argparse.Namespace) -> int:
+    from engine.cli import installed
 
     run = {
-        "list": shelf.run_list,
-        "import": shelf.run_import,
-        "remove": shelf.run_remove,
-        "verify": shelf.run_verify,
-        "folders": shelf.run_folders,
-        "token": shelf.run_token,
+        "list": installed.run_list,
+        "import": installed.run_import,
+        "remove": installed.run_remove,
+        "verify": installed.run_verify,
+        "folders": installed.run_folders,
+        "token": installed.run_token,
     }
     return run[options.action](options)
 
 
 def _on_servers(options: argparse.Namespace) -> int:
-    from engine.cli.models.servers import run_servers
+    from engine.cli.servers import run_servers
 
     return run_servers(options)
