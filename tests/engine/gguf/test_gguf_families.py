@@ -96,7 +96,9 @@ def test_greedy_text_is_that_of_transformers(variant: str, kind: Kind, tmp_path:
 def test_tensors_are_those_that_were_written(
     kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.weights.pieces.PIECE_BYTES", 4096)  # 4 rows: heads are cut in their middle
+    monkeypatch.setattr(
+        "engine.weights.direct_reader.PIECE_BYTES", 4096
+    )  # 4 rows: heads are cut in their middle
     model = written(
         "llama", tmp_path / "model.gguf", kind, hidden_size=256, intermediate_size=256, head_dim=64
     )

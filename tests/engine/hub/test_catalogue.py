@@ -21,7 +21,7 @@ from engine.model.config import read_config
 from engine.model.families import SUPPORTED
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import weight_format
-from engine.weights.checkpoint_outline import CheckpointOutline
+from engine.weights.checkpoint import CheckpointOutline
 
 REPO = re.compile(r"[\w.-]+/[\w.-]+")
 
