@@ -23,10 +23,9 @@ from engine.errors import (
 )
 from engine.file_trouble import file_trouble
 from engine.gguf.config import architecture_of
-from engine.gguf.contents import check_text_model
 from engine.gguf.files import check_whole, gguf_name
 from engine.gguf.header import read_header
-from engine.gguf.parts import all_parts, whole_models
+from engine.gguf.parts import all_parts, check_text_model, whole_models
 from engine.hub.bundled import bundled_model, check_name
 from engine.hub.installed import installed_models
 from engine.hub.kept_list import held_alone

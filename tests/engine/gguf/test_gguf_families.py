@@ -13,8 +13,7 @@ from gguf import GGMLQuantizationType as Kind
 
 from engine.gguf.config import read_gguf_config
 from engine.gguf.header import read_header
-from engine.gguf.model import QUANTIZED, GgufFile
-from engine.gguf.names import Source
+from engine.gguf.model import QUANTIZED, GgufFile, Source
 from engine.model.embedding import FileRows
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.watched_file import WatchedFile

@@ -26,8 +26,7 @@ from engine.errors import (
     WeightsUnreadable,
 )
 from engine.gguf.header import read_header
-from engine.gguf.model import GgufFile
-from engine.gguf.names import Source
+from engine.gguf.model import GgufFile, Source
 from engine.model.config import read_config
 from engine.model.packed_loader import embedding_rows
 from engine.model.tensors import check_tensors
