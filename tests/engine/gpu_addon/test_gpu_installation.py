@@ -26,9 +26,15 @@ from engine.errors import (
 from engine.gpu_addon import installation
 from engine.gpu_addon.addon import Addon
 from engine.gpu_addon.installation import AddonPlan, AddonProgress, Installation, make_plan
-from engine.gpu_addon.installed_addon import Outcome, find_installed, gpu_folder, removable_bytes, remove_all
-from engine.gpu_addon.manifest import altered_file
-from engine.gpu_addon.unpacking import unpack
+from engine.gpu_addon.installed_addon import (
+    Outcome,
+    altered_file,
+    find_installed,
+    gpu_folder,
+    removable_bytes,
+    remove_all,
+)
+from engine.gpu_addon.wheels import unpack
 from engine.hub import transfer
 from engine.hub.transfer import StopSignal
 from tests.engine.gpu_addon.conftest import ADDON, BUNDLED, IMPATIENT
